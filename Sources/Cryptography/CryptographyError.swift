@@ -1,0 +1,17 @@
+package import SecretMemory
+
+/// What a cryptographic operation can refuse. Never carries a key, a text or a library's own message.
+package enum CryptographyError: Error, Sendable, Hashable {
+    /// The authentication tag did not match: wrong key, or the data was changed. The output was wiped.
+    case authenticationFailed
+    /// A key, nonce, salt, buffer or count has a size the operation does not take.
+    case invalidSize
+    /// A P-256 scalar is zero or not below the group order.
+    case scalarOutOfRange
+    /// Bytes that should be a compressed P-256 point are not one on the curve.
+    case invalidPoint
+    /// Locked memory could not be had.
+    case memory(SecretMemoryError)
+    /// The library refused or ran out of memory; the number is its own error code.
+    case library(code: UInt)
+}

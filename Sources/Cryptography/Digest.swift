@@ -1,0 +1,37 @@
+/// 32 bytes of a hash, a MAC or a lookup key, held in a register-sized value so that no read allocates.
+package struct Digest: Hashable, Sendable {
+    private var storage: SIMD32<UInt8>
+
+    /// All zero.
+    package init() { storage = SIMD32() }
+
+    /// Copies 32 bytes; nil for any other size.
+    package init?(copying bytes: RawSpan) {
+        guard bytes.byteCount == 32 else { return nil }
+        storage = bytes.unsafeLoadUnaligned(as: SIMD32<UInt8>.self)
+    }
+
+    /// Lends the bytes.
+    @inline(__always)
+    package func withBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+        var copy = storage
+        // MutableRawSpan over a local: the closure cannot keep it.
+        return try unsafe withUnsafeMutableBytes(of: &copy) { buffer throws(E) in
+            try unsafe body(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(buffer)))
+        }
+    }
+
+    /// Lends the bytes for writing.
+    @inline(__always)
+    package mutating func withMutableBytes<R: ~Copyable, E: Error>(
+        _ body: (inout MutableRawSpan) throws(E) -> R
+    ) throws(E) -> R {
+        try unsafe withUnsafeMutableBytes(of: &storage) { buffer throws(E) in
+            var span = unsafe MutableRawSpan(_unsafeBytes: buffer)
+            return try body(&span)
+        }
+    }
+
+    /// The bytes as an array, for formats and display.
+    package var bytes: [UInt8] { (0..<32).map { storage[$0] } }
+}

@@ -1,0 +1,58 @@
+internal import CPlatform
+internal import CSodium
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// Pages of their own for one secret, between two inaccessible pages; the bytes end at the upper guard (but for
+/// alignment), so that a run over the end faults instead of reaching a neighbour.
+@safe enum GuardedPages {
+    private static func roundedToPages(_ count: Int) -> Int {
+        let page = LockedPages.pageSize
+        return max(page, (count + page - 1) / page * page)
+    }
+
+    /// Distance from the first usable page to the secret: keeps 16-byte alignment.
+    private static func offset(_ count: Int) -> Int { (roundedToPages(count) - count) & ~15 }
+
+    static func allocate(_ count: Int) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
+        guard Sodium.isReady else { throw .libraryUnavailable }
+        guard LockedPages.kernelHidesSecrets else { return try unsafe allocateWithSodium(count) }
+        let page = LockedPages.pageSize
+        let size = roundedToPages(count)
+        let flags = Int32(MAP_PRIVATE) | Int32(MAP_ANONYMOUS)
+        guard let reserved = unsafe mmap(nil, size + 2 * page, PROT_NONE, flags, -1, 0),
+            unsafe reserved != MAP_FAILED
+        else { throw .lockedMemoryExhausted(bytes: count) }
+        do throws(SecretMemoryError) {
+            return try unsafe LockedPages.mapHidden(size, at: reserved + page) + offset(count)
+        } catch {
+            unsafe munmap(reserved, size + 2 * page)
+            throw .lockedMemoryExhausted(bytes: count)
+        }
+    }
+
+    static func free(_ secret: UnsafeMutableRawPointer, _ count: Int) {
+        guard LockedPages.kernelHidesSecrets else {
+            unsafe sodium_free(secret)  // wipes
+            return
+        }
+        unsafe cplatform_wipe(secret, count)
+        let page = LockedPages.pageSize
+        unsafe munmap(secret - offset(count) - page, roundedToPages(count) + 2 * page)
+    }
+
+    private static func allocateWithSodium(_ count: Int) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
+        guard let secret = unsafe sodium_malloc(max(count, 1)) else { throw .lockedMemoryExhausted(bytes: count) }
+        // sodium_malloc goes on when its own mlock fails; we do not.
+        guard unsafe sodium_mlock(secret, max(count, 1)) == 0 else {
+            unsafe sodium_free(secret)
+            throw .lockedMemoryExhausted(bytes: count)
+        }
+        unsafe memset(secret, 0, count)
+        return unsafe secret
+    }
+}

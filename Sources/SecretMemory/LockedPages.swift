@@ -1,0 +1,55 @@
+internal import CPlatform
+internal import CSodium
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// Whole pages that are never swapped and never in a core file: the ground under slabs and guarded pages.
+@safe enum LockedPages {
+    static let pageSize = Int(sysconf(Int32(_SC_PAGESIZE)))
+
+    /// Whether this kernel offers `memfd_secret(2)` (some ship it switched off).
+    static let kernelHidesSecrets: Bool = {
+        guard let pages = try? unsafe mapHidden(pageSize, at: nil) else { return false }
+        unsafe munmap(pages, pageSize)
+        return true
+    }()
+
+    /// Maps `size` bytes (a multiple of the page size), zeroed.
+    static func map(_ size: Int) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
+        if kernelHidesSecrets { return try unsafe mapHidden(size, at: nil) }
+        let flags = Int32(MAP_PRIVATE) | Int32(MAP_ANONYMOUS)
+        guard let pages = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, flags, -1, 0), unsafe pages != MAP_FAILED
+        else { throw .lockedMemoryExhausted(bytes: size) }
+        guard unsafe sodium_mlock(pages, size) == 0 else {  // also MADV_DONTDUMP
+            unsafe munmap(pages, size)
+            throw .lockedMemoryExhausted(bytes: size)
+        }
+        return unsafe pages
+    }
+
+    /// Maps memory that no other process, and not even the kernel's own map, can reach; it counts against the same
+    /// limit as `mlock`. A forked child does not get it: a secret has one owner.
+    static func mapHidden(_ size: Int, at fixed: UnsafeMutableRawPointer?) throws(SecretMemoryError)
+        -> UnsafeMutableRawPointer
+    {
+        #if os(Linux)
+        let descriptor = cplatform_memfd_secret()
+        guard descriptor >= 0 else { throw .lockedMemoryExhausted(bytes: size) }
+        defer { close(descriptor) }
+        guard ftruncate(descriptor, off_t(size)) == 0 else { throw .lockedMemoryExhausted(bytes: size) }
+        let placement = unsafe fixed == nil ? 0 : Int32(MAP_FIXED)
+        let flags = Int32(MAP_SHARED) | placement
+        guard let pages = unsafe mmap(fixed, size, PROT_READ | PROT_WRITE, flags, descriptor, 0),
+            unsafe pages != MAP_FAILED
+        else { throw .lockedMemoryExhausted(bytes: size) }
+        unsafe madvise(pages, size, MADV_DONTFORK)
+        return unsafe pages
+        #else
+        throw .lockedMemoryExhausted(bytes: size)
+        #endif
+    }
+}

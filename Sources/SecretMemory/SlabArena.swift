@@ -1,0 +1,54 @@
+internal import CPlatform
+internal import Synchronization
+
+/// Small secrets without a system call each: slots of 32 to 4,096 bytes in locked slabs, one free list per size.
+///
+/// The link of a free slot lies in the slot itself, so the arena needs no memory of its own. A slot is wiped before it
+/// returns to its list, so every slot handed out is zero but for the link, which is cleared on the way out.
+@safe final class SlabArena: Sendable {
+    static let shared = SlabArena()
+    static let largestSlot = 4096
+    private static let smallestSlotLog2 = 5  // 32 bytes
+    private static let sizeClasses = 8
+    /// Bytes added to a size class when its list is empty. An ordinary user may lock 8 MiB in all.
+    private static let slabSize = 16 * 1024
+
+    @safe private struct FreeLists: @unchecked Sendable {  // pointers into slabs that live as long as the process
+        var heads = unsafe [UnsafeMutableRawPointer?](repeating: nil, count: SlabArena.sizeClasses)
+    }
+    private let lists = Mutex(FreeLists())
+
+    private static func sizeClass(_ count: Int) -> Int {
+        count <= 32 ? 0 : Int.bitWidth - (count - 1).leadingZeroBitCount - smallestSlotLog2
+    }
+
+    func allocate(_ count: Int) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
+        let index = SlabArena.sizeClass(count)
+        return try unsafe lists.withLock { lists throws(SecretMemoryError) in
+            if unsafe lists.heads[index] == nil { unsafe lists.heads[index] = try SlabArena.makeSlab(index) }
+            let slot = unsafe lists.heads[index].unsafelyUnwrapped
+            unsafe lists.heads[index] = slot.load(as: UnsafeMutableRawPointer?.self)
+            unsafe slot.storeBytes(of: nil, as: UnsafeMutableRawPointer?.self)
+            return unsafe slot
+        }
+    }
+
+    func free(_ slot: UnsafeMutableRawPointer, _ count: Int) {
+        let index = SlabArena.sizeClass(count)
+        unsafe cplatform_wipe(slot, count)
+        lists.withLock { lists in
+            unsafe slot.storeBytes(of: lists.heads[index], as: UnsafeMutableRawPointer?.self)
+            unsafe lists.heads[index] = slot
+        }
+    }
+
+    /// A new slab, cut into slots that are linked to a list; returns its head.
+    private static func makeSlab(_ index: Int) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
+        let slot = 1 << (index + smallestSlotLog2)
+        let base = try unsafe LockedPages.map(slabSize)
+        for offset in stride(from: 0, to: slabSize - slot, by: slot) {
+            unsafe (base + offset).storeBytes(of: base + offset + slot, as: UnsafeMutableRawPointer?.self)
+        }
+        return unsafe base
+    }
+}
