@@ -8,7 +8,7 @@ package struct Digest: Hashable, Sendable {
     /// Copies 32 bytes; nil for any other size.
     package init?(copying bytes: RawSpan) {
         guard bytes.byteCount == 32 else { return nil }
-        storage = bytes.unsafeLoadUnaligned(as: SIMD32<UInt8>.self)
+        storage = unsafe bytes.unsafeLoadUnaligned(as: SIMD32<UInt8>.self)
     }
 
     /// Lends the bytes.
