@@ -14,12 +14,19 @@ struct Keybag: ~Copyable, Sendable {
         self.bytes = bytes
     }
 
+    /// Kinds that a new epoch gets anew. The others (log, identity) protect what has its own way of changing keys, and
+    /// are carried along.
+    private static let kindsOfEpochs: Set<KeybagLayout.Kind> = [.records, .names, .files]
+
     /// New random keys for `epoch`, beside those of `earlier` that are still needed to read.
     init(epoch: UInt32, keeping earlier: borrowing Keybag?) throws(VaultError) {
-        var keys: [(kind: KeybagLayout.Kind, epoch: UInt32)] = KeybagLayout.Kind.allCases.map { ($0, epoch) }
+        var keys: [(kind: KeybagLayout.Kind, epoch: UInt32)] = []
         switch earlier {
-        case .some(let earlier): keys += earlier.layout.entries.map { ($0.kind, $0.epoch) }
-        case .none: break
+        case .some(let earlier):
+            keys = KeybagLayout.Kind.allCases.filter(Keybag.kindsOfEpochs.contains).map { ($0, epoch) }
+            keys += earlier.layout.entries.map { ($0.kind, $0.epoch) }
+        case .none:
+            keys = KeybagLayout.Kind.allCases.map { ($0, epoch) }
         }
         var bytes = try Keybag.allocate(keys.count)
         let layout = try Keybag.writeLayout(keys, &bytes)
@@ -40,9 +47,11 @@ struct Keybag: ~Copyable, Sendable {
         self.layout = layout
     }
 
-    /// Only the keys of `epoch`: the older ones are forgotten.
+    /// Without the older epochs' keys: they are forgotten.
     init(epoch: UInt32, of all: borrowing Keybag) throws(VaultError) {
-        let keys = all.layout.entries.filter { $0.epoch == epoch }.map { (kind: $0.kind, epoch: $0.epoch) }
+        let keys = all.layout.entries
+            .filter { $0.epoch == epoch || !Keybag.kindsOfEpochs.contains($0.kind) }
+            .map { (kind: $0.kind, epoch: $0.epoch) }
         var bytes = try Keybag.allocate(keys.count)
         layout = try Keybag.writeLayout(keys, &bytes)
         for entry in layout.entries {
@@ -69,7 +78,7 @@ struct Keybag: ~Copyable, Sendable {
     }
 
     /// Epochs that have keys, newest first.
-    var epochs: [UInt32] { Set(layout.entries.map(\.epoch)).sorted(by: >) }
+    var epochs: [UInt32] { layout.entries.filter { $0.kind == .records }.map(\.epoch).sorted(by: >) }
 
     borrowing func sealed(by keys: borrowing HeaderKeys, vault: VaultID, epoch: UInt32) throws(VaultError) -> [UInt8] {
         try keys.seal(keybag: bytes, vault: vault, epoch: epoch)

@@ -13,6 +13,17 @@ struct HeaderKeys: ~Copyable, Sendable {
         keybagKey = try HeaderKeys.derive(master, vault, "holdfast/1/keybag")
     }
 
+    private init(macKey: consuming SecretBytes, keybagKey: consuming SecretBytes) {
+        self.macKey = macKey
+        self.keybagKey = keybagKey
+    }
+
+    borrowing func copy() throws(VaultError) -> HeaderKeys {
+        let mac = try secretMemory { () throws(SecretMemoryError) in try macKey.copy(lifetime: .longLived) }
+        let keybag = try secretMemory { () throws(SecretMemoryError) in try keybagKey.copy(lifetime: .longLived) }
+        return HeaderKeys(macKey: mac, keybagKey: keybag)
+    }
+
     private static func derive(_ master: borrowing SecretBytes, _ vault: VaultID, _ info: StaticString)
         throws(VaultError) -> SecretBytes
     {
