@@ -36,7 +36,7 @@ struct HKDFVector: Sendable, CustomTestStringConvertible {
 }
 
 /// The same with arrays, which only a test may hold.
-private func derive(
+func derivedHKDF(
     _ inputKey: [UInt8], salt: [UInt8] = [], info: [UInt8] = Array("test".utf8), count: Int = 32
 ) throws -> [UInt8] {
     let key = try testSecret(inputKey)
@@ -46,16 +46,16 @@ private func derive(
 @Suite struct HKDFTests {
     @Test("RFC 5869", arguments: HKDFVector.rfc5869)
     func knownAnswers(_ vector: HKDFVector) throws {
-        let output = try derive(
+        let output = try derivedHKDF(
             vector.inputKey, salt: vector.salt, info: vector.info, count: vector.output.count)
         #expect(output == vector.output)
     }
 
     @Test func everyCountIsAPrefixOfALongerOne() throws {
-        let longest = try derive([1, 2, 3], count: HKDFSHA256.maximumCount)
+        let longest = try derivedHKDF([1, 2, 3], count: HKDFSHA256.maximumCount)
         #expect(longest.count == 8160)
         for count in [1, 31, 32, 33, 64, 8159] {
-            #expect(try derive([1, 2, 3], count: count) == Array(longest.prefix(count)))
+            #expect(try derivedHKDF([1, 2, 3], count: count) == Array(longest.prefix(count)))
         }
     }
 
@@ -64,25 +64,27 @@ private func derive(
         let fixed = try HKDFSHA256.derive(
             key, salt: RawSpan(), info: "holdfast/1/test", count: 32, lifetime: .longLived
         ).revealed()
-        #expect(try derive([1, 2, 3], info: Array("holdfast/1/test".utf8)) == fixed)
+        #expect(try derivedHKDF([1, 2, 3], info: Array("holdfast/1/test".utf8)) == fixed)
     }
 
     @Test func everyInputCounts() throws {
         let outputs = [
-            try derive([1]), try derive([2]), try derive([1, 0]), try derive([1], salt: [1]),
-            try derive([1], salt: [2]), try derive([1], info: []), try derive([1], info: [1]),
+            try derivedHKDF([1]), try derivedHKDF([2]), try derivedHKDF([1, 0]), try derivedHKDF([1], salt: [1]),
+            try derivedHKDF([1], salt: [2]), try derivedHKDF([1], info: []), try derivedHKDF([1], info: [1]),
         ]
         #expect(Set(outputs).count == outputs.count)
     }
 
     @Test(arguments: [-1, 0, 8161, Int.max])
     func countsOutOfRangeAreRefused(_ count: Int) {
-        #expect(throws: CryptographyError.invalidSize) { try derive([1], count: count) }
+        #expect(throws: CryptographyError.invalidSize) { try derivedHKDF([1], count: count) }
     }
 
     @Test func anEmptyKeyAndALongInfoAreRefused() throws {
-        #expect(throws: CryptographyError.invalidSize) { try derive([]) }
-        #expect(throws: CryptographyError.invalidSize) { try derive([1], info: [UInt8](repeating: 0, count: 1025)) }
-        #expect(try derive([1], info: [UInt8](repeating: 0, count: 1024)).count == 32)
+        #expect(throws: CryptographyError.invalidSize) { try derivedHKDF([]) }
+        #expect(throws: CryptographyError.invalidSize) {
+            try derivedHKDF([1], info: [UInt8](repeating: 0, count: 1025))
+        }
+        #expect(try derivedHKDF([1], info: [UInt8](repeating: 0, count: 1024)).count == 32)
     }
 }

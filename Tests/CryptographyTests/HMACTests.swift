@@ -41,12 +41,12 @@ struct HMACVector: Sendable, CustomTestStringConvertible {
     ]
 }
 
-private func authenticate(_ message: [UInt8], key: [UInt8]) throws -> [UInt8] {
+func hmacTag(_ message: [UInt8], key: [UInt8]) throws -> [UInt8] {
     let key = try testSecret(key)
     return try unsafe HMACSHA256.authenticate(message.span.bytes, key: key).bytes
 }
 
-private func isValid(_ tag: [UInt8], for message: [UInt8], key: [UInt8]) throws -> Bool {
+func isValidHMAC(_ tag: [UInt8], for message: [UInt8], key: [UInt8]) throws -> Bool {
     let key = try testSecret(key)
     return unsafe HMACSHA256.isValid(tag.span.bytes, for: message.span.bytes, key: key)
 }
@@ -54,10 +54,10 @@ private func isValid(_ tag: [UInt8], for message: [UInt8], key: [UInt8]) throws 
 @Suite struct HMACTests {
     @Test("RFC 4231", arguments: HMACVector.rfc4231)
     func knownAnswers(_ vector: HMACVector) throws {
-        let tag = try authenticate(vector.message, key: vector.key)
+        let tag = try hmacTag(vector.message, key: vector.key)
         #expect(Array(tag.prefix(vector.tag.count)) == vector.tag)
         let isFull = vector.tag.count == 32
-        #expect(try isValid(vector.tag, for: vector.message, key: vector.key) == isFull, "only full tags count")
+        #expect(try isValidHMAC(vector.tag, for: vector.message, key: vector.key) == isFull, "only full tags count")
     }
 
     @Test func everyFlippedBitIsRefused() throws {
@@ -65,20 +65,21 @@ private func isValid(_ tag: [UInt8], for message: [UInt8], key: [UInt8]) throws 
         for bit in 0..<256 {
             var tag = vector.tag
             tag[bit / 8] ^= 1 << UInt8(bit % 8)
-            #expect(try !isValid(tag, for: vector.message, key: vector.key), "bit \(bit)")
+            #expect(try !isValidHMAC(tag, for: vector.message, key: vector.key), "bit \(bit)")
         }
         for size in [0, 1, 16, 31] {
-            #expect(try !isValid(Array(vector.tag.prefix(size)), for: vector.message, key: vector.key), "\(size) bytes")
+            #expect(
+                try !isValidHMAC(Array(vector.tag.prefix(size)), for: vector.message, key: vector.key), "\(size) bytes")
         }
-        #expect(try !isValid(vector.tag + [0], for: vector.message, key: vector.key))
-        #expect(try !isValid(vector.tag, for: vector.message + [0], key: vector.key))
-        #expect(try !isValid(vector.tag, for: vector.message, key: vector.key + [0x80]))
+        #expect(try !isValidHMAC(vector.tag + [0], for: vector.message, key: vector.key))
+        #expect(try !isValidHMAC(vector.tag, for: vector.message + [0], key: vector.key))
+        #expect(try !isValidHMAC(vector.tag, for: vector.message, key: vector.key + [0x80]))
     }
 
     @Test func anEmptyMessageHasATagAndAnEmptyKeyNone() throws {
-        let tag = try authenticate([], key: [1])
-        #expect(try isValid(tag, for: [], key: [1]))
-        #expect(throws: CryptographyError.invalidSize) { try authenticate([1], key: []) }
-        #expect(try !isValid(tag, for: [], key: []))
+        let tag = try hmacTag([], key: [1])
+        #expect(try isValidHMAC(tag, for: [], key: [1]))
+        #expect(throws: CryptographyError.invalidSize) { try hmacTag([1], key: []) }
+        #expect(try !isValidHMAC(tag, for: [], key: []))
     }
 }
