@@ -40,16 +40,16 @@ struct VaultCreation: ~Copyable {
         guard try home.names(in: ".").allSatisfy({ !names.isEmpty || $0 == VaultCreation.marker }) else {
             throw VaultError(.exists, "there is a vault at \(path); nothing was changed")
         }
+        VaultCreation.removeContents(of: home)
+        try system("protecting \(path)") { fchmod(home.descriptor, 0o700) }
+        try home.makeFolder(FileStore.folder)
         self.home = home
         self.madeFolder = madeFolder
         markerFile = file
-        removeContents()
-        try system("protecting \(path)") { fchmod(home.descriptor, 0o700) }
-        try home.makeFolder(FileStore.folder)
     }
 
     /// Makes the new home durable and takes the marker away: from now on it is a vault.
-    consuming func finish() throws(VaultError) {
+    func finish() throws(VaultError) {
         try home.synchronize(FileStore.folder)
         try home.synchronize()
         home.remove(VaultCreation.marker)
@@ -57,13 +57,13 @@ struct VaultCreation: ~Copyable {
     }
 
     /// Undoes everything after a failure.
-    consuming func abandon() {
-        removeContents()
+    func abandon() {
+        VaultCreation.removeContents(of: home)
         home.remove(VaultCreation.marker)
         if madeFolder { unsafe rmdir(home.path) }
     }
 
-    private func removeContents() {
+    private static func removeContents(of home: HomeDirectory) {
         for name in (try? home.names(in: FileStore.folder)) ?? [] { home.remove(FileStore.path(name)) }
         unsafe unlinkat(home.descriptor, FileStore.folder, AT_REMOVEDIR)
         for name in VaultCreation.ownNames where name != VaultCreation.marker { home.remove(name) }
@@ -119,12 +119,12 @@ extension Vault {
             throw VaultError(.cryptography, "no random bytes")
         }
         let master = try newKey()
-        let keybag = try Keybag(epoch: 1, keeping: nil)
+        let keybag = try Keybag(firstEpoch: 1)
         let phrase = try newRecoveryPhrase()
         var header = Header(
             vault: id, generation: 1, created: UInt64(max(0, wallClockMilliseconds())), epoch: 1, policy: .standard,
             sealedKeybag: [], slots: [])
-        let costs = try settings.costs ?? Calibration.costs()
+        let costs = try settings.newCosts()
         header.set(try passcodeSlot(passcode, costs: costs, wrapping: master, header: header))
         header.set(try recoverySlot(phrase, wrapping: master, header: header))
         let headerKeys = try HeaderKeys(master: master, vault: id)

@@ -1,5 +1,5 @@
 internal import Cryptography
-public import SecretMemory
+internal import SecretMemory
 internal import VaultFormat
 
 extension Vault {
@@ -26,24 +26,23 @@ extension Vault {
         draft.kind = .file
         let vault = try gate.enter()
         defer { gate.leave() }
-        var writer = try FileWriter(in: home, keys: vault.keys.current)
+        let writer = try FileWriter(in: home, keys: vault.keys.current)
         try first.withBytes { try writer.append($0.extracting(0..<size)) }
         var length = UInt64(size)
         while true {
             let more = try first.withMutableBytes { bytes in
-                var part = bytes.extracting(0..<FileFormat.chunkSize)
-                return try source(&part)
+                try bytes.withPart(0..<FileFormat.chunkSize) { try source(&$0) }
             }
             if more <= 0 { break }
             try first.withBytes { try writer.append($0.extracting(0..<min(more, FileFormat.chunkSize))) }
             length += UInt64(more)
         }
-        try store(&writer, draft)
+        try store(writer, draft)
         return length
     }
 
     /// Finishes the file and writes the record that names it; a record that cannot be written leaves no file.
-    func store(_ writer: inout FileWriter, _ draft: RecordDraft) throws(VaultError) {
+    func store(_ writer: FileWriter, _ draft: RecordDraft) throws(VaultError) {
         let content = try writer.finish()
         do throws(VaultError) {
             try content.withBytes { content throws(VaultError) in try store(draft, content) }
@@ -58,8 +57,7 @@ extension Vault {
     ) throws -> Int {
         var filled = 0
         while filled < bytes.byteCount {
-            var rest = bytes.extracting(filled..<bytes.byteCount)
-            let more = try source(&rest)
+            let more = try bytes.withPart(filled..<bytes.byteCount) { try source(&$0) }
             if more <= 0 { break }
             filled += more
         }
@@ -85,7 +83,7 @@ extension Vault {
                         started = true
                         return try body(content)
                     }
-                    var file = try FileReader(content, in: home, keys: epoch)
+                    let file = try FileReader(content, in: home, keys: epoch)
                     started = true
                     try file.forEachChunk(body)
                 }

@@ -20,7 +20,7 @@ extension Vault {
         try Vault.check(passcode: new)
         let verified = try verify(current, spending: &attempt)
         var header = attempt.header.header
-        let costs = try settings.costs ?? header.passcodeSlot?.derivation ?? Calibration.costs()
+        let costs = try newCosts(header)
         header.set(try Vault.passcodeSlot(new, costs: costs, wrapping: verified.master, header: header))
         try attempt.header.replace(header) { covered throws(VaultError) in try verified.keys.headerKeys.mac(covered) }
     }
@@ -60,9 +60,8 @@ extension Vault {
 
     /// The costs of the present slot where they are acceptable, else new ones.
     private func newCosts(_ header: Header) throws(VaultError) -> DerivationParameters {
-        if let costs = settings.costs { return costs }
         if let costs = header.passcodeSlot?.derivation, (try? settings.limits.check(costs)) != nil { return costs }
-        return try Calibration.costs()
+        return try settings.newCosts()
     }
 
     /// Gives the vault a new master key, new data keys and a new passcode, so that an old copy of the header opens
@@ -151,10 +150,10 @@ extension Vault {
         do {
             let (vault, reader) = try gate.enterWithReader()
             defer { gate.leave(vault, returning: reader) }
-            var writer = try FileWriter(in: home, keys: vault.keys.current)
+            let writer = try FileWriter(in: home, keys: vault.keys.current)
             let fields = try reader.withRecord(collection: record.collection, name: record.name) {
                 fields, plaintext, epoch in
-                var file = try FileReader(
+                let file = try FileReader(
                     plaintext.extracting(fields.contentOffset..<plaintext.byteCount), in: home, keys: epoch)
                 try file.forEachChunk { try writer.append($0) }
                 return fields
@@ -162,7 +161,7 @@ extension Vault {
             let draft = RecordDraft(
                 collection: record.collection, name: record.name, kind: .file, moving: fields,
                 now: wallClockMilliseconds())
-            try store(&writer, draft)
+            try store(writer, draft)
         } catch let error as VaultError {
             if error.code != .recordNotFound { throw error }  // replaced or deleted meanwhile: nothing to move
         } catch {

@@ -1,5 +1,5 @@
 internal import Cryptography
-public import SecretMemory
+internal import SecretMemory
 internal import VaultFormat
 
 #if canImport(Glibc)
@@ -75,7 +75,7 @@ extension Vault {
 
     private static func isWhole(_ content: RawSpan, in home: HomeDirectory, keys: EpochKeys) -> Bool {
         do {
-            var file = try FileReader(content, in: home, keys: keys)
+            let file = try FileReader(content, in: home, keys: keys)
             try file.forEachChunk { _ in }
             return true
         } catch { return false }

@@ -1,5 +1,3 @@
-internal import Cryptography
-public import SecretMemory
 public import VaultFormat
 
 /// An encrypted vault in a folder: records and files that only the passcode or the recovery phrase opens.

@@ -1,5 +1,5 @@
 internal import Cryptography
-public import SecretMemory
+package import SecretMemory
 internal import VaultFormat
 
 /// What a vault refuses or could not do. One struct with an open set of codes, so that codes can be added.

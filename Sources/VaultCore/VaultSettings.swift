@@ -25,6 +25,12 @@ package struct VaultSettings: Sendable {
         self.clock = clock
     }
 
+    /// Costs for a new passcode slot.
+    func newCosts() throws(VaultError) -> DerivationParameters {
+        if let costs { return costs }
+        return try Calibration.costs()
+    }
+
     /// What every app and executable uses.
     package static let standard = VaultSettings()
 

@@ -1,4 +1,4 @@
-internal import VaultFormat
+package import VaultFormat
 
 /// What the ledger says before a passcode is looked at.
 package enum AttemptDecision: Sendable, Hashable {

@@ -1,5 +1,4 @@
 internal import Cryptography
-public import SecretMemory
 internal import VaultFormat
 
 #if canImport(Glibc)
@@ -20,10 +19,12 @@ struct AttemptLedger: ~Copyable, Sendable {
     private var sequence: UInt64
     /// The sector that the next write goes to: never the one that holds the truth.
     private var nextIndex: Int
+    private let needsSave: Bool
+    private let isMissing: Bool
 
-    /// Opens the ledger for spending; the caller holds the header's lock.
+    /// Reads the ledger for spending; the caller holds the header's lock.
     /// - Throws: `readOnly`, `permissionDenied`, `inputOutput`: an attempt that cannot be recorded is not made.
-    init(in home: HomeDirectory, vault: VaultID, policy: VaultPolicy, now: BootInstant) throws(VaultError) {
+    private init(in home: HomeDirectory, vault: VaultID, policy: VaultPolicy, now: BootInstant) throws(VaultError) {
         let missing = !home.exists(AttemptLedger.name)
         guard let file = try home.openFile(AttemptLedger.name, O_RDWR | O_CREAT) else {
             throw .damaged("the ledger cannot be opened")
@@ -35,19 +36,29 @@ struct AttemptLedger: ~Copyable, Sendable {
         sequence = found.sector?.sequence ?? 0
         nextIndex = found.nextIndex
         knownWrong = found.sector?.knownWrong
-        if let sector = found.sector {
-            budget = AttemptBudget(
-                spent: sector.spent + (found.oneIsBad ? 1 : 0), refused: sector.refused, delay: sector.delay,
-                delayStart: BootInstant(bootID: sector.bootID, milliseconds: sector.delayStart), policy: policy)
-        } else {
-            budget = .distrusted(policy: policy, now: now)
-            try save()
-            if missing { try home.synchronize() }
-        }
-        if budget.delayMustRestart(at: now) {
-            budget.restartDelay(at: now)
-            try save()
-        }
+        budget = AttemptLedger.budget(found.sector, oneIsBad: found.oneIsBad, policy: policy, now: now)
+        needsSave = found.sector == nil || budget.delayMustRestart(at: now)
+        isMissing = missing
+        if budget.delayMustRestart(at: now) { budget.restartDelay(at: now) }
+    }
+
+    /// Opens the ledger, and makes durable what had to be made up: a lost ledger, a delay that begins again.
+    static func open(
+        in home: HomeDirectory, vault: VaultID, policy: VaultPolicy, now: BootInstant
+    ) throws(VaultError) -> AttemptLedger {
+        var ledger = try AttemptLedger(in: home, vault: vault, policy: policy, now: now)
+        if ledger.needsSave { try ledger.save() }
+        if ledger.isMissing { try home.synchronize() }
+        return ledger
+    }
+
+    private static func budget(
+        _ sector: LedgerSector?, oneIsBad: Bool, policy: VaultPolicy, now: BootInstant
+    ) -> AttemptBudget {
+        guard let sector else { return .distrusted(policy: policy, now: now) }
+        return AttemptBudget(
+            spent: sector.spent + (oneIsBad ? 1 : 0), refused: sector.refused, delay: sector.delay,
+            delayStart: BootInstant(bootID: sector.bootID, milliseconds: sector.delayStart), policy: policy)
     }
 
     /// The truth in two sectors: the newer valid one. One that is bad may have been a burn in the making.
@@ -74,10 +85,7 @@ struct AttemptLedger: ~Copyable, Sendable {
     {
         guard let file = try home.openFile(name, O_RDONLY) else { return .distrusted(policy: policy, now: now) }
         let found = decide(try file.read(LedgerSector.fileSize, at: 0), vault: vault)
-        guard let sector = found.sector else { return .distrusted(policy: policy, now: now) }
-        return AttemptBudget(
-            spent: sector.spent + (found.oneIsBad ? 1 : 0), refused: sector.refused, delay: sector.delay,
-            delayStart: BootInstant(bootID: sector.bootID, milliseconds: sector.delayStart), policy: policy)
+        return budget(found.sector, oneIsBad: found.oneIsBad, policy: policy, now: now)
     }
 
     /// Writes a new vault's ledger: both sectors, nothing spent.
@@ -173,7 +181,7 @@ extension AttemptLedger {
     ) throws(VaultError) -> BurnedAttempt {
         let now = clock.now()
         let policy = header.header.policy
-        let ledger = try AttemptLedger(in: home, vault: header.header.vault, policy: policy, now: now)
+        let ledger = try AttemptLedger.open(in: home, vault: header.header.vault, policy: policy, now: now)
         switch ledger.budget.decision(at: now) {
         case .allowed: return try BurnedAttempt(header: header, ledger: ledger, clock: clock)
         case .delayed(let milliseconds):
@@ -190,7 +198,7 @@ extension AttemptLedger {
     /// Sets everything back to zero after the recovery phrase opened the vault.
     static func reset(in home: HomeDirectory, header: Header, clock: any BootClock) throws(VaultError) {
         let now = clock.now()
-        var ledger = try AttemptLedger(in: home, vault: header.vault, policy: header.policy, now: now)
+        var ledger = try AttemptLedger.open(in: home, vault: header.vault, policy: header.policy, now: now)
         try ledger.update(knownWrong: nil) { $0.settle(at: now) }
     }
 }

@@ -9,7 +9,7 @@ internal import Darwin
 #endif
 
 /// Decrypts a file of `files/` chunk by chunk; each is handed out only after its tag was right.
-struct FileReader: ~Copyable {
+final class FileReader {
     private let file: DurableFile
     private var cipher: AES256GCM
     private let length: UInt64
@@ -39,7 +39,7 @@ struct FileReader: ~Copyable {
     }
 
     /// Lends each chunk in order. What was lent before an error is genuine, but not all there is.
-    mutating func forEachChunk(_ body: (RawSpan) throws -> Void) throws {
+    func forEachChunk(_ body: (RawSpan) throws -> Void) throws {
         let chunks = FileFormat.chunks(length: length)
         var left = length
         for number in 0..<chunks {
@@ -50,26 +50,25 @@ struct FileReader: ~Copyable {
         }
     }
 
-    private mutating func open(_ number: UInt64, count: Int, isLast: Bool) throws(VaultError) {
+    private func open(_ number: UInt64, count: Int, isLast: Bool) throws(VaultError) {
         let size = count + FileFormat.tagSize
         let offset = UInt64(FileFormat.magic.count) + number * UInt64(FileFormat.chunkSize + FileFormat.tagSize)
-        var sealedSpan = sealed.mutableSpan
-        var whole = unsafe sealedSpan.mutableBytes
-        var part = whole.extracting(0..<size)
-        guard try file.read(into: &part, at: offset) == size else {
-            throw .damaged("the file of a record ends early")
+        let got = try sealed.withMutableRawSpan { sealed throws(VaultError) in
+            try sealed.withPart(0..<size) { part throws(VaultError) in try file.read(into: &part, at: offset) }
         }
+        guard got == size else { throw .damaged("the file of a record ends early") }
         var nonce = [UInt8](repeating: 0, count: 12)
-        var nonceSpan = nonce.mutableSpan
-        var nonceBytes = unsafe nonceSpan.mutableBytes
-        FileFormat.writeNonce(chunk: number, isLast: isLast, into: &nonceBytes)
+        nonce.withMutableRawSpan { FileFormat.writeNonce(chunk: number, isLast: isLast, into: &$0) }
         do throws(CryptographyError) {
             let empty: [UInt8] = []
             try chunk.withMutableBytes { chunk throws(CryptographyError) in
-                var output = chunk.extracting(0..<count)
-                try unsafe cipher.open(
-                    sealed.span.bytes.extracting(0..<size), nonce: nonce.span.bytes,
-                    authenticating: empty.span.bytes, into: &output)
+                try chunk.withPart(0..<count) { output throws(CryptographyError) in
+                    try sealed.withRawSpan { sealed throws(CryptographyError) in
+                        try unsafe cipher.open(
+                            sealed.extracting(0..<size), nonce: nonce.span.bytes,
+                            authenticating: empty.span.bytes, into: &output)
+                    }
+                }
             }
         } catch .authenticationFailed {
             throw .damaged("the file of a record was changed")

@@ -28,7 +28,7 @@ enum FileStore {
 ///
 /// The file has a temporary name until ``finish()``. Its `flock` is held until the writer goes, so that a clean-up can
 /// tell a file in the making from a leftover.
-struct FileWriter: ~Copyable {
+final class FileWriter {
     private let home: HomeDirectory
     private let file: DurableFile
     private let id: [UInt8]
@@ -46,8 +46,7 @@ struct FileWriter: ~Copyable {
         self.home = home
         id = try crypto { () throws(CryptographyError) in try SecureRandom.bytes(16) }
         fileKey = try crypto { () throws(CryptographyError) in try SecureRandom.secret(32) }
-        let id = id
-        let contentKey = try fileKey.withBytes { key throws(VaultError) in try keys.contentKey(fileKey: key, id: id) }
+        let contentKey = try FileWriter.contentKey(fileKey, id, keys)
         cipher = try crypto { () throws(CryptographyError) in try AES256GCM(key: contentKey) }
         chunk = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: FileFormat.chunkSize) }
         let name = FileStore.path(FileStore.partPrefix + Hexadecimal.encode(id))
@@ -59,18 +58,24 @@ struct FileWriter: ~Copyable {
         self.file = file
     }
 
+    private static func contentKey(
+        _ fileKey: borrowing SecretBytes, _ id: [UInt8], _ keys: EpochKeys
+    ) throws(VaultError) -> SecretBytes {
+        try fileKey.withBytes { key throws(VaultError) in try keys.contentKey(fileKey: key, id: id) }
+    }
+
     deinit {
         if !isFinished { home.remove(FileStore.path(FileStore.partPrefix + Hexadecimal.encode(id))) }
     }
 
     /// Adds bytes. A full chunk is written only when more follows: the last one is sealed differently.
-    mutating func append(_ bytes: RawSpan) throws(VaultError) {
+    func append(_ bytes: RawSpan) throws(VaultError) {
         var position = 0
         while position < bytes.byteCount {
             if filled == FileFormat.chunkSize { try flush(isLast: false) }
             let count = min(FileFormat.chunkSize - filled, bytes.byteCount - position)
             let start = filled
-            unsafe chunk.withMutableBytes { chunk in
+            chunk.withMutableBytes { chunk in
                 unsafe chunk.withUnsafeMutableBytes { chunk in
                     unsafe bytes.extracting(position..<position + count).withUnsafeBytes { source in
                         unsafe UnsafeMutableRawBufferPointer(rebasing: chunk[start..<start + count])
@@ -84,7 +89,7 @@ struct FileWriter: ~Copyable {
     }
 
     /// Seals the last chunk, makes file and name durable, and gives the content of the record that will name it.
-    mutating func finish() throws(VaultError) -> SecretBytes {
+    func finish() throws(VaultError) -> SecretBytes {
         try flush(isLast: true)
         try file.synchronize()
         let name = Hexadecimal.encode(id)
@@ -110,28 +115,29 @@ struct FileWriter: ~Copyable {
     /// Name of the finished file.
     var name: String { Hexadecimal.encode(id) }
 
-    private mutating func flush(isLast: Bool) throws(VaultError) {
+    private func flush(isLast: Bool) throws(VaultError) {
         var nonceBytes = [UInt8](repeating: 0, count: 12)
-        var nonceSpan = nonceBytes.mutableSpan
-        var nonceRaw = unsafe nonceSpan.mutableBytes
-        FileFormat.writeNonce(chunk: chunkNumber, isLast: isLast, into: &nonceRaw)
+        nonceBytes.withMutableRawSpan { FileFormat.writeNonce(chunk: chunkNumber, isLast: isLast, into: &$0) }
         let count = filled
         let size = count + FileFormat.tagSize
         do throws(CryptographyError) {
             guard let nonce = unsafe Nonce96(copying: nonceBytes.span.bytes) else { throw .invalidSize }
             let empty: [UInt8] = []
-            var sealedSpan = sealed.mutableSpan
-            var whole = unsafe sealedSpan.mutableBytes
-            var output = whole.extracting(0..<size)
-            try chunk.withBytes { chunk throws(CryptographyError) in
-                try unsafe cipher.seal(
-                    chunk.extracting(0..<count), empty.span.bytes, nonce: nonce,
-                    authenticating: empty.span.bytes, into: &output)
+            try sealed.withMutableRawSpan { sealed throws(CryptographyError) in
+                try sealed.withPart(0..<size) { output throws(CryptographyError) in
+                    try chunk.withBytes { chunk throws(CryptographyError) in
+                        try unsafe cipher.seal(
+                            chunk.extracting(0..<count), empty.span.bytes, nonce: nonce,
+                            authenticating: empty.span.bytes, into: &output)
+                    }
+                }
             }
         } catch { throw VaultError(error) }
         let stride = UInt64(FileFormat.chunkSize + FileFormat.tagSize)
-        try unsafe file.write(
-            sealed.span.bytes.extracting(0..<size), at: UInt64(FileFormat.magic.count) + chunkNumber * stride)
+        let offset = UInt64(FileFormat.magic.count) + chunkNumber * stride
+        try sealed.withRawSpan { sealed throws(VaultError) in
+            try file.write(sealed.extracting(0..<size), at: offset)
+        }
         length += UInt64(count)
         chunkNumber += 1
         filled = 0

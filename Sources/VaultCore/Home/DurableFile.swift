@@ -85,7 +85,7 @@ struct DurableFile: ~Copyable, Sendable {
 
     /// Takes the file's `flock`, exclusive or shared; false when another holds it.
     func tryLock(exclusive: Bool) throws(VaultError) -> Bool {
-        while unsafe flock(descriptor, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 {
+        while flock(descriptor, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 {
             switch errno {
             case EINTR: continue
             case EWOULDBLOCK: return false

@@ -79,21 +79,20 @@ struct LockedHeader: ~Copyable, Sendable {
     /// - Throws: `busy` when another holds the lock for long, `readOnly` or `permissionDenied` when `forWriting` and
     ///   the file cannot be written, `damaged`, `newerVersion`, `noVault`.
     init(in home: HomeDirectory, forWriting: Bool = true) throws(VaultError) {
+        let file = try LockedHeader.lock(home, flags: forWriting ? O_RDWR : O_RDONLY)
+        let reading = try HeaderFile.decide(file.read(Header.fileSize, at: 0))
+        if reading.needsRepair && forWriting { try LockedHeader.store(reading.header, file) }
+        header = reading.header
+        self.file = file
+    }
+
+    private static func lock(_ home: HomeDirectory, flags: Int32) throws(VaultError) -> DurableFile {
         while true {
-            guard let file = try home.openFile(HeaderFile.name, forWriting ? O_RDWR : O_RDONLY) else {
-                throw HeaderFile.missing(home)
-            }
+            guard let file = try home.openFile(HeaderFile.name, flags) else { throw HeaderFile.missing(home) }
             try LockedHeader.wait(for: file)
             // The file may have been replaced while we waited: the lock must be on what the name means now.
             guard let current = try home.openFile(HeaderFile.name, O_RDONLY) else { throw HeaderFile.missing(home) }
-            guard try current.status().isSameFile(as: file.status()) else { continue }
-            let reading = try HeaderFile.decide(file.read(Header.fileSize, at: 0))
-            header = reading.header
-            if reading.needsRepair && forWriting {
-                try LockedHeader.store(reading.header, file)
-            }
-            self.file = file
-            return
+            if try current.status().isSameFile(as: file.status()) { return file }
         }
     }
 

@@ -4,7 +4,7 @@ internal import VaultFormat
 
 /// The decrypted keybag: every random key of the vault, in pages of its own.
 struct Keybag: ~Copyable, Sendable {
-    private let bytes: SecretBytes
+    private var bytes: SecretBytes
     let layout: KeybagLayout
 
     init(opened bytes: consuming SecretBytes) throws(VaultError) {
@@ -18,30 +18,26 @@ struct Keybag: ~Copyable, Sendable {
     /// are carried along.
     private static let kindsOfEpochs: Set<KeybagLayout.Kind> = [.records, .names, .files]
 
-    /// New random keys for `epoch`, beside those of `earlier` that are still needed to read.
-    init(epoch: UInt32, keeping earlier: borrowing Keybag?) throws(VaultError) {
-        var keys: [(kind: KeybagLayout.Kind, epoch: UInt32)] = []
-        switch earlier {
-        case .some(let earlier):
-            keys = KeybagLayout.Kind.allCases.filter(Keybag.kindsOfEpochs.contains).map { ($0, epoch) }
-            keys += earlier.layout.entries.map { ($0.kind, $0.epoch) }
-        case .none:
-            keys = KeybagLayout.Kind.allCases.map { ($0, epoch) }
+    /// The keys of a new vault.
+    init(firstEpoch epoch: UInt32) throws(VaultError) {
+        try self.init(random: KeybagLayout.Kind.allCases.map { ($0, epoch) })
+    }
+
+    /// New keys for `epoch`, beside those of `earlier`, which are still needed to read.
+    init(epoch: UInt32, keeping earlier: borrowing Keybag) throws(VaultError) {
+        let new = KeybagLayout.Kind.allCases.filter(Keybag.kindsOfEpochs.contains).map { (kind: $0, epoch: epoch) }
+        try self.init(random: new + earlier.layout.entries.map { (kind: $0.kind, epoch: $0.epoch) })
+        for entry in earlier.layout.entries {
+            guard let range = layout.range(of: entry.kind, epoch: entry.epoch) else { continue }
+            bytes.withMutableBytes { Keybag.copy(earlier.bytes, entry.range, &$0, range) }
         }
+    }
+
+    private init(random keys: [(kind: KeybagLayout.Kind, epoch: UInt32)]) throws(VaultError) {
         var bytes = try Keybag.allocate(keys.count)
         let layout = try Keybag.writeLayout(keys, &bytes)
         for entry in layout.entries {
-            var old: Range<Int>?
-            switch earlier {
-            case .some(let earlier): old = earlier.layout.range(of: entry.kind, epoch: entry.epoch)
-            case .none: break
-            }
-            try bytes.withMutableBytes { all throws(VaultError) in
-                switch (earlier, old) {
-                case (.some(let earlier), let old?): Keybag.copy(earlier.bytes, old, &all, entry.range)
-                default: try Keybag.fill(&all, entry.range)
-                }
-            }
+            try bytes.withMutableBytes { all throws(VaultError) in try Keybag.fill(&all, entry.range) }
         }
         self.bytes = bytes
         self.layout = layout

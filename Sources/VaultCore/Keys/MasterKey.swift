@@ -9,8 +9,10 @@ struct HeaderKeys: ~Copyable, Sendable {
     private let keybagKey: SecretBytes
 
     init(master: borrowing SecretBytes, vault: VaultID) throws(VaultError) {
-        macKey = try HeaderKeys.derive(master, vault, "holdfast/1/header-mac")
-        keybagKey = try HeaderKeys.derive(master, vault, "holdfast/1/keybag")
+        let mac = try HeaderKeys.derive(master, vault, "holdfast/1/header-mac")
+        let keybag = try HeaderKeys.derive(master, vault, "holdfast/1/keybag")
+        macKey = mac
+        keybagKey = keybag
     }
 
     private init(macKey: consuming SecretBytes, keybagKey: consuming SecretBytes) {

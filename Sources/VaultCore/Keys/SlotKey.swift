@@ -46,8 +46,10 @@ struct SlotKey: ~Copyable {
         let both = try crypto { () throws(CryptographyError) in
             try unsafe HKDFSHA256.derive(input, salt: slot.salt.span.bytes, info: info.span.bytes, count: 64)
         }
-        wrappingKey = try secretMemory { () throws(SecretMemoryError) in try both.copy(0..<32) }
-        commitment = try secretMemory { () throws(SecretMemoryError) in try both.copy(32..<64) }
+        let first = try secretMemory { () throws(SecretMemoryError) in try both.copy(0..<32) }
+        let second = try secretMemory { () throws(SecretMemoryError) in try both.copy(32..<64) }
+        wrappingKey = first
+        commitment = second
     }
 
     /// Recognises a passcode that is already known to be wrong.
@@ -110,7 +112,7 @@ func seal(
         var box = [UInt8](repeating: 0, count: secret.count + AES256GCM.tagSize)
         try secret.withBytes { secret throws(CryptographyError) in
             let empty = [UInt8]()
-            var output = unsafe box.mutableSpan
+            var output = box.mutableSpan
             var bytes = unsafe output.mutableBytes
             try unsafe cipher.seal(
                 secret, empty.span.bytes, nonce: nonce, authenticating: associated.span.bytes, into: &bytes)

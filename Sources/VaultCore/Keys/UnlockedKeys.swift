@@ -16,11 +16,10 @@ final class EpochKeys: Sendable {
     init(_ keybag: borrowing Keybag, epoch: UInt32) throws(VaultError) {
         self.epoch = epoch
         records = try EpochKeys.copy(keybag, .records, epoch)
-        names = try EpochKeys.copy(keybag, .names, epoch)
+        let names = try EpochKeys.copy(keybag, .names, epoch)
         files = try EpochKeys.copy(keybag, .files, epoch)
-        multiset = try crypto { () throws(CryptographyError) in
-            try BLAKE3.deriveKey(context: "holdfast/1/record-sum", material: names, lifetime: .longLived)
-        }
+        multiset = try EpochKeys.multisetKey(names)
+        self.names = names
     }
 
     private static func copy(_ keybag: borrowing Keybag, _ kind: KeybagLayout.Kind, _ epoch: UInt32)
@@ -29,6 +28,12 @@ final class EpochKeys: Sendable {
         try keybag.withKey(kind, epoch: epoch) { key throws(VaultError) in
             try secretMemory { () throws(SecretMemoryError) in try SecretBytes(copying: key, lifetime: .longLived) }
         }
+    }
+
+    private static func multisetKey(_ names: borrowing SecretBytes) throws(VaultError) -> SecretBytes {
+        do throws(CryptographyError) {
+            return try BLAKE3.deriveKey(context: "holdfast/1/record-sum", material: names, lifetime: .longLived)
+        } catch { throw VaultError(error) }
     }
 
     /// The database key of a record: keyed BLAKE3 over length-prefixed collection and name, on the stack.

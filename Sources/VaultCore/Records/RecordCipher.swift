@@ -3,7 +3,7 @@ internal import SecretMemory
 internal import VaultFormat
 
 /// Seals and opens record values; keeps a cipher context per epoch and one locked buffer. Used by one thread at a time.
-struct RecordCipher: ~Copyable {
+final class RecordCipher {
     /// A context in a class, so that a list of them can be kept.
     private final class Context {
         let epoch: UInt32
@@ -43,7 +43,7 @@ struct RecordCipher: ~Copyable {
     /// Decrypts `value` into the locked buffer. Nothing is readable there unless the tag was right.
     /// - Returns: The size of the plaintext.
     /// - Throws: `damaged`; `keysChanged` for an epoch without a key.
-    mutating func open(_ value: RawSpan, lookupKey: RawSpan) throws(VaultError) -> Int {
+    func open(_ value: RawSpan, lookupKey: RawSpan) throws(VaultError) -> Int {
         let epoch = try RecordCipher.epoch(of: value)
         guard let context = contexts.first(where: { $0.epoch == epoch }) else { throw .keysChanged }
         let size = value.byteCount - SealedRecord.overhead
@@ -53,11 +53,14 @@ struct RecordCipher: ~Copyable {
         prepareAssociatedData(epoch, lookupKey)
         do throws(CryptographyError) {
             try scratch.withMutableBytes { scratch throws(CryptographyError) in
-                var output = scratch.extracting(0..<size)
-                try unsafe context.cipher.open(
-                    value.extracting(SealedRecord.boxOffset..<value.byteCount),
-                    nonce: value.extracting(SealedRecord.epochSize..<SealedRecord.boxOffset),
-                    authenticating: associated.span.bytes, into: &output)
+                try scratch.withPart(0..<size) { output throws(CryptographyError) in
+                    try associated.withRawSpan { associated throws(CryptographyError) in
+                        try context.cipher.open(
+                            value.extracting(SealedRecord.boxOffset..<value.byteCount),
+                            nonce: value.extracting(SealedRecord.epochSize..<SealedRecord.boxOffset),
+                            authenticating: associated, into: &output)
+                    }
+                }
             }
         } catch .authenticationFailed {
             throw .damagedRecord
@@ -68,28 +71,25 @@ struct RecordCipher: ~Copyable {
     }
 
     /// Lends what ``open(_:lookupKey:)`` decrypted.
-    borrowing func withPlaintext<R: ~Copyable, E: Error>(
+    func withPlaintext<R: ~Copyable, E: Error>(
         _ size: Int, _ body: (RawSpan) throws(E) -> R
     ) throws(E) -> R {
         try scratch.withBytes { bytes throws(E) in try body(bytes.extracting(0..<size)) }
     }
 
     /// Wipes the first `size` bytes of the buffer, or gives a large one back.
-    mutating func wipe(_ size: Int) {
+    func wipe(_ size: Int) {
         if scratch.count > RecordCipher.keptScratch,
             let small = try? SecretBytes(zeroed: RecordCipher.keptScratch)
         {
             scratch = small  // the old one is wiped as it goes
         } else {
-            scratch.withMutableBytes { bytes in
-                var used = bytes.extracting(0..<size)
-                used.wipe()
-            }
+            scratch.withMutableBytes { bytes in bytes.withPart(0..<size) { $0.wipe() } }
         }
     }
 
     /// Seals `front` and `content` as one plaintext for the newest epoch.
-    mutating func seal(
+    func seal(
         _ front: RawSpan, _ content: RawSpan, lookupKey: RawSpan, nonce: Nonce96, into value: inout MutableRawSpan
     ) throws(VaultError) {
         let context = contexts[0]
@@ -100,19 +100,21 @@ struct RecordCipher: ~Copyable {
                 value.store(nonce.integer(at: index, as: UInt8.self) ?? 0, at: SealedRecord.epochSize + index)
             }
         }
-        var box = value.extracting(SealedRecord.boxOffset..<value.byteCount)
         do throws(CryptographyError) {
-            try unsafe context.cipher.seal(
-                front, content, nonce: nonce, authenticating: associated.span.bytes, into: &box)
+            try value.withPart(SealedRecord.boxOffset..<value.byteCount) { box throws(CryptographyError) in
+                try associated.withRawSpan { associated throws(CryptographyError) in
+                    try context.cipher.seal(front, content, nonce: nonce, authenticating: associated, into: &box)
+                }
+            }
         } catch {
             throw VaultError(error)
         }
     }
 
-    private mutating func prepareAssociatedData(_ epoch: UInt32, _ lookupKey: RawSpan) {
-        var span = associated.mutableSpan
-        var bytes = unsafe span.mutableBytes
-        SealedRecord.writeAuthenticatedData(vault: vault, epoch: epoch, lookupKey: lookupKey, into: &bytes)
+    private func prepareAssociatedData(_ epoch: UInt32, _ lookupKey: RawSpan) {
+        associated.withMutableRawSpan { bytes in
+            SealedRecord.writeAuthenticatedData(vault: vault, epoch: epoch, lookupKey: lookupKey, into: &bytes)
+        }
     }
 }
 

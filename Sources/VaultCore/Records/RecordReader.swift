@@ -6,7 +6,7 @@ internal import VaultFormat
 final class RecordReader: @unchecked Sendable {  // taken from the pool by one thread at a time
     private let keys: UnlockedKeys
     private let transaction: ReadTransaction
-    private var cipher: RecordCipher
+    private let cipher: RecordCipher
 
     init(_ keys: UnlockedKeys, _ environment: DatabaseEnvironment) throws(VaultError) {
         self.keys = keys
@@ -49,7 +49,8 @@ final class RecordReader: @unchecked Sendable {  // taken from the pool by one t
     }
 
     private func rootEpoch() throws(VaultError) -> UInt32 {
-        try unsafe transaction.withValue(RootRecord.databaseKey.span.bytes, failure: { $0 }) {
+        let rootKey = RootRecord.databaseKey
+        return try unsafe transaction.withValue(rootKey.span.bytes, failure: { $0 }) {
             value throws(VaultError) -> UInt32 in
             guard let value else { throw .missingRoot }
             return try RecordCipher.epoch(of: value)
@@ -65,7 +66,8 @@ final class RecordReader: @unchecked Sendable {  // taken from the pool by one t
 
     private func openRoot() throws(VaultError) -> RootRecord {
         let zeros = Digest()
-        let size = try unsafe transaction.withValue(RootRecord.databaseKey.span.bytes, failure: { $0 }) {
+        let rootKey = RootRecord.databaseKey
+        let size = try unsafe transaction.withValue(rootKey.span.bytes, failure: { $0 }) {
             value throws(VaultError) -> Int in
             guard let value else { throw .missingRoot }
             return try zeros.withBytes { key throws(VaultError) in try cipher.open(value, lookupKey: key) }

@@ -6,7 +6,7 @@ internal import VaultFormat
 final class WriterState: @unchecked Sendable {  // used by the leader of the write queue only
     let keys: UnlockedKeys
     let environment: DatabaseEnvironment
-    var cipher: RecordCipher
+    let cipher: RecordCipher
     var nonces: NoncePool
     var front: SecretBytes
 
@@ -46,18 +46,21 @@ public struct WriteSession: ~Copyable {
 
     /// - Throws: `keysChanged` when another process moved the vault to keys that we do not have.
     init(_ state: WriterState) throws(VaultError) {
-        self.state = state
-        transaction = try WriteTransaction(state.environment)
+        let transaction = try WriteTransaction(state.environment)
         let zeros = Digest()
-        let size = try unsafe transaction.withValue(RootRecord.databaseKey.span.bytes) {
+        let rootKey = RootRecord.databaseKey
+        let size = try unsafe transaction.withValue(rootKey.span.bytes) {
             value throws(VaultError) -> Int in
             guard let value else { throw .missingRoot }
             return try zeros.withBytes { key throws(VaultError) in try state.cipher.open(value, lookupKey: key) }
         }
         defer { state.cipher.wipe(size) }
-        root = try state.cipher.withPlaintext(size) { plaintext throws(VaultError) in
+        let root = try state.cipher.withPlaintext(size) { plaintext throws(VaultError) in
             do throws(FormatError) { return try RootRecord(parsing: plaintext) } catch { throw .damagedRecord }
         }
+        self.state = state
+        self.transaction = transaction
+        self.root = root
     }
 
     /// Marks where one of several joined writes begins.
@@ -82,7 +85,8 @@ public struct WriteSession: ~Copyable {
         let zeros = Digest()
         let empty: [UInt8] = []
         let size = RootRecord.size + SealedRecord.overhead
-        _ = try unsafe transaction.put(RootRecord.databaseKey.span.bytes, size: size, replacing: true) {
+        let rootKey = RootRecord.databaseKey
+        _ = try unsafe transaction.put(rootKey.span.bytes, size: size, replacing: true) {
             value throws(VaultError) in
             try state.front.withBytes { front throws(VaultError) in
                 try zeros.withBytes { key throws(VaultError) in
@@ -191,8 +195,8 @@ public struct WriteSession: ~Copyable {
     private mutating func write(
         _ fields: RecordFields, _ draft: RecordDraft, _ content: RawSpan, _ lookup: Digest, replacing: Bool
     ) throws(VaultError) -> Bool {
-        let nonce = try crypto { () throws(CryptographyError) in try state.nonces.next() }
         let state = state
+        let nonce = try crypto { () throws(CryptographyError) in try state.nonces.next() }
         let frontSize = fields.contentOffset
         state.front.withMutableBytes { front in
             fields.write(into: &front)
@@ -225,7 +229,8 @@ extension WriteSession {
             guard let lookup = unsafe Digest(copying: key.span.bytes) else { continue }
             let epoch = try lookup.withBytes { key throws(VaultError) in
                 try transaction.withValue(key) { value throws(VaultError) in
-                    try value.map { value throws(VaultError) in try RecordCipher.epoch(of: value) }
+                    guard let value else { return UInt32?.none }
+                    return try RecordCipher.epoch(of: value)
                 }
             }
             if let epoch, epoch != state.keys.current.epoch { found.append(lookup) }
@@ -239,7 +244,8 @@ extension WriteSession {
         let state = state
         let size = try lookup.withBytes { key throws(VaultError) in
             try transaction.withValue(key) { value throws(VaultError) -> Int? in
-                try value.map { value throws(VaultError) in try state.cipher.open(value, lookupKey: key) }
+                guard let value else { return nil }
+                return try state.cipher.open(value, lookupKey: key)
             }
         }
         guard let size else { return nil }

@@ -68,7 +68,7 @@ internal import Darwin
         }
         var readOnly = false
         var opened = try unsafe DatabaseEnvironment.openHandle(path, flags: 0)
-        if opened.status == EROFS || opened.status == EACCES {
+        if unsafe opened.status == EROFS || opened.status == EACCES {
             unsafe mdb_env_close(opened.handle)
             readOnly = true
             unsafe opened = try DatabaseEnvironment.openHandle(path, flags: UInt32(MDB_RDONLY))
@@ -122,7 +122,7 @@ internal import Darwin
 
     private static func openDatabase(_ handle: OpaquePointer, readOnly: Bool) throws(VaultError) -> MDB_dbi {
         var transaction: OpaquePointer?
-        try database("reading \(fileName)") {
+        try VaultCore.database("reading \(fileName)") {
             unsafe mdb_txn_begin(handle, nil, readOnly ? UInt32(MDB_RDONLY) : 0, &transaction)
         }
         var database: MDB_dbi = 0
