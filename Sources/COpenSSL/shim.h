@@ -12,3 +12,6 @@
 #include <openssl/params.h>
 #include <openssl/rand.h>
 #include <openssl/x509.h>
+
+// A macro that joins several others does not import.
+static inline int copenssl_keypair_selection(void) { return EVP_PKEY_KEYPAIR; }

@@ -1,0 +1,90 @@
+internal import COpenSSL
+
+/// What both P-256 keys need of libcrypto: the group, the handle of a key, and ECDSA signatures in both forms.
+enum OpenSSLP256 {
+    /// Bytes of a coordinate, a scalar, or half a signature.
+    static let size = 32
+    /// Most bytes of a DER signature.
+    static let maximumDERCount = 72
+
+    static let group = unsafe OpenSSL.Algorithm(EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1))
+
+    /// A key that has the group and no point: copying it is cheaper than naming the group for each key.
+    static let template: Key? = {
+        guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, "EC", nil) else { return nil }
+        defer { unsafe EVP_PKEY_CTX_free(context) }
+        var key: OpaquePointer?
+        guard unsafe EVP_PKEY_paramgen_init(context) == 1,
+            unsafe EVP_PKEY_CTX_set_group_name(context, "prime256v1") == 1,
+            unsafe EVP_PKEY_paramgen(context, &key) == 1, let key = unsafe key
+        else { return nil }
+        return unsafe Key(owning: key)
+    }()
+
+    /// The one owner of a libcrypto key.
+    @safe final class Key: @unchecked Sendable {  // never changed once made; libcrypto may then share it among threads
+        let pointer: OpaquePointer
+        init(owning pointer: OpaquePointer) { unsafe self.pointer = pointer }
+        deinit { unsafe EVP_PKEY_free(pointer) }
+
+        /// A fresh operation on this key; the caller frees it.
+        @unsafe func makeContext() -> OpaquePointer? { unsafe EVP_PKEY_CTX_new_from_pkey(nil, pointer, nil) }
+    }
+
+    /// A key from an encoded point; libcrypto checks that it lies on the curve and that x and y are reduced.
+    static func publicKey(_ point: RawSpan) throws(CryptographyError) -> Key {
+        try OpenSSL.start()
+        guard let template, let key = unsafe EVP_PKEY_new() else { throw OpenSSL.takeError() }
+        let owned = unsafe Key(owning: key)
+        guard unsafe EVP_PKEY_copy_parameters(key, template.pointer) == 1 else { throw OpenSSL.takeError() }
+        let status = unsafe point.withPointer { unsafe EVP_PKEY_set1_encoded_public_key(key, $0, point.byteCount) }
+        guard status == 1 else {
+            ERR_clear_error()
+            throw .invalidPoint
+        }
+        return owned
+    }
+
+    /// SHA-256 of `message`.
+    static func digest(_ message: RawSpan) throws(CryptographyError) -> Digest {
+        let algorithm = try unsafe OpenSSL.sha256.pointer()
+        var digest = Digest()
+        let status = digest.withMutableBytes { digest in
+            unsafe digest.withMutablePointer { digest in
+                unsafe message.withPointer { unsafe EVP_Digest($0, message.byteCount, digest, nil, algorithm, nil) }
+            }
+        }
+        guard status == 1 else { throw OpenSSL.takeError() }
+        return digest
+    }
+
+    /// Writes r and s of a raw signature as DER (RFC 3279, section 2.2.3).
+    /// - Returns: The number of bytes written to `output`, which holds 72; nil when libcrypto has no memory.
+    @unsafe static func encodeDER(_ signature: RawSpan, into output: UnsafeMutablePointer<UInt8>) -> Int? {
+        guard let numbers = unsafe ECDSA_SIG_new() else { return nil }
+        defer { unsafe ECDSA_SIG_free(numbers) }
+        return unsafe signature.withPointer { bytes in
+            guard let bytes = unsafe bytes, let r = unsafe BN_bin2bn(bytes, Int32(size), nil) else { return nil }
+            guard let s = unsafe BN_bin2bn(bytes + size, Int32(size), nil) else {
+                unsafe BN_free(r)
+                return nil
+            }
+            unsafe ECDSA_SIG_set0(numbers, r, s)  // takes both; fails only for nil
+            var end: UnsafeMutablePointer<UInt8>? = unsafe output
+            let count = unsafe i2d_ECDSA_SIG(numbers, &end)
+            return count > 0 ? Int(count) : nil
+        }
+    }
+
+    /// Writes a DER signature as r then s.
+    @unsafe static func decodeDER(_ signature: UnsafeMutableRawBufferPointer, into raw: inout [UInt8]) -> Bool {
+        var start = unsafe UnsafePointer(signature.baseAddress?.assumingMemoryBound(to: UInt8.self))
+        guard let numbers = unsafe d2i_ECDSA_SIG(nil, &start, signature.count) else { return false }
+        defer { unsafe ECDSA_SIG_free(numbers) }
+        return unsafe raw.withUnsafeMutableBufferPointer { raw in
+            guard let base = raw.baseAddress, raw.count == 2 * size else { return false }
+            return unsafe BN_bn2binpad(ECDSA_SIG_get0_r(numbers), base, Int32(size)) == Int32(size)
+                && BN_bn2binpad(ECDSA_SIG_get0_s(numbers), base + size, Int32(size)) == Int32(size)
+        }
+    }
+}
