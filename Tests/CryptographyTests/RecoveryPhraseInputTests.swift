@@ -90,7 +90,7 @@ import Testing
 
     /// Bytes of any kind, damaged phrases, and phrases cut anywhere: an answer or an error, never a trap.
     @Test func garbageNeverTraps() throws {
-        var random = PrintedSeed()
+        var random = SeededGenerator(printedFor: #function)
         let text = Array(Self.sample.text.utf8)
         var accepted = 0
         for _ in 0..<2_000 {

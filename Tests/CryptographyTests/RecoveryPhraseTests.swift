@@ -13,7 +13,7 @@ import Testing
     static func parse(_ text: String) throws -> Parsed { try parse(Array(text.utf8)) }
 
     static func parse(_ text: [UInt8]) throws -> Parsed {
-        try describe(RecoveryPhrase(parsing: SecretBytes(forTest: text)))
+        try describe(RecoveryPhrase(parsing: testSecret(text)))
     }
 
     static func describe(_ phrase: borrowing RecoveryPhrase) -> Parsed {
@@ -24,12 +24,6 @@ import Testing
 
     private static func copy(_ bytes: RawSpan) -> [UInt8] {
         (0..<bytes.byteCount).map { unsafe bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }
-    }
-
-    static func bytes(_ hexadecimal: String) -> [UInt8] {
-        stride(from: 0, to: hexadecimal.count, by: 2).compactMap { offset in
-            UInt8(hexadecimal.dropFirst(offset).prefix(2), radix: 16)
-        }
     }
 
     /// A phrase without repeated words.
@@ -44,7 +38,7 @@ import Testing
     func vectors(_ vector: RecoveryPhraseVector) throws {
         let expected = Parsed(entropy: vector.entropy, text: vector.words)
         #expect(try Self.parse(vector.words) == expected)
-        let encoded = try RecoveryPhrase(entropy: SecretBytes(forTest: Self.bytes(vector.entropy)))
+        let encoded = try RecoveryPhrase(entropy: testSecret(hexBytes(vector.entropy)))
         let described = Self.describe(encoded)
         #expect(described == expected)
     }
@@ -65,7 +59,7 @@ import Testing
                 let count = text.split(separator: " ").count
                 #expect(throws: RecoveryPhraseError.wrongWordCount(count)) { try Self.parse(text) }
                 #expect(throws: RecoveryPhraseError.invalidEntropySize(entropy.count / 2)) {
-                    let phrase = try RecoveryPhrase(entropy: SecretBytes(forTest: Self.bytes(entropy)))
+                    let phrase = try RecoveryPhrase(entropy: testSecret(hexBytes(entropy)))
                     _ = Self.describe(phrase)
                 }
             }
@@ -77,10 +71,10 @@ import Testing
     }
 
     @Test func randomEntropyComesBack() throws {
-        var random = PrintedSeed()
+        var random = SeededGenerator(printedFor: #function)
         for _ in 0..<200 {
             let entropy = random.bytes(32)
-            let text = try Self.describe(RecoveryPhrase(entropy: SecretBytes(forTest: entropy))).text
+            let text = try Self.describe(RecoveryPhrase(entropy: testSecret(entropy))).text
             let parsed = try Self.parse(text)
             #expect(parsed == Parsed(entropy: hexadecimal(entropy), text: text), "seed \(random.seed)")
         }
@@ -129,7 +123,7 @@ import Testing
     @Test(arguments: [0, 16, 31, 33, 64])
     func entropyOfAnotherSizeIsRefused(_ size: Int) throws {
         #expect(throws: RecoveryPhraseError.invalidEntropySize(size)) {
-            let phrase = try RecoveryPhrase(entropy: SecretBytes(forTest: [UInt8](repeating: 1, count: size)))
+            let phrase = try RecoveryPhrase(entropy: testSecret([UInt8](repeating: 1, count: size)))
             _ = Self.describe(phrase)
         }
     }

@@ -19,6 +19,7 @@ public enum RecoveryPhraseError: Error, Sendable, Hashable {
 }
 
 extension RecoveryPhraseError: CustomStringConvertible {
+    /// What is wrong and what to do, in one line.
     public var description: String {
         switch self {
         case .wrongWordCount(let count):

@@ -10,8 +10,7 @@ enum OpenSSLSHA256 {
                 }
             }
         }
-        // Out of memory, or a libcrypto without SHA-256: no input brings this about, and no caller could go on.
-        if !succeeded { fatalError("libcrypto cannot compute SHA-256") }
+        if !succeeded { fatalError("no SHA-256 in libcrypto") }  // because: no input causes it
         return digest
     }
 }
