@@ -39,8 +39,8 @@ let package = Package(
         library("Cryptography", ["SecretMemory", "COpenSSL", "CArgon2"]),
         library("VaultFormat"),
         library("VaultCore", ["VaultFormat", "Cryptography", "SecretMemory", "CLMDB"]),
-        library("AppLockCore", ["VaultCore", "SecretMemory"]),
-        library("Holdfast", ["AppLockCore", "VaultCore", "Cryptography", "SecretMemory"]),
+        library("AppLockCore", ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
+        library("Holdfast", ["AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         .executableTarget(
             name: "HoldfastCommand",
             dependencies: ["Holdfast"],

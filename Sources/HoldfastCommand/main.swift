@@ -1,1 +1,1 @@
-print("x")
+// The command follows.

@@ -124,3 +124,17 @@ extension MutableRawSpan {
         }
     }
 }
+
+extension MutableRawSpan {
+    /// Lends the bytes at `range` for writing; a range outside is our own mistake and traps.
+    @inlinable
+    package mutating func withPart<R: ~Copyable, E: Error>(
+        _ range: Range<Int>, _ body: (inout MutableRawSpan) throws(E) -> R
+    ) throws(E) -> R {
+        precondition(range.lowerBound >= 0 && range.upperBound <= byteCount, "part outside of its span")
+        return try unsafe withUnsafeMutableBytes { bytes throws(E) in
+            var part = unsafe MutableRawSpan(_unsafeBytes: UnsafeMutableRawBufferPointer(rebasing: bytes[range]))
+            return try body(&part)
+        }
+    }
+}

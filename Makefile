@@ -1,0 +1,97 @@
+# `make run` and `make test` need nothing but git, make and Swift: they install the system packages, build, and do
+# their job. `make help` lists the rest.
+.DEFAULT_GOAL := help
+.PHONY: help build run test bench lint format docs soak install uninstall clean
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+# Tests run in this configuration; `make soak` always takes release.
+TEST_CONFIGURATION ?= debug
+
+SWIFT := scripts/with-swift swift
+STRICT := --explicit-target-dependency-import-check error
+# Only Swift Testing is used; without this an empty XCTest run prints its own summary.
+TEST := test --disable-xctest $(STRICT)
+SOURCES := $(wildcard Sources Tests Benchmarks Package.swift)
+INSTALL := install
+STRIP ?= strip
+
+# What `make build` leaves for `make install`, so that `sudo make install` compiles nothing and needs no Swift.
+STAGE := build/stage
+
+help:
+	@echo 'make run          bootstrap, build, and take the tour'
+	@echo 'make test         bootstrap, build and run the tests'
+	@echo 'make bench        measure; prints one line per figure and writes bench.json'
+	@echo 'make lint         format, layout and script checks'
+	@echo 'make format       format the sources in place'
+	@echo 'make docs         reference documentation in build/docs; a warning is an error'
+	@echo 'make soak         the tests with their full counts, then under the thread and address sanitizers'
+	@echo 'make build        the release binary'
+	@echo 'make install      binary, man page and completions, below PREFIX ($(PREFIX)) and DESTDIR'
+	@echo 'make uninstall    removes what install put there'
+	@echo 'make clean        removes everything that was built'
+
+build:
+	@scripts/bootstrap
+	$(SWIFT) build -c release --static-swift-stdlib $(STRICT) --product holdfast
+	@mkdir -p $(STAGE)
+	@cp -f .build/release/holdfast $(STAGE)/holdfast
+
+run: build
+	@$(STAGE)/holdfast tour
+
+test:
+	@scripts/bootstrap --test
+	@$(SWIFT) $(TEST) -c $(TEST_CONFIGURATION)
+
+bench:
+	@scripts/bootstrap --bench
+	@HOLDFAST_BENCHMARKS=1 $(SWIFT) run -c release --scratch-path .build-bench holdfast-bench
+
+lint:
+	@scripts/bootstrap --test
+	@$(SWIFT) format lint --strict --parallel --recursive $(SOURCES)
+	@scripts/check-layout
+	@scripts/test-check-layout
+	@scripts/check-scripts
+
+format:
+	@$(SWIFT) format --in-place --parallel --recursive $(SOURCES)
+
+docs:
+	@scripts/bootstrap
+	@scripts/docs
+
+# Leaks are not what the address sanitizer looks for here: libraries keep their own tables until the process ends.
+soak:
+	@scripts/bootstrap --test
+	HOLDFAST_SOAK=1 $(SWIFT) $(TEST) -c release
+	$(SWIFT) $(TEST) --sanitize=thread --scratch-path .build-tsan
+	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) $(TEST) --sanitize=address --scratch-path .build-asan
+
+BINARY := $(DESTDIR)$(PREFIX)/bin/holdfast
+MANUAL := $(DESTDIR)$(PREFIX)/share/man/man1/holdfast.1
+BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/holdfast
+ZSH_COMPLETION := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_holdfast
+FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/holdfast.fish
+INSTALLED := $(BINARY) $(MANUAL) $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
+
+install:
+	@test -x $(STAGE)/holdfast || $(MAKE) build
+	@for shell in bash zsh fish; do \
+	    $(STAGE)/holdfast completions $$shell > $(STAGE)/completions.$$shell || exit 1; \
+	done
+	$(INSTALL) -d $(sort $(dir $(INSTALLED)))
+	$(INSTALL) -m 755 $(STAGE)/holdfast $(BINARY)
+	-$(STRIP) $(BINARY)
+	$(INSTALL) -m 644 Docs/man/holdfast.1 $(MANUAL)
+	$(INSTALL) -m 644 $(STAGE)/completions.bash $(BASH_COMPLETION)
+	$(INSTALL) -m 644 $(STAGE)/completions.zsh $(ZSH_COMPLETION)
+	$(INSTALL) -m 644 $(STAGE)/completions.fish $(FISH_COMPLETION)
+
+uninstall:
+	rm -f $(INSTALLED)
+
+clean:
+	rm -rf .build .build-* build bench.json

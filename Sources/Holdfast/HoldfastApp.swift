@@ -1,0 +1,33 @@
+/// Everything an app needs, in one object: a vault and the lock in front of it.
+///
+/// ```swift
+/// let phrase = try HoldfastApp.create(at: folder, passcode: passcode)   // show it to the owner, once
+/// let app = try HoldfastApp(at: folder)
+/// try await app.lock.unlock(passcode: passcode)
+/// try app.vault.put(token, for: "api token", in: "work")
+/// try app.vault.withValue(for: "api token", in: "work") { bytes in use(bytes) }
+/// await app.lock.lock()
+/// ```
+public final class HoldfastApp: Sendable {
+    /// Where values are kept. Its calls fail with `locked` until the lock is open.
+    public let vault: Vault
+    /// Decides when the vault is open; feed it the app's life-cycle events.
+    public let lock: AppLock
+
+    /// Opens the home in a folder; it starts locked.
+    /// - Parameter isLockEnabled: When false, leaving the app does not lock the vault. It is locked at launch all the same.
+    /// - Throws: As ``VaultCore/Vault/init(at:)``.
+    public init(at path: String, isLockEnabled: Bool = true) throws(VaultError) {
+        vault = try Vault(at: path)
+        lock = try AppLock(vault: vault, isEnabled: isLockEnabled)
+    }
+
+    /// Creates a home in a folder that does not exist or is empty.
+    /// - Returns: The recovery phrase, which is stored nowhere.
+    /// - Throws: As ``VaultCore/Vault/create(at:passcode:)``.
+    public static func create(
+        at path: String, passcode: borrowing SecretBytes
+    ) throws(VaultError) -> RecoveryPhrase {
+        try Vault.create(at: path, passcode: passcode)
+    }
+}

@@ -1,0 +1,212 @@
+internal import Cryptography
+internal import VaultFormat
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// The ledger file: two sectors written in turn, each flushed before its writer goes on.
+///
+/// In this tier a copy of the home carries a budget of its own; that cannot be stopped without hardware.
+struct AttemptLedger: ~Copyable, Sendable {
+    static let name = "ledger"
+    private let file: DurableFile
+    private let vault: VaultID
+    private(set) var budget: AttemptBudget
+    private(set) var knownWrong: [UInt8]?
+    private var sequence: UInt64
+    /// The sector that the next write goes to: never the one that holds the truth.
+    private var nextIndex: Int
+    private let needsSave: Bool
+    private let isMissing: Bool
+
+    /// Reads the ledger for spending; the caller holds the header's lock.
+    /// - Throws: `readOnly`, `permissionDenied`, `inputOutput`: an attempt that cannot be recorded is not made.
+    private init(in home: HomeDirectory, vault: VaultID, policy: VaultPolicy, now: BootInstant) throws(VaultError) {
+        let missing = !home.exists(AttemptLedger.name)
+        guard let file = try home.openFile(AttemptLedger.name, O_RDWR | O_CREAT) else {
+            throw .damaged("the ledger cannot be opened")
+        }
+        let bytes = try file.read(LedgerSector.fileSize, at: 0)
+        let found = AttemptLedger.decide(bytes, vault: vault)
+        self.file = file
+        self.vault = vault
+        sequence = found.sector?.sequence ?? 0
+        nextIndex = found.nextIndex
+        knownWrong = found.sector?.knownWrong
+        budget = AttemptLedger.budget(found.sector, oneIsBad: found.oneIsBad, policy: policy, now: now)
+        needsSave = found.sector == nil || budget.delayMustRestart(at: now)
+        isMissing = missing
+        if budget.delayMustRestart(at: now) { budget.restartDelay(at: now) }
+    }
+
+    /// Opens the ledger, and makes durable what had to be made up: a lost ledger, a delay that begins again.
+    static func open(
+        in home: HomeDirectory, vault: VaultID, policy: VaultPolicy, now: BootInstant
+    ) throws(VaultError) -> AttemptLedger {
+        var ledger = try AttemptLedger(in: home, vault: vault, policy: policy, now: now)
+        if ledger.needsSave { try ledger.save() }
+        if ledger.isMissing { try home.synchronize() }
+        return ledger
+    }
+
+    private static func budget(
+        _ sector: LedgerSector?, oneIsBad: Bool, policy: VaultPolicy, now: BootInstant
+    ) -> AttemptBudget {
+        guard let sector else { return .distrusted(policy: policy, now: now) }
+        return AttemptBudget(
+            spent: sector.spent + (oneIsBad ? 1 : 0), refused: sector.refused, delay: sector.delay,
+            delayStart: BootInstant(bootID: sector.bootID, milliseconds: sector.delayStart), policy: policy)
+    }
+
+    /// The truth in two sectors: the newer valid one. One that is bad may have been a burn in the making.
+    static func decide(_ bytes: [UInt8], vault: VaultID) -> (sector: LedgerSector?, oneIsBad: Bool, nextIndex: Int) {
+        let sectors = (0..<2).map { index -> LedgerSector? in
+            let start = index * LedgerSector.size
+            guard bytes.count >= start + LedgerSector.size else { return nil }
+            let sector = try? LedgerSector(
+                parsing: Array(bytes[start..<start + LedgerSector.size]), checksum: HeaderFile.checksum)
+            return sector?.vault == vault ? sector : nil
+        }
+        switch (sectors[0], sectors[1]) {
+        case (let first?, let second?):
+            return first.sequence >= second.sequence ? (first, false, 1) : (second, false, 0)
+        case (let first?, nil): return (first, true, 1)
+        case (nil, let second?): return (second, true, 0)
+        case (nil, nil): return (nil, false, 0)
+        }
+    }
+
+    /// Reads the budget for display, without writing and without the lock.
+    static func peek(in home: HomeDirectory, vault: VaultID, policy: VaultPolicy, now: BootInstant)
+        throws(VaultError) -> AttemptBudget
+    {
+        guard let file = try home.openFile(name, O_RDONLY) else { return .distrusted(policy: policy, now: now) }
+        let found = decide(try file.read(LedgerSector.fileSize, at: 0), vault: vault)
+        return budget(found.sector, oneIsBad: found.oneIsBad, policy: policy, now: now)
+    }
+
+    /// Writes a new vault's ledger: both sectors, nothing spent.
+    static func create(in home: HomeDirectory, vault: VaultID, now: BootInstant) throws(VaultError) {
+        guard let file = try home.openFile(name, O_RDWR | O_CREAT | O_EXCL) else {
+            throw .damaged("the ledger cannot be created")
+        }
+        for index in 0..<2 {
+            let sector = LedgerSector(
+                vault: vault, sequence: UInt64(index + 1), spent: 0, refused: 0, delay: 0,
+                delayStart: now.milliseconds, bootID: now.bootID, knownWrong: nil)
+            try file.write(sector.encoded(checksum: HeaderFile.checksum), at: UInt64(index * LedgerSector.size))
+        }
+        try file.synchronize()
+    }
+
+    /// Changes the budget and makes the change durable before returning.
+    mutating func update(knownWrong tag: [UInt8]?, _ change: (inout AttemptBudget) -> Void) throws(VaultError) {
+        change(&budget)
+        knownWrong = tag
+        try save()
+    }
+
+    /// Puts back an earlier budget: the attempt was not one.
+    mutating func restore(_ earlier: AttemptBudget) throws(VaultError) {
+        budget = earlier
+        try save()
+    }
+
+    private mutating func save() throws(VaultError) {
+        sequence += 1
+        let sector = LedgerSector(
+            vault: vault, sequence: sequence, spent: budget.spent, refused: budget.refused, delay: budget.delay,
+            delayStart: budget.delayStart.milliseconds, bootID: budget.delayStart.bootID, knownWrong: knownWrong)
+        let bytes = sector.encoded(checksum: HeaderFile.checksum)
+        try file.write(bytes, at: UInt64(nextIndex * LedgerSector.size))
+        try file.synchronize()
+        nextIndex = 1 - nextIndex
+    }
+}
+
+/// One attempt, already paid for. Only the ledger issues it, and an unlock with a passcode consumes it; dropping it
+/// unused leaves it spent. It holds the header's lock, so no other process checks a passcode meanwhile.
+public struct BurnedAttempt: ~Copyable, Sendable {
+    var header: LockedHeader
+    private var ledger: AttemptLedger
+    private let before: AttemptBudget
+    private let clock: any BootClock
+
+    /// Burns one attempt: durable before this returns.
+    fileprivate init(
+        header: consuming LockedHeader, ledger: consuming AttemptLedger, clock: any BootClock
+    ) throws(VaultError) {
+        before = ledger.budget
+        let now = clock.now()
+        let tag = ledger.knownWrong
+        try ledger.update(knownWrong: tag) { $0.burn(at: now) }
+        self.header = header
+        self.ledger = ledger
+        self.clock = clock
+    }
+
+    /// Attempts left, this one not among them.
+    public var remainingAttempts: Int { ledger.budget.remaining }
+
+    /// The tag of the last passcode known to be wrong.
+    var knownWrong: [UInt8]? { ledger.knownWrong }
+
+    /// Milliseconds until the next attempt.
+    var delayLeft: UInt64 { ledger.budget.delayLeft(at: clock.now()) }
+
+    /// The attempt was never checked, or repeated what is known to be wrong: it costs nothing.
+    mutating func refund() throws(VaultError) { try ledger.restore(before) }
+
+    /// The passcode was wrong; `tag` recognises it when it comes again.
+    mutating func refuse(tag: [UInt8]) throws(VaultError) {
+        let now = clock.now()
+        try ledger.update(knownWrong: tag) { $0.refuse(at: now) }
+    }
+
+    /// The passcode was right.
+    mutating func settle() throws(VaultError) {
+        let now = clock.now()
+        try ledger.update(knownWrong: nil) { $0.settle(at: now) }
+    }
+}
+
+extension AttemptLedger {
+    /// Decides whether an attempt may be made and burns it.
+    /// - Throws: `delayed`, `attemptsExhausted`, `readOnly`, and what reading and writing can throw.
+    static func burn(
+        in home: HomeDirectory, header: consuming LockedHeader, clock: any BootClock
+    ) throws(VaultError) -> BurnedAttempt {
+        let now = clock.now()
+        let policy = header.header.policy
+        let ledger = try AttemptLedger.open(in: home, vault: header.header.vault, policy: policy, now: now)
+        switch ledger.budget.decision(at: now) {
+        case .allowed: return try BurnedAttempt(header: header, ledger: ledger, clock: clock)
+        case .delayed(let milliseconds):
+            throw VaultError(
+                .delayed, "too many failed attempts: the next one is possible in \(seconds(milliseconds))",
+                remainingAttempts: ledger.budget.remaining, retryAfter: .milliseconds(milliseconds))
+        case .closed, .destroy:
+            throw VaultError(
+                .attemptsExhausted, "no passcode attempt is left; use the recovery phrase (holdfast recover)",
+                remainingAttempts: 0)
+        }
+    }
+
+    /// Sets everything back to zero after the recovery phrase opened the vault.
+    static func reset(in home: HomeDirectory, header: Header, clock: any BootClock) throws(VaultError) {
+        let now = clock.now()
+        var ledger = try AttemptLedger.open(in: home, vault: header.vault, policy: header.policy, now: now)
+        try ledger.update(knownWrong: nil) { $0.settle(at: now) }
+    }
+}
+
+/// Milliseconds in words, rounded up.
+package func seconds(_ milliseconds: UInt64) -> String {
+    let seconds = (milliseconds + 999) / 1000
+    if seconds < 120 { return "\(seconds) s" }
+    let minutes = (seconds + 59) / 60
+    return "\(minutes) min"
+}

@@ -1,0 +1,160 @@
+internal import CLMDB
+internal import Synchronization
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// One LMDB environment, at most one per file and process: a second one would drop the first one's file locks.
+///
+/// The map is read-only for us (no `MDB_WRITEMAP`): a database file damaged on purpose can end this process, but never
+/// make it write elsewhere.
+@safe final class DatabaseEnvironment: @unchecked Sendable {  // LMDB environments are thread-safe
+    static let fileName = "vault.mdb"
+    /// Address space reserved, not memory or disk; the most that records can take.
+    private static let mapSize = 64 << 30
+
+    let handle: OpaquePointer
+    let database: MDB_dbi
+    let isReadOnly: Bool
+    private let identity: FileStatus
+    private var users = 1
+
+    private static let open = Mutex<[DatabaseEnvironment]>([])
+
+    /// Opens the home's database, or shares the environment that this process has open for it.
+    static func acquire(in home: HomeDirectory) throws(VaultError) -> DatabaseEnvironment {
+        guard let file = try home.openFile(fileName, O_RDONLY) else {
+            throw .damaged("\(fileName) is missing; restore a backup")
+        }
+        let identity = try file.status()
+        return try open.withLock { open throws(VaultError) in
+            if let shared = open.first(where: { $0.identity.isSameFile(as: identity) }) {
+                shared.users += 1
+                return shared
+            }
+            let environment = try DatabaseEnvironment(path: "\(home.path)/\(fileName)", identity: identity)
+            open.append(environment)
+            return environment
+        }
+    }
+
+    /// Makes the file of a new vault.
+    static func create(in home: HomeDirectory) throws(VaultError) {
+        guard let file = try home.openFile(fileName, O_RDWR | O_CREAT | O_EXCL) else { return }
+        let environment = try DatabaseEnvironment(
+            path: "\(home.path)/\(fileName)", identity: file.status(), isNew: true)
+        environment.close()
+    }
+
+    /// Ends this user's share; the last one closes.
+    func release() {
+        DatabaseEnvironment.open.withLock { open in
+            users -= 1
+            guard users == 0 else { return }
+            open.removeAll { $0 === self }
+            close()
+        }
+    }
+
+    private func close() { unsafe mdb_env_close(handle) }
+
+    private init(path: String, identity: FileStatus, isNew: Bool = false) throws(VaultError) {
+        self.identity = identity
+        if !isNew && identity.size < UInt64(2 * sysconf(Int32(_SC_PAGESIZE))) {
+            throw .damaged("\(DatabaseEnvironment.fileName) is too short")
+        }
+        var readOnly = false
+        var opened = try unsafe DatabaseEnvironment.openHandle(path, flags: 0)
+        if unsafe opened.status == EROFS || opened.status == EACCES {
+            unsafe mdb_env_close(opened.handle)
+            readOnly = true
+            unsafe opened = try DatabaseEnvironment.openHandle(path, flags: UInt32(MDB_RDONLY))
+            if unsafe opened.status == EROFS || opened.status == EACCES {
+                // No lock file can be made where nothing can be written; then nobody writes either.
+                unsafe mdb_env_close(opened.handle)
+                unsafe opened = try DatabaseEnvironment.openHandle(path, flags: UInt32(MDB_RDONLY | MDB_NOLOCK))
+            }
+        }
+        guard unsafe opened.status == 0 else {
+            unsafe mdb_env_close(opened.handle)
+            throw unsafe .database(opened.status, "opening \(DatabaseEnvironment.fileName)")
+        }
+        unsafe handle = opened.handle
+        isReadOnly = readOnly
+        do throws(VaultError) {
+            try unsafe DatabaseEnvironment.checkExtent(opened.handle, size: identity.size, isNew: isNew)
+            database = try unsafe DatabaseEnvironment.openDatabase(opened.handle, readOnly: readOnly)
+        } catch {
+            unsafe mdb_env_close(opened.handle)
+            throw error
+        }
+        var dead: Int32 = 0
+        unsafe mdb_reader_check(handle, &dead)  // slots of killed readers would keep old pages alive
+    }
+
+    private static func openHandle(_ path: String, flags: UInt32)
+        throws(VaultError) -> (handle: OpaquePointer, status: Int32)
+    {
+        var environment: OpaquePointer?
+        let made = unsafe mdb_env_create(&environment)
+        guard made == 0, let environment = unsafe environment else { throw .database(made, "preparing the database") }
+        unsafe mdb_env_set_mapsize(environment, mapSize)
+        let all = flags | UInt32(MDB_NOSUBDIR) | UInt32(MDB_NOTLS)
+        return unsafe (environment, mdb_env_open(environment, path, all, 0o600))
+    }
+
+    /// A file shorter than its own page count would fault when its end is read.
+    private static func checkExtent(_ handle: OpaquePointer, size: UInt64, isNew: Bool) throws(VaultError) {
+        guard !isNew else { return }
+        var info = unsafe MDB_envinfo()
+        var statistics = MDB_stat()
+        unsafe mdb_env_info(handle, &info)
+        unsafe mdb_env_stat(handle, &statistics)
+        let pages = unsafe UInt64(info.me_last_pgno) &+ 1
+        let needed = pages.multipliedReportingOverflow(by: UInt64(statistics.ms_psize))
+        guard !needed.overflow, needed.partialValue <= size else {
+            throw .damaged("\(fileName) is shorter than it says")
+        }
+    }
+
+    private static func openDatabase(_ handle: OpaquePointer, readOnly: Bool) throws(VaultError) -> MDB_dbi {
+        var transaction: OpaquePointer?
+        try VaultCore.database("reading \(fileName)") {
+            unsafe mdb_txn_begin(handle, nil, readOnly ? UInt32(MDB_RDONLY) : 0, &transaction)
+        }
+        var database: MDB_dbi = 0
+        let status = unsafe mdb_dbi_open(transaction, nil, 0, &database)
+        guard status == 0 else {
+            unsafe mdb_txn_abort(transaction)
+            throw .database(status, "reading \(fileName)")
+        }
+        let committed = unsafe mdb_txn_commit(transaction)
+        guard committed == 0 else { throw .database(committed, "reading \(fileName)") }
+        return database
+    }
+}
+
+extension VaultError {
+    /// An LMDB return code as one of ours.
+    static func database(_ code: Int32, _ doing: String) -> VaultError {
+        if code > 0 { return .system(code, doing) }
+        switch code {
+        case MDB_MAP_FULL: return VaultError(.diskFull, "\(doing): the vault holds all the records it can (64 GiB)")
+        case MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_INVALID, MDB_PANIC, MDB_INCOMPATIBLE, MDB_BAD_TXN,
+            MDB_CURSOR_FULL, MDB_BAD_VALSIZE:
+            return .damaged("\(DatabaseEnvironment.fileName) (\(unsafe String(cString: mdb_strerror(code))))")
+        case MDB_VERSION_MISMATCH: return VaultError(.newerVersion, "\(doing): another database version")
+        case MDB_READERS_FULL: return VaultError(.busy, "\(doing): too many readers at once")
+        default: return VaultError(.inputOutput, "\(doing): \(unsafe String(cString: mdb_strerror(code)))")
+        }
+    }
+}
+
+/// Throws an LMDB return code other than success.
+func database(_ doing: @autoclosure () -> String, _ call: () -> Int32) throws(VaultError) {
+    let code = call()
+    if code != 0 { throw .database(code, doing()) }
+}

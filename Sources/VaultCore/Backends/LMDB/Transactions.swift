@@ -1,0 +1,175 @@
+internal import CLMDB
+
+/// A read transaction that is kept and renewed: a snapshot costs nanoseconds instead of an allocation.
+@safe struct ReadTransaction: ~Copyable, @unchecked Sendable {  // one user at a time; MDB_NOTLS lets threads change
+    private let handle: OpaquePointer
+    private let database: MDB_dbi
+
+    /// Begins and parks a transaction.
+    init(_ environment: DatabaseEnvironment) throws(VaultError) {
+        var transaction: OpaquePointer?
+        try VaultCore.database("reading") {
+            unsafe mdb_txn_begin(environment.handle, nil, UInt32(MDB_RDONLY), &transaction)
+        }
+        guard let transaction = unsafe transaction else { throw .damaged("no transaction") }
+        unsafe mdb_txn_reset(transaction)
+        unsafe handle = transaction
+        database = environment.database
+    }
+
+    deinit { unsafe mdb_txn_abort(handle) }
+
+    /// Takes a snapshot of now; ``park()`` ends it.
+    @inline(__always)
+    func renew() throws(VaultError) {
+        let code = unsafe mdb_txn_renew(handle)
+        if code != 0 { throw .database(code, "reading") }
+    }
+
+    @inline(__always)
+    func park() { unsafe mdb_txn_reset(handle) }
+
+    /// Lends the value of `key` from the map; nil when there is none. The span must not outlive the snapshot.
+    @inline(__always)
+    func withValue<R: ~Copyable, E: Error>(
+        _ key: RawSpan, failure: (VaultError) -> E, _ body: (RawSpan?) throws(E) -> R
+    ) throws(E) -> R {
+        var found = unsafe MDB_val()
+        let code = unsafe key.withUnsafeBytes { key in
+            var key = unsafe MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
+            return unsafe mdb_get(handle, database, &key, &found)
+        }
+        switch code {
+        case 0: return try unsafe body(RawSpan(_unsafeStart: found.mv_data, byteCount: found.mv_size))
+        case MDB_NOTFOUND: return try body(nil)
+        default: throw failure(.database(code, "reading"))
+        }
+    }
+
+    /// Visits every entry in key order.
+    func forEach<E: Error>(failure: (VaultError) -> E, _ body: (RawSpan, RawSpan) throws(E) -> Void) throws(E) {
+        var cursor: OpaquePointer?
+        let opened = unsafe mdb_cursor_open(handle, database, &cursor)
+        guard opened == 0 else { throw failure(.database(opened, "reading")) }
+        defer { unsafe mdb_cursor_close(cursor) }
+        while true {
+            var key = unsafe MDB_val()
+            var value = unsafe MDB_val()
+            let code = unsafe mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
+            if code == MDB_NOTFOUND { return }
+            guard code == 0 else { throw failure(.database(code, "reading")) }
+            try unsafe body(
+                RawSpan(_unsafeStart: key.mv_data, byteCount: key.mv_size),
+                RawSpan(_unsafeStart: value.mv_data, byteCount: value.mv_size))
+        }
+    }
+
+    /// Number of entries.
+    func count() throws(VaultError) -> Int {
+        var statistics = MDB_stat()
+        try VaultCore.database("reading") { unsafe mdb_stat(handle, database, &statistics) }
+        return statistics.ms_entries
+    }
+}
+
+/// The one write transaction of a moment. Dropped without ``commit()`` it changes nothing.
+@safe struct WriteTransaction: ~Copyable {
+    private let handle: OpaquePointer
+    private let database: MDB_dbi
+
+    init(_ environment: DatabaseEnvironment) throws(VaultError) {
+        guard !environment.isReadOnly else { throw VaultError(.readOnly, "the vault cannot be written: read-only") }
+        var transaction: OpaquePointer?
+        try VaultCore.database("writing") { unsafe mdb_txn_begin(environment.handle, nil, 0, &transaction) }
+        guard let transaction = unsafe transaction else { throw .damaged("no transaction") }
+        unsafe handle = transaction
+        database = environment.database
+    }
+
+    deinit { unsafe mdb_txn_abort(handle) }
+
+    /// Returns when everything is on the disk.
+    consuming func commit() throws(VaultError) {
+        let transaction = unsafe handle
+        discard self  // a failed commit has freed the transaction too
+        try VaultCore.database("writing") { unsafe mdb_txn_commit(transaction) }
+    }
+
+    /// Lends the value of `key`; nil when there is none. Valid until the next write.
+    func withValue<R: ~Copyable>(_ key: RawSpan, _ body: (RawSpan?) throws(VaultError) -> R) throws(VaultError) -> R {
+        var found = unsafe MDB_val()
+        let code = unsafe key.withUnsafeBytes { key in
+            var key = unsafe MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
+            return unsafe mdb_get(handle, database, &key, &found)
+        }
+        switch code {
+        case 0: return try unsafe body(RawSpan(_unsafeStart: found.mv_data, byteCount: found.mv_size))
+        case MDB_NOTFOUND: return try body(nil)
+        default: throw .database(code, "reading")
+        }
+    }
+
+    /// Reserves `size` bytes for `key` in the page and lets `fill` write them.
+    /// - Returns: False, with nothing changed, when `key` exists and `replacing` is false.
+    func put(
+        _ key: RawSpan, size: Int, replacing: Bool, _ fill: (inout MutableRawSpan) throws(VaultError) -> Void
+    ) throws(VaultError) -> Bool {
+        var value = unsafe MDB_val(mv_size: size, mv_data: nil)
+        let flags = UInt32(MDB_RESERVE) | (replacing ? 0 : UInt32(MDB_NOOVERWRITE))
+        let code = unsafe key.withUnsafeBytes { key in
+            var key = unsafe MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
+            return unsafe mdb_put(handle, database, &key, &value, flags)
+        }
+        if code == MDB_KEYEXIST { return false }
+        if code != 0 { throw .database(code, "writing") }
+        var bytes = unsafe MutableRawSpan(_unsafeStart: value.mv_data, byteCount: value.mv_size)
+        try fill(&bytes)
+        return true
+    }
+
+    /// Removes `key`; false when it is not there.
+    @discardableResult
+    func delete(_ key: RawSpan) throws(VaultError) -> Bool {
+        let code = unsafe key.withUnsafeBytes { key in
+            var key = unsafe MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
+            return unsafe mdb_del(handle, database, &key, nil)
+        }
+        if code == MDB_NOTFOUND { return false }
+        if code != 0 { throw .database(code, "writing") }
+        return true
+    }
+
+    /// Some keys in order, from the first one not below `start`, at most `limit`.
+    func keys(from start: [UInt8], limit: Int) throws(VaultError) -> [[UInt8]] {
+        var cursor: OpaquePointer?
+        try VaultCore.database("reading") { unsafe mdb_cursor_open(handle, database, &cursor) }
+        defer { unsafe mdb_cursor_close(cursor) }
+        var keys: [[UInt8]] = []
+        var operation = MDB_SET_RANGE
+        while keys.count < limit {
+            var key = unsafe MDB_val()
+            var value = unsafe MDB_val()
+            let code = unsafe start.withUnsafeBytes { start in
+                if operation == MDB_SET_RANGE {
+                    unsafe key = MDB_val(
+                        mv_size: start.count, mv_data: UnsafeMutableRawPointer(mutating: start.baseAddress))
+                }
+                return unsafe mdb_cursor_get(cursor, &key, &value, operation)
+            }
+            if code == MDB_NOTFOUND { break }
+            if code != 0 { throw .database(code, "reading") }
+            unsafe keys.append(Array(UnsafeRawBufferPointer(start: key.mv_data, count: key.mv_size)))
+            operation = MDB_NEXT
+        }
+        return keys
+    }
+}
+
+extension DatabaseEnvironment {
+    /// Writes a consistent, compacted snapshot to an open file while others go on reading and writing.
+    func copy(to descriptor: Int32) throws(VaultError) {
+        try VaultCore.database("copying \(DatabaseEnvironment.fileName)") {
+            unsafe mdb_env_copyfd2(handle, descriptor, UInt32(MDB_CP_COMPACT))
+        }
+    }
+}

@@ -1,0 +1,130 @@
+internal import Cryptography
+internal import VaultFormat
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// The header on disk: two copies, each overwritten in place, never renamed, so that no old slot survives elsewhere.
+enum HeaderFile {
+    static let name = "header"
+
+    static func checksum(_ bytes: RawSpan) -> [UInt8] { BLAKE3.hash(bytes).bytes }
+
+    /// What two copies say together.
+    struct Reading {
+        let header: Header
+        /// One copy is damaged or older and must be rewritten from the other.
+        let needsRepair: Bool
+    }
+
+    /// A valid first copy wins (it is written first), else the second; both invalid is damage.
+    static func decide(_ bytes: [UInt8]) throws(VaultError) -> Reading {
+        let first = parse(bytes, at: 0)
+        let second = parse(bytes, at: Header.copySize)
+        switch (first, second) {
+        case (.success(let first), .success(let second)):
+            return Reading(header: first, needsRepair: first != second)
+        case (.success(let first), .failure): return Reading(header: first, needsRepair: true)
+        // A newer program's header must not be overwritten from an older copy.
+        case (.failure(.newerVersion(let version)), _): throw VaultError(.newerVersion(version), in: name)
+        case (.failure, .success(let second)): return Reading(header: second, needsRepair: true)
+        case (.failure(let error), .failure): throw VaultError(error, in: name)
+        }
+    }
+
+    private static func parse(_ bytes: [UInt8], at offset: Int) -> Result<Header, FormatError> {
+        guard bytes.count >= offset + Header.copySize else { return .failure(.wrongSize) }
+        return Result { () throws(FormatError) in
+            try Header(parsing: Array(bytes[offset..<offset + Header.copySize]), checksum: checksum)
+        }
+    }
+
+    /// Reads without the lock, for display; a writer at work is waited out by taking the lock.
+    static func read(in home: HomeDirectory) throws(VaultError) -> Header {
+        guard let file = try home.openFile(name, O_RDONLY) else { throw missing(home) }
+        do throws(VaultError) {
+            return try decide(file.read(Header.fileSize, at: 0)).header
+        } catch where error.code == .damaged {
+            return try LockedHeader(in: home, forWriting: false).header
+        }
+    }
+
+    /// Writes the first header of a vault.
+    static func create(_ header: Header, in home: HomeDirectory) throws(VaultError) {
+        guard let file = try home.openFile(name, O_RDWR | O_CREAT | O_EXCL) else { throw missing(home) }
+        let copy = try format(name) { () throws(FormatError) in try header.encoded(checksum: checksum) }
+        try file.write(copy + copy, at: 0)
+        try file.synchronize()
+    }
+
+    static func missing(_ home: HomeDirectory) -> VaultError {
+        home.exists("vault.mdb")
+            ? .damaged("the header of \(home.path) is missing; restore a backup")
+            : VaultError(.noVault, "there is no vault at \(home.path)")
+    }
+}
+
+/// The header under its exclusive lock: who holds this is the only one who spends attempts or changes the header.
+struct LockedHeader: ~Copyable, Sendable {
+    private let file: DurableFile
+    private(set) var header: Header
+
+    /// How long another holder is waited for: some key derivations at the ceiling cost.
+    private static let patience = 30_000
+    private static let pollInterval = 5
+
+    /// - Throws: `busy` when another holds the lock for long, `readOnly` or `permissionDenied` when `forWriting` and
+    ///   the file cannot be written, `damaged`, `newerVersion`, `noVault`.
+    init(in home: HomeDirectory, forWriting: Bool = true) throws(VaultError) {
+        let file = try LockedHeader.lock(home, flags: forWriting ? O_RDWR : O_RDONLY)
+        let reading = try HeaderFile.decide(file.read(Header.fileSize, at: 0))
+        if reading.needsRepair && forWriting { try LockedHeader.store(reading.header, file) }
+        header = reading.header
+        self.file = file
+    }
+
+    private static func lock(_ home: HomeDirectory, flags: Int32) throws(VaultError) -> DurableFile {
+        while true {
+            guard let file = try home.openFile(HeaderFile.name, flags) else { throw HeaderFile.missing(home) }
+            try LockedHeader.wait(for: file)
+            // The file may have been replaced while we waited: the lock must be on what the name means now.
+            guard let current = try home.openFile(HeaderFile.name, O_RDONLY) else { throw HeaderFile.missing(home) }
+            if try current.status().isSameFile(as: file.status()) { return file }
+        }
+    }
+
+    /// Polls: a blocking `flock` could not give up when the holder was stopped.
+    private static func wait(for file: borrowing DurableFile) throws(VaultError) {
+        var waited = 0
+        while try !file.tryLock(exclusive: true) {
+            guard waited < patience else {
+                throw VaultError(.busy, "another process has been using the vault's header for a long time; try again")
+            }
+            usleep(UInt32(pollInterval) * 1000)
+            waited += pollInterval
+        }
+    }
+
+    /// Overwrites both copies, the first one first, and keeps the result. The generation goes up by one.
+    mutating func replace(_ changed: Header, authenticate: ([UInt8]) throws(VaultError) -> [UInt8]) throws(VaultError) {
+        var changed = changed
+        changed.generation = header.generation + 1
+        let covered = try format(HeaderFile.name) { () throws(FormatError) in try changed.authenticatedBytes() }
+        changed.mac = try authenticate(covered)
+        try LockedHeader.store(changed, file)
+        header = changed
+    }
+
+    private static func store(_ header: Header, _ file: borrowing DurableFile) throws(VaultError) {
+        let copy = try format(HeaderFile.name) { () throws(FormatError) in
+            try header.encoded(checksum: HeaderFile.checksum)
+        }
+        for index in 0..<2 {
+            try file.write(copy, at: UInt64(index * Header.copySize))
+            try file.synchronize()
+        }
+    }
+}

@@ -1,0 +1,90 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// The folder of one vault, held open: everything in it is reached through this descriptor and never through a link.
+package final class HomeDirectory: Sendable {
+    /// The path as the caller gave it; used in messages and by LMDB.
+    package let path: String
+    let descriptor: Int32
+
+    /// Opens an existing folder.
+    /// - Throws: `noVault` when it is not there, `permissionDenied`, `inputOutput`.
+    package init(path: String) throws(VaultError) {
+        self.path = path
+        descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            let number = errno
+            if number == ENOENT || number == ENOTDIR {
+                throw VaultError(.noVault, "there is no vault at \(path)")
+            }
+            throw .system(number, "opening \(path)")
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Opens a file of the home.
+    /// - Returns: Nil when the file is not there.
+    func openFile(_ name: String, _ flags: Int32) throws(VaultError) -> DurableFile? {
+        while true {
+            let file = unsafe openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            if file >= 0 { return DurableFile(owning: file, name: name) }
+            switch errno {
+            case EINTR: continue
+            case ENOENT where flags & O_CREAT == 0: return nil
+            case ELOOP: throw .damaged("\(name) is a link")
+            case let number: throw .system(number, "opening \(name)")
+            }
+        }
+    }
+
+    func exists(_ name: String) -> Bool {
+        unsafe faccessat(descriptor, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0
+    }
+
+    /// Makes names created or removed in the folder (or in a folder below it) durable.
+    func synchronize(_ below: String = ".") throws(VaultError) {
+        let folder = try system("opening \(below)") {
+            unsafe openat(descriptor, below, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW, 0)
+        }
+        defer { close(folder) }
+        try system("synchronizing \(below)") { fsync(folder) }
+    }
+
+    func makeFolder(_ name: String) throws(VaultError) {
+        try system("creating \(name)") { unsafe mkdirat(descriptor, name, 0o700) }
+    }
+
+    func rename(_ old: String, to new: String) throws(VaultError) {
+        try system("renaming \(old)") { unsafe renameat(descriptor, old, descriptor, new) }
+    }
+
+    /// Removes a file; one that is not there is fine.
+    func remove(_ name: String) {
+        unsafe unlinkat(descriptor, name, 0)
+    }
+
+    /// Names in a folder below the home, without the two dots.
+    func names(in below: String) throws(VaultError) -> [String] {
+        let folder = try system("opening \(below)") {
+            unsafe openat(descriptor, below, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW, 0)
+        }
+        guard let stream = unsafe fdopendir(folder) else {
+            let number = errno
+            close(folder)
+            throw .system(number, "reading \(below)")
+        }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+}

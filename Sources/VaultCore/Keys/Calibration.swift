@@ -1,0 +1,53 @@
+internal import Cryptography
+internal import SecretMemory
+internal import VaultFormat
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// Finds Argon2id costs that take at least a quarter of a second on this machine.
+enum Calibration {
+    private static let target: UInt64 = 250_000_000  // ns
+    private static let floor = DerivationParameters(passes: 3, memoryKiB: 64 << 10)
+    /// More memory hurts an attacker more than more passes do, but a phone or a small server must still open the vault.
+    private static let mostMemoryKiB: UInt32 = 256 << 10
+
+    /// Never below 3 passes over 64 MiB, however slow the machine.
+    static func costs() throws(VaultError) -> DerivationParameters {
+        var costs = floor
+        var time = try measure(costs)
+        while time < target && costs.memoryKiB < mostMemoryKiB {
+            costs = DerivationParameters(passes: costs.passes, memoryKiB: costs.memoryKiB * 2)
+            time *= 2
+        }
+        // Measured at the end, not extrapolated: larger memory can be slower or faster than its size says.
+        time = try measure(costs)
+        while time < target && costs.passes < 32 {
+            let factor = min(4, (target + time - 1) / max(time, 1))
+            costs = DerivationParameters(
+                passes: max(costs.passes + 1, costs.passes * UInt32(factor)), memoryKiB: costs.memoryKiB)
+            time = try measure(costs)
+        }
+        return costs
+    }
+
+    private static func measure(_ costs: DerivationParameters) throws(VaultError) -> UInt64 {
+        let sample = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: 16) }
+        let salt = [UInt8](repeating: 0, count: Slot.saltSize)
+        let start = nanoseconds()
+        _ = try crypto { () throws(CryptographyError) in
+            try unsafe Argon2id.derive(
+                sample, salt: salt.span.bytes, passes: Int(costs.passes), memoryKiB: Int(costs.memoryKiB))
+        }
+        return nanoseconds() - start
+    }
+
+    private static func nanoseconds() -> UInt64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+}

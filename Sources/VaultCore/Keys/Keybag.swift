@@ -1,0 +1,116 @@
+internal import Cryptography
+internal import SecretMemory
+internal import VaultFormat
+
+/// The decrypted keybag: every random key of the vault, in pages of its own.
+struct Keybag: ~Copyable, Sendable {
+    private var bytes: SecretBytes
+    let layout: KeybagLayout
+
+    init(opened bytes: consuming SecretBytes) throws(VaultError) {
+        layout = try bytes.withBytes { bytes throws(VaultError) in
+            try format(HeaderFile.name) { () throws(FormatError) in try KeybagLayout(parsing: bytes) }
+        }
+        self.bytes = bytes
+    }
+
+    /// Kinds that a new epoch gets anew. The others (log, identity) protect what has its own way of changing keys, and
+    /// are carried along.
+    private static let kindsOfEpochs: Set<KeybagLayout.Kind> = [.records, .names, .files]
+
+    /// The keys of a new vault.
+    init(firstEpoch epoch: UInt32) throws(VaultError) {
+        try self.init(random: KeybagLayout.Kind.allCases.map { ($0, epoch) })
+    }
+
+    /// New keys for `epoch`, beside those of `earlier`, which are still needed to read.
+    init(epoch: UInt32, keeping earlier: borrowing Keybag) throws(VaultError) {
+        let new = KeybagLayout.Kind.allCases.filter(Keybag.kindsOfEpochs.contains).map { (kind: $0, epoch: epoch) }
+        try self.init(random: new + earlier.layout.entries.map { (kind: $0.kind, epoch: $0.epoch) })
+        for entry in earlier.layout.entries {
+            guard let range = layout.range(of: entry.kind, epoch: entry.epoch) else { continue }
+            bytes.withMutableBytes { Keybag.copy(earlier.bytes, entry.range, &$0, range) }
+        }
+    }
+
+    private init(random keys: [(kind: KeybagLayout.Kind, epoch: UInt32)]) throws(VaultError) {
+        var bytes = try Keybag.allocate(keys.count)
+        let layout = try Keybag.writeLayout(keys, &bytes)
+        for entry in layout.entries {
+            try bytes.withMutableBytes { all throws(VaultError) in try Keybag.fill(&all, entry.range) }
+        }
+        self.bytes = bytes
+        self.layout = layout
+    }
+
+    /// Without the older epochs' keys: they are forgotten.
+    init(epoch: UInt32, of all: borrowing Keybag) throws(VaultError) {
+        let keys = all.layout.entries
+            .filter { $0.epoch == epoch || !Keybag.kindsOfEpochs.contains($0.kind) }
+            .map { (kind: $0.kind, epoch: $0.epoch) }
+        var bytes = try Keybag.allocate(keys.count)
+        layout = try Keybag.writeLayout(keys, &bytes)
+        for entry in layout.entries {
+            guard let old = all.layout.range(of: entry.kind, epoch: entry.epoch) else { continue }
+            bytes.withMutableBytes { Keybag.copy(all.bytes, old, &$0, entry.range) }
+        }
+        self.bytes = bytes
+    }
+
+    /// Lends one key, 32 bytes.
+    /// - Throws: `keysChanged` when the keybag has no such key.
+    borrowing func withKey<R: ~Copyable>(
+        _ kind: KeybagLayout.Kind, epoch: UInt32, _ body: (RawSpan) throws(VaultError) -> R
+    ) throws(VaultError) -> R {
+        guard let range = layout.range(of: kind, epoch: epoch) else { throw .keysChanged }
+        return try bytes.withBytes { bytes throws(VaultError) in try body(bytes.extracting(range)) }
+    }
+
+    /// A key in memory of its own.
+    borrowing func key(_ kind: KeybagLayout.Kind, epoch: UInt32) throws(VaultError) -> SecretBytes {
+        try withKey(kind, epoch: epoch) { key throws(VaultError) in
+            try secretMemory { () throws(SecretMemoryError) in try SecretBytes(copying: key) }
+        }
+    }
+
+    /// Epochs that have keys, newest first.
+    var epochs: [UInt32] { layout.entries.filter { $0.kind == .records }.map(\.epoch).sorted(by: >) }
+
+    borrowing func sealed(by keys: borrowing HeaderKeys, vault: VaultID, epoch: UInt32) throws(VaultError) -> [UInt8] {
+        try keys.seal(keybag: bytes, vault: vault, epoch: epoch)
+    }
+
+    private static func allocate(_ count: Int) throws(VaultError) -> SecretBytes {
+        try secretMemory { () throws(SecretMemoryError) in
+            try SecretBytes(zeroed: KeybagLayout.size(entries: count), lifetime: .longLived)
+        }
+    }
+
+    private static func writeLayout(
+        _ keys: [(kind: KeybagLayout.Kind, epoch: UInt32)], _ bytes: inout SecretBytes
+    ) throws(VaultError) -> KeybagLayout {
+        try bytes.withMutableBytes { bytes throws(VaultError) in
+            try format(HeaderFile.name) { () throws(FormatError) in try KeybagLayout(writing: keys, into: &bytes) }
+        }
+    }
+
+    private static func copy(
+        _ source: borrowing SecretBytes, _ from: Range<Int>, _ target: inout MutableRawSpan, _ to: Range<Int>
+    ) {
+        source.withBytes { source in
+            for index in 0..<from.count {
+                target.store(source.integer(at: from.lowerBound + index, as: UInt8.self) ?? 0, at: to.lowerBound + index)
+            }
+        }
+    }
+
+    private static func fill(_ target: inout MutableRawSpan, _ range: Range<Int>) throws(VaultError) {
+        let random = try crypto { () throws(CryptographyError) in try SecureRandom.secret(range.count) }
+        copy(random, 0..<range.count, &target, range)
+    }
+}
+
+extension VaultError {
+    static let keysChanged = VaultError(
+        .keysChanged, "another process gave the vault new keys; lock and unlock it again")
+}

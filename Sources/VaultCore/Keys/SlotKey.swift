@@ -1,0 +1,122 @@
+internal import Cryptography
+internal import SecretMemory
+internal import VaultFormat
+
+/// What a factor yields for one slot: the wrapping key W, and the commitment C that tells a wrong secret from a damaged
+/// slot before anything is unwrapped (AES-GCM alone does not commit to its key).
+struct SlotKey: ~Copyable {
+    private let wrappingKey: SecretBytes
+    private let commitment: SecretBytes
+
+    /// Stretches a passcode with the slot's costs. Takes about as long as the vault was calibrated to.
+    static func stretch(_ passcode: borrowing SecretBytes, for slot: Slot) throws(VaultError) -> SecretBytes {
+        guard let costs = slot.derivation else { throw .damaged("the passcode slot has no Argon2id costs") }
+        return try crypto { () throws(CryptographyError) in
+            try unsafe Argon2id.derive(
+                passcode, salt: slot.salt.span.bytes, passes: Int(costs.passes), memoryKiB: Int(costs.memoryKiB))
+        }
+    }
+
+    /// The recovery phrase needs no stretching: it has 256 bits.
+    static func expand(_ phrase: borrowing RecoveryPhrase, vault: VaultID) throws(VaultError) -> SecretBytes {
+        let entropy = try secretMemory { () throws(SecretMemoryError) in
+            try phrase.withEntropy { entropy throws(SecretMemoryError) in try SecretBytes(copying: entropy) }
+        }
+        return try crypto { () throws(CryptographyError) in
+            try unsafe HKDFSHA256.derive(
+                entropy, salt: vault.bytes.span.bytes, info: "holdfast/1/recovery", count: 32)
+        }
+    }
+
+    /// W || C = HKDF-SHA256(salt: slot salt, ikm: hardware share || A, info: "holdfast/1/slot/" || kind).
+    /// - Parameter factor: A, 32 bytes.
+    init(factor: borrowing SecretBytes, slot: Slot) throws(VaultError) {
+        guard !slot.flags.contains(.hardwareShare) else {
+            throw VaultError(.damaged, "this slot needs a hardware share, which this version cannot fetch")
+        }
+        var input = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: 64) }
+        input.withMutableBytes { input in
+            factor.withBytes { factor in
+                for index in 0..<min(32, factor.byteCount) {
+                    input.store(factor.integer(at: index, as: UInt8.self) ?? 0, at: 32 + index)
+                }
+            }
+        }
+        let info = Array("holdfast/1/slot/\(slot.kind.name)".utf8)
+        let both = try crypto { () throws(CryptographyError) in
+            try unsafe HKDFSHA256.derive(input, salt: slot.salt.span.bytes, info: info.span.bytes, count: 64)
+        }
+        let first = try secretMemory { () throws(SecretMemoryError) in try both.copy(0..<32) }
+        let second = try secretMemory { () throws(SecretMemoryError) in try both.copy(32..<64) }
+        wrappingKey = first
+        commitment = second
+    }
+
+    /// Recognises a passcode that is already known to be wrong.
+    static func repeatTag(factor: borrowing SecretBytes, slot: Slot) throws(VaultError) -> [UInt8] {
+        let tag = try crypto { () throws(CryptographyError) in
+            try unsafe HKDFSHA256.derive(factor, salt: slot.salt.span.bytes, info: "holdfast/1/repeat", count: 32)
+        }
+        return tag.withBytes { tag in (0..<32).map { tag.integer(at: $0, as: UInt8.self) ?? 0 } }
+    }
+
+    /// Whether the factor is the one the slot was made with.
+    borrowing func matches(_ slot: Slot) -> Bool {
+        unsafe commitment.isEqual(to: slot.commitment.span.bytes)
+    }
+
+    /// Unwraps the master key.
+    /// - Throws: `damaged` when the slot or the policy it binds was changed.
+    borrowing func unwrap(_ slot: Slot, vault: VaultID, policyDigest: [UInt8]) throws(VaultError) -> SecretBytes {
+        var master = try secretMemory { () throws(SecretMemoryError) in
+            try SecretBytes(zeroed: 32, lifetime: .longLived)
+        }
+        let associated = slot.authenticatedData(vault: vault, policyDigest: policyDigest)
+        do throws(CryptographyError) {
+            var cipher = try AES256GCM(key: wrappingKey)
+            try master.withMutableBytes { master throws(CryptographyError) in
+                try unsafe cipher.open(
+                    slot.wrappedKey.span.bytes, nonce: slot.nonce.span.bytes,
+                    authenticating: associated.span.bytes, into: &master)
+            }
+        } catch .authenticationFailed {
+            throw .damaged("the slot or the policy in the header was changed")
+        } catch {
+            throw VaultError(error)
+        }
+        return master
+    }
+
+    /// A finished slot: commitment set and the master key wrapped.
+    consuming func wrap(
+        _ master: borrowing SecretBytes, into slot: Slot, vault: VaultID, policyDigest: [UInt8]
+    ) throws(VaultError) -> Slot {
+        var slot = slot
+        slot.commitment = commitment.withBytes { bytes in (0..<32).map { bytes.integer(at: $0, as: UInt8.self) ?? 0 } }
+        let sealed = try seal(
+            master, key: wrappingKey, authenticating: slot.authenticatedData(vault: vault, policyDigest: policyDigest))
+        slot.nonce = Array(sealed[..<12])
+        slot.wrappedKey = Array(sealed[12...])
+        return slot
+    }
+}
+
+/// Nonce, ciphertext and tag of a short secret under a key used seldom (slots, keybag): a random nonce each.
+func seal(
+    _ secret: borrowing SecretBytes, key: borrowing SecretBytes, authenticating associated: [UInt8]
+) throws(VaultError) -> [UInt8] {
+    try crypto { () throws(CryptographyError) in
+        var cipher = try AES256GCM(key: key)
+        let nonceBytes = try SecureRandom.bytes(AES256GCM.nonceSize)
+        guard let nonce = unsafe Nonce96(copying: nonceBytes.span.bytes) else { throw .invalidSize }
+        var box = [UInt8](repeating: 0, count: secret.count + AES256GCM.tagSize)
+        try secret.withBytes { secret throws(CryptographyError) in
+            let empty = [UInt8]()
+            var output = box.mutableSpan
+            var bytes = unsafe output.mutableBytes
+            try unsafe cipher.seal(
+                secret, empty.span.bytes, nonce: nonce, authenticating: associated.span.bytes, into: &bytes)
+        }
+        return nonceBytes + box
+    }
+}

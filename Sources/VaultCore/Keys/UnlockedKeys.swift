@@ -1,0 +1,130 @@
+internal import Cryptography
+internal import SecretMemory
+internal import VaultFormat
+
+/// The keys of one epoch that every read and write needs, each in pages of its own.
+final class EpochKeys: Sendable {
+    let epoch: UInt32
+    let records: SecretBytes
+    /// Keys the hash of collection and name.
+    let names: SecretBytes
+    /// Keys the terms of the root record's sum.
+    let multiset: SecretBytes
+    /// Mixed into each file's own key.
+    let files: SecretBytes
+
+    init(_ keybag: borrowing Keybag, epoch: UInt32) throws(VaultError) {
+        self.epoch = epoch
+        records = try EpochKeys.copy(keybag, .records, epoch)
+        let names = try EpochKeys.copy(keybag, .names, epoch)
+        files = try EpochKeys.copy(keybag, .files, epoch)
+        multiset = try EpochKeys.multisetKey(names)
+        self.names = names
+    }
+
+    private static func copy(_ keybag: borrowing Keybag, _ kind: KeybagLayout.Kind, _ epoch: UInt32)
+        throws(VaultError) -> SecretBytes
+    {
+        try keybag.withKey(kind, epoch: epoch) { key throws(VaultError) in
+            try secretMemory { () throws(SecretMemoryError) in try SecretBytes(copying: key, lifetime: .longLived) }
+        }
+    }
+
+    private static func multisetKey(_ names: borrowing SecretBytes) throws(VaultError) -> SecretBytes {
+        do throws(CryptographyError) {
+            return try BLAKE3.deriveKey(context: "holdfast/1/record-sum", material: names, lifetime: .longLived)
+        } catch { throw VaultError(error) }
+    }
+
+    /// The database key of a record: keyed BLAKE3 over length-prefixed collection and name, on the stack.
+    func lookupKey(collection: String, name: String) throws(VaultError) -> Digest {
+        guard RecordLimits.allow(collection: collection, name: name) else { throw .invalidName }
+        let size = 4 + collection.utf8.count + name.utf8.count
+        let digest = unsafe withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { buffer -> Digest? in
+            var position = 0
+            for text in [collection, name] {
+                let count = text.utf8.count
+                unsafe buffer.storeBytes(of: UInt16(count).littleEndian, toByteOffset: position, as: UInt16.self)
+                unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[(position + 2)...]).copyBytes(from: text.utf8)
+                position += 2 + count
+            }
+            let input = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: buffer[..<size]))
+            return names.withBytes { try? BLAKE3.keyedHash(input, key: $0) }
+        }
+        guard let digest else { throw VaultError(.cryptography, "a name could not be hashed") }
+        return digest
+    }
+
+    /// What one record adds to the root record's sum.
+    func term(lookupKey: Digest, sequence: UInt64) throws(VaultError) -> Sum256 {
+        let digest = lookupKey.withBytes { lookup -> Digest? in
+            unsafe withUnsafeTemporaryAllocation(byteCount: 40, alignment: 8) { buffer in
+                unsafe lookup.withUnsafeBytes { unsafe buffer.copyMemory(from: $0) }
+                unsafe buffer.storeBytes(of: sequence.littleEndian, toByteOffset: 32, as: UInt64.self)
+                let input = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(buffer))
+                return multiset.withBytes { try? BLAKE3.keyedHash(input, key: $0) }
+            }
+        }
+        guard let digest else { throw VaultError(.cryptography, "a record could not be hashed") }
+        return digest.withBytes { Sum256($0) }
+    }
+
+    /// The key of a file's content: the files key over the file's own key and id.
+    func contentKey(fileKey: RawSpan, id: [UInt8]) throws(VaultError) -> SecretBytes {
+        var input = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: 48) }
+        input.withMutableBytes { input in
+            for index in 0..<32 { input.store(fileKey.integer(at: index, as: UInt8.self) ?? 0, at: index) }
+            for index in 0..<16 { input.store(id[index], at: 32 + index) }
+        }
+        var digest = try crypto { () throws(CryptographyError) in
+            try files.withBytes { key throws(CryptographyError) in
+                try input.withBytes { input throws(CryptographyError) in try BLAKE3.keyedHash(input, key: key) }
+            }
+        }
+        defer { digest.withMutableBytes { $0.wipe() } }
+        return try secretMemory { () throws(SecretMemoryError) in
+            try digest.withBytes { bytes throws(SecretMemoryError) in try SecretBytes(copying: bytes) }
+        }
+    }
+}
+
+/// Everything an unlocked vault keeps in memory: the epochs' keys and what is needed to write a new header.
+final class UnlockedKeys: Sendable {
+    let vault: VaultID
+    let headerKeys: HeaderKeys
+    let keybag: Keybag
+    /// Newest first; more than one only while records move to new keys.
+    let epochs: [EpochKeys]
+
+    var current: EpochKeys { epochs[0] }
+
+    init(header: Header, headerKeys: consuming HeaderKeys, keybag: consuming Keybag) throws(VaultError) {
+        vault = header.vault
+        self.headerKeys = headerKeys
+        var epochs: [EpochKeys] = []
+        for epoch in keybag.epochs { epochs.append(try EpochKeys(keybag, epoch: epoch)) }
+        guard let newest = epochs.first, newest.epoch == header.epoch else {
+            throw .damaged("the keybag does not fit the header's epoch")
+        }
+        self.epochs = epochs
+        self.keybag = keybag
+    }
+
+    func epoch(_ number: UInt32) throws(VaultError) -> EpochKeys {
+        guard let keys = epochs.first(where: { $0.epoch == number }) else { throw .keysChanged }
+        return keys
+    }
+}
+
+/// Sizes of names, checked before anything is hashed or stored.
+enum RecordLimits {
+    static func allow(collection: String, name: String) -> Bool {
+        !name.isEmpty && name.utf8.count <= RecordName.maximumNameSize
+            && collection.utf8.count <= RecordName.maximumCollectionSize
+    }
+}
+
+extension VaultError {
+    static let invalidName = VaultError(
+        .invalidName, "a name has 1 to 1024 bytes, a collection's name at most 255")
+}

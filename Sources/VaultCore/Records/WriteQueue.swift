@@ -1,0 +1,116 @@
+internal import VaultFormat
+
+/// Joins writes that arrive while a commit is on its way into the next one: one flush of the disk serves them all.
+///
+/// The first to come leads: it takes the whole queue, runs it in one transaction, and wakes the others. A write that
+/// fails after it changed something is taken out and the rest is run again, so that each stands or falls alone.
+final class WriteQueue: Sendable {
+    /// One caller's write, waiting.
+    private final class Pending: @unchecked Sendable {  // `result` is guarded by the monitor
+        let run: (inout WriteSession) throws(VaultError) -> Void
+        var result: Result<[String], VaultError>?
+        init(_ run: @escaping (inout WriteSession) throws(VaultError) -> Void) { self.run = run }
+    }
+
+    /// Guarded by the monitor.
+    private final class State: @unchecked Sendable {
+        var waiting: [Pending] = []
+        var isLed = false
+    }
+
+    private let monitor = Monitor()
+    private let queue = State()
+    private let writer: WriterState
+
+    init(_ keys: UnlockedKeys, _ environment: DatabaseEnvironment) throws(VaultError) {
+        writer = try WriterState(keys, environment)
+    }
+
+    /// Runs `body` alone in a transaction on this thread: a caller's closure may belong to an actor or a thread.
+    /// - Returns: As ``join(_:)``.
+    func perform(_ body: (inout WriteSession) throws(VaultError) -> Void) throws(VaultError) -> [String] {
+        monitor.lock()
+        while queue.isLed { monitor.wait() }
+        queue.isLed = true
+        monitor.unlock()
+        defer {
+            monitor.withLock { queue.isLed = false }
+            monitor.wakeAll()
+        }
+        var session = try WriteSession(writer)
+        try body(&session)
+        let files = session.releasedFiles
+        try session.commit()
+        return files
+    }
+
+    /// Runs `body` in a transaction, perhaps with others, on another thread, or more than once; returns when it is on
+    /// the disk. For closures of our own, which bear all that.
+    /// - Returns: Names of encrypted files that nothing refers to any more; the caller removes them.
+    func join(_ body: (inout WriteSession) throws(VaultError) -> Void) throws(VaultError) -> [String] {
+        // The closure does not outlive this call: we return only when its result is there.
+        let result = withoutActuallyEscaping(body) { body in
+            let mine = Pending(body)
+            monitor.lock()
+            queue.waiting.append(mine)
+            while mine.result == nil && queue.isLed { monitor.wait() }
+            if mine.result == nil { lead() }
+            monitor.unlock()
+            return mine.result ?? .failure(.locked)
+        }
+        return try result.get()
+    }
+
+    /// Takes everything that waits and runs it. Called and left with the monitor held.
+    private func lead() {
+        queue.isLed = true
+        let batch = queue.waiting
+        queue.waiting = []
+        monitor.unlock()
+        let results = run(batch)
+        monitor.lock()
+        for (pending, result) in zip(batch, results) { pending.result = result }
+        queue.isLed = false
+        monitor.wakeAll()
+    }
+
+    private func run(_ batch: [Pending]) -> [Result<[String], VaultError>] {
+        var results = [Result<[String], VaultError>?](repeating: nil, count: batch.count)
+        while results.contains(where: { $0 == nil }) {
+            do throws(VaultError) {
+                try attempt(batch, &results)
+            } catch {
+                for index in results.indices where results[index] == nil { results[index] = .failure(error) }
+            }
+        }
+        return results.map { $0 ?? .failure(.locked) }
+    }
+
+    /// One transaction over all that have no result yet. Returns early when one of them has to be left out.
+    private func attempt(
+        _ batch: [Pending], _ results: inout [Result<[String], VaultError>?]
+    ) throws(VaultError) {
+        var session = try WriteSession(writer)
+        var done: [(index: Int, files: [String])] = []
+        for index in batch.indices where results[index] == nil {
+            let filesBefore = session.releasedFiles.count
+            session.beginOperation()
+            do throws(VaultError) {
+                try batch[index].run(&session)
+                done.append((index, Array(session.releasedFiles[filesBefore...])))
+            } catch {
+                results[index] = .failure(error)
+                if session.operationChanged || !error.leavesTransactionWhole { return }
+            }
+        }
+        try session.commit()
+        for (index, files) in done { results[index] = .success(files) }
+    }
+}
+
+extension VaultError {
+    /// Whether the database transaction can go on after this error.
+    fileprivate var leavesTransactionWhole: Bool {
+        code == .recordExists || code == .recordNotFound || code == .invalidName || code == .tooLarge
+    }
+}

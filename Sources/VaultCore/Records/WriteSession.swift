@@ -1,0 +1,271 @@
+internal import Cryptography
+internal import SecretMemory
+internal import VaultFormat
+
+/// What the one writer of a vault keeps between transactions: cipher, nonces and a buffer for a record's front.
+final class WriterState: @unchecked Sendable {  // used by the leader of the write queue only
+    let keys: UnlockedKeys
+    let environment: DatabaseEnvironment
+    let cipher: RecordCipher
+    var nonces: NoncePool
+    var front: SecretBytes
+
+    init(_ keys: UnlockedKeys, _ environment: DatabaseEnvironment) throws(VaultError) {
+        self.keys = keys
+        self.environment = environment
+        cipher = try RecordCipher(keys)
+        nonces = try crypto { () throws(CryptographyError) in try NoncePool() }
+        let size = RecordFields.size + RecordName.maximumCollectionSize + RecordName.maximumNameSize
+        front = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: size) }
+    }
+}
+
+/// What a record will hold, beside its content.
+struct RecordDraft {
+    let collection: String
+    let name: String
+    var kind = RecordFields.Kind.inline
+    var replacing = false
+    /// Set when a record is only moved to new keys: times stay, and it must still be the write with this number.
+    var moving: RecordFields?
+    /// Milliseconds since 1970.
+    let now: Int64
+}
+
+/// One transaction: the root record is read first, changed with every write, and written last.
+public struct WriteSession: ~Copyable {
+    private let state: WriterState
+    private let transaction: WriteTransaction
+    private var root: RootRecord
+    /// Whether anything was changed since the session began.
+    private var isChanged = false
+    /// Whether the write that runs now has changed anything yet.
+    private(set) var operationChanged = false
+    /// Encrypted files that no record names any more once this commits.
+    private(set) var releasedFiles: [String] = []
+
+    /// - Throws: `keysChanged` when another process moved the vault to keys that we do not have.
+    init(_ state: WriterState) throws(VaultError) {
+        let transaction = try WriteTransaction(state.environment)
+        let zeros = Digest()
+        let rootKey = RootRecord.databaseKey
+        let size = try unsafe transaction.withValue(rootKey.span.bytes) {
+            value throws(VaultError) -> Int in
+            guard let value else { throw .missingRoot }
+            return try zeros.withBytes { key throws(VaultError) in try state.cipher.open(value, lookupKey: key) }
+        }
+        defer { state.cipher.wipe(size) }
+        let root = try state.cipher.withPlaintext(size) { plaintext throws(VaultError) in
+            do throws(FormatError) { return try RootRecord(parsing: plaintext) } catch { throw .damagedRecord }
+        }
+        self.state = state
+        self.transaction = transaction
+        self.root = root
+    }
+
+    /// Marks where one of several joined writes begins.
+    mutating func beginOperation() { operationChanged = false }
+
+    private mutating func markChanged() {
+        isChanged = true
+        operationChanged = true
+    }
+
+    /// Makes everything durable.
+    consuming func commit() throws(VaultError) {
+        if isChanged { try WriteSession.writeRoot(root, state, transaction) }
+        try transaction.commit()
+    }
+
+    static func writeRoot(
+        _ root: RootRecord, _ state: WriterState, _ transaction: borrowing WriteTransaction
+    ) throws(VaultError) {
+        let nonce = try crypto { () throws(CryptographyError) in try state.nonces.next() }
+        state.front.withMutableBytes { root.write(into: &$0) }
+        let zeros = Digest()
+        let empty: [UInt8] = []
+        let size = RootRecord.size + SealedRecord.overhead
+        let rootKey = RootRecord.databaseKey
+        _ = try unsafe transaction.put(rootKey.span.bytes, size: size, replacing: true) {
+            value throws(VaultError) in
+            try state.front.withBytes { front throws(VaultError) in
+                try zeros.withBytes { key throws(VaultError) in
+                    try unsafe state.cipher.seal(
+                        front.extracting(0..<RootRecord.size), empty.span.bytes, lookupKey: key, nonce: nonce,
+                        into: &value)
+                }
+            }
+        }
+    }
+
+    /// Writes one record.
+    /// - Throws: `recordExists`, with nothing changed; `recordNotFound` when a moved record is gone; `damaged` when
+    ///   the record to be replaced cannot be read.
+    mutating func put(_ draft: RecordDraft, content: RawSpan) throws(VaultError) {
+        let lookup = try state.keys.current.lookupKey(collection: draft.collection, name: draft.name)
+        var fields = RecordFields(
+            kind: draft.kind, origin: .protected, sequence: root.nextSequence, created: draft.now,
+            modified: draft.now, collectionSize: draft.collection.utf8.count, nameSize: draft.name.utf8.count)
+        // Under older keys there may be a record of this name, which this one then takes the place of.
+        var isNew = true
+        for epoch in state.keys.epochs.dropFirst() {
+            let old = try epoch.lookupKey(collection: draft.collection, name: draft.name)
+            guard let existing = try existing(old, epoch) else { continue }
+            try take(existing, over: draft, &fields)
+            try remove(old, epoch, existing)
+            isNew = false
+        }
+        var replacing = false
+        if draft.replacing || draft.moving != nil,
+            let existing = try existing(lookup, state.keys.current)
+        {
+            try take(existing, over: draft, &fields)
+            try forget(lookup, state.keys.current, existing)
+            replacing = true
+        }
+        if draft.moving != nil && isNew && !replacing { throw .recordNotFound }
+        guard try write(fields, draft, content, lookup, replacing: replacing) else { throw .recordExists }
+        let term = try state.keys.current.term(lookupKey: lookup, sequence: fields.sequence)
+        root.sum.add(term)
+        root.count += 1
+        root.nextSequence += 1
+        markChanged()
+    }
+
+    /// Removes one record.
+    /// - Throws: `recordNotFound`; `damaged` when it cannot be read.
+    mutating func delete(collection: String, name: String) throws(VaultError) {
+        for epoch in state.keys.epochs {
+            let lookup = try epoch.lookupKey(collection: collection, name: name)
+            guard let existing = try existing(lookup, epoch) else { continue }
+            try remove(lookup, epoch, existing)
+            return
+        }
+        throw .recordNotFound
+    }
+
+    /// A record as it is before a change.
+    struct Existing {
+        let fields: RecordFields
+        let fileName: String?
+    }
+
+    private mutating func existing(_ lookup: Digest, _ epoch: EpochKeys) throws(VaultError) -> Existing? {
+        let size = try lookup.withBytes { key throws(VaultError) in
+            try transaction.withValue(key) { value throws(VaultError) -> Int? in
+                guard let value else { return nil }
+                return try state.cipher.open(value, lookupKey: key)
+            }
+        }
+        guard let size else { return nil }
+        defer { state.cipher.wipe(size) }
+        return try state.cipher.withPlaintext(size) { plaintext throws(VaultError) in
+            let fields = try RecordReader.fields(plaintext)
+            guard fields.kind == .file else { return Existing(fields: fields, fileName: nil) }
+            let descriptor = try RecordReader.descriptor(fields, plaintext)
+            return Existing(fields: fields, fileName: descriptor.fileName)
+        }
+    }
+
+    /// The new record keeps the old one's creation time; a moved one must still be the write it was.
+    private func take(_ old: Existing, over draft: RecordDraft, _ fields: inout RecordFields) throws(VaultError) {
+        if let moving = draft.moving {
+            guard moving.sequence == old.fields.sequence else { throw .recordNotFound }
+            fields.modified = old.fields.modified
+            fields.origin = old.fields.origin
+        } else if !draft.replacing {
+            throw .recordExists
+        }
+        fields.created = old.fields.created
+    }
+
+    private mutating func remove(_ lookup: Digest, _ epoch: EpochKeys, _ existing: Existing) throws(VaultError) {
+        try forget(lookup, epoch, existing)
+        try lookup.withBytes { key throws(VaultError) in _ = try transaction.delete(key) }
+    }
+
+    /// Takes a record out of the root's count and sum.
+    private mutating func forget(_ lookup: Digest, _ epoch: EpochKeys, _ existing: Existing) throws(VaultError) {
+        root.sum.subtract(try epoch.term(lookupKey: lookup, sequence: existing.fields.sequence))
+        root.count &-= 1
+        markChanged()
+        if let file = existing.fileName { releasedFiles.append(file) }
+    }
+
+    private mutating func write(
+        _ fields: RecordFields, _ draft: RecordDraft, _ content: RawSpan, _ lookup: Digest, replacing: Bool
+    ) throws(VaultError) -> Bool {
+        let state = state
+        let nonce = try crypto { () throws(CryptographyError) in try state.nonces.next() }
+        let frontSize = fields.contentOffset
+        state.front.withMutableBytes { front in
+            fields.write(into: &front)
+            var position = RecordFields.size
+            for text in [draft.collection, draft.name] {
+                for byte in text.utf8 {
+                    front.store(byte, at: position)
+                    position += 1
+                }
+            }
+        }
+        let size = frontSize + content.byteCount + SealedRecord.overhead
+        return try lookup.withBytes { key throws(VaultError) in
+            try transaction.put(key, size: size, replacing: replacing) { value throws(VaultError) in
+                try state.front.withBytes { front throws(VaultError) in
+                    try state.cipher.seal(
+                        front.extracting(0..<frontSize), content, lookupKey: key, nonce: nonce, into: &value)
+                }
+            }
+        }
+    }
+}
+
+extension WriteSession {
+    /// Records under older keys among the next `limit` entries from `start`, and where to go on; nil at the end.
+    func outdated(from start: [UInt8], limit: Int) throws(VaultError) -> (records: [Digest], next: [UInt8]?) {
+        let keys = try transaction.keys(from: start, limit: limit + 1)
+        var found: [Digest] = []
+        for key in keys.prefix(limit) {
+            guard let lookup = unsafe Digest(copying: key.span.bytes) else { continue }
+            let epoch = try lookup.withBytes { key throws(VaultError) in
+                try transaction.withValue(key) { value throws(VaultError) in
+                    guard let value else { return UInt32?.none }
+                    return try RecordCipher.epoch(of: value)
+                }
+            }
+            if let epoch, epoch != state.keys.current.epoch { found.append(lookup) }
+        }
+        return (found, keys.count > limit ? keys[limit] : nil)
+    }
+
+    /// Moves one record to the newest keys. One whose content is a file is left for the caller, who writes the file anew.
+    /// - Returns: Collection and name of a record that has a file.
+    mutating func move(_ lookup: Digest, now: Int64) throws(VaultError) -> RecordName? {
+        let state = state
+        let size = try lookup.withBytes { key throws(VaultError) in
+            try transaction.withValue(key) { value throws(VaultError) -> Int? in
+                guard let value else { return nil }
+                return try state.cipher.open(value, lookupKey: key)
+            }
+        }
+        guard let size else { return nil }
+        let fields = try state.cipher.withPlaintext(size) { plaintext throws(VaultError) in
+            try RecordReader.fields(plaintext)
+        }
+        let record = state.cipher.withPlaintext(size) { RecordReader.name(fields, $0) }
+        let content = try state.cipher.withPlaintext(size) { plaintext throws(VaultError) in
+            try secretMemory { () throws(SecretMemoryError) in
+                try SecretBytes(copying: plaintext.extracting(fields.contentOffset..<size))
+            }
+        }
+        state.cipher.wipe(size)
+        guard let record else { throw .damagedRecord }
+        if fields.kind == .file { return record }
+        let draft = RecordDraft(collection: record.collection, name: record.name, moving: fields, now: now)
+        try content.withBytes { content throws(VaultError) in try put(draft, content: content) }
+        return nil
+    }
+
+    /// Forces the root record to be written under the newest keys, which shuts out writers that lack them.
+    mutating func touch() { markChanged() }
+}

@@ -1,0 +1,189 @@
+internal import Cryptography
+internal import VaultFormat
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+extension Vault {
+    /// What a backup or a restore copied.
+    public struct CopyReport: Sendable, Hashable {
+        /// Number of files.
+        public let files: Int
+        /// Bytes in all.
+        public let bytes: UInt64
+    }
+
+    /// Copies the vault into a new folder while it is in use; it need not be unlocked, everything stays encrypted.
+    ///
+    /// The folder is a home of its own with a manifest of every file's BLAKE3; passcode and phrase are those of now.
+    /// - Parameter progress: Called with bytes copied and the bytes there are.
+    /// - Throws: `exists` when the folder is not empty, `damaged`, `diskFull`, `readOnly`; a failed backup is removed.
+    public func backup(
+        to path: String, progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
+    ) throws(VaultError) -> CopyReport {
+        let creation = try VaultCreation(at: path)
+        do throws(VaultError) {
+            let report = try copy(to: creation.home, progress: progress)
+            try creation.finish()
+            return report
+        } catch {
+            creation.abandon()
+            throw error
+        }
+    }
+
+    private func copy(
+        to target: HomeDirectory, progress: (UInt64, UInt64) -> Void
+    ) throws(VaultError) -> CopyReport {
+        // While this is held, files that are replaced are left in place, so all that the snapshot names is there.
+        guard let folder = try home.openFile(FileStore.folder, O_RDONLY | O_DIRECTORY) else {
+            throw .damaged("the files folder is missing")
+        }
+        _ = try folder.tryLock(exclusive: false)
+        let header = try snapshot(to: target)
+        try AttemptLedger.create(in: target, vault: header.vault, now: settings.clock.now())
+        let names = try home.names(in: FileStore.folder).filter { !$0.hasPrefix(FileStore.partPrefix) }
+        var paths: [(String, UInt64)] = []
+        for name in names {
+            guard let file = try home.openFile(FileStore.path(name), O_RDONLY) else { continue }
+            paths.append((FileStore.path(name), try file.status().size))
+        }
+        let total = paths.reduce(0) { $0 + $1.1 }
+        var done: UInt64 = 0
+        var entries: [BackupManifest.Entry] = []
+        for name in [HeaderFile.name, DatabaseEnvironment.fileName] {
+            entries.append(try FileCopy.digest(name, in: target))
+        }
+        for (path, _) in paths {
+            guard let entry = try FileCopy.copy(path, from: home, to: target, progress: { progress(done + $0, total) })
+            else { continue }
+            done += entry.size
+            entries.append(entry)
+        }
+        let manifest = BackupManifest(vault: header.vault, entries: entries)
+        guard let file = try target.openFile(BackupManifest.fileName, O_RDWR | O_CREAT | O_EXCL) else {
+            throw .damaged("the manifest cannot be created")
+        }
+        try file.write(manifest.encoded(checksum: HeaderFile.checksum), at: 0)
+        try file.synchronize()
+        return CopyReport(files: entries.count, bytes: entries.reduce(0) { $0 + $1.size })
+    }
+
+    /// Copies header and database so that the header has the keys of every record: the keybag must be the same before
+    /// and after.
+    private func snapshot(to target: HomeDirectory) throws(VaultError) -> Header {
+        let environment = try DatabaseEnvironment.acquire(in: home)
+        defer { environment.release() }
+        for _ in 0..<5 {
+            let before = try HeaderFile.read(in: home)
+            target.remove(DatabaseEnvironment.fileName)
+            guard let file = try target.openFile(DatabaseEnvironment.fileName, O_RDWR | O_CREAT | O_EXCL) else {
+                throw .damaged("the copy cannot be created")
+            }
+            try environment.copy(to: file.descriptor)
+            try file.synchronize()
+            let after = try HeaderFile.read(in: home)
+            guard before.sealedKeybag == after.sealedKeybag else { continue }
+            try HeaderFile.create(after, in: target)
+            return after
+        }
+        throw VaultError(.busy, "the vault's keys are being changed; try the backup again later")
+    }
+
+    /// Restores a backup into a folder that does not exist or is empty, after every byte matched the manifest.
+    ///
+    /// - Parameters as ``backup(to:progress:)``.
+    /// - Throws: `exists`, `damaged` when the backup is not what was written, `noVault` when it is no backup.
+    public static func restore(
+        from source: String, to path: String, progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
+    ) throws(VaultError) -> CopyReport {
+        let backup = try HomeDirectory(path: source)
+        guard let file = try backup.openFile(BackupManifest.fileName, O_RDONLY) else {
+            throw VaultError(.noVault, "there is no backup at \(source)")
+        }
+        let size = try file.status().size
+        guard size <= 1 << 30 else { throw .damaged("the manifest is too large") }
+        let bytes = try file.read(Int(size), at: 0)
+        let manifest = try format(BackupManifest.fileName) { () throws(FormatError) in
+            try BackupManifest(parsing: bytes, checksum: HeaderFile.checksum)
+        }
+        let creation = try VaultCreation(at: path)
+        do throws(VaultError) {
+            try fill(creation.home, from: backup, manifest, progress)
+            try creation.finish()
+        } catch {
+            creation.abandon()
+            throw error
+        }
+        return CopyReport(files: manifest.entries.count, bytes: manifest.entries.reduce(0) { $0 &+ $1.size })
+    }
+
+    private static func fill(
+        _ home: HomeDirectory, from backup: HomeDirectory, _ manifest: BackupManifest,
+        _ progress: (UInt64, UInt64) -> Void
+    ) throws(VaultError) {
+        let total = manifest.entries.reduce(0) { $0 &+ $1.size }
+        var done: UInt64 = 0
+        for expected in manifest.entries {
+            let entry = try FileCopy.copy(
+                expected.path, from: backup, to: home, limit: expected.size, progress: { progress(done + $0, total) })
+            guard let entry else { throw .damaged("\(expected.path) is missing from the backup") }
+            guard entry == expected else { throw .damaged("\(expected.path) in the backup is not what was written") }
+            done += entry.size
+        }
+        let header = try HeaderFile.read(in: home)
+        guard header.vault == manifest.vault else { throw .damaged("the backup's header is of another vault") }
+        try AttemptLedger.create(in: home, vault: header.vault, now: SystemBootClock().now())
+        // LMDB reads it once before anybody relies on it.
+        try DatabaseEnvironment.acquire(in: home).release()
+    }
+}
+
+/// Copies files with bounded memory and hashes what passes.
+enum FileCopy {
+    private static let blockSize = 256 * 1024
+
+    /// Copies one file durably; nil when it is not there.
+    static func copy(
+        _ path: String, from source: HomeDirectory, to target: HomeDirectory, limit: UInt64 = .max,
+        progress: (UInt64) -> Void
+    ) throws(VaultError) -> BackupManifest.Entry? {
+        guard let input = try source.openFile(path, O_RDONLY) else { return nil }
+        guard let output = try target.openFile(path, O_RDWR | O_CREAT | O_EXCL) else {
+            throw .damaged("\(path) cannot be created")
+        }
+        let entry = try pass(input, path, limit: limit) { block, offset throws(VaultError) in
+            try output.write(block, at: offset)
+            progress(offset)
+        }
+        try output.synchronize()
+        return entry
+    }
+
+    /// Size and BLAKE3 of a file.
+    static func digest(_ path: String, in home: HomeDirectory) throws(VaultError) -> BackupManifest.Entry {
+        guard let input = try home.openFile(path, O_RDONLY) else { throw .damaged("\(path) is missing") }
+        return try pass(input, path, limit: .max) { _, _ throws(VaultError) in }
+    }
+
+    private static func pass(
+        _ input: borrowing DurableFile, _ path: String, limit: UInt64,
+        _ body: ([UInt8], UInt64) throws(VaultError) -> Void
+    ) throws(VaultError) -> BackupManifest.Entry {
+        var hasher = BLAKE3()
+        var size: UInt64 = 0
+        while true {
+            let block = try input.read(blockSize, at: Int(size))
+            if block.isEmpty { break }
+            unsafe hasher.update(block.span.bytes)
+            try body(block, size)
+            size += UInt64(block.count)
+            // One byte too many is enough to know that it is not the file that was written.
+            if size > limit { break }
+        }
+        return BackupManifest.Entry(path: path, size: size, digest: hasher.finalize().bytes)
+    }
+}

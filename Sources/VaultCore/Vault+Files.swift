@@ -1,0 +1,111 @@
+internal import Cryptography
+internal import SecretMemory
+internal import VaultFormat
+
+extension Vault {
+    /// Stores a value of any size from a stream; above 1 MiB it goes into an encrypted file, 64 KiB at a time.
+    ///
+    /// - Parameter source: Fills the span it is given and returns how many bytes it wrote; 0 ends the stream.
+    /// - Returns: The number of bytes stored.
+    /// - Throws: As ``put(_:for:in:replacing:)``, and what `source` throws; then nothing was changed.
+    @discardableResult
+    public func put(
+        _ name: String, in collection: String = Vault.defaultCollection, replacing: Bool = false,
+        from source: (inout MutableRawSpan) throws -> Int
+    ) throws -> UInt64 {
+        guard RecordLimits.allow(collection: collection, name: name) else { throw VaultError.invalidName }
+        if !replacing, try contains(name, in: collection) { throw VaultError.recordExists }
+        var first = try SecretBytes(zeroed: Vault.largestInlineValue + 1)
+        let size = try first.withMutableBytes { try Vault.fill(&$0, from: source) }
+        var draft = RecordDraft(
+            collection: collection, name: name, replacing: replacing, now: wallClockMilliseconds())
+        if size <= Vault.largestInlineValue {
+            try first.withBytes { try store(draft, $0.extracting(0..<size)) }
+            return UInt64(size)
+        }
+        draft.kind = .file
+        let vault = try gate.enter()
+        defer { gate.leave() }
+        let writer = try FileWriter(in: home, keys: vault.keys.current)
+        try first.withBytes { try writer.append($0.extracting(0..<size)) }
+        var length = UInt64(size)
+        while true {
+            let more = try first.withMutableBytes { bytes in
+                try bytes.withPart(0..<FileFormat.chunkSize) { try source(&$0) }
+            }
+            if more <= 0 { break }
+            try first.withBytes { try writer.append($0.extracting(0..<min(more, FileFormat.chunkSize))) }
+            length += UInt64(more)
+        }
+        try store(writer, draft)
+        return length
+    }
+
+    /// Finishes the file and writes the record that names it; a record that cannot be written leaves no file.
+    func store(_ writer: FileWriter, _ draft: RecordDraft) throws(VaultError) {
+        let content = try writer.finish()
+        do throws(VaultError) {
+            try content.withBytes { content throws(VaultError) in try store(draft, content) }
+        } catch {
+            FileStore.remove([writer.name], in: home)
+            throw error
+        }
+    }
+
+    private static func fill(
+        _ bytes: inout MutableRawSpan, from source: (inout MutableRawSpan) throws -> Int
+    ) throws -> Int {
+        var filled = 0
+        while filled < bytes.byteCount {
+            let more = try bytes.withPart(filled..<bytes.byteCount) { try source(&$0) }
+            if more <= 0 { break }
+            filled += more
+        }
+        return filled
+    }
+
+    /// Lends a value of any size piece by piece, at most 64 KiB at a time where it is a file.
+    ///
+    /// Each piece is genuine when it is lent; an error after some of them means that the rest is not.
+    /// - Throws: As ``withValue(for:in:_:)`` but for `tooLarge`, and what `body` throws.
+    public func read(
+        _ name: String, in collection: String = Vault.defaultCollection, _ body: (RawSpan) throws -> Void
+    ) throws {
+        // The record is read again when its file went away meanwhile: another process replaced it.
+        for isLastTry in [false, true] {
+            let (vault, reader) = try gate.enterWithReader()
+            defer { gate.leave(vault, returning: reader) }
+            var started = false
+            do {
+                return try reader.withRecord(collection: collection, name: name) { fields, plaintext, epoch in
+                    let content = plaintext.extracting(fields.contentOffset..<plaintext.byteCount)
+                    guard fields.kind == .file else {
+                        started = true
+                        return try body(content)
+                    }
+                    let file = try FileReader(content, in: home, keys: epoch)
+                    started = true
+                    try file.forEachChunk(body)
+                }
+            } catch let error as VaultError where error.code == .damaged && !started && !isLastTry {
+                continue
+            }
+        }
+    }
+
+    /// Whether there is a record of this name.
+    /// - Throws: `locked`, `damaged`.
+    public func contains(_ name: String, in collection: String = Vault.defaultCollection) throws(VaultError) -> Bool {
+        do {
+            let (vault, reader) = try gate.enterWithReader()
+            defer { gate.leave(vault, returning: reader) }
+            try reader.withRecord(collection: collection, name: name) { _, _, _ in }
+            return true
+        } catch let error as VaultError {
+            if error.code == .recordNotFound { return false }
+            throw error
+        } catch {
+            throw VaultError(.inputOutput, "reading failed")
+        }
+    }
+}

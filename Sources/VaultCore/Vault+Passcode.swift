@@ -1,0 +1,182 @@
+public import Cryptography
+public import SecretMemory
+internal import VaultFormat
+
+extension Vault {
+    /// Checks the passcode and changes nothing but the attempts.
+    /// - Throws: As ``unlock(passcode:spending:)``.
+    public func verify(
+        passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt
+    ) throws(VaultError) {
+        _ = try verify(passcode, spending: &attempt)
+    }
+
+    /// Gives the vault another passcode. The vault's keys stay: an old copy of the header still opens with the old
+    /// passcode; ``rekey(passcode:spending:newPasscode:phrase:isNewPhrase:)`` ends that.
+    /// - Throws: As ``unlock(passcode:spending:)``, `invalidPasscode`, and what writing can throw.
+    public func changePasscode(
+        from current: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, to new: borrowing SecretBytes
+    ) throws(VaultError) {
+        try Vault.check(passcode: new)
+        let verified = try verify(current, spending: &attempt)
+        var header = attempt.header.header
+        let costs = try newCosts(header)
+        header.set(try Vault.passcodeSlot(new, costs: costs, wrapping: verified.master, header: header))
+        try attempt.header.replace(header) { covered throws(VaultError) in try verified.keys.headerKeys.mac(covered) }
+    }
+
+    /// What ``recover(phrase:newPasscode:)`` found on the way.
+    public struct Recovery: Sendable, Hashable {
+        /// The header had been changed by something else than Holdfast: the policy is the standard one again, and slots
+        /// other than passcode and phrase are gone.
+        public let headerWasAltered: Bool
+    }
+
+    /// Opens the vault with its phrase, gives it a new passcode and all attempts back. It is unlocked afterwards.
+    /// - Throws: `wrongPhrase`, `invalidPasscode`, `damaged`, and what writing can throw.
+    public func recover(
+        phrase: borrowing RecoveryPhrase, newPasscode: borrowing SecretBytes
+    ) throws(VaultError) -> Recovery {
+        try Vault.check(passcode: newPasscode)
+        var locked = try LockedHeader(in: home)
+        var header = locked.header
+        let master = try unwrap(phrase, header)
+        let headerKeys = try HeaderKeys(master: master, vault: header.vault)
+        let isAltered = !headerKeys.authenticates(header)
+        if isAltered {
+            // Nothing in it can be believed but what the master key itself authenticates.
+            header.policy = .standard
+            header.flags = []
+            header.slots.removeAll { $0.kind != .recoveryPhrase }
+        }
+        let costs = try newCosts(header)
+        header.slots.removeAll { $0.kind == .passcode }
+        header.set(try Vault.passcodeSlot(newPasscode, costs: costs, wrapping: master, header: header))
+        try locked.replace(header) { covered throws(VaultError) in try headerKeys.mac(covered) }
+        try AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
+        try install(Vault.open(locked.header, master: master))
+        return Recovery(headerWasAltered: isAltered)
+    }
+
+    /// The costs of the present slot where they are acceptable, else new ones.
+    private func newCosts(_ header: Header) throws(VaultError) -> DerivationParameters {
+        if let costs = header.passcodeSlot?.derivation, (try? settings.limits.check(costs)) != nil { return costs }
+        return try settings.newCosts()
+    }
+
+    /// Gives the vault a new master key, new data keys and a new passcode, so that an old copy of the header opens
+    /// nothing that is written from now on. What is stored moves to the new keys in ``finishRekey(progress:)``; until
+    /// then both are kept. The vault is unlocked afterwards.
+    ///
+    /// - Parameters:
+    ///   - phrase: The vault's phrase, or a new one that the owner has been shown already.
+    ///   - isNewPhrase: When false, `phrase` must be the vault's own.
+    /// - Throws: As ``changePasscode(from:spending:to:)``, `wrongPhrase`, `tooLarge` while an earlier rekey is unfinished
+    ///   and the header has no room for a third set of keys.
+    public func rekey(
+        passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt,
+        newPasscode: borrowing SecretBytes, phrase: borrowing RecoveryPhrase, isNewPhrase: Bool
+    ) throws(VaultError) {
+        try Vault.check(passcode: newPasscode)
+        let verified = try verify(passcode, spending: &attempt)
+        var header = attempt.header.header
+        if !isNewPhrase { _ = try unwrap(phrase, header) }
+        let master = try Vault.newKey()
+        let epoch = header.epoch + 1
+        let keybag = try Keybag(epoch: epoch, keeping: verified.keys.keybag)
+        let headerKeys = try HeaderKeys(master: master, vault: header.vault)
+        let costs = try newCosts(header)
+        header.epoch = epoch
+        header.set(try Vault.passcodeSlot(newPasscode, costs: costs, wrapping: master, header: header))
+        header.set(try Vault.recoverySlot(phrase, wrapping: master, header: header))
+        // Slots of other kinds wrap the old master key and would open nothing.
+        header.slots.removeAll { $0.kind != .passcode && $0.kind != .recoveryPhrase }
+        header.sealedKeybag = try keybag.sealed(by: headerKeys, vault: header.vault, epoch: epoch)
+        try attempt.header.replace(header) { covered throws(VaultError) in try headerKeys.mac(covered) }
+        try install(Vault.open(attempt.header.header, master: master))
+    }
+
+    /// Whether records still lie under older keys.
+    /// - Throws: `locked`.
+    public var isRekeyUnfinished: Bool {
+        get throws(VaultError) {
+            let vault = try gate.enter()
+            defer { gate.leave() }
+            return vault.keys.epochs.count > 1
+        }
+    }
+
+    /// Moves what lies under older keys to the newest ones, a few hundred records at a time, and forgets the older keys
+    /// when nothing is left there. May be killed and called again; reads and writes go on meanwhile.
+    ///
+    /// - Parameter progress: Called with the number of records looked at and the number there are.
+    /// - Throws: `locked`, `damaged` when a record cannot be read, and what writing can throw.
+    public func finishRekey(progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }) throws(VaultError) {
+        let vault = try gate.enter()
+        defer { gate.leave() }
+        guard vault.keys.epochs.count > 1 else { return }
+        let total = try count(vault)
+        var start: [UInt8]? = RootRecord.databaseKey + [0]
+        var done = 0
+        // The first transaction writes the root record under the newest keys: writers that lack them stop there.
+        _ = try vault.queue.perform { session throws(VaultError) in session.touch() }
+        while let from = start {
+            let now = wallClockMilliseconds()
+            var files: [RecordName] = []
+            var next: [UInt8]?
+            let released = try vault.queue.perform { session throws(VaultError) in
+                let found = try session.outdated(from: from, limit: 256)
+                next = found.next
+                for lookup in found.records {
+                    if let file = try session.move(lookup, now: now) { files.append(file) }
+                }
+            }
+            FileStore.remove(released, in: home)
+            for file in files { try rewriteFile(file) }
+            done += 256
+            progress(min(done, total), total)
+            start = next
+        }
+        try forgetOlderKeys(vault.keys)
+    }
+
+    private func count(_ vault: UnlockedVault) throws(VaultError) -> Int {
+        let reader = try RecordReader(vault.keys, vault.environment)
+        return Int(clamping: try reader.root().count)
+    }
+
+    /// Copies a file under a fresh key and points its record there, unless the record changed meanwhile.
+    private func rewriteFile(_ record: RecordName) throws(VaultError) {
+        do {
+            let (vault, reader) = try gate.enterWithReader()
+            defer { gate.leave(vault, returning: reader) }
+            let writer = try FileWriter(in: home, keys: vault.keys.current)
+            let fields = try reader.withRecord(collection: record.collection, name: record.name) {
+                fields, plaintext, epoch in
+                let file = try FileReader(
+                    plaintext.extracting(fields.contentOffset..<plaintext.byteCount), in: home, keys: epoch)
+                try file.forEachChunk { try writer.append($0) }
+                return fields
+            }
+            let draft = RecordDraft(
+                collection: record.collection, name: record.name, kind: .file, moving: fields,
+                now: wallClockMilliseconds())
+            try store(writer, draft)
+        } catch let error as VaultError {
+            if error.code != .recordNotFound { throw error }  // replaced or deleted meanwhile: nothing to move
+        } catch {
+            throw VaultError(.inputOutput, "a file could not be moved to new keys")
+        }
+    }
+
+    private func forgetOlderKeys(_ keys: UnlockedKeys) throws(VaultError) {
+        var locked = try LockedHeader(in: home)
+        var header = locked.header
+        guard header.epoch == keys.current.epoch, keys.headerKeys.authenticates(header) else { throw .keysChanged }
+        let keybag = try Keybag(epoch: header.epoch, of: keys.keybag)
+        header.sealedKeybag = try keybag.sealed(by: keys.headerKeys, vault: header.vault, epoch: header.epoch)
+        try locked.replace(header) { covered throws(VaultError) in try keys.headerKeys.mac(covered) }
+        let headerKeys = try keys.headerKeys.copy()
+        try install(UnlockedKeys(header: locked.header, headerKeys: headerKeys, keybag: keybag))
+    }
+}

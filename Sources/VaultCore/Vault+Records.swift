@@ -1,0 +1,166 @@
+internal import Cryptography
+public import SecretMemory
+internal import VaultFormat
+
+extension Vault {
+    /// Lends a value from locked memory for the time of the closure; nothing is copied.
+    /// - Throws: `locked`, `recordNotFound`, `damaged`, `tooLarge` for a value stored as a file (use
+    ///   ``read(_:in:_:)``), and what `body` throws.
+    public func withValue<R: ~Copyable>(
+        for name: String, in collection: String = Vault.defaultCollection, _ body: (RawSpan) throws -> R
+    ) throws -> R {
+        let (vault, reader) = try gate.enterWithReader()
+        defer { gate.leave(vault, returning: reader) }
+        return try reader.withRecord(collection: collection, name: name) { fields, plaintext, _ in
+            guard fields.kind == .inline else { throw VaultError.storedAsFile }
+            return try body(plaintext.extracting(fields.contentOffset..<plaintext.byteCount))
+        }
+    }
+
+    /// A copy of a value in locked memory.
+    /// - Throws: As ``withValue(for:in:_:)``, and `outOfMemory`.
+    public func value(for name: String, in collection: String = Vault.defaultCollection) throws -> SecretBytes {
+        try withValue(for: name, in: collection) { try SecretBytes(copying: $0) }
+    }
+
+    /// Stores a value of at most 1 MiB; durable when it returns.
+    /// - Throws: `locked`, `recordExists` unless `replacing`, `invalidName`, `tooLarge`, `diskFull`, `readOnly`,
+    ///   `keysChanged`. After an error the vault is as it was before.
+    public func put(
+        _ value: borrowing SecretBytes, for name: String, in collection: String = Vault.defaultCollection,
+        replacing: Bool = false
+    ) throws(VaultError) {
+        try value.withBytes { value throws(VaultError) in
+            try put(bytes: value, for: name, in: collection, replacing: replacing)
+        }
+    }
+
+    /// As ``put(_:for:in:replacing:)``, for bytes that the caller keeps.
+    public func put(
+        bytes: RawSpan, for name: String, in collection: String = Vault.defaultCollection, replacing: Bool = false
+    ) throws(VaultError) {
+        guard bytes.byteCount <= Vault.largestInlineValue else { throw .tooLarge }
+        guard RecordLimits.allow(collection: collection, name: name) else { throw .invalidName }
+        let draft = RecordDraft(
+            collection: collection, name: name, replacing: replacing, now: wallClockMilliseconds())
+        try store(draft, bytes)
+    }
+
+    /// Writes one record, joined with whatever other threads write at the same time.
+    func store(_ draft: RecordDraft, _ bytes: RawSpan) throws(VaultError) {
+        let vault = try gate.enter()
+        defer { gate.leave() }
+        // A span cannot be captured; the buffer is valid until the call returns, and the call waits for the write.
+        let released = try unsafe bytes.withUnsafeBytes { buffer throws(VaultError) in
+            try vault.queue.join { session throws(VaultError) in
+                try unsafe session.put(draft, content: RawSpan(_unsafeBytes: buffer))
+            }
+        }
+        FileStore.remove(released, in: home)
+    }
+
+    /// Removes a record, and its file where it has one.
+    /// - Throws: `locked`, `recordNotFound`, `damaged`, `readOnly`, `keysChanged`.
+    public func delete(_ name: String, in collection: String = Vault.defaultCollection) throws(VaultError) {
+        let vault = try gate.enter()
+        defer { gate.leave() }
+        let released = try vault.queue.join { session throws(VaultError) in
+            try session.delete(collection: collection, name: name)
+        }
+        FileStore.remove(released, in: home)
+    }
+
+    /// Runs many changes as one transaction: all of them are stored, or none.
+    ///
+    /// `body` runs on the calling thread; one flush of the disk serves all its changes.
+    /// - Throws: `locked`, what the changes throw, and what `body` throws; then nothing was changed.
+    public func write(_ body: (inout WriteSession) throws -> Void) throws {
+        let vault = try gate.enter()
+        defer { gate.leave() }
+        var failure: (any Error)?
+        let released: [String]
+        do throws(VaultError) {
+            released = try vault.queue.perform { session throws(VaultError) in
+                do {
+                    try body(&session)
+                } catch let error as VaultError {
+                    throw error
+                } catch {
+                    failure = error
+                    throw VaultError(.inputOutput, "the batch was given up by its own closure")
+                }
+            }
+        } catch { throw failure ?? error }
+        FileStore.remove(released, in: home)
+    }
+
+    /// What is known of a record without its content.
+    public struct RecordInfo: Sendable, Hashable {
+        /// The collection it is in.
+        public let collection: String
+        /// Its name there.
+        public let name: String
+        /// Bytes of content.
+        public let size: UInt64
+        /// Milliseconds since 1970, by the clock of the machine that wrote it.
+        public let created: Int64
+        /// As ``created``, of the last write.
+        public let modified: Int64
+        /// Whether the content lies in an encrypted file of its own.
+        public let isFile: Bool
+    }
+
+    /// The records of one collection, or of all, sorted by collection and name.
+    ///
+    /// Names are encrypted, so every record is decrypted on the way.
+    /// - Throws: `locked`, `damaged` when a record cannot be read (``verify(progress:)`` tells which).
+    public func records(in collection: String? = nil) throws(VaultError) -> [RecordInfo] {
+        let (vault, reader) = try gate.enterWithReader()
+        defer { gate.leave(vault, returning: reader) }
+        var records: [RecordInfo] = []
+        _ = try reader.forEach { visited, plaintext, _ throws(VaultError) in
+            guard case .record(let fields, _, _) = visited, let info = Vault.info(fields, plaintext) else {
+                throw .damaged("a record cannot be read; run holdfast verify")
+            }
+            if collection == nil || info.collection == collection { records.append(info) }
+        }
+        return records.sorted { ($0.collection, $0.name) < ($1.collection, $1.name) }
+    }
+
+    static func info(_ fields: RecordFields, _ plaintext: RawSpan) -> RecordInfo? {
+        guard let name = RecordReader.name(fields, plaintext) else { return nil }
+        var size = UInt64(plaintext.byteCount - fields.contentOffset)
+        if fields.kind == .file {
+            guard let descriptor = try? RecordReader.descriptor(fields, plaintext) else { return nil }
+            size = descriptor.length
+        }
+        return RecordInfo(
+            collection: name.collection, name: name.name, size: size, created: fields.created,
+            modified: fields.modified, isFile: fields.kind == .file)
+    }
+}
+
+extension WriteSession {
+    /// Stores a value of at most 1 MiB as part of the transaction.
+    /// - Throws: `recordExists` unless `replacing`, `invalidName`, `tooLarge`, `damaged` when the record to be replaced
+    ///   cannot be read.
+    public mutating func put(
+        _ bytes: RawSpan, for name: String, in collection: String = Vault.defaultCollection, replacing: Bool = false
+    ) throws(VaultError) {
+        guard bytes.byteCount <= Vault.largestInlineValue else { throw .tooLarge }
+        try put(
+            RecordDraft(collection: collection, name: name, replacing: replacing, now: wallClockMilliseconds()),
+            content: bytes)
+    }
+
+    /// Removes a record as part of the transaction.
+    /// - Throws: `recordNotFound`, `damaged`.
+    public mutating func delete(_ name: String, in collection: String = Vault.defaultCollection) throws(VaultError) {
+        try delete(collection: collection, name: name)
+    }
+}
+
+extension VaultError {
+    static let tooLarge = VaultError(.tooLarge, "a value of more than 1 MiB must be streamed into a file")
+    static let storedAsFile = VaultError(.tooLarge, "this value is stored as a file and must be streamed")
+}

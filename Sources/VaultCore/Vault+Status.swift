@@ -1,0 +1,44 @@
+public import VaultFormat
+
+extension Vault {
+    /// What can be told about a vault without opening it. Nothing of it is authenticated while the vault is locked.
+    public struct Status: Sendable, Hashable {
+        /// The vault's name.
+        public let id: VaultID
+        /// The folder it is in.
+        public let path: String
+        /// Version of its format.
+        public let formatVersion: UInt32
+        /// Milliseconds since 1970.
+        public let created: UInt64
+        /// The kinds of its slots.
+        public let slots: [SlotKind]
+        /// Costs of the passcode's key derivation.
+        public let derivation: DerivationParameters?
+        /// The rules in the header.
+        public let policy: VaultPolicy
+        /// Passcode attempts left before the limit.
+        public let remainingAttempts: Int
+        /// Wrong passcodes since the last success.
+        public let refusedAttempts: Int
+        /// Time until the next attempt is taken; nil when one may be made now.
+        public let retryAfter: Duration?
+        /// No passcode is taken any more: only the phrase opens.
+        public let isPasscodeClosed: Bool
+    }
+
+    /// - Throws: `damaged`, `newerVersion`, `inputOutput`.
+    public func status() throws(VaultError) -> Status {
+        let header = try HeaderFile.read(in: home)
+        let now = settings.clock.now()
+        let budget = try AttemptLedger.peek(in: home, vault: header.vault, policy: header.policy, now: now)
+        let decision = budget.decision(at: now)
+        var retryAfter: Duration?
+        if case .delayed(let milliseconds) = decision { retryAfter = .milliseconds(milliseconds) }
+        return Status(
+            id: header.vault, path: home.path, formatVersion: Header.formatVersion, created: header.created,
+            slots: header.slots.map(\.kind), derivation: header.passcodeSlot?.derivation, policy: header.policy,
+            remainingAttempts: budget.remaining, refusedAttempts: Int(budget.refused), retryAfter: retryAfter,
+            isPasscodeClosed: decision == .closed || decision == .destroy)
+    }
+}

@@ -1,0 +1,129 @@
+public import SecretMemory
+internal import VaultFormat
+public import Cryptography
+
+extension Vault {
+    /// Spends one passcode attempt, durably, before anything is checked.
+    ///
+    /// The attempt holds the vault's header for itself until it is consumed or dropped. Dropped unused, it stays spent.
+    /// - Throws: `delayed` and `attemptsExhausted` with what is left, `readOnly` where it could not be recorded, `busy`,
+    ///   `damaged` (found before anything is spent).
+    public func burnAttempt() throws(VaultError) -> BurnedAttempt {
+        let header = try LockedHeader(in: home)
+        guard let slot = header.header.passcodeSlot else {
+            throw VaultError(.damaged, "this vault has no passcode; use the recovery phrase")
+        }
+        if let costs = slot.derivation {
+            try format(HeaderFile.name) { () throws(FormatError) in try settings.limits.check(costs) }
+        }
+        return try AttemptLedger.burn(in: home, header: header, clock: settings.clock)
+    }
+
+    /// Opens the vault with the passcode. Takes as long as the key derivation.
+    /// - Throws: `wrongPasscode` with the attempts that remain, `damaged` when the passcode is right but the header or
+    ///   the database is not (nothing is counted), `invalidPasscode`, `outOfMemory`.
+    public func unlock(
+        passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt
+    ) throws(VaultError) {
+        let opened = try verify(passcode, spending: &attempt)
+        try install(opened.keys)
+    }
+
+    /// Opens the vault with its recovery phrase; attempts are not counted, 256 bits cannot be guessed.
+    /// - Throws: `wrongPhrase`, `damaged`; a header that was changed is refused here and repaired by
+    ///   ``recover(phrase:newPasscode:)``.
+    public func unlock(phrase: borrowing RecoveryPhrase) throws(VaultError) {
+        let header = try HeaderFile.read(in: home)
+        let master = try unwrap(phrase, header)
+        try install(Vault.open(header, master: master))
+    }
+
+    /// A right passcode's fruits.
+    struct Verified: ~Copyable {
+        let master: SecretBytes
+        let keys: UnlockedKeys
+    }
+
+    /// Checks the passcode against the slot and settles the attempt either way.
+    func verify(
+        _ passcode: borrowing SecretBytes, spending attempt: inout BurnedAttempt
+    ) throws(VaultError) -> Verified {
+        let header = attempt.header.header
+        do throws(VaultError) {
+            try Vault.check(passcode: passcode)
+            guard let slot = header.passcodeSlot else { throw .damaged("the passcode slot is missing") }
+            let factor = try SlotKey.stretch(passcode, for: slot)
+            let tag = try SlotKey.repeatTag(factor: factor, slot: slot)
+            let isRepeat = attempt.knownWrong.map { constantTimeEquals(tag, $0) } ?? false
+            if isRepeat {
+                try attempt.refund()
+                throw Vault.wrongPasscode(attempt, again: true)
+            }
+            let key = try SlotKey(factor: factor, slot: slot)
+            guard key.matches(slot) else {
+                try? attempt.refuse(tag: tag)  // not recorded: it stays spent all the same
+                throw Vault.wrongPasscode(attempt, again: false)
+            }
+            let master = try key.unwrap(slot, vault: header.vault, policyDigest: header.policy.digest())
+            let keys = try Vault.open(header, master: master)
+            // A ledger that cannot be written any more must not keep the owner out: the attempt stays spent.
+            try? attempt.settle()
+            return Verified(master: master, keys: keys)
+        } catch where error.code != .wrongPasscode {
+            try? attempt.refund()  // never checked, or checked and right: not a failure
+            throw error
+        }
+    }
+
+    private static func wrongPasscode(_ attempt: borrowing BurnedAttempt, again: Bool) -> VaultError {
+        let left = attempt.remainingAttempts
+        let delay = attempt.delayLeft
+        var reason = "wrong passcode"
+        if again { reason += " (the same as before: not counted again)" }
+        reason += left == 1 ? "; 1 attempt remains" : "; \(left) attempts remain"
+        if delay > 0 { reason += ", the next one in \(seconds(delay))" }
+        return VaultError(
+            .wrongPasscode, reason, remainingAttempts: left, retryAfter: delay > 0 ? .milliseconds(delay) : nil)
+    }
+
+    static func check(passcode: borrowing SecretBytes) throws(VaultError) {
+        guard (1...1024).contains(passcode.count) else {
+            throw VaultError(.invalidPasscode, "a passcode has 1 to 1024 bytes")
+        }
+    }
+
+    /// The master key out of the recovery slot.
+    func unwrap(_ phrase: borrowing RecoveryPhrase, _ header: Header) throws(VaultError) -> SecretBytes {
+        guard let slot = header.recoverySlot else { throw .damaged("the recovery slot is missing") }
+        let factor = try SlotKey.expand(phrase, vault: header.vault)
+        let key = try SlotKey(factor: factor, slot: slot)
+        guard key.matches(slot) else {
+            throw VaultError(.wrongPhrase, "this is not the recovery phrase of this vault")
+        }
+        return try key.unwrap(slot, vault: header.vault, policyDigest: header.policy.digest())
+    }
+
+    /// Checks the header's MAC before any other use of the master key, then opens the keybag.
+    static func open(_ header: Header, master: borrowing SecretBytes) throws(VaultError) -> UnlockedKeys {
+        let headerKeys = try HeaderKeys(master: master, vault: header.vault)
+        guard headerKeys.authenticates(header) else { throw .headerAltered }
+        guard !header.flags.contains(.generationAnchored) else {
+            throw .damaged("the generation is kept in a key store that this version cannot ask; use the recovery phrase")
+        }
+        let keybag = try Keybag(opened: headerKeys.openKeybag(of: header))
+        return try UnlockedKeys(header: header, headerKeys: headerKeys, keybag: keybag)
+    }
+
+    func install(_ keys: UnlockedKeys) throws(VaultError) {
+        gate.open(try UnlockedVault(keys, in: home))
+    }
+}
+
+extension VaultError {
+    static let headerAltered = VaultError.damaged(
+        "the header was changed by something else than Holdfast; use holdfast recover with the phrase")
+}
+
+func constantTimeEquals(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+    unsafe constantTimeEquals(left.span.bytes, right.span.bytes)
+}

@@ -1,0 +1,113 @@
+internal import Cryptography
+internal import SecretMemory
+internal import VaultFormat
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+extension Vault {
+    /// What ``verify(progress:)`` found.
+    public struct Verification: Sendable, Hashable {
+        /// Records read and found right.
+        public var records = 0
+        /// Files read to the end and found right.
+        public var files = 0
+        /// Records that cannot be decrypted; they have no readable name.
+        public var damagedRecords = 0
+        /// Records whose file is missing, too short or changed.
+        public var damagedFiles: [RecordInfo] = []
+        /// How many records there must be.
+        public var expectedRecords: UInt64 = 0
+        /// The records are not the ones that were written last: some are missing, or are older than they must be.
+        public var isRolledBack = false
+        /// Files that no record names, left by a killed write; harmless, and removed by ``removeOrphanedFiles()``.
+        public var orphanedFiles = 0
+
+        /// Everything there, nothing damaged.
+        public var isIntact: Bool {
+            damagedRecords == 0 && damagedFiles.isEmpty && !isRolledBack
+        }
+    }
+
+    /// Reads every record and every file and compares them with the root record.
+    ///
+    /// - Parameter progress: Called with entries read and the number there are.
+    /// - Throws: `locked`, `damaged` when not even the root record can be read.
+    public func verify(progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }) throws(VaultError) -> Verification {
+        let (vault, reader) = try gate.enterWithReader()
+        defer { gate.leave(vault, returning: reader) }
+        var result = Verification()
+        var sum = Sum256()
+        var seen: UInt64 = 0
+        var names: Set<String> = []
+        var visitedCount = 0
+        let root = try reader.forEach { visited, plaintext, total throws(VaultError) in
+            visitedCount += 1
+            if visitedCount % 64 == 0 { progress(visitedCount, total) }
+            guard case .record(let fields, let lookup, let epoch) = visited,
+                let info = Vault.info(fields, plaintext),
+                try epoch.lookupKey(collection: info.collection, name: info.name) == lookup
+            else {
+                result.damagedRecords += 1
+                return
+            }
+            sum.add(try epoch.term(lookupKey: lookup, sequence: fields.sequence))
+            seen += 1
+            result.records += 1
+            guard fields.kind == .file else { return }
+            let content = plaintext.extracting(fields.contentOffset..<plaintext.byteCount)
+            names.insert(try RecordReader.descriptor(fields, plaintext).fileName)
+            if Vault.isWhole(content, in: home, keys: epoch) {
+                result.files += 1
+            } else {
+                result.damagedFiles.append(info)
+            }
+        }
+        progress(visitedCount, visitedCount)
+        result.expectedRecords = root.count
+        result.isRolledBack = seen != root.count || sum != root.sum
+        result.orphanedFiles = try home.names(in: FileStore.folder).filter { !names.contains($0) }.count
+        return result
+    }
+
+    private static func isWhole(_ content: RawSpan, in home: HomeDirectory, keys: EpochKeys) -> Bool {
+        do {
+            let file = try FileReader(content, in: home, keys: keys)
+            try file.forEachChunk { _ in }
+            return true
+        } catch { return false }
+    }
+
+    /// Removes files that no record names. One that another process is just writing is left alone.
+    /// - Returns: How many were removed.
+    /// - Throws: `locked`, `damaged`, `readOnly`.
+    @discardableResult
+    public func removeOrphanedFiles() throws(VaultError) -> Int {
+        let (vault, reader) = try gate.enterWithReader()
+        defer { gate.leave(vault, returning: reader) }
+        var removed = 0
+        for name in try orphans(reader) {
+            // A writer holds its file's lock until the record is stored. With the lock in hand the records are looked at
+            // again, so a file that has got its record meanwhile is seen.
+            guard let file = try home.openFile(FileStore.path(name), O_RDONLY), try file.tryLock(exclusive: true),
+                try orphans(reader).contains(name)
+            else { continue }
+            home.remove(FileStore.path(name))
+            removed += 1
+        }
+        return removed
+    }
+
+    private func orphans(_ reader: RecordReader) throws(VaultError) -> Set<String> {
+        var present = Set(try home.names(in: FileStore.folder))
+        _ = try reader.forEach { visited, plaintext, _ throws(VaultError) in
+            // While a record cannot be read, any file may be its own.
+            guard case .record(let fields, _, _) = visited else { throw .damagedRecord }
+            if fields.kind == .file { present.remove(try RecordReader.descriptor(fields, plaintext).fileName) }
+        }
+        return present
+    }
+}

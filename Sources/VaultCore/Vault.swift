@@ -1,0 +1,68 @@
+public import VaultFormat
+
+/// An encrypted vault in a folder: records and files that only the passcode or the recovery phrase opens.
+///
+/// Safe to use from any thread. Calls block for as long as their disk access takes; a returned write survives a crash
+/// and a power loss. Several processes may use one vault at once.
+public final class Vault: Sendable {
+    package let home: HomeDirectory
+    package let settings: VaultSettings
+    let gate = Gate()
+
+    /// The collection used when none is named.
+    public static let defaultCollection = "default"
+    /// The largest value that lies in a record of its own; larger ones are streamed into a file.
+    public static let largestInlineValue = 1 << 20
+
+    /// Finds the vault in a folder; it starts locked.
+    /// - Throws: `noVault`, `damaged`, `newerVersion`, `permissionDenied`, `inputOutput`.
+    public convenience init(at path: String) throws(VaultError) {
+        try self.init(at: path, settings: .standard)
+    }
+
+    package init(at path: String, settings: VaultSettings) throws(VaultError) {
+        home = try HomeDirectory(path: path)
+        self.settings = settings
+        guard !home.exists(VaultCreation.marker) else {
+            throw VaultError(.noVault, "the vault at \(path) was never finished; create or restore it again")
+        }
+        _ = try HeaderFile.read(in: home)
+    }
+
+    deinit { lock() }
+
+    /// Whether the keys are in memory now.
+    public var isUnlocked: Bool { gate.current != nil }
+
+    /// Wipes every key. Reads and writes that run in other threads are let finish first.
+    public func lock() { gate.close() }
+
+    /// Names this vault.
+    public var id: VaultID {
+        get throws(VaultError) { try HeaderFile.read(in: home).vault }
+    }
+}
+
+/// What is in memory while a vault is unlocked. The last reference wipes the keys.
+final class UnlockedVault: Sendable {
+    let keys: UnlockedKeys
+    let environment: DatabaseEnvironment
+    let queue: WriteQueue
+
+    init(_ keys: UnlockedKeys, in home: HomeDirectory) throws(VaultError) {
+        let environment = try DatabaseEnvironment.acquire(in: home)
+        do throws(VaultError) {
+            // One read of the root record proves that database and keys belong together.
+            let reader = try RecordReader(keys, environment)
+            _ = try reader.root()
+            queue = try WriteQueue(keys, environment)
+        } catch {
+            environment.release()
+            throw error
+        }
+        self.keys = keys
+        self.environment = environment
+    }
+
+    deinit { environment.release() }
+}

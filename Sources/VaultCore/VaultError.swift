@@ -1,0 +1,123 @@
+internal import Cryptography
+package import SecretMemory
+internal import VaultFormat
+
+/// What a vault refuses or could not do. One struct with an open set of codes, so that codes can be added.
+public struct VaultError: Error, Sendable, Hashable {
+    /// The kind of failure, for programs.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        /// A stable word, also used in JSON output.
+        public let description: String
+        private init(_ description: String) { self.description = description }
+
+        /// There is no vault at this place.
+        public static let noVault = Code("noVault")
+        /// Something is at this place already; nothing was written.
+        public static let exists = Code("exists")
+        /// The passcode was checked and is wrong.
+        public static let wrongPasscode = Code("wrongPasscode")
+        /// The recovery phrase was checked and is wrong.
+        public static let wrongPhrase = Code("wrongPhrase")
+        /// A delay after failed attempts is running; nothing was checked.
+        public static let delayed = Code("delayed")
+        /// No passcode attempt is left; only the recovery phrase opens the vault.
+        public static let attemptsExhausted = Code("attemptsExhausted")
+        /// The operation needs an unlocked vault.
+        public static let locked = Code("locked")
+        /// Another process changed the vault's keys; unlock again.
+        public static let keysChanged = Code("keysChanged")
+        /// Bytes on disk are not what was written.
+        public static let damaged = Code("damaged")
+        /// Written by a newer Holdfast.
+        public static let newerVersion = Code("newerVersion")
+        /// No record of this name.
+        public static let recordNotFound = Code("recordNotFound")
+        /// A record of this name exists and replacing it was not asked for.
+        public static let recordExists = Code("recordExists")
+        /// A record or collection name is empty or too long.
+        public static let invalidName = Code("invalidName")
+        /// A passcode is empty or longer than 1,024 bytes.
+        public static let invalidPasscode = Code("invalidPasscode")
+        /// A value is too large for the call used.
+        public static let tooLarge = Code("tooLarge")
+        /// The disk or its file system is read-only.
+        public static let readOnly = Code("readOnly")
+        /// No space left on the disk.
+        public static let diskFull = Code("diskFull")
+        /// The user may not read or write these files.
+        public static let permissionDenied = Code("permissionDenied")
+        /// Another process holds the vault for longer than we wait.
+        public static let busy = Code("busy")
+        /// Reading or writing failed in another way; the reason has the system's words.
+        public static let inputOutput = Code("inputOutput")
+        /// Not enough memory, locked or ordinary.
+        public static let outOfMemory = Code("outOfMemory")
+        /// A cryptographic library refused to work.
+        public static let cryptography = Code("cryptography")
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// What happened and what to do, in words. Never a secret, never a record's name or content.
+    public let reason: String
+    /// Attempts left before the last consequence, where an attempt was refused.
+    public var remainingAttempts: Int?
+    /// Time until the next attempt is taken, where a delay runs.
+    public var retryAfter: Duration?
+
+    package init(_ code: Code, _ reason: String, remainingAttempts: Int? = nil, retryAfter: Duration? = nil) {
+        self.code = code
+        self.reason = reason
+        self.remainingAttempts = remainingAttempts
+        self.retryAfter = retryAfter
+    }
+}
+
+extension VaultError: CustomStringConvertible {
+    public var description: String { reason }
+}
+
+extension VaultError {
+    package static let locked = VaultError(.locked, "the vault is locked")
+
+    package static func damaged(_ what: String) -> VaultError { VaultError(.damaged, "damaged: \(what)") }
+
+    init(_ error: CryptographyError) {
+        switch error {
+        case .authenticationFailed: self = .damaged("data does not match its authentication tag")
+        case .memory(let error): self.init(error)
+        case .invalidSize, .scalarOutOfRange, .invalidPoint:
+            self.init(.cryptography, "a cryptographic operation was given a wrong size")
+        case .library(let code): self.init(.cryptography, "the cryptographic library failed (code \(code))")
+        }
+    }
+
+    package init(_ error: SecretMemoryError) { self.init(.outOfMemory, "\(error)") }
+
+    init(_ error: FormatError, in file: String) {
+        switch error {
+        case .newerVersion(let version):
+            self.init(.newerVersion, "\(file) has format version \(version); a newer Holdfast is needed to open it")
+        case .derivationCostOutOfRange:
+            self = .damaged("\(file) asks for Argon2id costs outside what is allowed")
+        case .headerFull: self.init(.tooLarge, "\(file) has no room for more slots, keys or settings")
+        case .wrongMagic: self = .damaged("\(file) is not a file of a vault")
+        case .checksumMismatch: self = .damaged("\(file) does not match its checksum")
+        case .wrongSize: self = .damaged("\(file) has the wrong size")
+        case .invalid(let field): self = .damaged("\(file): \(field) is not valid")
+        }
+    }
+}
+
+/// Runs `body` and turns the errors of the layers below into ours.
+func crypto<R: ~Copyable>(_ body: () throws(CryptographyError) -> R) throws(VaultError) -> R {
+    do throws(CryptographyError) { return try body() } catch { throw VaultError(error) }
+}
+
+func secretMemory<R: ~Copyable>(_ body: () throws(SecretMemoryError) -> R) throws(VaultError) -> R {
+    do throws(SecretMemoryError) { return try body() } catch { throw VaultError(error) }
+}
+
+func format<R: ~Copyable>(_ file: String, _ body: () throws(FormatError) -> R) throws(VaultError) -> R {
+    do throws(FormatError) { return try body() } catch { throw VaultError(error, in: file) }
+}

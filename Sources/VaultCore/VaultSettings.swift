@@ -1,0 +1,51 @@
+internal import SecretMemory
+package import VaultFormat
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// What a vault takes from outside and tests replace: the costs it accepts and the clock that delays run on.
+package struct VaultSettings: Sendable {
+    /// Costs accepted when a vault is opened.
+    package var limits: DerivationLimits
+    /// Costs of new passcode slots; nil calibrates to this machine.
+    package var costs: DerivationParameters?
+    /// The clock of delays.
+    package var clock: any BootClock
+
+    package init(
+        limits: DerivationLimits = .standard, costs: DerivationParameters? = nil,
+        clock: any BootClock = SystemBootClock()
+    ) {
+        self.limits = limits
+        self.costs = costs
+        self.clock = clock
+    }
+
+    /// Costs for a new passcode slot.
+    func newCosts() throws(VaultError) -> DerivationParameters {
+        if let costs { return costs }
+        return try Calibration.costs()
+    }
+
+    /// What every app and executable uses.
+    package static let standard = VaultSettings()
+
+    /// One pass over 64 KiB, for tests and test executables: nothing below `Sources` may name it (checked by
+    /// scripts/check-layout), and a vault made with it is refused by ``standard``.
+    package static func costsForTests(clock: any BootClock = SystemBootClock()) -> VaultSettings {
+        VaultSettings(
+            limits: DerivationLimits(passes: 1...64, memoryKiB: 64...2 << 20),
+            costs: DerivationParameters(passes: 1, memoryKiB: 64), clock: clock)
+    }
+}
+
+/// Milliseconds since 1970, for display only.
+func wallClockMilliseconds() -> Int64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+}

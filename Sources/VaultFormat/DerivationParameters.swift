@@ -1,0 +1,36 @@
+/// Costs of Argon2id (RFC 9106) as written in a slot.
+public struct DerivationParameters: Sendable, Hashable {
+    /// Time cost: passes over the memory.
+    public let passes: UInt32
+    /// Memory cost in KiB.
+    public let memoryKiB: UInt32
+    /// Degree of parallelism; 1 in every slot that Holdfast writes.
+    public let lanes: UInt32
+
+    package init(passes: UInt32, memoryKiB: UInt32, lanes: UInt32 = 1) {
+        self.passes = passes
+        self.memoryKiB = memoryKiB
+        self.lanes = lanes
+    }
+}
+
+/// The costs that a reader accepts. Weaker ones would help whoever swaps the header; costlier ones would let him stall
+/// or starve the machine, so both ends are checked before the work.
+package struct DerivationLimits: Sendable, Hashable {
+    package let passes: ClosedRange<UInt32>
+    package let memoryKiB: ClosedRange<UInt32>
+
+    /// What every shipped executable uses: 3 passes and 64 MiB at least, 64 passes and 2 GiB at most.
+    package static let standard = DerivationLimits(passes: 3...64, memoryKiB: 64 << 10...2 << 20)
+
+    package init(passes: ClosedRange<UInt32>, memoryKiB: ClosedRange<UInt32>) {
+        self.passes = passes
+        self.memoryKiB = memoryKiB
+    }
+
+    /// - Throws: ``FormatError/derivationCostOutOfRange``.
+    package func check(_ parameters: DerivationParameters) throws(FormatError) {
+        guard passes.contains(parameters.passes), memoryKiB.contains(parameters.memoryKiB), parameters.lanes == 1
+        else { throw .derivationCostOutOfRange }
+    }
+}

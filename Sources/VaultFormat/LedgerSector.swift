@@ -1,0 +1,82 @@
+/// One sector of the attempt ledger (security construction 4). Two lie in the file and are written in turn.
+package struct LedgerSector: Sendable, Hashable {
+    package static let size = 4096
+    package static let fileSize = 2 * size
+    static let magic = Array("HFLEDGER".utf8)
+    static let version: UInt32 = 1
+    static let checksumSize = 32
+
+    package var vault: VaultID
+    /// Counts the writes; the higher of two valid sectors holds.
+    package var sequence: UInt64
+    /// Attempts burned since the last success.
+    package var spent: UInt32
+    /// Attempts checked and found wrong since the last success.
+    package var refused: UInt32
+    /// The delay that runs, in milliseconds; 0 for none.
+    package var delay: UInt64
+    /// When the delay began: milliseconds since boot, sleep included.
+    package var delayStart: UInt64
+    /// 16 bytes that name the boot which ``delayStart`` belongs to.
+    package var bootID: [UInt8]
+    /// Tag of the last passcode known to be wrong (32 bytes), so that typing it again costs nothing.
+    package var knownWrong: [UInt8]?
+
+    package init(vault: VaultID, sequence: UInt64, spent: UInt32, refused: UInt32, delay: UInt64, delayStart: UInt64,
+        bootID: [UInt8], knownWrong: [UInt8]?
+    ) {
+        self.vault = vault
+        self.sequence = sequence
+        self.spent = spent
+        self.refused = refused
+        self.delay = delay
+        self.delayStart = delayStart
+        self.bootID = bootID
+        self.knownWrong = knownWrong
+    }
+
+    package func encoded(checksum: (RawSpan) -> [UInt8]) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.append(LedgerSector.magic)
+        writer.integer(LedgerSector.version)
+        writer.append(vault.bytes)
+        writer.integer(sequence)
+        writer.integer(spent)
+        writer.integer(refused)
+        writer.integer(delay)
+        writer.integer(delayStart)
+        writer.append(bootID)
+        writer.integer(UInt8(knownWrong == nil ? 0 : 1))
+        writer.append(knownWrong ?? [UInt8](repeating: 0, count: 32))
+        writer.pad(to: LedgerSector.size - LedgerSector.checksumSize)
+        return unsafe writer.bytes + checksum(writer.bytes.span.bytes)
+    }
+
+    /// Reads one sector; anything else than what a writer writes is damage, a newer version included: the ledger then
+    /// counts as damaged, which never gives an attempt back.
+    package init(parsing bytes: [UInt8], checksum: (RawSpan) -> [UInt8]) throws(FormatError) {
+        guard bytes.count == LedgerSector.size else { throw .wrongSize }
+        let covered = LedgerSector.size - LedgerSector.checksumSize
+        guard unsafe checksum(bytes.span.bytes.extracting(0..<covered)) == Array(bytes[covered...]) else {
+            throw .checksumMismatch
+        }
+        var reader = ByteReader(bytes, 0..<covered)
+        guard try reader.take(8) == LedgerSector.magic else { throw .wrongMagic }
+        let version = try reader.integer(UInt32.self)
+        guard version == LedgerSector.version else { throw .newerVersion(version) }
+        guard let id = VaultID(bytes: try reader.take(16)) else { throw .wrongSize }
+        vault = id
+        sequence = try reader.integer(UInt64.self)
+        spent = try reader.integer(UInt32.self)
+        refused = try reader.integer(UInt32.self)
+        delay = try reader.integer(UInt64.self)
+        delayStart = try reader.integer(UInt64.self)
+        bootID = try reader.take(16)
+        let hasTag = try reader.integer(UInt8.self)
+        let tag = try reader.take(32)
+        guard hasTag <= 1, hasTag == 1 || tag.allSatisfy({ $0 == 0 }) else { throw .invalid(field: "ledger tag") }
+        knownWrong = hasTag == 1 ? tag : nil
+        try reader.expectZeros("ledger padding")
+        guard refused <= spent, delay <= 3_600_000 else { throw .invalid(field: "ledger counts") }
+    }
+}

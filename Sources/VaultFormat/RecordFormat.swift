@@ -1,0 +1,126 @@
+/// A record's collection and name: UTF-8, checked for size.
+package struct RecordName: Sendable, Hashable {
+    package static let maximumCollectionSize = 255
+    package static let maximumNameSize = 1024
+
+    package let collection: String
+    package let name: String
+
+    /// Nil when the name is empty or either is too long. An empty collection is the default one's name on disk.
+    package init?(collection: String, name: String) {
+        guard !name.isEmpty, name.utf8.count <= RecordName.maximumNameSize,
+            collection.utf8.count <= RecordName.maximumCollectionSize
+        else { return nil }
+        self.collection = collection
+        self.name = name
+    }
+
+    /// What the lookup key is a keyed hash of: both texts, each behind its 16-bit length.
+    package var lookupInput: [UInt8] {
+        var writer = ByteWriter()
+        writer.counted(Array(collection.utf8))
+        writer.counted(Array(name.utf8))
+        return writer.bytes
+    }
+}
+
+/// The value of a record in the database: epoch (32 bit), nonce (12), ciphertext, tag (16).
+package enum SealedRecord {
+    package static let epochSize = 4
+    package static let nonceSize = 12
+    package static let tagSize = 16
+    package static let boxOffset = epochSize + nonceSize
+    /// What sealing adds to a plaintext.
+    package static let overhead = boxOffset + tagSize
+
+    /// Authenticated data: vault id, epoch, lookup key, format version. The lookup key is a keyed hash of collection and
+    /// name and so binds both.
+    package static let authenticatedSize = 16 + 4 + 32 + 4
+
+    package static func writeAuthenticatedData(
+        vault: VaultID, epoch: UInt32, lookupKey: RawSpan, into output: inout MutableRawSpan
+    ) {
+        for (index, byte) in vault.bytes.enumerated() { output.store(byte, at: index) }
+        output.store(epoch, at: 16)
+        for offset in stride(from: 0, to: 32, by: 8) {
+            output.store(lookupKey.integer(at: offset, as: UInt64.self) ?? 0, at: 20 + offset)
+        }
+        output.store(Header.formatVersion, at: 52)
+    }
+}
+
+/// The fixed front of a record's plaintext; collection, name and content follow.
+package struct RecordFields: Sendable, Hashable {
+    /// Where the content is.
+    package enum Kind: UInt8, Sendable, Hashable {
+        /// In the record itself.
+        case inline = 0
+        /// In a file of its own; the content is a ``FileDescriptor``.
+        case file = 1
+    }
+
+    /// Who wrote it.
+    package enum Origin: UInt8, Sendable, Hashable {
+        case protected = 0
+        case open = 1
+    }
+
+    package static let size = 32
+    static let version: UInt8 = 1
+
+    package var kind: Kind
+    package var origin: Origin
+    /// Unique per write in a vault; enters the root record's multiset hash.
+    package var sequence: UInt64
+    /// Milliseconds since 1970, for display only.
+    package var created: Int64
+    package var modified: Int64
+    package var collectionSize: Int
+    package var nameSize: Int
+
+    package init(
+        kind: Kind, origin: Origin, sequence: UInt64, created: Int64, modified: Int64,
+        collectionSize: Int, nameSize: Int
+    ) {
+        self.kind = kind
+        self.origin = origin
+        self.sequence = sequence
+        self.created = created
+        self.modified = modified
+        self.collectionSize = collectionSize
+        self.nameSize = nameSize
+    }
+
+    /// Offset of the content in the plaintext.
+    package var contentOffset: Int { RecordFields.size + collectionSize + nameSize }
+
+    package func write(into bytes: inout MutableRawSpan) {
+        bytes.store(RecordFields.version, at: 0)
+        bytes.store(kind.rawValue, at: 1)
+        bytes.store(origin.rawValue, at: 2)
+        bytes.store(UInt8(0), at: 3)
+        bytes.store(UInt16(truncatingIfNeeded: collectionSize), at: 4)
+        bytes.store(UInt16(truncatingIfNeeded: nameSize), at: 6)
+        bytes.store(sequence, at: 8)
+        bytes.store(created, at: 16)
+        bytes.store(modified, at: 24)
+    }
+
+    /// Reads the front of an authenticated plaintext; still strict, a bug must not become a wild read.
+    package init(parsing bytes: RawSpan) throws(FormatError) {
+        guard bytes.byteCount >= RecordFields.size,
+            bytes.integer(at: 0, as: UInt8.self) == RecordFields.version,
+            let kind = bytes.integer(at: 1, as: UInt8.self).flatMap(Kind.init(rawValue:)),
+            let origin = bytes.integer(at: 2, as: UInt8.self).flatMap(Origin.init(rawValue:)),
+            let collectionSize = bytes.integer(at: 4, as: UInt16.self),
+            let nameSize = bytes.integer(at: 6, as: UInt16.self),
+            let sequence = bytes.integer(at: 8, as: UInt64.self),
+            let created = bytes.integer(at: 16, as: Int64.self),
+            let modified = bytes.integer(at: 24, as: Int64.self)
+        else { throw .invalid(field: "record") }
+        self.init(
+            kind: kind, origin: origin, sequence: sequence, created: created, modified: modified,
+            collectionSize: Int(collectionSize), nameSize: Int(nameSize))
+        guard contentOffset <= bytes.byteCount else { throw .invalid(field: "record") }
+    }
+}

@@ -1,0 +1,67 @@
+/// The record that tells which records there must be: their number and a keyed sum over them.
+///
+/// Its key in the database is one zero byte, so no lookup key can be it. It is sealed like any record, its lookup key
+/// taken as 32 zero bytes.
+package struct RootRecord: Sendable, Hashable {
+    package static let size = 8 + 8 + 32
+    package static let databaseKey: [UInt8] = [0]
+
+    /// Number of records.
+    package var count: UInt64 = 0
+    /// The sequence number that the next write takes.
+    package var nextSequence: UInt64 = 1
+    /// Sum modulo 2^256 of the keyed hash of (lookup key, sequence) of every record; least significant word first.
+    package var sum = Sum256()
+
+    package init() {}
+
+    package init(parsing bytes: RawSpan) throws(FormatError) {
+        guard bytes.byteCount == RootRecord.size, let count = bytes.integer(at: 0, as: UInt64.self),
+            let next = bytes.integer(at: 8, as: UInt64.self)
+        else { throw .invalid(field: "root record") }
+        self.count = count
+        nextSequence = next
+        sum = Sum256(bytes, at: 16)
+    }
+
+    package func write(into bytes: inout MutableRawSpan) {
+        bytes.store(count, at: 0)
+        bytes.store(nextSequence, at: 8)
+        for index in 0..<4 { bytes.store(sum.words[index], at: 16 + 8 * index) }
+    }
+}
+
+/// A 256-bit integer that is added to and subtracted from, wrapping: order of the operands does not matter, so neither
+/// does the order of writes.
+package struct Sum256: Sendable, Hashable {
+    package private(set) var words: SIMD4<UInt64>
+
+    package init() { words = .zero }
+
+    /// Reads 32 little-endian bytes; missing bytes count as zero.
+    package init(_ bytes: RawSpan, at offset: Int = 0) {
+        words = SIMD4(
+            bytes.integer(at: offset, as: UInt64.self) ?? 0, bytes.integer(at: offset + 8, as: UInt64.self) ?? 0,
+            bytes.integer(at: offset + 16, as: UInt64.self) ?? 0, bytes.integer(at: offset + 24, as: UInt64.self) ?? 0)
+    }
+
+    package mutating func add(_ other: Sum256) {
+        var carry: UInt64 = 0
+        for index in 0..<4 {
+            let (partial, first) = words[index].addingReportingOverflow(other.words[index])
+            let (total, second) = partial.addingReportingOverflow(carry)
+            words[index] = total
+            carry = (first ? 1 : 0) + (second ? 1 : 0)
+        }
+    }
+
+    package mutating func subtract(_ other: Sum256) {
+        var borrow: UInt64 = 0
+        for index in 0..<4 {
+            let (partial, first) = words[index].subtractingReportingOverflow(other.words[index])
+            let (total, second) = partial.subtractingReportingOverflow(borrow)
+            words[index] = total
+            borrow = (first ? 1 : 0) + (second ? 1 : 0)
+        }
+    }
+}

@@ -1,0 +1,149 @@
+/// What opens a slot.
+public struct SlotKind: RawRepresentable, Sendable, Hashable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// A passcode through Argon2id, mixed with a hardware share where the flags say so. At most one in a vault.
+    public static let passcode = SlotKind(rawValue: 1)
+    /// The vault's 24 words.
+    public static let recoveryPhrase = SlotKind(rawValue: 2)
+    /// A key-store share released after biometrics or the device passcode.
+    public static let deviceOwner = SlotKind(rawValue: 3)
+    /// A hardware token or chip with its own authorisation.
+    public static let hardware = SlotKind(rawValue: 4)
+
+    /// The word used in HKDF's info and on screen.
+    public var name: String {
+        switch self {
+        case .passcode: "passcode"
+        case .recoveryPhrase: "recoveryPhrase"
+        case .deviceOwner: "deviceOwner"
+        case .hardware: "hardware"
+        default: "unknown-\(rawValue)"
+        }
+    }
+
+    /// Whether wrong answers are counted, and the policy is bound into the slot.
+    package var isCounted: Bool { self == .passcode || self == .hardware }
+}
+
+/// One way to open the vault: the master key, wrapped by what a factor yields (security construction 2).
+package struct Slot: Sendable, Hashable {
+    /// Facts about a slot that its authenticated data covers.
+    package struct Flags: OptionSet, Sendable, Hashable {
+        package let rawValue: UInt16
+        package init(rawValue: UInt16) { self.rawValue = rawValue }
+        /// A share from a key store is mixed in; without this flag the share is 32 zero bytes.
+        package static let hardwareShare = Flags(rawValue: 1)
+        /// The digest of the policy is part of the authenticated data.
+        package static let bindsPolicy = Flags(rawValue: 2)
+        static let known: Flags = [.hardwareShare, .bindsPolicy]
+    }
+
+    package static let saltSize = 16
+    package static let commitmentSize = 32
+    /// 12 bytes of nonce, 32 of key, 16 of tag.
+    package static let wrappedSize = 60
+    static let maximumHardwareName = 128
+    static let maximumExtension = 1024
+
+    package var id: UInt8
+    package var kind: SlotKind
+    package var flags: Flags
+    /// Nil where no stretching is needed (the phrase has 256 bits).
+    package var derivation: DerivationParameters?
+    package var salt: [UInt8]
+    /// HKDF's second half: tells a wrong secret from a damaged slot before the key is unwrapped.
+    package var commitment: [UInt8]
+    /// The TPM's name of the hardware object, empty where there is none.
+    package var hardwareName: [UInt8]
+    package var nonce: [UInt8] = []
+    /// Encrypted master key and tag.
+    package var wrappedKey: [UInt8] = []
+    /// What a later kind needs beside this; authenticated like the rest.
+    package var kindData: [UInt8] = []
+
+    package init(
+        id: UInt8, kind: SlotKind, flags: Flags, derivation: DerivationParameters?, salt: [UInt8],
+        commitment: [UInt8], hardwareName: [UInt8] = []
+    ) {
+        self.id = id
+        self.kind = kind
+        self.flags = flags
+        self.derivation = derivation
+        self.salt = salt
+        self.commitment = commitment
+        self.hardwareName = hardwareName
+    }
+
+    /// Everything before the commitment: written as it stands, and the main part of the authenticated data.
+    private func encodeParameters(_ writer: inout ByteWriter) {
+        writer.integer(id)
+        writer.integer(kind.rawValue)
+        writer.integer(flags.rawValue)
+        writer.integer(UInt8(derivation == nil ? 0 : 1))
+        writer.integer(derivation?.passes ?? 0)
+        writer.integer(derivation?.memoryKiB ?? 0)
+        writer.integer(derivation?.lanes ?? 0)
+        writer.append(salt)
+        writer.counted(hardwareName)
+        writer.counted(kindData)
+    }
+
+    /// Authenticated data of the wrapped key: vault id, format version, all parameters, policy digest (32 bytes; zeros
+    /// where the slot does not bind the policy).
+    package func authenticatedData(vault: VaultID, policyDigest: [UInt8]) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.append(vault.bytes)
+        writer.integer(Header.formatVersion)
+        encodeParameters(&writer)
+        writer.append(flags.contains(.bindsPolicy) ? policyDigest : [UInt8](repeating: 0, count: 32))
+        return writer.bytes
+    }
+
+    func encoded() -> [UInt8] {
+        var writer = ByteWriter()
+        encodeParameters(&writer)
+        writer.append(commitment)
+        writer.append(nonce)
+        writer.append(wrappedKey)
+        return writer.bytes
+    }
+
+    init(parsing bytes: [UInt8]) throws(FormatError) {
+        var reader = ByteReader(bytes)
+        id = try reader.integer(UInt8.self)
+        kind = SlotKind(rawValue: try reader.integer(UInt8.self))
+        flags = Flags(rawValue: try reader.integer(UInt16.self))
+        guard flags.isSubset(of: .known) else { throw .invalid(field: "slot flags") }
+        let algorithm = try reader.integer(UInt8.self)
+        let passes = try reader.integer(UInt32.self)
+        let memory = try reader.integer(UInt32.self)
+        let lanes = try reader.integer(UInt32.self)
+        switch algorithm {
+        case 0 where passes == 0 && memory == 0 && lanes == 0: derivation = nil
+        case 1: derivation = DerivationParameters(passes: passes, memoryKiB: memory, lanes: lanes)
+        default: throw .invalid(field: "slot derivation")
+        }
+        salt = try reader.take(Slot.saltSize)
+        hardwareName = try reader.counted(limit: Slot.maximumHardwareName, "slot hardware name")
+        kindData = try reader.counted(limit: Slot.maximumExtension, "slot data")
+        commitment = try reader.take(Slot.commitmentSize)
+        nonce = try reader.take(12)
+        wrappedKey = try reader.take(48)
+        try reader.expectEnd()
+        try checkShape()
+    }
+
+    /// What each kind must look like; a slot of a kind that this version does not know is kept but never opened.
+    private func checkShape() throws(FormatError) {
+        guard flags.contains(.hardwareShare) || hardwareName.isEmpty else { throw .invalid(field: "slot hardware name") }
+        switch kind {
+        case .passcode:
+            guard derivation != nil, flags.contains(.bindsPolicy) else { throw .invalid(field: "passcode slot") }
+        case .recoveryPhrase:
+            guard derivation == nil, flags.isEmpty else { throw .invalid(field: "recovery slot") }
+        default: break
+        }
+    }
+}
