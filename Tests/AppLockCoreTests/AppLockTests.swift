@@ -40,6 +40,9 @@ import VaultFormat
         #expect(await !lock.snapshot.isCovered)
         await lock.handle(.didEnterBackground)
         #expect(!vault.isUnlocked, "the standard timing locks at once")
+        await #expect(throws: VaultError.self) { try await lock.unlock(passcode: Scratch.secret("right")) }
+        #expect(try vault.status().remainingAttempts == 5, "nothing is asked while out of sight")
+        await lock.handle(.didBecomeActive)
         try await lock.unlock(passcode: Scratch.secret("right"))
         await lock.lock()
         #expect(!vault.isUnlocked)

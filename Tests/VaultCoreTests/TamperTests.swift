@@ -19,7 +19,7 @@ import VaultFormat
 
     private func raw(_ vault: Vault, _ key: [UInt8]) throws -> [UInt8] {
         let open = try #require(vault.gate.current)
-        let reader = try ReadTransaction(open.environment)
+        let reader = try ReadTransaction(open.database)
         try reader.renew()
         defer { reader.park() }
         return try key.withRawSpan { key in
@@ -29,7 +29,7 @@ import VaultFormat
 
     private func overwrite(_ vault: Vault, _ key: [UInt8], _ value: [UInt8]?) throws {
         let open = try #require(vault.gate.current)
-        let transaction = try WriteTransaction(open.environment)
+        let transaction = try WriteTransaction(open.database)
         try key.withRawSpan { key in
             guard let value else {
                 try transaction.delete(key)
