@@ -27,7 +27,7 @@ enum BashCompletions {
                     esac
                 done
                 case $previous in
-                \(optionValues)
+            \(optionValues)
                 esac
                 case "$path" in
 
