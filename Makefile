@@ -63,12 +63,9 @@ docs:
 	@scripts/bootstrap
 	@scripts/docs
 
-# Leaks are not what the address sanitizer looks for here: libraries keep their own tables until the process ends.
 soak:
 	@scripts/bootstrap --test
-	HOLDFAST_SOAK=1 $(SWIFT) $(TEST) -c release
-	$(SWIFT) $(TEST) --sanitize=thread --scratch-path .build-tsan
-	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) $(TEST) --sanitize=address --scratch-path .build-asan
+	@scripts/soak
 
 BINARY := $(DESTDIR)$(PREFIX)/bin/holdfast
 MANUAL := $(DESTDIR)$(PREFIX)/share/man/man1/holdfast.1

@@ -21,18 +21,16 @@ private let sizes = [
         }
         let copied = try expected.secret(lifetime: lifetime)
         let copiedAgain = try copied.copy(lifetime: lifetime)
-        let (first, second, third) = (filled.exposed(), copied.exposed(), copiedAgain.exposed())
+        let (first, second, third) = (filled.holds(expected), copied.holds(expected), copiedAgain.holds(expected))
         #expect(filled.count == count)
-        #expect(first == expected)
-        #expect(second == expected)
-        #expect(third == expected)
+        #expect(first && second && third, "\(first) \(second) \(third)")
     }
 
     @Test("starts as zeros", arguments: sizes, [SecretLifetime.transient, .longLived])
     func zeroed(_ count: Int, _ lifetime: SecretLifetime) throws {
         let secret = try SecretBytes(zeroed: count, lifetime: lifetime)
-        let bytes = secret.exposed()
-        #expect(bytes == [UInt8](repeating: 0, count: count))
+        let zero = secret.holds(zeros(count))
+        #expect(zero)
     }
 
     @Test func `is changed in place`() throws {
@@ -49,7 +47,7 @@ private let sizes = [
         let copy = try secret.copy()
         secret.withMutableBytes { $0.wipe() }
         let (original, copied) = (secret.exposed(), copy.exposed())
-        #expect(original == [UInt8](repeating: 0, count: 40))
+        #expect(original == zeros(40))
         #expect(copied == pattern(40))
     }
 
@@ -126,8 +124,8 @@ private let sizes = [
         for count in [0, 1, 15, 16, 17, 4097] {
             var secret = try pattern(count).secret()
             secret.withMutableBytes { $0.wipe() }
-            let bytes = secret.exposed()
-            #expect(bytes == [UInt8](repeating: 0, count: count))
+            let zero = secret.holds(zeros(count))
+            #expect(zero, "\(count) bytes")
         }
     }
 }
