@@ -6,7 +6,7 @@ import Testing
 private let page = UInt(sysconf(CInt(_SC_PAGESIZE)))
 private let hidden = ProcessHardening.memoryProtection.hasPrefix("memfd_secret")
 
-@Suite struct LockedMemoryTests {
+@Suite(.serialized) struct LockedMemoryTests {
     @Test("lies in locked pages", arguments: [1, 32, 4096, 4097, 1 << 20], [SecretLifetime.transient, .longLived])
     func locked(_ count: Int, _ lifetime: SecretLifetime) throws {
         let secret = try pattern(count).secret(lifetime: lifetime)
