@@ -50,7 +50,7 @@ let package = Package(
         tests("CryptographyTests", ["Cryptography", "SecretMemory"]),
         tests("VaultFormatTests", ["VaultFormat"]),
         tests("VaultCoreTests", ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
-        tests("AppLockCoreTests", ["AppLockCore", "VaultCore", "SecretMemory"]),
+        tests("AppLockCoreTests", ["AppLockCore", "VaultCore", "VaultFormat", "SecretMemory"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -68,7 +68,7 @@ public actor AppLock {
     /// Opens the vault with the passcode: burns an attempt, derives the key, and tells the machine how it went.
     /// - Throws: As ``Vault/burnAttempt()`` and ``Vault/unlock(passcode:spending:)``; the lock stays shut then.
     public func unlock(passcode: borrowing SecretBytes) throws(VaultError) {
-        run(.authenticate)
+        try beginPrompt()
         do throws(VaultError) {
             let attempt = try vault.burnAttempt()
             try vault.unlock(passcode: passcode, spending: attempt)
@@ -83,7 +83,7 @@ public actor AppLock {
     /// Opens the vault with its recovery phrase.
     /// - Throws: As ``Vault/unlock(phrase:)``; the lock stays shut then.
     public func unlock(phrase: borrowing RecoveryPhrase) throws(VaultError) {
-        run(.authenticate)
+        try beginPrompt()
         do throws(VaultError) {
             try vault.unlock(phrase: phrase)
             finish(.unlocked)
@@ -98,6 +98,19 @@ public actor AppLock {
     public func lock() {
         run(.forceLock)
         vault.lock()  // also where the lock is switched off
+    }
+
+    /// Asks the machine for a prompt, unless one that it began by itself is up already.
+    private func beginPrompt() throws(VaultError) {
+        run(.authenticate)
+        switch machine.state {
+        case .authenticating, .disabled: return
+        case .unlocked: throw VaultError(.exists, "the vault is unlocked already")
+        case .delayed(let until):
+            let wait = until.milliseconds(since: clock.now()) ?? 0
+            throw VaultError(.delayed, "the next attempt is possible in \(seconds(wait))", retryAfter: .milliseconds(wait))
+        case .locked: throw VaultError(.locked, "the app is not in the foreground")
+        }
     }
 
     private static func outcome(_ error: VaultError) -> AuthenticationOutcome {

@@ -84,6 +84,9 @@ package struct NoncePool: ~Copyable {
         return nonce
     }
 
+    /// Lends the unused nonces and the wiped places of the used ones, so that a test can see them.
+    package borrowing func withPool<R>(_ body: (RawSpan) -> R) -> R { storage.bytes.withBytes(body) }
+
     /// Keeps the object for ever, so that its memory is never touched again.
     private func abandonStorage() { _ = unsafe Unmanaged.passRetained(storage) }
 

@@ -70,7 +70,7 @@ final class Gate: @unchecked Sendable {  // all state is guarded by the monitor
         monitor.unlock()
         if let reader { return (vault, reader) }
         do throws(VaultError) {
-            return (vault, try RecordReader(vault.keys, vault.environment))
+            return (vault, try RecordReader(vault.keys, vault.database))
         } catch {
             leave()
             throw error

@@ -75,15 +75,14 @@ extension Vault {
     /// Copies header and database so that the header has the keys of every record: the keybag must be the same before
     /// and after.
     private func snapshot(to target: HomeDirectory) throws(VaultError) -> Header {
-        let environment = try DatabaseEnvironment.acquire(in: home)
-        defer { environment.release() }
+        let database = try DatabaseEnvironment.acquire(in: home)
         for _ in 0..<5 {
             let before = try HeaderFile.read(in: home)
             target.remove(DatabaseEnvironment.fileName)
             guard let file = try target.openFile(DatabaseEnvironment.fileName, O_RDWR | O_CREAT | O_EXCL) else {
                 throw .damaged("the copy cannot be created")
             }
-            try environment.copy(to: file.descriptor)
+            try database.environment.copy(to: file.descriptor)
             try file.synchronize()
             let after = try HeaderFile.read(in: home)
             guard before.sealedKeybag == after.sealedKeybag else { continue }
@@ -138,7 +137,7 @@ extension Vault {
         guard header.vault == manifest.vault else { throw .damaged("the backup's header is of another vault") }
         try AttemptLedger.create(in: home, vault: header.vault, now: SystemBootClock().now())
         // LMDB reads it once before anybody relies on it.
-        try DatabaseEnvironment.acquire(in: home).release()
+        _ = try DatabaseEnvironment.acquire(in: home)
     }
 }
 

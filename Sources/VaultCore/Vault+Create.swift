@@ -140,10 +140,9 @@ extension Vault {
     }
 
     private static func writeFirstRoot(_ keys: UnlockedKeys, in home: HomeDirectory) throws(VaultError) {
-        let environment = try DatabaseEnvironment.acquire(in: home)
-        defer { environment.release() }
-        let state = try WriterState(keys, environment)
-        let transaction = try WriteTransaction(environment)
+        let database = try DatabaseEnvironment.acquire(in: home)
+        let state = try WriterState(keys, database)
+        let transaction = try WriteTransaction(database)
         try WriteSession.writeRoot(RootRecord(), state, transaction)
         try transaction.commit()
     }

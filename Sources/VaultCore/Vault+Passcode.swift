@@ -141,7 +141,7 @@ extension Vault {
     }
 
     private func count(_ vault: UnlockedVault) throws(VaultError) -> Int {
-        let reader = try RecordReader(vault.keys, vault.environment)
+        let reader = try RecordReader(vault.keys, vault.database)
         return Int(clamping: try reader.root().count)
     }
 

@@ -46,23 +46,14 @@ public final class Vault: Sendable {
 /// What is in memory while a vault is unlocked. The last reference wipes the keys.
 final class UnlockedVault: Sendable {
     let keys: UnlockedKeys
-    let environment: DatabaseEnvironment
+    let database: DatabaseLease
     let queue: WriteQueue
 
     init(_ keys: UnlockedKeys, in home: HomeDirectory) throws(VaultError) {
-        let environment = try DatabaseEnvironment.acquire(in: home)
-        do throws(VaultError) {
-            // One read of the root record proves that database and keys belong together.
-            let reader = try RecordReader(keys, environment)
-            _ = try reader.root()
-            queue = try WriteQueue(keys, environment)
-        } catch {
-            environment.release()
-            throw error
-        }
+        database = try DatabaseEnvironment.acquire(in: home)
+        // One read of the root record proves that database and keys belong together.
+        _ = try RecordReader(keys, database).root()
+        queue = try WriteQueue(keys, database)
         self.keys = keys
-        self.environment = environment
     }
-
-    deinit { environment.release() }
 }

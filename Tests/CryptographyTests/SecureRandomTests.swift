@@ -64,6 +64,20 @@ import Glibc
         }
     }
 
+    @Test("a nonce is wiped from the pool as it is handed out, and no other")
+    func wiped() throws {
+        var pool = try NoncePool()
+        for used in 1...3 {
+            let nonce = try pool.next().array
+            let bytes = pool.withPool { bytes in
+                (0..<bytes.byteCount).map { unsafe bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }
+            }
+            #expect(bytes.prefix(12 * used).allSatisfy { $0 == 0 })
+            #expect(!bytes.dropFirst(12 * used).prefix(12).allSatisfy { $0 == 0 })
+            #expect(nonce != [UInt8](repeating: 0, count: 12))
+        }
+    }
+
     #if canImport(Glibc)
     @Test("a forked child neither repeats its parent's nonces nor touches its memory")
     func fork() async {

@@ -21,6 +21,7 @@ struct AttemptLedger: ~Copyable, Sendable {
     private var nextIndex: Int
     private let needsSave: Bool
     private let isMissing: Bool
+    private let isMadeUp: Bool
 
     /// Reads the ledger for spending; the caller holds the header's lock.
     /// - Throws: `readOnly`, `permissionDenied`, `inputOutput`: an attempt that cannot be recorded is not made.
@@ -39,6 +40,7 @@ struct AttemptLedger: ~Copyable, Sendable {
         budget = AttemptLedger.budget(found.sector, oneIsBad: found.oneIsBad, policy: policy, now: now)
         needsSave = found.sector == nil || budget.delayMustRestart(at: now)
         isMissing = missing
+        isMadeUp = found.sector == nil
         if budget.delayMustRestart(at: now) { budget.restartDelay(at: now) }
     }
 
@@ -48,6 +50,8 @@ struct AttemptLedger: ~Copyable, Sendable {
     ) throws(VaultError) -> AttemptLedger {
         var ledger = try AttemptLedger(in: home, vault: vault, policy: policy, now: now)
         if ledger.needsSave { try ledger.save() }
+        // Both sectors: with one still bad, the next reader would count one more.
+        if ledger.isMadeUp { try ledger.save() }
         if ledger.isMissing { try home.synchronize() }
         return ledger
     }

@@ -8,9 +8,9 @@ final class RecordReader: @unchecked Sendable {  // taken from the pool by one t
     private let transaction: ReadTransaction
     private let cipher: RecordCipher
 
-    init(_ keys: UnlockedKeys, _ environment: DatabaseEnvironment) throws(VaultError) {
+    init(_ keys: UnlockedKeys, _ database: DatabaseLease) throws(VaultError) {
         self.keys = keys
-        transaction = try ReadTransaction(environment)
+        transaction = try ReadTransaction(database)
         cipher = try RecordCipher(keys)
     }
 

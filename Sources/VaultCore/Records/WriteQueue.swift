@@ -22,8 +22,8 @@ final class WriteQueue: Sendable {
     private let queue = State()
     private let writer: WriterState
 
-    init(_ keys: UnlockedKeys, _ environment: DatabaseEnvironment) throws(VaultError) {
-        writer = try WriterState(keys, environment)
+    init(_ keys: UnlockedKeys, _ database: DatabaseLease) throws(VaultError) {
+        writer = try WriterState(keys, database)
     }
 
     /// Runs `body` alone in a transaction on this thread: a caller's closure may belong to an actor or a thread.

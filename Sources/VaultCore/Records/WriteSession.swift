@@ -5,14 +5,14 @@ internal import VaultFormat
 /// What the one writer of a vault keeps between transactions: cipher, nonces and a buffer for a record's front.
 final class WriterState: @unchecked Sendable {  // used by the leader of the write queue only
     let keys: UnlockedKeys
-    let environment: DatabaseEnvironment
+    let database: DatabaseLease
     let cipher: RecordCipher
     var nonces: NoncePool
     var front: SecretBytes
 
-    init(_ keys: UnlockedKeys, _ environment: DatabaseEnvironment) throws(VaultError) {
+    init(_ keys: UnlockedKeys, _ database: DatabaseLease) throws(VaultError) {
         self.keys = keys
-        self.environment = environment
+        self.database = database
         cipher = try RecordCipher(keys)
         nonces = try crypto { () throws(CryptographyError) in try NoncePool() }
         let size = RecordFields.size + RecordName.maximumCollectionSize + RecordName.maximumNameSize
@@ -46,7 +46,7 @@ public struct WriteSession: ~Copyable {
 
     /// - Throws: `keysChanged` when another process moved the vault to keys that we do not have.
     init(_ state: WriterState) throws(VaultError) {
-        let transaction = try WriteTransaction(state.environment)
+        let transaction = try WriteTransaction(state.database)
         let zeros = Digest()
         let rootKey = RootRecord.databaseKey
         let size = try unsafe transaction.withValue(rootKey.span.bytes) {

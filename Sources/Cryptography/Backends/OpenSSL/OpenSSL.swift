@@ -3,19 +3,24 @@ internal import SecretMemory
 
 /// What every wrapper of libcrypto shares: its once-only start, its error queue and its algorithm handles.
 enum OpenSSL {
-    /// Bytes of locked memory for libcrypto's own secrets (private keys, seeds): about 4,000 P-256 keys at a time.
-    private static let secureHeapSize = 256 * 1024
+    /// KiB of locked memory for libcrypto's own secrets (private keys, seeds), tried in turn where little may be
+    /// locked. The first is room for about 4,000 P-256 keys at a time.
+    private static let secureHeapSizes = [256, 64, 16]
 
     /// Whether libcrypto runs with a locked heap. It has to exist before the first private key or seed does, because
     /// libcrypto silently takes ordinary memory until then.
     static let isReady: Bool = {
         if CRYPTO_secure_malloc_initialized() == 1 { return true }
-        return CRYPTO_secure_malloc_init(secureHeapSize, 32) == 1
+        return secureHeapSizes.contains { size in
+            let status = CRYPTO_secure_malloc_init(size * 1024, 32)
+            if status == 2 { CRYPTO_secure_malloc_done() }  // had the memory but could not lock it
+            return status == 1
+        }
     }()
 
     /// Throws when libcrypto could not get its locked heap.
     static func start() throws(CryptographyError) {
-        guard isReady else { throw .memory(.lockedMemoryExhausted(bytes: secureHeapSize)) }
+        guard isReady else { throw .memory(.lockedMemoryExhausted(bytes: secureHeapSizes[2] * 1024)) }
     }
 
     /// The oldest entry of this thread's error queue, which is emptied: a stale entry would be taken for the reason of

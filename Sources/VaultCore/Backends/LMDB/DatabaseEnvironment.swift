@@ -25,7 +25,7 @@ internal import Darwin
     private static let open = Mutex<[DatabaseEnvironment]>([])
 
     /// Opens the home's database, or shares the environment that this process has open for it.
-    static func acquire(in home: HomeDirectory) throws(VaultError) -> DatabaseEnvironment {
+    static func acquire(in home: HomeDirectory) throws(VaultError) -> DatabaseLease {
         guard let file = try home.openFile(fileName, O_RDONLY) else {
             throw .damaged("\(fileName) is missing; restore a backup")
         }
@@ -33,11 +33,11 @@ internal import Darwin
         return try open.withLock { open throws(VaultError) in
             if let shared = open.first(where: { $0.identity.isSameFile(as: identity) }) {
                 shared.users += 1
-                return shared
+                return DatabaseLease(shared)
             }
             let environment = try DatabaseEnvironment(path: "\(home.path)/\(fileName)", identity: identity)
             open.append(environment)
-            return environment
+            return DatabaseLease(environment)
         }
     }
 
@@ -49,8 +49,8 @@ internal import Darwin
         environment.close()
     }
 
-    /// Ends this user's share; the last one closes.
-    func release() {
+    /// Ends one lease; the last one closes.
+    fileprivate func release() {
         DatabaseEnvironment.open.withLock { open in
             users -= 1
             guard users == 0 else { return }
@@ -135,6 +135,13 @@ internal import Darwin
         guard committed == 0 else { throw .database(committed, "reading \(fileName)") }
         return database
     }
+}
+
+/// Keeps an environment open: whoever holds a transaction holds one of these, so none outlives its environment.
+final class DatabaseLease: Sendable {
+    let environment: DatabaseEnvironment
+    fileprivate init(_ environment: DatabaseEnvironment) { self.environment = environment }
+    deinit { environment.release() }
 }
 
 extension VaultError {

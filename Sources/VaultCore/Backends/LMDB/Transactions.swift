@@ -4,17 +4,19 @@ internal import CLMDB
 @safe struct ReadTransaction: ~Copyable, @unchecked Sendable {  // one user at a time; MDB_NOTLS lets threads change
     private let handle: OpaquePointer
     private let database: MDB_dbi
+    private let lease: DatabaseLease
 
     /// Begins and parks a transaction.
-    init(_ environment: DatabaseEnvironment) throws(VaultError) {
+    init(_ lease: DatabaseLease) throws(VaultError) {
         var transaction: OpaquePointer?
         try VaultCore.database("reading") {
-            unsafe mdb_txn_begin(environment.handle, nil, UInt32(MDB_RDONLY), &transaction)
+            unsafe mdb_txn_begin(lease.environment.handle, nil, UInt32(MDB_RDONLY), &transaction)
         }
         guard let transaction = unsafe transaction else { throw .damaged("no transaction") }
         unsafe mdb_txn_reset(transaction)
         unsafe handle = transaction
-        database = environment.database
+        database = lease.environment.database
+        self.lease = lease
     }
 
     deinit { unsafe mdb_txn_abort(handle) }
@@ -77,7 +79,9 @@ internal import CLMDB
     private let handle: OpaquePointer
     private let database: MDB_dbi
 
-    init(_ environment: DatabaseEnvironment) throws(VaultError) {
+    /// The caller keeps the lease for as long as the transaction lives.
+    init(_ lease: DatabaseLease) throws(VaultError) {
+        let environment = lease.environment
         guard !environment.isReadOnly else { throw VaultError(.readOnly, "the vault cannot be written: read-only") }
         var transaction: OpaquePointer?
         try VaultCore.database("writing") { unsafe mdb_txn_begin(environment.handle, nil, 0, &transaction) }

@@ -1,0 +1,138 @@
+import Cryptography
+import Foundation
+import SecretMemory
+import Testing
+import VaultFormat
+
+@testable import VaultCore
+
+/// What somebody who can write the database, but has no key, can do.
+@Suite struct TamperTests {
+    /// The raw value behind a record's name.
+    private func value(_ vault: Vault, _ name: String, _ collection: String = Vault.defaultCollection) throws
+        -> (key: [UInt8], value: [UInt8])
+    {
+        let open = try #require(vault.gate.current)
+        let key = try open.keys.current.lookupKey(collection: collection, name: name).bytes
+        return (key, try raw(vault, key))
+    }
+
+    private func raw(_ vault: Vault, _ key: [UInt8]) throws -> [UInt8] {
+        let open = try #require(vault.gate.current)
+        let reader = try ReadTransaction(open.database)
+        try reader.renew()
+        defer { reader.park() }
+        return try key.withRawSpan { key in
+            try reader.withValue(key, failure: { $0 }) { value throws(VaultError) in value?.array ?? [] }
+        }
+    }
+
+    private func overwrite(_ vault: Vault, _ key: [UInt8], _ value: [UInt8]?) throws {
+        let open = try #require(vault.gate.current)
+        let transaction = try WriteTransaction(open.database)
+        try key.withRawSpan { key in
+            guard let value else {
+                try transaction.delete(key)
+                return
+            }
+            _ = try transaction.put(key, size: value.count, replacing: true) { bytes in
+                for (index, byte) in value.enumerated() { bytes.store(byte, at: index) }
+            }
+        }
+        try transaction.commit()
+    }
+
+    @Test func aRecordMovedToAnotherNameOrCollectionIsRefused() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        try vault.put([1], "name", "a")
+        try vault.put([2], "name", "b")
+        let first = try value(vault, "name", "a")
+        let second = try value(vault, "name", "b")
+        try overwrite(vault, first.key, second.value)
+        try overwrite(vault, second.key, first.value)
+        #expect(errorCode { _ = try vault.get("name", "a") } == .damaged)
+        #expect(errorCode { _ = try vault.get("name", "b") } == .damaged)
+        #expect(try vault.verify().damagedRecords == 2)
+    }
+
+    @Test func anOlderValueOfARecordIsFoundByVerify() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        try vault.put([1], "name")
+        let old = try value(vault, "name")
+        try vault.put([2], "name", replacing: true)
+        #expect(try vault.verify().isIntact)
+        try overwrite(vault, old.key, old.value)
+        #expect(try vault.get("name") == [1], "genuine, only old: a read cannot tell")
+        let report = try vault.verify()
+        #expect(report.isRolledBack)
+        #expect(!report.isIntact)
+    }
+
+    @Test func aMissingRecordIsFoundByVerify() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        try vault.put([1], "one")
+        try vault.put([2], "two")
+        try overwrite(vault, value(vault, "one").key, nil)
+        let report = try vault.verify()
+        #expect(report.isRolledBack)
+        #expect(report.expectedRecords == 2)
+        #expect(report.records == 1)
+    }
+
+    @Test func aLostRootRecordIsDamage() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        try vault.put([1], "one")
+        try overwrite(vault, RootRecord.databaseKey, nil)
+        #expect(errorCode { try vault.put([2], "two") } == .damaged)
+        vault.lock()
+        #expect(errorCode { try vault.unlock("right") } == .damaged)
+    }
+
+    @Test func everyByteOfAValueIsAuthenticated() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        try vault.put(pattern(40), "name")
+        let good = try value(vault, "name")
+        for index in good.value.indices {
+            var bad = good.value
+            bad[index] ^= 0x80
+            try overwrite(vault, good.key, bad)
+            let code = errorCode("byte \(index)") { _ = try vault.get("name") }
+            #expect(code == .damaged || index < 4 && code == .keysChanged)
+        }
+        for count in [0, 1, 31, 32, good.value.count - 1] {
+            try overwrite(vault, good.key, Array(good.value[..<count]))
+            #expect(errorCode("\(count) bytes") { _ = try vault.get("name") } == .damaged)
+        }
+        try overwrite(vault, good.key, good.value)
+        #expect(try vault.get("name") == pattern(40))
+    }
+
+    @Test func aDatabaseOfAnotherVaultIsDamage() throws {
+        let home = try TestHome()
+        _ = try home.create()
+        let other = try TestHome()
+        _ = try other.create()
+        try home.write(try other.bytes("vault.mdb"), to: "vault.mdb")
+        let vault = try home.open()
+        #expect(errorCode { try vault.unlock("right") } == .damaged)
+        #expect(try vault.status().remainingAttempts == 5)
+    }
+
+    @Test func aTruncatedDatabaseIsDamage() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        for number in 0..<50 { try vault.put(pattern(3000), "n\(number)") }
+        vault.lock()
+        let whole = try home.bytes("vault.mdb")
+        for size in [0, 100, 4096, 8191, whole.count / 2 / 4096 * 4096] {
+            try home.write(Array(whole[..<size]), to: "vault.mdb")
+            let fresh = try home.open()
+            #expect(errorCode("\(size) bytes") { try fresh.unlock("right") } == .damaged)
+        }
+    }
+}

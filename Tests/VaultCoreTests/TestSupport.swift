@@ -1,0 +1,94 @@
+import Cryptography
+import Foundation
+import SecretMemory
+import Testing
+import VaultCore
+
+func secret(_ text: String) throws -> SecretBytes { try secret(Array(text.utf8)) }
+
+func secret(_ bytes: [UInt8]) throws -> SecretBytes {
+    try SecretBytes(count: bytes.count) { memory in
+        for (index, byte) in bytes.enumerated() {
+            memory.storeBytes(of: byte, toByteOffset: index, as: UInt8.self)
+        }
+    }
+}
+
+/// Carries a noncopyable phrase through test code.
+final class RecoveryPhraseBox: Sendable {
+    let phrase: RecoveryPhrase
+    init(_ phrase: consuming RecoveryPhrase) { self.phrase = phrase }
+}
+
+extension RawSpan {
+    var array: [UInt8] { unsafe withUnsafeBytes { unsafe Array($0) } }
+}
+
+extension Vault {
+    func unlock(_ passcode: String) throws {
+        let secret = try secret(passcode)
+        try unlock(passcode: secret, spending: burnAttempt())
+    }
+
+    func changePasscode(_ old: String, _ new: String) throws {
+        let old = try secret(old)
+        let new = try secret(new)
+        try changePasscode(from: old, spending: burnAttempt(), to: new)
+    }
+
+    func put(_ bytes: [UInt8], _ name: String, _ collection: String = defaultCollection, replacing: Bool = false)
+        throws
+    {
+        let secret = try secret(bytes)
+        try put(secret, for: name, in: collection, replacing: replacing)
+    }
+
+    func get(_ name: String, _ collection: String = defaultCollection) throws -> [UInt8] {
+        try withValue(for: name, in: collection) { $0.array }
+    }
+
+    /// Reads a value of any size.
+    func readAll(_ name: String, _ collection: String = defaultCollection) throws -> [UInt8] {
+        var all: [UInt8] = []
+        try read(name, in: collection) { all += $0.array }
+        return all
+    }
+
+    /// Streams bytes in pieces of an odd size.
+    func stream(_ bytes: [UInt8], _ name: String, piece: Int = 33_333, replacing: Bool = false) throws {
+        var position = 0
+        try put(name, replacing: replacing) { memory in
+            let count = min(piece, memory.byteCount, bytes.count - position)
+            for index in 0..<count {
+                memory.storeBytes(of: bytes[position + index], toByteOffset: index, as: UInt8.self)
+            }
+            position += count
+            return count
+        }
+    }
+}
+
+/// Runs `body` and returns the code of the vault error it must throw.
+func errorCode(
+    _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void
+) -> VaultError.Code? {
+    do {
+        try body()
+        Issue.record(comment ?? "no error was thrown", sourceLocation: sourceLocation)
+        return nil
+    } catch let error as VaultError {
+        return error.code
+    } catch {
+        Issue.record("another error: \(error)", sourceLocation: sourceLocation)
+        return nil
+    }
+}
+
+/// Repeatable bytes.
+func pattern(_ count: Int, seed: UInt8 = 7) -> [UInt8] {
+    var state = UInt32(seed) &+ 1
+    return (0..<count).map { _ in
+        state = state &* 1_664_525 &+ 1_013_904_223
+        return UInt8(truncatingIfNeeded: state >> 24)
+    }
+}
