@@ -79,7 +79,7 @@ extension Vault {
             let file = try FileReader(content, in: home, keys: keys)
             try file.checkAll(gate)
             return true
-        } catch where error.code == .locked {
+        } catch let error where error.code == .locked {
             throw error
         } catch { return false }
     }

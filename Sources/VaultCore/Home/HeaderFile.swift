@@ -47,7 +47,7 @@ enum HeaderFile {
         guard let file = try home.openFile(name, O_RDONLY) else { throw missing(home) }
         do throws(VaultError) {
             return try decide(file.read(Header.fileSize, at: 0)).header
-        } catch where error.code == .damaged {
+        } catch let error where error.code == .damaged {
             return try LockedHeader(in: home, forWriting: false).header
         }
     }
