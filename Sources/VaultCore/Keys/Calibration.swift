@@ -29,6 +29,8 @@ enum Calibration {
             }
             costs = larger
         }
+        // The better of two runs: one disturbance must not make every later unlock cheap.
+        time = min(time, try measure(costs))
         while time < target && costs.passes < 32 {
             let factor = min(4, (target + time - 1) / max(time, 1))
             costs = DerivationParameters(
@@ -38,12 +40,7 @@ enum Calibration {
         return costs
     }
 
-    /// The better of two runs, so that one disturbance does not make every later unlock cheap.
     private static func measure(_ costs: DerivationParameters) throws(VaultError) -> UInt64 {
-        min(try measureOnce(costs), try measureOnce(costs))
-    }
-
-    private static func measureOnce(_ costs: DerivationParameters) throws(VaultError) -> UInt64 {
         let sample = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: 16) }
         let salt = [UInt8](repeating: 0, count: Slot.saltSize)
         let start = nanoseconds()
