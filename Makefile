@@ -9,6 +9,8 @@ DESTDIR ?=
 TEST_CONFIGURATION ?= debug
 
 SWIFT := scripts/with-swift swift
+# Nothing is installed for a toolchain that is too old.
+BOOTSTRAP := scripts/with-swift scripts/bootstrap
 STRICT := --explicit-target-dependency-import-check error
 # Only Swift Testing is used; without this an empty XCTest run prints its own summary.
 TEST := test --disable-xctest $(STRICT)
@@ -33,7 +35,7 @@ help:
 	@echo 'make clean        removes everything that was built'
 
 build:
-	@scripts/bootstrap
+	@$(BOOTSTRAP)
 	$(SWIFT) build -c release --static-swift-stdlib $(STRICT) --product holdfast
 	@mkdir -p $(STAGE)
 	@cp -f .build/release/holdfast $(STAGE)/holdfast
@@ -42,15 +44,15 @@ run: build
 	@$(STAGE)/holdfast tour
 
 test:
-	@scripts/bootstrap --test
+	@$(BOOTSTRAP) --test
 	@$(SWIFT) $(TEST) -c $(TEST_CONFIGURATION)
 
 bench:
-	@scripts/bootstrap --bench
+	@$(BOOTSTRAP) --bench
 	@HOLDFAST_BENCHMARKS=1 $(SWIFT) run -c release --scratch-path .build-bench holdfast-bench
 
 lint:
-	@scripts/bootstrap --test
+	@$(BOOTSTRAP) --test
 	@$(SWIFT) format lint --strict --parallel --recursive $(SOURCES)
 	@scripts/check-layout
 	@scripts/test-check-layout
@@ -60,15 +62,12 @@ format:
 	@$(SWIFT) format --in-place --parallel --recursive $(SOURCES)
 
 docs:
-	@scripts/bootstrap
+	@$(BOOTSTRAP)
 	@scripts/docs
 
-# Leaks are not what the address sanitizer looks for here: libraries keep their own tables until the process ends.
 soak:
-	@scripts/bootstrap --test
-	HOLDFAST_SOAK=1 $(SWIFT) $(TEST) -c release
-	$(SWIFT) $(TEST) --sanitize=thread --scratch-path .build-tsan
-	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) $(TEST) --sanitize=address --scratch-path .build-asan
+	@$(BOOTSTRAP) --test
+	@scripts/soak
 
 BINARY := $(DESTDIR)$(PREFIX)/bin/holdfast
 MANUAL := $(DESTDIR)$(PREFIX)/share/man/man1/holdfast.1
@@ -79,16 +78,16 @@ INSTALLED := $(BINARY) $(MANUAL) $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COM
 
 install:
 	@test -x $(STAGE)/holdfast || $(MAKE) build
-	@for shell in bash zsh fish; do \
-	    $(STAGE)/holdfast completions $$shell > $(STAGE)/completions.$$shell || exit 1; \
-	done
 	$(INSTALL) -d $(sort $(dir $(INSTALLED)))
 	$(INSTALL) -m 755 $(STAGE)/holdfast $(BINARY)
 	-$(STRIP) $(BINARY)
 	$(INSTALL) -m 644 Docs/man/holdfast.1 $(MANUAL)
-	$(INSTALL) -m 644 $(STAGE)/completions.bash $(BASH_COMPLETION)
-	$(INSTALL) -m 644 $(STAGE)/completions.zsh $(ZSH_COMPLETION)
-	$(INSTALL) -m 644 $(STAGE)/completions.fish $(FISH_COMPLETION)
+	@$(INSTALL) -m 644 /dev/null $(BASH_COMPLETION)
+	$(STAGE)/holdfast completions bash > $(BASH_COMPLETION)
+	@$(INSTALL) -m 644 /dev/null $(ZSH_COMPLETION)
+	$(STAGE)/holdfast completions zsh > $(ZSH_COMPLETION)
+	@$(INSTALL) -m 644 /dev/null $(FISH_COMPLETION)
+	$(STAGE)/holdfast completions fish > $(FISH_COMPLETION)
 
 uninstall:
 	rm -f $(INSTALLED)

@@ -108,7 +108,8 @@ public actor AppLock {
         case .unlocked: throw VaultError(.exists, "the vault is unlocked already")
         case .delayed(let until):
             let wait = until.milliseconds(since: clock.now()) ?? 0
-            throw VaultError(.delayed, "the next attempt is possible in \(seconds(wait))", retryAfter: .milliseconds(wait))
+            throw VaultError(
+                .delayed, "the next attempt is possible in \(seconds(wait))", retryAfter: .milliseconds(wait))
         case .locked: throw VaultError(.locked, "the app is not in the foreground")
         }
     }

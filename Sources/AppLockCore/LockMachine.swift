@@ -293,8 +293,10 @@ extension BootInstant {
 
     /// A later instant of the same boot.
     public func advanced(byMilliseconds more: UInt64) -> BootInstant {
-        BootInstant(bootID: bootID, milliseconds: milliseconds.addingReportingOverflow(more).overflow
-            ? .max : milliseconds + more)
+        BootInstant(
+            bootID: bootID,
+            milliseconds: milliseconds.addingReportingOverflow(more).overflow
+                ? .max : milliseconds + more)
     }
 
     /// A later instant of the same boot.

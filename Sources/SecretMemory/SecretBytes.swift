@@ -107,7 +107,8 @@ package func constantTimeEquals(_ left: RawSpan, _ right: RawSpan) -> Bool {
     guard left.byteCount == right.byteCount else { return false }
     var difference: UInt8 = 0
     for offset in 0..<left.byteCount {
-        difference |= unsafe left.unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
+        difference |=
+            unsafe left.unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
             ^ right.unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
     }
     return blackBox(difference) == 0

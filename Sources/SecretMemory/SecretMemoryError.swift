@@ -11,6 +11,7 @@ public enum SecretMemoryError: Error, Sendable, Hashable {
 }
 
 extension SecretMemoryError: CustomStringConvertible {
+    /// What is wrong and what to do.
     public var description: String {
         switch self {
         case .lockedMemoryExhausted(let bytes):

@@ -6,11 +6,18 @@ internal import Glibc
 internal import Darwin
 #endif
 
+/// Something that holds a key between operations and gives it up when the vault is locked.
+protocol KeyHolder: AnyObject, Sendable {
+    func dropKeys()
+}
+
 /// Lets operations in while the vault is unlocked, and makes locking wait for those that are inside.
 final class Gate: @unchecked Sendable {  // all state is guarded by the monitor
     private let monitor = Monitor()
     private var unlocked: UnlockedVault?
     private var idleReaders: [RecordReader] = []
+    /// Streams that go on between operations; their keys are taken away by locking all the same.
+    private var streams: [ObjectIdentifier: any KeyHolder] = [:]
     /// Threads inside, once for each operation.
     private var inside: [pthread_t] = []
     private static let keptReaders = 4
@@ -39,8 +46,31 @@ final class Gate: @unchecked Sendable {  // all state is guarded by the monitor
             swap(&old, &idleReaders)
             swap(&vault, &unlocked)
             while inside.contains(where: { pthread_equal($0, me) == 0 }) { monitor.wait() }
+            for stream in streams.values { stream.dropKeys() }
+            streams = [:]
         }
         _ = (old, vault)
+    }
+
+    /// Ends a long operation early once the vault is being locked.
+    func checkOpen() throws(VaultError) {
+        guard monitor.withLock({ unlocked != nil }) else { throw .locked }
+    }
+
+    /// Runs one step of a stream while the vault is unlocked; between its steps the vault can be locked.
+    func step<R>(_ body: () throws(VaultError) -> R) throws(VaultError) -> R {
+        _ = try enter()
+        defer { leave() }
+        return try body()
+    }
+
+    /// Makes locking take a stream's keys too. Called inside an operation.
+    func register(_ stream: any KeyHolder) {
+        monitor.withLock { streams[ObjectIdentifier(stream)] = stream }
+    }
+
+    func unregister(_ stream: any KeyHolder) {
+        monitor.withLock { streams[ObjectIdentifier(stream)] = nil }
     }
 
     func enter() throws(VaultError) -> UnlockedVault {

@@ -24,32 +24,52 @@ extension Vault {
             return UInt64(size)
         }
         draft.kind = .file
-        let vault = try gate.enter()
-        defer { gate.leave() }
-        let writer = try FileWriter(in: home, keys: vault.keys.current)
-        try first.withBytes { try writer.append($0.extracting(0..<size)) }
+        // The source may be slow: the vault can be locked between the steps, which ends the stream.
+        let writer = try openWriter()
+        defer { gate.unregister(writer) }
+        try append(first, size, to: writer)
         var length = UInt64(size)
         while true {
             let more = try first.withMutableBytes { bytes in
                 try bytes.withPart(0..<FileFormat.chunkSize) { try source(&$0) }
             }
             if more <= 0 { break }
-            try first.withBytes { try writer.append($0.extracting(0..<min(more, FileFormat.chunkSize))) }
+            try append(first, min(more, FileFormat.chunkSize), to: writer)
             length += UInt64(more)
         }
         try store(writer, draft)
         return length
     }
 
+    func openWriter() throws(VaultError) -> FileWriter {
+        let vault = try gate.enter()
+        defer { gate.leave() }
+        let writer = try FileWriter(in: home, keys: vault.keys.current)
+        gate.register(writer)
+        return writer
+    }
+
+    private func append(_ bytes: borrowing SecretBytes, _ count: Int, to writer: FileWriter) throws(VaultError) {
+        try bytes.withBytes { bytes throws(VaultError) in
+            try gate.step { () throws(VaultError) in try writer.append(bytes.extracting(0..<count)) }
+        }
+    }
+
     /// Finishes the file and writes the record that names it; a record that cannot be written leaves no file.
     func store(_ writer: FileWriter, _ draft: RecordDraft) throws(VaultError) {
-        let content = try writer.finish()
+        let content = try finish(writer)
         do throws(VaultError) {
             try content.withBytes { content throws(VaultError) in try store(draft, content) }
         } catch {
             FileStore.remove([writer.name], in: home)
             throw error
         }
+    }
+
+    private func finish(_ writer: FileWriter) throws(VaultError) -> SecretBytes {
+        _ = try gate.enter()
+        defer { gate.leave() }
+        return try writer.finish()
     }
 
     private static func fill(
@@ -73,23 +93,36 @@ extension Vault {
     ) throws {
         // The record is read again when its file went away meanwhile: another process replaced it.
         for isLastTry in [false, true] {
-            let (vault, reader) = try gate.enterWithReader()
-            defer { gate.leave(vault, returning: reader) }
             var started = false
             do {
-                return try reader.withRecord(collection: collection, name: name) { fields, plaintext, epoch in
-                    let content = plaintext.extracting(fields.contentOffset..<plaintext.byteCount)
-                    guard fields.kind == .file else {
-                        started = true
-                        return try body(content)
-                    }
-                    let file = try FileReader(content, in: home, keys: epoch)
+                let file = try openFile(name, collection) {
                     started = true
-                    try file.forEachChunk(body)
+                    try body($0)
                 }
+                started = true
+                try file?.forEachChunk(gate, body)
+                return
             } catch let error as VaultError where error.code == .damaged && !started && !isLastTry {
                 continue
             }
+        }
+    }
+
+    /// Lends an inline value, or opens the file of a record.
+    private func openFile(
+        _ name: String, _ collection: String, inline: (RawSpan) throws -> Void
+    ) throws -> FileReader? {
+        let (vault, reader) = try gate.enterWithReader()
+        defer { gate.leave(vault, returning: reader) }
+        return try reader.withRecord(collection: collection, name: name) { fields, plaintext, epoch in
+            let content = plaintext.extracting(fields.contentOffset..<plaintext.byteCount)
+            guard fields.kind == .file else {
+                try inline(content)
+                return nil
+            }
+            let file = try FileReader(content, in: home, keys: epoch)
+            gate.register(file)
+            return file
         }
     }
 

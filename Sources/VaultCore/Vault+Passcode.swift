@@ -112,37 +112,47 @@ extension Vault {
     /// - Parameter progress: Called with the number of records looked at and the number there are.
     /// - Throws: `locked`, `damaged` when a record cannot be read, and what writing can throw.
     public func finishRekey(progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }) throws(VaultError) {
-        let vault = try gate.enter()
-        defer { gate.leave() }
-        guard vault.keys.epochs.count > 1 else { return }
-        let total = try count(vault)
+        guard try isRekeyUnfinished else { return }
+        let total = try beginMoving()
         var start: [UInt8]? = RootRecord.databaseKey + [0]
         var done = 0
-        // The first transaction writes the root record under the newest keys: writers that lack them stop there.
-        _ = try vault.queue.perform { session throws(VaultError) in session.touch() }
         while let from = start {
-            let now = wallClockMilliseconds()
-            var files: [RecordName] = []
-            var next: [UInt8]?
-            let released = try vault.queue.perform { session throws(VaultError) in
-                let found = try session.outdated(from: from, limit: 256)
-                next = found.next
-                for lookup in found.records {
-                    if let file = try session.move(lookup, now: now) { files.append(file) }
-                }
-            }
-            FileStore.remove(released, in: home)
-            for file in files { try rewriteFile(file) }
-            done += 256
+            let step = try moveSome(from: from)
+            for file in step.files { try rewriteFile(file) }
+            done += Vault.movedAtOnce
             progress(min(done, total), total)
-            start = next
+            start = step.next
         }
-        try forgetOlderKeys(vault.keys)
+        try forgetOlderKeys()
     }
 
-    private func count(_ vault: UnlockedVault) throws(VaultError) -> Int {
-        let reader = try RecordReader(vault.keys, vault.database)
-        return Int(clamping: try reader.root().count)
+    private static let movedAtOnce = 256
+
+    /// Writes the root record under the newest keys: writers that lack them stop there.
+    /// - Returns: The number of records.
+    private func beginMoving() throws(VaultError) -> Int {
+        let vault = try gate.enter()
+        defer { gate.leave() }
+        _ = try vault.queue.perform { session throws(VaultError) in session.touch() }
+        return Int(clamping: try RecordReader(vault.keys, vault.database).root().count)
+    }
+
+    /// One transaction's worth; between two of them the vault can be used and locked.
+    private func moveSome(from start: [UInt8]) throws(VaultError) -> (files: [RecordName], next: [UInt8]?) {
+        let vault = try gate.enter()
+        defer { gate.leave() }
+        let now = wallClockMilliseconds()
+        var files: [RecordName] = []
+        var next: [UInt8]?
+        let released = try vault.queue.perform { session throws(VaultError) in
+            let found = try session.outdated(from: start, limit: Vault.movedAtOnce)
+            next = found.next
+            for lookup in found.records {
+                if let file = try session.move(lookup, now: now) { files.append(file) }
+            }
+        }
+        FileStore.remove(released, in: home)
+        return (files, next)
     }
 
     /// Copies a file under a fresh key and points its record there, unless the record changed meanwhile.
@@ -155,7 +165,7 @@ extension Vault {
                 fields, plaintext, epoch in
                 let file = try FileReader(
                     plaintext.extracting(fields.contentOffset..<plaintext.byteCount), in: home, keys: epoch)
-                try file.forEachChunk { try writer.append($0) }
+                try file.forEachChunk(gate) { try writer.append($0) }
                 return fields
             }
             let draft = RecordDraft(
@@ -169,7 +179,9 @@ extension Vault {
         }
     }
 
-    private func forgetOlderKeys(_ keys: UnlockedKeys) throws(VaultError) {
+    private func forgetOlderKeys() throws(VaultError) {
+        let keys = try gate.enter().keys
+        defer { gate.leave() }
         var locked = try LockedHeader(in: home)
         var header = locked.header
         guard header.epoch == keys.current.epoch, keys.headerKeys.authenticates(header) else { throw .keysChanged }

@@ -119,6 +119,7 @@ extension Vault {
         defer { gate.leave(vault, returning: reader) }
         var records: [RecordInfo] = []
         _ = try reader.forEach { visited, plaintext, _ throws(VaultError) in
+            try gate.checkOpen()
             guard case .record(let fields, _, _) = visited, let info = Vault.info(fields, plaintext) else {
                 throw .damaged("a record cannot be read; run holdfast verify")
             }

@@ -69,7 +69,7 @@ extension Vault {
             // A ledger that cannot be written any more must not keep the owner out: the attempt stays spent.
             try? attempt.settle()
             return Verified(master: master, keys: keys)
-        } catch where error.code != .wrongPasscode {
+        } catch let error where error.code != .wrongPasscode {
             try? attempt.refund()  // never checked, or checked and right: not a failure
             throw error
         }
@@ -108,7 +108,8 @@ extension Vault {
         let headerKeys = try HeaderKeys(master: master, vault: header.vault)
         guard headerKeys.authenticates(header) else { throw .headerAltered }
         guard !header.flags.contains(.generationAnchored) else {
-            throw .damaged("the generation is kept in a key store that this version cannot ask; use the recovery phrase")
+            throw .damaged(
+                "its generation is kept in a key store that this version cannot ask; use the recovery phrase")
         }
         let keybag = try Keybag(opened: headerKeys.openKeybag(of: header))
         return try UnlockedKeys(header: header, headerKeys: headerKeys, keybag: keybag)

@@ -46,6 +46,7 @@ extension Vault {
         var visitedCount = 0
         let root = try reader.forEach { visited, plaintext, total throws(VaultError) in
             visitedCount += 1
+            try gate.checkOpen()
             if visitedCount % 64 == 0 { progress(visitedCount, total) }
             guard case .record(let fields, let lookup, let epoch) = visited,
                 let info = Vault.info(fields, plaintext),
@@ -60,7 +61,7 @@ extension Vault {
             guard fields.kind == .file else { return }
             let content = plaintext.extracting(fields.contentOffset..<plaintext.byteCount)
             names.insert(try RecordReader.descriptor(fields, plaintext).fileName)
-            if Vault.isWhole(content, in: home, keys: epoch) {
+            if try isWhole(content, keys: epoch) {
                 result.files += 1
             } else {
                 result.damagedFiles.append(info)
@@ -73,11 +74,13 @@ extension Vault {
         return result
     }
 
-    private static func isWhole(_ content: RawSpan, in home: HomeDirectory, keys: EpochKeys) -> Bool {
-        do {
+    private func isWhole(_ content: RawSpan, keys: EpochKeys) throws(VaultError) -> Bool {
+        do throws(VaultError) {
             let file = try FileReader(content, in: home, keys: keys)
-            try file.forEachChunk { _ in }
+            try file.checkAll(gate)
             return true
+        } catch let error where error.code == .locked {
+            throw error
         } catch { return false }
     }
 
@@ -104,6 +107,7 @@ extension Vault {
     private func orphans(_ reader: RecordReader) throws(VaultError) -> Set<String> {
         var present = Set(try home.names(in: FileStore.folder))
         _ = try reader.forEach { visited, plaintext, _ throws(VaultError) in
+            try gate.checkOpen()
             // While a record cannot be read, any file may be its own.
             guard case .record(let fields, _, _) = visited else { throw .damagedRecord }
             if fields.kind == .file { present.remove(try RecordReader.descriptor(fields, plaintext).fileName) }

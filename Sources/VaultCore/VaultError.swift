@@ -74,6 +74,7 @@ public struct VaultError: Error, Sendable, Hashable {
 }
 
 extension VaultError: CustomStringConvertible {
+    /// The reason.
     public var description: String { reason }
 }
 

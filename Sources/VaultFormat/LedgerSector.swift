@@ -22,7 +22,8 @@ package struct LedgerSector: Sendable, Hashable {
     /// Tag of the last passcode known to be wrong (32 bytes), so that typing it again costs nothing.
     package var knownWrong: [UInt8]?
 
-    package init(vault: VaultID, sequence: UInt64, spent: UInt32, refused: UInt32, delay: UInt64, delayStart: UInt64,
+    package init(
+        vault: VaultID, sequence: UInt64, spent: UInt32, refused: UInt32, delay: UInt64, delayStart: UInt64,
         bootID: [UInt8], knownWrong: [UInt8]?
     ) {
         self.vault = vault

@@ -1,6 +1,8 @@
 /// What opens a slot.
 public struct SlotKind: RawRepresentable, Sendable, Hashable {
+    /// The number in the file.
     public let rawValue: UInt8
+    /// Any number is a kind; unknown ones are kept and never opened.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// A passcode through Argon2id, mixed with a hardware share where the flags say so. At most one in a vault.
@@ -137,7 +139,9 @@ package struct Slot: Sendable, Hashable {
 
     /// What each kind must look like; a slot of a kind that this version does not know is kept but never opened.
     private func checkShape() throws(FormatError) {
-        guard flags.contains(.hardwareShare) || hardwareName.isEmpty else { throw .invalid(field: "slot hardware name") }
+        guard flags.contains(.hardwareShare) || hardwareName.isEmpty else {
+            throw .invalid(field: "slot hardware name")
+        }
         switch kind {
         case .passcode:
             guard derivation != nil, flags.contains(.bindsPolicy) else { throw .invalid(field: "passcode slot") }

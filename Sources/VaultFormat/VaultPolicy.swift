@@ -32,7 +32,8 @@ public struct VaultPolicy: Sendable, Hashable {
         writer.integer(UInt8(delays.count))
         for delay in delays { writer.integer(delay) }
         writer.integer(UInt16(collectionMinima.count))
-        for (collection, assurance) in collectionMinima.sorted(by: { Array($0.key.utf8).lexicographicallyPrecedes(Array($1.key.utf8)) }) {
+        let sorted = collectionMinima.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+        for (collection, assurance) in sorted {
             writer.counted(Array(collection.utf8))
             writer.integer(assurance.rawValue)
         }
@@ -122,5 +123,6 @@ public enum Assurance: UInt8, Sendable, Hashable, CaseIterable, Comparable {
     /// Hardware counts the attempts.
     case hardwareLimited = 4
 
+    /// Whether `left` proves less than `right`.
     public static func < (left: Assurance, right: Assurance) -> Bool { left.rawValue < right.rawValue }
 }

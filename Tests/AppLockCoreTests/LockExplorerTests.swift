@@ -81,7 +81,9 @@ import VaultFormat
         }
         if case .authenticationEnded(_, let outcome) = event, outcome != .unlocked, case .unlocked = machine.state,
             !wasDisabled, !world.hasKeys
-        { return "unlocked by \(outcome)" }
+        {
+            return "unlocked by \(outcome)"
+        }
         if case .authenticating(let number) = machine.state, world.prompt != number { return "prompt lost" }
         return nil
     }

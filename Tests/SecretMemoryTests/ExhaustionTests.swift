@@ -23,12 +23,13 @@ import Testing
                 return #expect(Bool(false), "\(String(describing: small))")
             }
             for (salt, page) in pages.enumerated() {
-                #expect(page.secret.exposed() == pattern(32, salt: UInt8(salt)), "secret \(salt) changed")
+                #expect(page.holds(pattern(32, salt: UInt8(salt))), "secret \(salt) changed")
             }
         }
     }
 
-    @Test func `without memfd_secret the end of locked memory is an error too`() async {
+    @Test(.enabled(if: !TestRun.isSanitized, "the sanitizers turn mlock(2) into nothing"))
+    func `without memfd_secret the end of locked memory is an error too`() async {
         await #expect(processExitsWith: .success) {
             try #require(Child.goWithoutHiddenMemory())
             try #require(Child.limitLockedMemory(64 << 10))
@@ -45,7 +46,7 @@ import Testing
                 for (salt, page) in held.enumerated() {
                     let mapping = try #require(try Mapping.containing(page.secret.address()))
                     #expect(mapping.flags.contains("lo"), "\(mapping)")
-                    #expect(page.secret.exposed() == pattern(4096, salt: UInt8(salt)), "secret \(salt) changed")
+                    #expect(page.holds(pattern(4096, salt: UInt8(salt))), "secret \(salt) changed")
                 }
             }
         }
@@ -72,7 +73,7 @@ import Testing
                 return #expect(Bool(false), "\(String(describing: error))")
             }
             for (salt, slot) in slots.enumerated() {
-                #expect(slot.secret.exposed() == pattern(1024, salt: UInt8(salt)), "slot \(salt) changed")
+                #expect(slot.holds(pattern(1024, salt: UInt8(salt))), "slot \(salt) changed")
             }
             let count = slots.count
             slots = []

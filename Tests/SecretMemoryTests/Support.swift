@@ -7,6 +7,8 @@ final class Held: Sendable {
 
     init(_ secret: consuming SecretBytes) { self.secret = secret }
 
+    func holds(_ expected: [UInt8]) -> Bool { secret.holds(expected) }
+
     convenience init(_ pattern: [UInt8], lifetime: SecretLifetime = .transient) throws(SecretMemoryError) {
         self.init(try pattern.secret(lifetime: lifetime))
     }
@@ -33,6 +35,7 @@ enum TestRun {
         ProcessInfo.processInfo.environment["HOLDFAST_SEED"].flatMap { UInt64($0) } ?? .random(in: 0 ... .max)
     /// Set by `make soak`.
     static let isSoak = environment["HOLDFAST_SOAK"] != nil
+    static let isSanitized = unsafe dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
     private static let environment = ProcessInfo.processInfo.environment
 }
 
@@ -44,6 +47,9 @@ extension [UInt8] {
 }
 
 extension SecretBytes {
+    /// Whether these are the bytes; an expectation on the arrays would print and compare them at length.
+    borrowing func holds(_ expected: [UInt8]) -> Bool { exposed() == expected }
+
     /// A copy in ordinary memory; the secrets of these tests are none.
     borrowing func exposed() -> [UInt8] {
         withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) } }
@@ -58,6 +64,8 @@ extension SecretBytes {
 extension RawSpan {
     subscript(offset: Int) -> UInt8 { unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
 }
+
+func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
 
 /// Bytes that differ from those of another salt at every place.
 func pattern(_ count: Int, salt: UInt8 = 1) -> [UInt8] {

@@ -68,7 +68,8 @@ import VaultFormat
         var variants: [[UInt8]] = [
             Array(good.dropLast()), good + [0], Array(good.prefix(8)), [],
             Array(good[..<(8 + 3 * stride)]),  // cut at a chunk
-            Array(good[..<8]) + good[(8 + stride)..<(8 + 2 * stride)] + good[8..<(8 + stride)] + good[(8 + 2 * stride)...],
+            Array(good[..<8]) + good[(8 + stride)..<(8 + 2 * stride)] + good[8..<(8 + stride)]
+                + good[(8 + 2 * stride)...],
         ]
         for offset in [0, 7, 8, 8 + stride, good.count - 1, good.count - 17] {
             var flipped = good

@@ -11,6 +11,7 @@ public struct BootInstant: Sendable, Hashable {
     /// Milliseconds since that boot.
     public let milliseconds: UInt64
 
+    /// The instant `milliseconds` after the boot named by 16 bytes.
     public init(bootID: [UInt8], milliseconds: UInt64) {
         self.bootID = bootID
         self.milliseconds = milliseconds

@@ -9,9 +9,10 @@ internal import Darwin
 #endif
 
 /// Decrypts a file of `files/` chunk by chunk; each is handed out only after its tag was right.
-final class FileReader {
+final class FileReader: KeyHolder, @unchecked Sendable {  // used inside the gate, by one thread at a time
     private let file: DurableFile
-    private var cipher: AES256GCM
+    /// Gone when the vault was locked on the way.
+    private var cipher: AES256GCM?
     private let length: UInt64
     private var chunk: SecretBytes
     private var sealed = [UInt8](repeating: 0, count: FileFormat.chunkSize + FileFormat.tagSize)
@@ -38,19 +39,39 @@ final class FileReader {
         length = descriptor.length
     }
 
-    /// Lends each chunk in order. What was lent before an error is genuine, but not all there is.
-    func forEachChunk(_ body: (RawSpan) throws -> Void) throws {
+    func dropKeys() { cipher = nil }
+
+    /// Lends each chunk in order, decrypted by a step of the gate and handed out outside of it: a slow consumer does not
+    /// keep the vault from being locked. What was lent before an error is genuine, but not all there is.
+    func forEachChunk(_ gate: Gate, _ body: (RawSpan) throws -> Void) throws {
+        defer { gate.unregister(self) }
         let chunks = FileFormat.chunks(length: length)
         var left = length
         for number in 0..<chunks {
             let count = Int(min(UInt64(FileFormat.chunkSize), left))
-            try open(number, count: count, isLast: number == chunks - 1)
+            try gate.step { () throws(VaultError) in try open(number, count: count, isLast: number == chunks - 1) }
             try chunk.withBytes { try body($0.extracting(0..<count)) }
             left -= UInt64(count)
         }
     }
 
+    /// Reads and checks everything, within one operation; ends early when the vault is being locked.
+    func checkAll(_ gate: Gate) throws(VaultError) {
+        let chunks = FileFormat.chunks(length: length)
+        var left = length
+        for number in 0..<chunks {
+            let count = Int(min(UInt64(FileFormat.chunkSize), left))
+            try gate.checkOpen()
+            try open(number, count: count, isLast: number == chunks - 1)
+            left -= UInt64(count)
+        }
+    }
+
     private func open(_ number: UInt64, count: Int, isLast: Bool) throws(VaultError) {
+        switch cipher {
+        case .some: break
+        case .none: throw .locked
+        }
         let size = count + FileFormat.tagSize
         let offset = UInt64(FileFormat.magic.count) + number * UInt64(FileFormat.chunkSize + FileFormat.tagSize)
         let got = try sealed.withMutableRawSpan { sealed throws(VaultError) in
@@ -64,7 +85,7 @@ final class FileReader {
             try chunk.withMutableBytes { chunk throws(CryptographyError) in
                 try chunk.withPart(0..<count) { output throws(CryptographyError) in
                     try sealed.withRawSpan { sealed throws(CryptographyError) in
-                        try unsafe cipher.open(
+                        try unsafe cipher?.open(
                             sealed.extracting(0..<size), nonce: nonce.span.bytes,
                             authenticating: empty.span.bytes, into: &output)
                     }

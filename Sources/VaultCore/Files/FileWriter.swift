@@ -28,13 +28,14 @@ enum FileStore {
 ///
 /// The file has a temporary name until ``finish()``. Its `flock` is held until the writer goes, so that a clean-up can
 /// tell a file in the making from a leftover.
-final class FileWriter {
+final class FileWriter: KeyHolder, @unchecked Sendable {  // used inside the gate, by one thread at a time
     private let home: HomeDirectory
     private let file: DurableFile
     private let id: [UInt8]
     /// The file's own key, which the record will hold.
     private let fileKey: SecretBytes
-    private var cipher: AES256GCM
+    /// Gone when the vault was locked on the way.
+    private var cipher: AES256GCM?
     private var chunk: SecretBytes
     private var filled = 0
     private var chunkNumber: UInt64 = 0
@@ -63,6 +64,8 @@ final class FileWriter {
     ) throws(VaultError) -> SecretBytes {
         try fileKey.withBytes { key throws(VaultError) in try keys.contentKey(fileKey: key, id: id) }
     }
+
+    func dropKeys() { cipher = nil }
 
     deinit {
         if !isFinished { home.remove(FileStore.path(FileStore.partPrefix + Hexadecimal.encode(id))) }
@@ -116,6 +119,10 @@ final class FileWriter {
     var name: String { Hexadecimal.encode(id) }
 
     private func flush(isLast: Bool) throws(VaultError) {
+        switch cipher {
+        case .some: break
+        case .none: throw .locked
+        }
         var nonceBytes = [UInt8](repeating: 0, count: 12)
         nonceBytes.withMutableRawSpan { FileFormat.writeNonce(chunk: chunkNumber, isLast: isLast, into: &$0) }
         let count = filled
@@ -126,7 +133,7 @@ final class FileWriter {
             try sealed.withMutableRawSpan { sealed throws(CryptographyError) in
                 try sealed.withPart(0..<size) { output throws(CryptographyError) in
                     try chunk.withBytes { chunk throws(CryptographyError) in
-                        try unsafe cipher.seal(
+                        try unsafe cipher?.seal(
                             chunk.extracting(0..<count), empty.span.bytes, nonce: nonce,
                             authenticating: empty.span.bytes, into: &output)
                     }

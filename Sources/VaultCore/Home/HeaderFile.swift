@@ -30,6 +30,7 @@ enum HeaderFile {
         case (.success(let first), .failure): return Reading(header: first, needsRepair: true)
         // A newer program's header must not be overwritten from an older copy.
         case (.failure(.newerVersion(let version)), _): throw VaultError(.newerVersion(version), in: name)
+        case (.failure, .failure(.newerVersion(let version))): throw VaultError(.newerVersion(version), in: name)
         case (.failure, .success(let second)): return Reading(header: second, needsRepair: true)
         case (.failure(let error), .failure): throw VaultError(error, in: name)
         }
@@ -47,7 +48,7 @@ enum HeaderFile {
         guard let file = try home.openFile(name, O_RDONLY) else { throw missing(home) }
         do throws(VaultError) {
             return try decide(file.read(Header.fileSize, at: 0)).header
-        } catch where error.code == .damaged {
+        } catch let error where error.code == .damaged {
             return try LockedHeader(in: home, forWriting: false).header
         }
     }

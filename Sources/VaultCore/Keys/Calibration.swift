@@ -20,11 +20,15 @@ enum Calibration {
         var costs = floor
         var time = try measure(costs)
         while time < target && costs.memoryKiB < mostMemoryKiB {
-            costs = DerivationParameters(passes: costs.passes, memoryKiB: costs.memoryKiB * 2)
-            time *= 2
+            let larger = DerivationParameters(passes: costs.passes, memoryKiB: costs.memoryKiB * 2)
+            do throws(VaultError) {
+                time = try measure(larger)
+            } catch {
+                if error.code == .outOfMemory { break }  // a small machine: more passes then
+                throw error
+            }
+            costs = larger
         }
-        // Measured at the end, not extrapolated: larger memory can be slower or faster than its size says.
-        time = try measure(costs)
         while time < target && costs.passes < 32 {
             let factor = min(4, (target + time - 1) / max(time, 1))
             costs = DerivationParameters(

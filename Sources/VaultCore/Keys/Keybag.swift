@@ -99,7 +99,8 @@ struct Keybag: ~Copyable, Sendable {
     ) {
         source.withBytes { source in
             for index in 0..<from.count {
-                target.store(source.integer(at: from.lowerBound + index, as: UInt8.self) ?? 0, at: to.lowerBound + index)
+                let byte = source.integer(at: from.lowerBound + index, as: UInt8.self) ?? 0
+                target.store(byte, at: to.lowerBound + index)
             }
         }
     }

@@ -102,7 +102,7 @@ final class RecordReader: @unchecked Sendable {  // taken from the pool by one t
             do throws(VaultError) {
                 epoch = try keys.epoch(RecordCipher.epoch(of: value))
                 size = try cipher.open(value, lookupKey: key)
-            } catch where error.code == .damaged || error.code == .keysChanged {
+            } catch let error where error.code == .damaged || error.code == .keysChanged {
                 return try unsafe body(.damaged(lookup), empty.span.bytes, total)
             }
             defer { cipher.wipe(size) }

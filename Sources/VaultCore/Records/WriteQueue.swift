@@ -1,5 +1,11 @@
 internal import VaultFormat
 
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
 /// Joins writes that arrive while a commit is on its way into the next one: one flush of the disk serves them all.
 ///
 /// The first to come leads: it takes the whole queue, runs it in one transaction, and wakes the others. A write that
@@ -16,6 +22,8 @@ final class WriteQueue: Sendable {
     private final class State: @unchecked Sendable {
         var waiting: [Pending] = []
         var isLed = false
+        /// The thread that runs a caller's closure.
+        var performer: pthread_t?
     }
 
     private let monitor = Monitor()
@@ -29,12 +37,17 @@ final class WriteQueue: Sendable {
     /// Runs `body` alone in a transaction on this thread: a caller's closure may belong to an actor or a thread.
     /// - Returns: As ``join(_:)``.
     func perform(_ body: (inout WriteSession) throws(VaultError) -> Void) throws(VaultError) -> [String] {
+        try refuseNested()
         monitor.lock()
         while queue.isLed { monitor.wait() }
         queue.isLed = true
+        queue.performer = pthread_self()
         monitor.unlock()
         defer {
-            monitor.withLock { queue.isLed = false }
+            monitor.withLock {
+                queue.isLed = false
+                queue.performer = nil
+            }
             monitor.wakeAll()
         }
         var session = try WriteSession(writer)
@@ -48,6 +61,7 @@ final class WriteQueue: Sendable {
     /// the disk. For closures of our own, which bear all that.
     /// - Returns: Names of encrypted files that nothing refers to any more; the caller removes them.
     func join(_ body: (inout WriteSession) throws(VaultError) -> Void) throws(VaultError) -> [String] {
+        try refuseNested()
         // The closure does not outlive this call: we return only when its result is there.
         let result = withoutActuallyEscaping(body) { body in
             let mine = Pending(body)
@@ -59,6 +73,13 @@ final class WriteQueue: Sendable {
             return mine.result ?? .failure(.locked)
         }
         return try result.get()
+    }
+
+    /// A write inside a batch's closure would wait for itself.
+    private func refuseNested() throws(VaultError) {
+        let me = pthread_self()
+        let isNested = monitor.withLock { queue.performer.map { pthread_equal($0, me) != 0 } ?? false }
+        if isNested { throw VaultError(.busy, "write through the batch that is open, not beside it") }
     }
 
     /// Takes everything that waits and runs it. Called and left with the monitor held.
