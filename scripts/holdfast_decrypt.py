@@ -7,9 +7,9 @@
     holdfast_decrypt.py [OPTION] HOME verify                 everything is read and compared with the root record
 
 Asks for the passcode on the terminal. Options:
-    --passcode-fd N    read the passcode from this file descriptor (one line end at its end does not belong to it)
+    --passcode-fd N    read the passcode from this file descriptor: one line, without its line feed
     --phrase           ask for the vault's recovery phrase instead
-    --phrase-fd N      read the phrase from this file descriptor
+    --phrase-fd N      read the phrase from this file descriptor, one line
 
 Needs Python 3.9, cryptography, argon2-cffi and lmdb (Debian: python3-cryptography python3-argon2 python3-lmdb).
 
@@ -26,7 +26,6 @@ import hashlib
 import hmac
 import json
 import os
-import re
 import struct
 import sys
 
@@ -574,8 +573,8 @@ def verify(vault):
 def read_secret(descriptor, prompt):
     if descriptor is None:
         return getpass.getpass(prompt).encode()
-    with os.fdopen(descriptor, "rb", closefd=False) as file:
-        return re.sub(rb"\r?\n\Z", b"", file.read(4096))
+    with os.fdopen(descriptor, "rb", buffering=0, closefd=False) as file:
+        return file.readline(4096).removesuffix(b"\n")
 
 
 def open_vault(arguments):

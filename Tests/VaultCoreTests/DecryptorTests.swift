@@ -54,7 +54,7 @@ struct DecryptorTests {
         var values = Values()
         try values.put([1, 2, 3], "record", in: vault)
         try values.check(home, vault, .phrase(phrase))
-        let cut = phrase.split(separator: " ").map { $0.prefix(4).uppercased() }.joined(separator: "\n\t")
+        let cut = phrase.split(separator: " ").map { $0.prefix(4).uppercased() }.joined(separator: " \t")
         #expect(try Decryptor.run(home.path, .phrase(cut), "get", "default", "record").output == [1, 2, 3])
 
         var words = phrase.split(separator: " ").map(String.init)
@@ -269,6 +269,7 @@ private struct Values {
     ) throws {
         let exported = home.path + "-export"
         defer { try? FileManager.default.removeItem(atPath: exported) }
+        let before = try home.filesOnDisk()
         let result = try Decryptor.run(home.path, secret, "export", exported)
         #expect(result.status == 0 && result.errors == "", sourceLocation: sourceLocation)
         let lines = try result.lines.map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
@@ -295,6 +296,8 @@ private struct Values {
         #expect(verified.status == 0 && verified.errors == "", sourceLocation: sourceLocation)
         #expect(verified.text.contains("\"orphans\": 0, \"intact\": true"), sourceLocation: sourceLocation)
         #expect(verified.text.contains("\"records\": \(values.count), "), sourceLocation: sourceLocation)
+
+        #expect(try home.filesOnDisk() == before, "the reader must never write", sourceLocation: sourceLocation)
 
         let listed = try Decryptor.run(home.path, secret, "list")
         #expect(listed.status == 0 && listed.lines.count == values.count, sourceLocation: sourceLocation)
@@ -360,6 +363,17 @@ private enum Decryptor {
         process.waitUntilExit()
         return Result(
             status: process.terminationStatus, output: Array(output), errors: String(decoding: errors, as: UTF8.self))
+    }
+}
+
+extension TestHome {
+    /// Name, size and time of the last change of everything in the home.
+    fileprivate func filesOnDisk() throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: path).sorted().map { name in
+            let attributes = try FileManager.default.attributesOfItem(atPath: file(name))
+            let date = attributes[.modificationDate] as? Date
+            return "\(name) \(attributes[.size] ?? 0) \(date?.timeIntervalSince1970 ?? 0)"
+        }
     }
 }
 
