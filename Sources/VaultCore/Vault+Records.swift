@@ -149,15 +149,29 @@ extension WriteSession {
         _ bytes: RawSpan, for name: String, in collection: String = Vault.defaultCollection, replacing: Bool = false
     ) throws(VaultError) {
         guard bytes.byteCount <= Vault.largestInlineValue else { throw .tooLarge }
-        try put(
-            RecordDraft(collection: collection, name: name, replacing: replacing, now: wallClockMilliseconds()),
-            content: bytes)
+        let draft = RecordDraft(
+            collection: collection, name: name, replacing: replacing, now: wallClockMilliseconds())
+        let outer = beginChange()
+        do throws(VaultError) {
+            try put(draft, content: bytes)
+            endChange(outer, nil)
+        } catch {
+            endChange(outer, error)
+            throw error
+        }
     }
 
     /// Removes a record as part of the transaction.
     /// - Throws: `recordNotFound`, `damaged`.
     public mutating func delete(_ name: String, in collection: String = Vault.defaultCollection) throws(VaultError) {
-        try delete(collection: collection, name: name)
+        let outer = beginChange()
+        do throws(VaultError) {
+            try delete(collection: collection, name: name)
+            endChange(outer, nil)
+        } catch {
+            endChange(outer, error)
+            throw error
+        }
     }
 }
 

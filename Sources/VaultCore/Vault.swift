@@ -53,7 +53,7 @@ final class UnlockedVault: Sendable {
         database = try DatabaseEnvironment.acquire(in: home)
         // One read of the root record proves that database and keys belong together.
         _ = try RecordReader(keys, database).root()
-        queue = try WriteQueue(keys, database)
+        queue = try WriteQueue(keys, database, in: home)
         self.keys = keys
     }
 }

@@ -8,12 +8,15 @@ internal import Darwin
 package final class HomeDirectory: Sendable {
     /// The path as the caller gave it; used in messages and by LMDB.
     package let path: String
+    /// The same from the root folder, so that a change of the working folder leads LMDB nowhere else.
+    let absolutePath: String
     let descriptor: Int32
 
     /// Opens an existing folder.
     /// - Throws: `noVault` when it is not there, `permissionDenied`, `inputOutput`.
     package init(path: String) throws(VaultError) {
         self.path = path
+        absolutePath = HomeDirectory.absolute(path)
         descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else {
             let number = errno
@@ -25,6 +28,12 @@ package final class HomeDirectory: Sendable {
     }
 
     deinit { close(descriptor) }
+
+    private static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let folder = unsafe getcwd(nil, 0) else { return path }
+        defer { unsafe free(folder) }
+        return unsafe String(cString: folder) + "/" + path
+    }
 
     /// Opens a file of the home.
     /// - Returns: Nil when the file is not there.
@@ -47,6 +56,14 @@ package final class HomeDirectory: Sendable {
             case let number: throw .system(number, "opening \(name)")
             }
         }
+    }
+
+    func isSameFolder(as other: HomeDirectory) throws(VaultError) -> Bool {
+        var mine = stat()
+        var theirs = stat()
+        try system("examining \(path)") { unsafe fstat(descriptor, &mine) }
+        try system("examining \(other.path)") { unsafe fstat(other.descriptor, &theirs) }
+        return FileStatus(mine).isSameFile(as: FileStatus(theirs))
     }
 
     func exists(_ name: String) -> Bool {
