@@ -47,7 +47,7 @@ extension Vault {
         try folder.lock(exclusive: false, orBusy: "another process is tidying up the vault's files; try again")
         let header = try snapshot(to: target)
         try AttemptLedger.copy(from: home, to: target, vault: header.vault, now: settings.clock.now())
-        let names = try home.names(in: FileStore.folder).filter { !$0.hasPrefix(FileStore.partPrefix) }
+        let names = try home.names(in: FileStore.folder).filter(FileStore.isName)
         var paths: [(String, UInt64)] = []
         for name in names {
             guard let file = try home.openFile(FileStore.path(name), O_RDONLY) else {

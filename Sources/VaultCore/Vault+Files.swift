@@ -35,10 +35,10 @@ extension Vault {
         var length = UInt64(size)
         while true {
             let more = try first.withMutableBytes { bytes in
-                try bytes.withPart(0..<FileFormat.chunkSize) { try source(&$0) }
+                try bytes.withPart(0..<FileFormat.chunkSize) { part in min(try source(&part), part.byteCount) }
             }
             if more <= 0 { break }
-            try append(first, min(more, FileFormat.chunkSize), to: writer)
+            try append(first, more, to: writer)
             length += UInt64(more)
         }
         try store(writer, draft)
@@ -82,7 +82,7 @@ extension Vault {
     ) throws -> Int {
         var filled = 0
         while filled < bytes.byteCount {
-            let more = try bytes.withPart(filled..<bytes.byteCount) { try source(&$0) }
+            let more = try bytes.withPart(filled..<bytes.byteCount) { part in min(try source(&part), part.byteCount) }
             if more <= 0 { break }
             filled += more
         }

@@ -123,7 +123,8 @@ extension Vault {
             guard case .record(let fields, _, _) = visited, let info = Vault.info(fields, plaintext) else {
                 throw .damaged("a record cannot be read; run holdfast verify")
             }
-            if collection == nil || info.collection == collection { records.append(info) }
+            // By their bytes, as the lookup does: texts that only look alike are different names.
+            if collection.map({ $0.utf8.elementsEqual(info.collection.utf8) }) ?? true { records.append(info) }
         }
         return records.sorted { ($0.collection, $0.name) < ($1.collection, $1.name) }
     }

@@ -13,6 +13,9 @@ enum FileStore {
     static let folder = "files"
     static let partPrefix = ".part-"
 
+    /// Whether a name is one that a record can have; anything else in the folder is not ours or not finished.
+    static func isName(_ name: String) -> Bool { Hexadecimal.decode(name)?.count == 16 }
+
     static func path(_ name: String) -> String { "\(folder)/\(name)" }
 
     /// Removes files that no record names any more. While a backup copies the folder they stay, and `verify` finds them.

@@ -25,12 +25,12 @@ enum HeaderFile {
         let first = parse(bytes, at: 0)
         let second = parse(bytes, at: Header.copySize)
         switch (first, second) {
+        case (_, .failure(.newerVersion(let version))): throw VaultError(.newerVersion(version), in: name)
         case (.success(let first), .success(let second)):
             return Reading(header: first, needsRepair: first != second)
         case (.success(let first), .failure): return Reading(header: first, needsRepair: true)
         // A newer program's header must not be overwritten from an older copy.
         case (.failure(.newerVersion(let version)), _): throw VaultError(.newerVersion(version), in: name)
-        case (.failure, .failure(.newerVersion(let version))): throw VaultError(.newerVersion(version), in: name)
         case (.failure, .success(let second)): return Reading(header: second, needsRepair: true)
         case (.failure(let error), .failure): throw VaultError(error, in: name)
         }

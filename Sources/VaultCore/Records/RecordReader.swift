@@ -98,7 +98,7 @@ final class RecordReader: @unchecked Sendable {  // taken from the pool by one t
         let total = try transaction.count()
         let empty: [UInt8] = []
         try transaction.forEach(failure: { $0 }) { key, value throws(VaultError) in
-            if key.byteCount == RootRecord.databaseKey.count { return }
+            if key.byteCount == 1, key.integer(at: 0, as: UInt8.self) == RootRecord.databaseKey[0] { return }
             guard let lookup = Digest(copying: key) else {
                 return try unsafe body(.damaged(nil), empty.span.bytes, total)
             }
