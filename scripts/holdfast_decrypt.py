@@ -291,20 +291,21 @@ def read_header(home):
         raise NotFound(f"there is no vault at {home}") from None
     if os.path.lexists(os.path.join(home, ".creating")):
         raise NotFound(f"the vault at {home} was never finished")
-    headers, failures = [], []
+    copies = []
     for number in (1, 2):
         try:
-            headers.append(Header(data[(number - 1) * COPY_SIZE : number * COPY_SIZE]))
+            copies.append(Header(data[(number - 1) * COPY_SIZE : number * COPY_SIZE]))
         except Failure as failure:
-            if not isinstance(failure, Damaged):
-                raise  # of a newer program: its other copy means nothing to us
-            failures.append(failure)
+            copies.append(failure)
             warn(f"copy {number} of the header: {failure}")
-    if not headers:
-        raise failures[0]
-    if len(headers) == 2 and data[:COPY_SIZE] != data[COPY_SIZE : 2 * COPY_SIZE]:
-        warn("the two copies of the header differ; the first one holds")
-    return headers[0]
+    first, second = copies
+    if isinstance(first, Header):
+        if isinstance(second, Header) and data[:COPY_SIZE] != data[COPY_SIZE : 2 * COPY_SIZE]:
+            warn("the two copies of the header differ; the first one holds")
+        return first
+    if isinstance(second, Header) and isinstance(first, Damaged):
+        return second
+    raise first if isinstance(second, (Header, Damaged)) else second  # what is of a newer program goes first
 
 
 class Keys:

@@ -186,6 +186,20 @@ struct DecryptorFailureTests {
         }
     }
 
+    @Test func aNewerVersionIsNamed() throws {
+        let home = try TestHome()
+        _ = try home.create()
+        let copy = Array(try home.bytes("header").prefix(Header.copySize))
+        var newer = Array(copy.dropLast(32))
+        newer[8] = 2
+        newer += newer.withRawSpan(HeaderFile.checksum)
+        for copies in [newer + newer, newer + copy, copy.flipped(at: 100) + newer] {
+            try home.write(copies, to: "header")
+            let result = try Decryptor.run(home.path, .passcode("right"), "list")
+            #expect(result.status == 1 && result.output.isEmpty && result.errors.contains("format version 2"))
+        }
+    }
+
     @Test func lostAndChangedContentsAreFound() throws {
         let home = try TestHome()
         let vault = try home.unlocked()
