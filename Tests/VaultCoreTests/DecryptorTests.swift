@@ -224,6 +224,35 @@ struct DecryptorFailureTests {
         #expect(inside.status == 1 && inside.errors.contains("lies in the vault"))
     }
 
+    @Test func removedMovedAndAddedRecordsAreFound() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        for number in 0..<3 { try vault.put([UInt8(number)], "record \(number)") }
+        vault.lock()
+        let database = try home.bytes("vault.mdb")
+        for (edit, listed, words) in [
+            ("cursor.last(); cursor.delete()", 2, "not those that were written last"),
+            ("cursor.last(); t.put(b'k' * 32, cursor.value())", 3, "does not match its authentication tag"),
+            ("cursor.last(); key = cursor.key(); cursor.prev(); t.put(key, cursor.value())", 2, "authentication tag"),
+            ("t.put(b'k' * 32, b'')", 3, "not under any key"),
+            ("t.put(b'\\1', b'added')", 3, "a key that no record has"),
+        ] {
+            try home.write(database, to: "vault.mdb")
+            try Decryptor.editDatabase(home.file("vault.mdb"), edit)
+            let verified = try Decryptor.run(home.path, .passcode("right"), "verify")
+            #expect(verified.status == 5 && verified.errors.contains(words), "\(edit): \(verified.errors)")
+            let list = try Decryptor.run(home.path, .passcode("right"), "list")
+            #expect(list.lines.count == listed, "\(edit)")
+        }
+        try home.write(database, to: "vault.mdb")
+        try Decryptor.editDatabase(home.file("vault.mdb"), "t.delete(b'\\0')")
+        let rootless = try Decryptor.run(home.path, .passcode("right"), "list")
+        #expect(rootless.status == 5 && rootless.errors.contains("the root record is missing"))
+        try home.write(Array(database.prefix(8192)), to: "vault.mdb")
+        let cut = try Decryptor.run(home.path, .passcode("right"), "list")
+        #expect(cut.status == 5 && cut.output.isEmpty)
+    }
+
     @Test func anOlderDatabaseUnderNewKeysIsFound() throws {
         let home = try TestHome()
         let vault = try home.unlocked()
@@ -359,6 +388,18 @@ private enum Decryptor {
             }
         let words = try #require(python).split(separator: " ").map(String.init)
         return try start(words + ["-B", script, option, "0", home] + arguments, input: input + "\n")
+    }
+
+    /// Changes the database behind the vault's back: `edit` has a transaction `t` and a cursor.
+    static func editDatabase(_ path: String, _ edit: String) throws {
+        let code = """
+            import lmdb, sys
+            with lmdb.open(sys.argv[1], subdir=False, lock=False).begin(write=True) as t:
+                cursor = t.cursor(); \(edit)
+            """
+        let words = try #require(python).split(separator: " ").map(String.init)
+        let result = try start(words + ["-c", code, path], input: "")
+        #expect(result.status == 0, "\(result.errors)")
     }
 
     private static func start(_ words: [String], input: String) throws -> Result {
