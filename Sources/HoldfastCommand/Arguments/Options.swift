@@ -8,7 +8,8 @@ enum Options {
     static let replace = Flag("replace", "Replace what is stored under this name.")
     static let clean = Flag(
         "clean", "When all is intact, also finish an interrupted --rekey and remove files that no record names.")
-    static let rekey = Flag("rekey", "Give the vault new keys as well, so that an old copy's passcode opens nothing new.")
+    static let rekey = Flag(
+        "rekey", "Give the vault new keys as well, so that an old copy's passcode opens nothing new.")
     static let phrase = Flag("phrase", "Use the recovery phrase and ask for it on the terminal.")
 
     static let home = TextOption("home", "DIR", .folder, help: "The folder of the vault.")

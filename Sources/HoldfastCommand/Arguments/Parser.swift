@@ -50,7 +50,8 @@ struct Parser {
                 guard let next = rest.popFirst() else { throw usage("\(option.synopsis): the value is missing") }
                 // More likely a forgotten value than one that begins with two hyphens.
                 guard !next.hasPrefix("--") else {
-                    throw usage("\(option.synopsis): the value is missing (write \(option.spelled)=\(next) if it is that)")
+                    throw usage(
+                        "\(option.synopsis): the value is missing (write \(option.spelled)=\(next) if it is that)")
                 }
                 value = next
             }

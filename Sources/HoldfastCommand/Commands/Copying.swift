@@ -37,9 +37,12 @@ private func restoreBackup(_ arguments: Arguments) throws(CommandError) -> ExitC
     let report: Vault.CopyReport
     do throws(VaultError) {
         report = try Vault.restore(from: source, to: home) { done, total in progress.update(done, of: total) }
-    } catch where error.code == .noVault {
-        throw CommandError(.notFound, code: "noBackup", "there is no backup at \(source)")
-    } catch { throw CommandError(error) }
+    } catch {
+        guard error.code != .noVault else {
+            throw CommandError(.notFound, code: "noBackup", "there is no backup at \(source)")
+        }
+        throw CommandError(error)
+    }
     return try tell(report, "restored to", home, arguments)
 }
 

@@ -43,11 +43,14 @@ private func createVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
 private func refuseExisting(_ path: String) throws(CommandError) {
     do throws(VaultError) {
         _ = try Vault(at: path)
-    } catch where error.code == .noVault {
-        return
-    } catch where error.code == .damaged || error.code == .newerVersion {
-        throw CommandError(
-            .failure, code: "exists", "there is a vault at \(path) and it cannot be read (\(error.reason)); nothing was changed")
-    } catch { throw CommandError(error) }
+    } catch {
+        switch error.code {
+        case .noVault: return
+        case .damaged, .newerVersion:
+            throw .failure(
+                "exists", "there is a vault at \(path) that cannot be read (\(error.reason)); nothing was changed")
+        default: throw CommandError(error)
+        }
+    }
     throw .failure("exists", "there is a vault at \(path); nothing was changed")
 }

@@ -22,7 +22,7 @@ private func getValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let vault = try Unlocking.open(arguments)
     var progress = Progress("Reading", isAllowed: !Descriptors.isTerminal(STDOUT_FILENO))
     var done: UInt64 = 0
-    do throws(CommandError) {
+    try Naming.explaining(name, collection) { () throws(CommandError) in
         try vaultCall {
             try vault.read(name, in: collection) { bytes in
                 try Descriptors.write(bytes, to: STDOUT_FILENO)
@@ -30,6 +30,6 @@ private func getValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
                 progress.update(done, of: nil)
             }
         }
-    } catch { throw Naming.explain(error, name, collection) }
+    }
     return .done
 }

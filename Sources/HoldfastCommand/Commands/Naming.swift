@@ -8,11 +8,20 @@ enum Naming {
         return collection == Options.defaultCollection ? shown : "\(shown) in \"\(Escaping.name(collection))\""
     }
 
-    /// Adds the name to the error that a record is not there.
-    static func explain(_ error: CommandError, _ name: String, _ collection: String) -> CommandError {
-        guard error.code == VaultError.Code.recordNotFound.description else { return error }
-        var error = error
-        error.message = "there is no record \(record(name, collection)); holdfast list shows what there is"
-        return error
+    /// Adds the name to the errors that are about it.
+    static func explaining<R>(
+        _ name: String, _ collection: String, _ body: () throws(CommandError) -> R
+    ) throws(CommandError) -> R {
+        do throws(CommandError) { return try body() } catch {
+            var error = error
+            switch error.code {
+            case VaultError.Code.recordNotFound.description:
+                error.message = "there is no record \(record(name, collection)); holdfast list shows what there is"
+            case VaultError.Code.recordExists.description:
+                error.message = "there is a record \(record(name, collection)) already; --replace replaces it"
+            default: break
+            }
+            throw error
+        }
     }
 }

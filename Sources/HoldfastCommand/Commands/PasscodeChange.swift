@@ -43,7 +43,8 @@ private func changePasscode(_ arguments: Arguments) throws(CommandError) -> Exit
 private func rekey(_ arguments: Arguments, _ input: SecretInput) throws(CommandError) -> ExitCode {
     let keepsPhrase = Unlocking.usesPhrase(arguments)
     guard !keepsPhrase || arguments[Options.phraseOutDescriptor] == nil else {
-        throw .usage("the phrase is kept or a new one is issued: --phrase-out-fd does not go with --phrase or --phrase-fd")
+        throw .usage(
+            "the phrase is kept or a new one is issued: --phrase-out-fd does not go with --phrase or --phrase-fd")
     }
     try input.requirePasscodeSource()
     if keepsPhrase { try input.requirePhraseSource() }

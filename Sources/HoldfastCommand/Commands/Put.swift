@@ -28,13 +28,9 @@ private func putValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let collection = arguments.collection
     let vault = try Unlocking.open(arguments)
     let isReplacing = arguments[Options.replace]
-    let size: UInt64
-    do throws(CommandError) {
-        size = try Descriptors.isTerminal(STDIN_FILENO)
-            ? putTyped(vault, name, collection, isReplacing) : putStream(vault, name, collection, isReplacing)
-    } catch where error.code == VaultError.Code.recordExists.description {
-        throw .failure(
-            error.code, "there is a record \(Naming.record(name, collection)) already; --replace replaces it")
+    let size = try Naming.explaining(name, collection) { () throws(CommandError) in
+        if Descriptors.isTerminal(STDIN_FILENO) { return try putTyped(vault, name, collection, isReplacing) }
+        return try putStream(vault, name, collection, isReplacing)
     }
     Output.remark("stored \(Naming.record(name, collection)), \(Format.size(size))")
     return .done

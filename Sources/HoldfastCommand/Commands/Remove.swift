@@ -11,9 +11,9 @@ private func removeRecord(_ arguments: Arguments) throws(CommandError) -> ExitCo
     let name = arguments[place: 0]
     let collection = arguments.collection
     let vault = try Unlocking.open(arguments)
-    do throws(CommandError) {
+    try Naming.explaining(name, collection) { () throws(CommandError) in
         try vaultCall { try vault.delete(name, in: collection) }
-    } catch { throw Naming.explain(error, name, collection) }
+    }
     Output.remark("removed \(Naming.record(name, collection))")
     return .done
 }

@@ -61,7 +61,8 @@ private func text(_ result: Vault.Verification, _ removed: Int?) -> String {
     }
     if result.isRolledBack { facts.append(("rolled back", "records are missing, or older than they must be")) }
     if result.orphanedFiles > 0 {
-        facts.append(("leftovers", "\(Format.count(result.orphanedFiles, "file")) without a record (harmless; --clean)"))
+        facts.append(
+            ("leftovers", "\(Format.count(result.orphanedFiles, "file")) without a record (harmless; --clean)"))
     }
     if let removed, removed > 0 { facts.append(("removed", Format.count(removed, "leftover file"))) }
     facts.append(("result", result.isIntact ? "intact" : "damaged; restore a backup"))

@@ -27,7 +27,7 @@ enum BashCompletions {
                     esac
                 done
                 case $previous in
-                \(optionValues)
+            \(optionValues)
                 esac
                 case "$path" in
 
@@ -43,7 +43,8 @@ enum BashCompletions {
             script += "        if [[ $word == -* ]]; then\n            _holdfast_words '\(options)'\n"
             for (index, place) in command.places.enumerated() {
                 guard let action = action(place.kind) else { continue }
-                script += "        elif ((places \(place.isRest ? ">=" : "==") \(index))); then\n            \(action)\n"
+                script +=
+                    "        elif ((places \(place.isRest ? ">=" : "==") \(index))); then\n            \(action)\n"
             }
             script += "        fi\n        ;;\n"
         }

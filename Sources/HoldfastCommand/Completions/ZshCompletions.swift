@@ -4,7 +4,9 @@ enum ZshCompletions {
         var script = "#compdef holdfast\n# zsh completion for holdfast\n\n"
         for command in CommandTable.all {
             script += "\(function(command.words))() {\n    _arguments -s -S"
-            for line in command.options.map(argument) + command.places.map(argument) { script += " \\\n        \(line)" }
+            for line in command.options.map(argument) + command.places.map(argument) {
+                script += " \\\n        \(line)"
+            }
             script += "\n}\n\n"
         }
         for group in ShellText.groups { script += dispatcher(group, [Options.help.option]) }

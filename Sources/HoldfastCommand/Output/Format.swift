@@ -19,6 +19,17 @@ enum Format {
         return "\(tenths / 10).\(tenths % 10) \(units[unit])"
     }
 
+    /// A number with a comma between groups of three digits.
+    static func grouped(_ number: UInt64) -> String {
+        var rest = String(number)[...]
+        var groups: [Substring] = []
+        while !rest.isEmpty {
+            groups.append(rest.suffix(3))
+            rest = rest.dropLast(3)
+        }
+        return groups.reversed().joined(separator: ",")
+    }
+
     /// `1 record`, `2 records`.
     static func count(_ number: some BinaryInteger, _ noun: String) -> String {
         number == 1 ? "1 \(noun)" : "\(number) \(noun)s"

@@ -55,7 +55,9 @@ struct PhraseSheet: ~Copyable {
         let width = PhraseSheet.columns * PhraseSheet.cell + 1
         var sheet = try secret(max(1, rows * width))
         sheet.withMutableBytes { sheet in
-            for offset in 0..<sheet.byteCount { sheet.storeBytes(of: UInt8(ascii: " "), toByteOffset: offset, as: UInt8.self) }
+            for offset in 0..<sheet.byteCount {
+                sheet.storeBytes(of: UInt8(ascii: " "), toByteOffset: offset, as: UInt8.self)
+            }
             for row in 0..<rows {
                 sheet.storeBytes(of: UInt8(ascii: "\n"), toByteOffset: (row + 1) * width - 1, as: UInt8.self)
             }

@@ -20,7 +20,8 @@ extension Descriptors {
             }
             guard isWritten || !isTerminal(descriptor) else {
                 throw .usage(
-                    "\(option.spelled) \(descriptor): this is a terminal and would show what is typed; leave the option out")
+                    "\(option.spelled) \(descriptor): this is a terminal and would show what is typed; leave the option out"
+                )
             }
         }
         guard !arguments[Options.phrase] || arguments[Options.phraseDescriptor] == nil else {

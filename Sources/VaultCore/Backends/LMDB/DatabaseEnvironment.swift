@@ -14,7 +14,7 @@ internal import Darwin
 @safe final class DatabaseEnvironment: @unchecked Sendable {  // LMDB environments are thread-safe
     static let fileName = "vault.mdb"
     /// Address space reserved, not memory or disk; the most that records can take.
-    private static let mapSize = 64 << 30
+    static let mapSize = 64 << 30
 
     let handle: OpaquePointer
     let database: MDB_dbi
@@ -85,7 +85,6 @@ internal import Darwin
         unsafe handle = opened.handle
         isReadOnly = readOnly
         do throws(VaultError) {
-            try unsafe DatabaseEnvironment.checkExtent(opened.handle, size: identity.size, isNew: isNew)
             database = try unsafe DatabaseEnvironment.openDatabase(opened.handle, readOnly: readOnly)
         } catch {
             unsafe mdb_env_close(opened.handle)
@@ -106,30 +105,18 @@ internal import Darwin
         return unsafe (environment, mdb_env_open(environment, path, all, 0o600))
     }
 
-    /// A file shorter than its own page count would fault when its end is read.
-    private static func checkExtent(_ handle: OpaquePointer, size: UInt64, isNew: Bool) throws(VaultError) {
-        guard !isNew else { return }
-        var info = unsafe MDB_envinfo()
-        var statistics = MDB_stat()
-        unsafe mdb_env_info(handle, &info)
-        unsafe mdb_env_stat(handle, &statistics)
-        let pages = unsafe UInt64(info.me_last_pgno) &+ 1
-        let needed = pages.multipliedReportingOverflow(by: UInt64(statistics.ms_psize))
-        guard !needed.overflow, needed.partialValue <= size else {
-            throw .damaged("\(fileName) is shorter than it says")
-        }
-    }
-
     private static func openDatabase(_ handle: OpaquePointer, readOnly: Bool) throws(VaultError) -> MDB_dbi {
         var transaction: OpaquePointer?
         try VaultCore.database("reading \(fileName)") {
             unsafe mdb_txn_begin(handle, nil, readOnly ? UInt32(MDB_RDONLY) : 0, &transaction)
         }
         var database: MDB_dbi = 0
-        let status = unsafe mdb_dbi_open(transaction, nil, 0, &database)
-        guard status == 0 else {
+        do throws(VaultError) {
+            try unsafe checkExtent(handle, readOnly: readOnly)
+            try VaultCore.database("reading \(fileName)") { unsafe mdb_dbi_open(transaction, nil, 0, &database) }
+        } catch {
             unsafe mdb_txn_abort(transaction)
-            throw .database(status, "reading \(fileName)")
+            throw error
         }
         let committed = unsafe mdb_txn_commit(transaction)
         guard committed == 0 else { throw .database(committed, "reading \(fileName)") }
