@@ -46,6 +46,21 @@ struct DecryptorTests {
         try Values().check(home, home.unlocked(), .passcode("right"))
     }
 
+    /// Pages that a transaction takes and gives back at the end of the file are never written.
+    @Test func readsADatabaseShorterThanItSays() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        var values = Values()
+        for number in 0..<20 { try values.put([UInt8(number)], "record", in: vault) }
+        let large = pattern(Vault.largestInlineValue)
+        try vault.write { session in
+            try large.withRawSpan { try session.put($0, for: "large") }
+            try session.delete("large")
+        }
+        #expect(try home.bytes("vault.mdb").count < Vault.largestInlineValue)
+        try values.check(home, vault, .passcode("right"))
+    }
+
     @Test func opensWithThePhrase() throws {
         let home = try TestHome()
         let phrase = try home.create().text
@@ -229,8 +244,15 @@ struct DecryptorFailureTests {
         let vault = try home.unlocked()
         for number in 0..<3 { try vault.put([UInt8(number)], "record \(number)") }
         vault.lock()
+        let old = home.path + "-old"
+        defer { try? FileManager.default.removeItem(atPath: old) }
+        try Data(home.bytes("vault.mdb")).write(to: URL(fileURLWithPath: old))
+        try vault.unlock("right")
+        for number in 0..<3 { try vault.put([9], "record \(number)", replacing: true) }
+        vault.lock()
         let database = try home.bytes("vault.mdb")
         for (edit, listed, words) in [
+            ("cursor.last(); t.put(cursor.key(), old.get(cursor.key()))", 3, "not those that were written last"),
             ("cursor.last(); cursor.delete()", 2, "not those that were written last"),
             ("cursor.last(); t.put(b'k' * 32, cursor.value())", 3, "does not match its authentication tag"),
             ("cursor.last(); key = cursor.key(); cursor.prev(); t.put(key, cursor.value())", 2, "authentication tag"),
@@ -238,14 +260,14 @@ struct DecryptorFailureTests {
             ("t.put(b'\\1', b'added')", 3, "a key that no record has"),
         ] {
             try home.write(database, to: "vault.mdb")
-            try Decryptor.editDatabase(home.file("vault.mdb"), edit)
+            try Decryptor.editDatabase(home.file("vault.mdb"), edit, old: old)
             let verified = try Decryptor.run(home.path, .passcode("right"), "verify")
             #expect(verified.status == 5 && verified.errors.contains(words), "\(edit): \(verified.errors)")
             let list = try Decryptor.run(home.path, .passcode("right"), "list")
             #expect(list.lines.count == listed, "\(edit)")
         }
         try home.write(database, to: "vault.mdb")
-        try Decryptor.editDatabase(home.file("vault.mdb"), "t.delete(b'\\0')")
+        try Decryptor.editDatabase(home.file("vault.mdb"), "t.delete(b'\\0')", old: old)
         let rootless = try Decryptor.run(home.path, .passcode("right"), "list")
         #expect(rootless.status == 5 && rootless.errors.contains("the root record is missing"))
         try home.write(Array(database.prefix(8192)), to: "vault.mdb")
@@ -390,15 +412,17 @@ private enum Decryptor {
         return try start(words + ["-B", script, option, "0", home] + arguments, input: input + "\n")
     }
 
-    /// Changes the database behind the vault's back: `edit` has a transaction `t` and a cursor.
-    static func editDatabase(_ path: String, _ edit: String) throws {
+    /// Changes the database behind the vault's back: `edit` has a transaction `t`, a cursor, and `old`, a transaction on
+    /// an older database.
+    static func editDatabase(_ path: String, _ edit: String, old: String) throws {
         let code = """
             import lmdb, sys
+            old = lmdb.open(sys.argv[2], subdir=False, lock=False, readonly=True).begin()
             with lmdb.open(sys.argv[1], subdir=False, lock=False).begin(write=True) as t:
                 cursor = t.cursor(); \(edit)
             """
         let words = try #require(python).split(separator: " ").map(String.init)
-        let result = try start(words + ["-c", code, path], input: "")
+        let result = try start(words + ["-c", code, path, old], input: "")
         #expect(result.status == 0, "\(result.errors)")
     }
 
