@@ -409,11 +409,15 @@ class Vault:
         root = self.transaction.get(ROOT_KEY)
         if root is None:
             raise Damaged("the root record is missing: records were lost")
-        plaintext, _ = self.open_value(root, ROOT_LOOKUP, "the root record")
-        if len(plaintext) != 48:
+        plaintext, _ = self.open_value(root[:-8], ROOT_LOOKUP, "the root record")
+        if len(plaintext) != 64:
             raise Damaged("the root record has the wrong size")
         self.count, _ = struct.unpack("<QQ", plaintext[:16])
-        self.sum = int.from_bytes(plaintext[16:], "little")
+        self.sum = int.from_bytes(plaintext[16:48], "little")
+        # A compacted copy is numbered from 1 again.
+        number, snapshot = int.from_bytes(plaintext[48:56], "little"), self.environment.info()["last_txnid"]
+        if plaintext[48:56] != root[-8:] or number != snapshot and snapshot != 1:
+            self.report("the database is older than it says, or was changed by something else")
 
     def open_database(self, path):
         options = {"readonly": True, "lock": False, "subdir": False, "create": False}

@@ -72,12 +72,10 @@ import Testing
         let term = try keys.current.term(lookupKey: lookup, sequence: 7)
         #expect(try term == example["term"].withRawSpan { Sum256($0) })
         let rootValue = try example["root record"]
-        let zeros = Digest()
-        let rootSize = try rootValue.withRawSpan { value in
-            try zeros.withBytes { try cipher.open(value, lookupKey: $0) }
-        }
+        let rootSize = try rootValue.withRawSpan { try cipher.openRoot($0) }
         let root = try cipher.withPlaintext(rootSize) { bytes throws(FormatError) in try RootRecord(parsing: bytes) }
         #expect(root.count == 1 && root.nextSequence == 8 && root.sum == term)
+        #expect(root.transaction == 3 && root.seals == 4 && rootValue.suffix(8) == [3, 0, 0, 0, 0, 0, 0, 0])
     }
 
     @Test func keybagOpensTheFile() throws {

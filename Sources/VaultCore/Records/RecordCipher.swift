@@ -36,9 +36,9 @@ final class RecordCipher {
 
     /// The epoch that a stored value names.
     static func epoch(of value: RawSpan) throws(VaultError) -> UInt32 {
-        guard value.byteCount >= SealedRecord.overhead, let epoch = value.integer(at: 0, as: UInt32.self) else {
-            throw .damagedRecord
-        }
+        // Zero is no epoch, but what a page reads that was cut off.
+        guard value.byteCount >= SealedRecord.overhead, let epoch = value.integer(at: 0, as: UInt32.self), epoch > 0
+        else { throw .damagedRecord }
         return epoch
     }
 
