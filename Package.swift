@@ -25,6 +25,18 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Reso
 let systemLibraries: [Target] = ["CSodium", "COpenSSL", "CArgon2", "CLMDB", "CPlatform"].map {
     .systemLibrary(name: $0, path: "Sources/\($0)")
 }
+
+// The process that the crash tests kill, and the library that makes its disk fail (LD_PRELOAD). Never installed.
+let crashTests: [Target] = [
+    .executableTarget(
+        name: "CrashSubject",
+        dependencies: ["VaultCore", "Cryptography", "SecretMemory"],
+        path: "Tests/CrashSubject",
+        swiftSettings: settings),
+    .target(name: "FaultInjection", path: "Tests/FaultInjection"),
+    tests("CrashTests", ["CrashSubject", "VaultCore", "Cryptography", "SecretMemory"]),
+]
+let crashProducts: [Product] = [.library(name: "FaultInjection", type: .dynamic, targets: ["FaultInjection"])]
 #endif
 
 let package = Package(
@@ -33,8 +45,8 @@ let package = Package(
     products: [
         .library(name: "Holdfast", targets: ["Holdfast"]),
         .executable(name: "holdfast", targets: ["HoldfastCommand"]),
-    ],
-    targets: systemLibraries + [
+    ] + crashProducts,
+    targets: systemLibraries + crashTests + [
         library("SecretMemory", ["CSodium", "CPlatform"]),
         library("Cryptography", ["SecretMemory", "COpenSSL", "CArgon2"]),
         library("VaultFormat"),
