@@ -12,31 +12,36 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-func library(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
-    .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
-}
-
-func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
-    .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
-}
-
 // One C library, one system-library target, one Swift target that imports it (checked by scripts/check-layout).
+// Apple systems bring their own frameworks instead; what they lack comes as packages with the Apple backends.
 #if os(Linux)
-let systemLibraries: [Target] = ["CSodium", "COpenSSL", "CArgon2", "CLMDB", "CPlatform"].map {
-    .systemLibrary(name: $0, path: "Sources/\($0)")
+let systemLibraryNames = ["CSodium", "COpenSSL", "CArgon2", "CLMDB", "CPlatform"]
+#else
+let systemLibraryNames = ["CPlatform"]
+#endif
+
+func library(_ name: String, _ dependencies: [String] = [], c libraries: [String] = []) -> Target {
+    let all = dependencies + libraries.filter(systemLibraryNames.contains)
+    return .target(name: name, dependencies: all.map { .byName(name: $0) }, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [String]) -> Target {
+    .testTarget(name: name, dependencies: dependencies.map { .byName(name: $0) }, swiftSettings: settings)
 }
 
 // The process that the crash tests kill, and the library that makes its disk fail (LD_PRELOAD). Never installed.
+#if os(Linux)
 let crashTests: [Target] = [
     .executableTarget(
-        name: "CrashSubject",
-        dependencies: ["VaultCore", "Cryptography", "SecretMemory"],
-        path: "Tests/CrashSubject",
+        name: "CrashSubject", dependencies: ["VaultCore", "Cryptography", "SecretMemory"], path: "Tests/CrashSubject",
         swiftSettings: settings),
     .target(name: "FaultInjection", path: "Tests/FaultInjection"),
     tests("CrashTests", ["CrashSubject", "VaultCore", "Cryptography", "SecretMemory"]),
 ]
 let crashProducts: [Product] = [.library(name: "FaultInjection", type: .dynamic, targets: ["FaultInjection"])]
+#else
+let crashTests: [Target] = []
+let crashProducts: [Product] = []
 #endif
 
 let package = Package(
@@ -46,23 +51,21 @@ let package = Package(
         .library(name: "Holdfast", targets: ["Holdfast"]),
         .executable(name: "holdfast", targets: ["HoldfastCommand"]),
     ] + crashProducts,
-    targets: systemLibraries + crashTests + [
-        library("SecretMemory", ["CSodium", "CPlatform"]),
-        library("Cryptography", ["SecretMemory", "COpenSSL", "CArgon2"]),
+    targets: systemLibraryNames.map { .systemLibrary(name: $0, path: "Sources/\($0)") } + crashTests + [
+        library("SecretMemory", c: ["CSodium", "CPlatform"]),
+        library("Cryptography", ["SecretMemory"], c: ["COpenSSL", "CArgon2"]),
         library("VaultFormat"),
-        library("VaultCore", ["VaultFormat", "Cryptography", "SecretMemory", "CLMDB"]),
+        library("VaultCore", ["VaultFormat", "Cryptography", "SecretMemory"], c: ["CLMDB"]),
         library("AppLockCore", ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         library("Holdfast", ["AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
-        .executableTarget(
-            name: "HoldfastCommand",
-            dependencies: ["Holdfast"],
-            swiftSettings: settings),
+        .executableTarget(name: "HoldfastCommand", dependencies: ["Holdfast"], swiftSettings: settings),
 
         tests("SecretMemoryTests", ["SecretMemory"]),
         tests("CryptographyTests", ["Cryptography", "SecretMemory"]),
         tests("VaultFormatTests", ["VaultFormat"]),
         tests("VaultCoreTests", ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         tests("AppLockCoreTests", ["AppLockCore", "VaultCore", "VaultFormat", "SecretMemory"]),
+        tests("HoldfastTests", ["Holdfast"]),
     ],
     swiftLanguageModes: [.v6]
 )

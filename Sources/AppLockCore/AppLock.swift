@@ -66,7 +66,7 @@ public actor AppLock {
     public func handle(_ event: LockEvent) { run(event) }
 
     /// Opens the vault with the passcode: burns an attempt, derives the key, and tells the machine how it went.
-    /// - Throws: As ``Vault/burnAttempt()`` and ``Vault/unlock(passcode:spending:)``; the lock stays shut then.
+    /// - Throws: As ``VaultCore/Vault/burnAttempt()`` and ``VaultCore/Vault/unlock(passcode:spending:)``; the lock stays shut then.
     public func unlock(passcode: borrowing SecretBytes) throws(VaultError) {
         try beginPrompt()
         do throws(VaultError) {
@@ -81,7 +81,7 @@ public actor AppLock {
     }
 
     /// Opens the vault with its recovery phrase.
-    /// - Throws: As ``Vault/unlock(phrase:)``; the lock stays shut then.
+    /// - Throws: As ``VaultCore/Vault/unlock(phrase:)``; the lock stays shut then.
     public func unlock(phrase: borrowing RecoveryPhrase) throws(VaultError) {
         try beginPrompt()
         do throws(VaultError) {

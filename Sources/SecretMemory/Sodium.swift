@@ -14,6 +14,7 @@ package enum SodiumArgon2id {
     ///   - salt: 16 bytes.
     ///   - passes: Time cost, 1 or more.
     ///   - memoryKiB: Memory cost in KiB, 8 or more.
+    ///   - count: Bytes to derive, 16 or more.
     /// - Throws: ``SecretMemoryError/derivationOutOfMemory``, ``SecretMemoryError/invalidSize(_:)`` for a salt or cost
     ///   that libsodium does not take.
     package static func derive(
@@ -21,6 +22,7 @@ package enum SodiumArgon2id {
     ) throws(SecretMemoryError) -> SecretBytes {
         guard Sodium.isReady else { throw .libraryUnavailable }
         guard salt.byteCount == saltSize else { throw .invalidSize(salt.byteCount) }
+        guard count >= 16 else { throw .invalidSize(count) }
         guard passes >= 1, passes <= Int(UInt32.max), memoryKiB >= 8, memoryKiB <= 4 << 20 else {
             throw .invalidSize(memoryKiB)
         }

@@ -19,7 +19,9 @@ extension Vault {
     /// Copies the vault into a new folder while it is in use; it need not be unlocked, everything stays encrypted.
     ///
     /// The folder is a home of its own with a manifest of every file's BLAKE3; passcode and phrase are those of now.
-    /// - Parameter progress: Called with bytes copied and the bytes there are.
+    /// - Parameters:
+    ///   - path: The new folder; it does not exist or is empty.
+    ///   - progress: Called with bytes copied and the bytes there are.
     /// - Throws: `exists` when the folder is not empty, `damaged`, `diskFull`, `readOnly`; a failed backup is removed.
     public func backup(
         to path: String, progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
@@ -94,7 +96,10 @@ extension Vault {
 
     /// Restores a backup into a folder that does not exist or is empty, after every byte matched the manifest.
     ///
-    /// - Parameters as ``backup(to:progress:)``.
+    /// - Parameters:
+    ///   - source: The folder that ``backup(to:progress:)`` wrote.
+    ///   - path: The new home.
+    ///   - progress: Called with bytes copied and the bytes there are.
     /// - Throws: `exists`, `damaged` when the backup is not what was written, `noVault` when it is no backup.
     public static func restore(
         from source: String, to path: String, progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }

@@ -5,7 +5,11 @@ internal import VaultFormat
 extension Vault {
     /// Stores a value of any size from a stream; above 1 MiB it goes into an encrypted file, 64 KiB at a time.
     ///
-    /// - Parameter source: Fills the span it is given and returns how many bytes it wrote; 0 ends the stream.
+    /// - Parameters:
+    ///   - name: The record's name.
+    ///   - collection: The collection it is in.
+    ///   - replacing: Whether a record of this name may be replaced.
+    ///   - source: Fills the span it is given and returns how many bytes it wrote; 0 ends the stream.
     /// - Returns: The number of bytes stored.
     /// - Throws: As ``put(_:for:in:replacing:)``, and what `source` throws; then nothing was changed.
     @discardableResult

@@ -69,6 +69,9 @@ extension Vault {
     /// then both are kept. The vault is unlocked afterwards.
     ///
     /// - Parameters:
+    ///   - passcode: The present passcode.
+    ///   - attempt: Spent on it.
+    ///   - newPasscode: The next one; may be the same.
     ///   - phrase: The vault's phrase, or a new one that the owner has been shown already.
     ///   - isNewPhrase: When false, `phrase` must be the vault's own.
     /// - Throws: As ``changePasscode(from:spending:to:)``, `wrongPhrase`, `tooLarge` while an earlier rekey is unfinished

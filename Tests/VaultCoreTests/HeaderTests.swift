@@ -125,3 +125,16 @@ extension TestHome {
         try write(copy + copy, to: "header")
     }
 }
+
+@Suite struct PlantedFileTests {
+    @Test(arguments: ["header", "ledger", "vault.mdb"])
+    func aPipeInPlaceOfAFileIsDamageNotAHang(name: String) throws {
+        let home = try TestHome()
+        _ = try home.create()
+        let vault = try home.open()
+        try FileManager.default.removeItem(atPath: home.file(name))
+        #expect(unsafe mkfifo(home.file(name), 0o600) == 0)
+        #expect(errorCode { try vault.unlock("right") } == .damaged)
+        #expect(!vault.isUnlocked)
+    }
+}

@@ -83,6 +83,15 @@ struct DurableFile: ~Copyable, Sendable {
         return FileStatus(status)
     }
 
+    /// Whether this is a plain file and not a pipe, a device or a folder.
+    var isRegularFile: Bool {
+        get throws(VaultError) {
+            var status = stat()
+            try system("examining \(name)") { unsafe fstat(descriptor, &status) }
+            return status.st_mode & S_IFMT == S_IFREG
+        }
+    }
+
     /// Takes the file's `flock`, exclusive or shared; false when another holds it.
     func tryLock(exclusive: Bool) throws(VaultError) -> Bool {
         while flock(descriptor, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 {

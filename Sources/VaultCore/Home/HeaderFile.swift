@@ -30,6 +30,7 @@ enum HeaderFile {
         case (.success(let first), .failure): return Reading(header: first, needsRepair: true)
         // A newer program's header must not be overwritten from an older copy.
         case (.failure(.newerVersion(let version)), _): throw VaultError(.newerVersion(version), in: name)
+        case (.failure, .failure(.newerVersion(let version))): throw VaultError(.newerVersion(version), in: name)
         case (.failure, .success(let second)): return Reading(header: second, needsRepair: true)
         case (.failure(let error), .failure): throw VaultError(error, in: name)
         }

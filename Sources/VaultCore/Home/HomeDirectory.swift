@@ -30,11 +30,19 @@ package final class HomeDirectory: Sendable {
     /// - Returns: Nil when the file is not there.
     func openFile(_ name: String, _ flags: Int32) throws(VaultError) -> DurableFile? {
         while true {
-            let file = unsafe openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC, 0o600)
-            if file >= 0 { return DurableFile(owning: file, name: name) }
+            // Non-blocking: a pipe planted under the name of a file must not hold us.
+            let file = unsafe openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600)
+            if file >= 0 {
+                let opened = DurableFile(owning: file, name: name)
+                guard try opened.isRegularFile || flags & O_DIRECTORY != 0 else {
+                    throw .damaged("\(name) is not a regular file")
+                }
+                return opened
+            }
             switch errno {
             case EINTR: continue
             case ENOENT where flags & O_CREAT == 0: return nil
+            case ENXIO: throw .damaged("\(name) is not a regular file")
             case ELOOP: throw .damaged("\(name) is a link")
             case let number: throw .system(number, "opening \(name)")
             }

@@ -1,0 +1,37 @@
+/// One row of the command table: everything that parsing, help and completions know of a command.
+struct Command: Sendable {
+    /// The words that name it: `["passcode", "change"]`.
+    let words: [String]
+    /// A few words for the list of commands.
+    let summary: String
+    /// Paragraphs for its own help.
+    let details: [String]
+    let places: [Place]
+    let options: [Option]
+    let run: @Sendable (Arguments) throws(CommandError) -> ExitCode
+
+    init(
+        _ words: String..., summary: String, details: [String], places: [Place] = [], options: [Option],
+        run: @escaping @Sendable (Arguments) throws(CommandError) -> ExitCode
+    ) {
+        self.words = words
+        self.summary = summary
+        self.details = details
+        self.places = places
+        self.options = options + [Options.help.option]
+        self.run = run
+    }
+
+    /// As it is typed, without `holdfast`.
+    var name: String { words.joined(separator: " ") }
+
+    /// The command and its arguments as help shows them.
+    var usage: String {
+        var parts = ["holdfast"] + words
+        parts += places.map { $0.isRest ? "[\($0.name)...]" : $0.name }
+        parts += options.filter { $0 != Options.help.option }.map { "[\($0.synopsis)]" }
+        return parts.joined(separator: " ")
+    }
+
+    func option(named name: String) -> Option? { options.first { $0.name == name } }
+}

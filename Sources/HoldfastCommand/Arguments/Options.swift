@@ -1,0 +1,37 @@
+internal import Holdfast
+
+/// Every option there is, each once; commands name the ones they take.
+enum Options {
+    static let help = Flag("help", "Show this help.")
+    static let version = Flag("version", "Print the version.")
+    static let json = Flag("json", "Report as one JSON object, errors too.")
+    static let replace = Flag("replace", "Replace what is stored under this name.")
+    static let clean = Flag(
+        "clean", "When all is intact, also finish an interrupted --rekey and remove files that no record names.")
+    static let rekey = Flag(
+        "rekey", "Give the vault new keys as well, so that an old copy's passcode opens nothing new.")
+    static let phrase = Flag("phrase", "Use the recovery phrase and ask for it on the terminal.")
+
+    static let home = TextOption("home", "DIR", .folder, help: "The folder of the vault.")
+    static let collection = TextOption(
+        "collection", "C", help: "The collection; \"\(defaultCollection)\" when not given.")
+    static let onlyCollection = TextOption("collection", "C", help: "Only this collection.")
+
+    static let passcodeDescriptor = DescriptorOption(
+        "passcode-fd", "Read the passcode from file descriptor N, one line.")
+    static let passcodesDescriptor = DescriptorOption(
+        "passcode-fd", "Read the passcode and then the new one from file descriptor N, one line each.")
+    static let newPasscodeDescriptor = DescriptorOption(
+        "passcode-fd", "Read the new passcode from file descriptor N, one line.")
+    static let phraseDescriptor = DescriptorOption(
+        "phrase-fd", "Use the recovery phrase and read it from file descriptor N, one line.")
+    static let phraseOutDescriptor = DescriptorOption(
+        "phrase-out-fd", "Write the recovery phrase to file descriptor N instead of the terminal.")
+
+    static let defaultCollection = Vault.defaultCollection
+
+    /// What every command takes that opens the vault.
+    static let unlocking = [
+        home.option, passcodeDescriptor.option, phrase.option, phraseDescriptor.option,
+    ]
+}

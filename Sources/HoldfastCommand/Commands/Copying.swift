@@ -1,0 +1,62 @@
+internal import Holdfast
+
+extension Command {
+    static let backup = Command(
+        "backup", summary: "copy the vault to a new folder",
+        details: [
+            "Copies the vault while it is in use. Everything stays encrypted, so nothing is asked for; passcode and "
+                + "recovery phrase of the copy are those of now. The folder must be new or empty."
+        ],
+        places: [Place(name: "DIR", kind: .folder, help: "The folder of the backup.")],
+        options: [Options.home.option, Options.json.option], run: makeBackup)
+
+    static let restore = Command(
+        "restore", summary: "make a vault from a backup",
+        details: [
+            "Copies a backup to the home once every byte of it has proved to be what was written. An existing vault is "
+                + "never overwritten."
+        ],
+        places: [Place(name: "DIR", kind: .folder, help: "The folder of the backup.")],
+        options: [Options.home.option, Options.json.option], run: restoreBackup)
+}
+
+private func makeBackup(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let vault = try Unlocking.find(arguments)
+    let target = arguments[place: 0]
+    var progress = Progress("Copying")
+    let report = try vaultCall {
+        try vault.backup(to: target) { done, total in progress.update(done, of: total) }
+    }
+    return try tell(report, "backed up to", target, arguments)
+}
+
+private func restoreBackup(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let source = arguments[place: 0]
+    let home = try HomeFolder.path(arguments)
+    var progress = Progress("Copying")
+    let report: Vault.CopyReport
+    do throws(VaultError) {
+        report = try Vault.restore(from: source, to: home) { done, total in progress.update(done, of: total) }
+    } catch {
+        guard error.code != .noVault else {
+            throw CommandError(.notFound, code: "noBackup", "there is no backup at \(source)")
+        }
+        throw CommandError(error)
+    }
+    return try tell(report, "restored to", home, arguments)
+}
+
+private func tell(
+    _ report: Vault.CopyReport, _ what: String, _ path: String, _ arguments: Arguments
+) throws(CommandError) -> ExitCode {
+    if arguments[Options.json] {
+        try Output.write(
+            .object([
+                "path": .text(path), "files": .integer(Int64(report.files)), "bytes": .count(report.bytes),
+            ]))
+    } else {
+        let amount = "\(Format.count(report.files, "file")), \(Format.size(report.bytes))"
+        try Output.write("\(what) \(Escaping.sentence(path)): \(amount)\n")
+    }
+    return .done
+}

@@ -1,0 +1,56 @@
+internal import Holdfast
+
+extension Command {
+    static let create = Command(
+        "init", summary: "create a vault",
+        details: [
+            "Creates a vault that the passcode opens, and a recovery phrase of 24 words that opens it when the passcode "
+                + "is lost. An existing vault is never overwritten.",
+            "The phrase is shown on the terminal once, or written to --phrase-out-fd; it is stored nowhere.",
+        ],
+        options: [
+            Options.home.option, Options.newPasscodeDescriptor.option, Options.phraseOutDescriptor.option,
+        ],
+        run: createVault)
+}
+
+private func createVault(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let input = SecretInput(arguments)
+    let delivery = try PhraseDelivery(arguments)
+    try input.requirePasscodeSource()
+    let path = try HomeFolder.path(arguments)
+    try refuseExisting(path)
+    let passcode = try input.newPasscode()
+    try HeldSignals.during { () throws(CommandError) in
+        let phrase = try PassingNote.show("Measuring this machine and creating the vault ...") {
+            () throws(CommandError) in
+            try vaultCall { try HoldfastApp.create(at: path, passcode: passcode) }
+        }
+        do throws(CommandError) {
+            try delivery.deliver(phrase)
+        } catch {
+            throw .failure(
+                "phraseNotDelivered",
+                "the vault was created but its recovery phrase could not be handed over (\(error.message)); "
+                    + "holdfast passcode change --rekey issues another")
+        }
+    }
+    Output.remark("created \(path)")
+    return .done
+}
+
+/// Says so before the owner has typed a passcode twice. Creating looks again, and that look counts.
+private func refuseExisting(_ path: String) throws(CommandError) {
+    do throws(VaultError) {
+        _ = try Vault(at: path)
+    } catch {
+        switch error.code {
+        case .noVault: return
+        case .damaged, .newerVersion:
+            throw .failure(
+                "exists", "there is a vault at \(path) that cannot be read (\(error.reason)); nothing was changed")
+        default: throw CommandError(error)
+        }
+    }
+    throw .failure("exists", "there is a vault at \(path); nothing was changed")
+}

@@ -1,0 +1,35 @@
+internal import Holdfast
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+extension Command {
+    static let get = Command(
+        "get", summary: "write a value to standard output",
+        details: [
+            "Writes the bytes that were stored and nothing else. Each piece of a large value is written when it has "
+                + "proved to be genuine; the exit code says whether it was all."
+        ],
+        places: [.recordName], options: [Options.collection.option] + Options.unlocking, run: getValue)
+}
+
+private func getValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let name = arguments[place: 0]
+    let collection = arguments.collection
+    let vault = try Unlocking.open(arguments)
+    var progress = Progress("Reading", isAllowed: !Descriptors.isTerminal(STDOUT_FILENO))
+    var done: UInt64 = 0
+    try Naming.explaining(name, collection) { () throws(CommandError) in
+        try vaultCall {
+            try vault.read(name, in: collection) { bytes in
+                try Descriptors.write(bytes, to: STDOUT_FILENO)
+                done += UInt64(bytes.byteCount)
+                progress.update(done, of: nil)
+            }
+        }
+    }
+    return .done
+}

@@ -1,0 +1,29 @@
+internal import Holdfast
+
+extension Command {
+    static let passcodeVerify = Command(
+        "passcode", "verify", summary: "check the passcode",
+        details: [
+            "Says whether the passcode is right and, when it is not, how many attempts remain. A wrong one counts like any "
+                + "other; a right one gives all attempts back."
+        ],
+        options: [Options.json.option, Options.home.option, Options.passcodeDescriptor.option], run: verifyPasscode)
+}
+
+private func verifyPasscode(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let input = SecretInput(arguments)
+    try input.requirePasscodeSource()
+    let vault = try Unlocking.find(arguments)
+    try Unlocking.refuseEarly(vault)
+    let passcode = try input.passcode()
+    try PassingNote.show("Checking the passcode ...") { () throws(CommandError) in
+        try vaultCall { try vault.verify(passcode: passcode, spending: vault.burnAttempt()) }
+    }
+    let remaining = try vaultCall { try vault.status() }.remainingAttempts
+    if arguments[Options.json] {
+        try Output.write(.object(["isCorrect": .boolean(true), "remainingAttempts": .integer(Int64(remaining))]))
+    } else {
+        try Output.write("the passcode is right; \(Format.count(remaining, "attempt")) available\n")
+    }
+    return .done
+}

@@ -1,0 +1,79 @@
+internal import Holdfast
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+extension Place {
+    static let recordName = Place(name: "NAME", kind: .text, help: "Name of the record.")
+}
+
+extension Command {
+    static let put = Command(
+        "put", summary: "store a value from standard input",
+        details: [
+            "Stores what standard input holds, to its end: any bytes, any size. On a terminal one line is asked for and "
+                + "not shown. What is stored under the name already is replaced only with --replace.",
+            "The passcode may come on standard input too, as a first line: --passcode-fd 0.",
+        ],
+        places: [.recordName],
+        options: [Options.collection.option, Options.replace.option] + Options.unlocking,
+        run: putValue)
+}
+
+private func putValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let name = arguments[place: 0]
+    let collection = arguments.collection
+    let vault = try Unlocking.open(arguments)
+    let isReplacing = arguments[Options.replace]
+    let size = try Naming.explaining(name, collection) { () throws(CommandError) in
+        if Descriptors.isTerminal(STDIN_FILENO) { return try putTyped(vault, name, collection, isReplacing) }
+        return try putStream(vault, name, collection, isReplacing)
+    }
+    Output.remark("stored \(Naming.record(name, collection)), \(Format.size(size))")
+    return .done
+}
+
+private func putTyped(
+    _ vault: Vault, _ name: String, _ collection: String, _ isReplacing: Bool
+) throws(CommandError) -> UInt64 {
+    guard let terminal = Terminal() else { throw .usage("there is no terminal to ask for the value on") }
+    return try vaultCall {
+        // Asked for only once the vault has agreed to take it; the vault's first buffer is larger than any line.
+        var isTaken = false
+        return try vault.put(name, in: collection, replacing: isReplacing) { output in
+            if isTaken { return 0 }
+            isTaken = true
+            let value = try terminal.readSecret(
+                prompt: "Value for \(Naming.record(name, collection)) (one line, not shown): ",
+                capacity: min(longestLine, output.byteCount))
+            value.withBytes { value in
+                for offset in 0..<value.byteCount {
+                    output.storeBytes(of: value.byte(at: offset), toByteOffset: offset, as: UInt8.self)
+                }
+            }
+            return value.count
+        }
+    }
+}
+
+/// A terminal takes no longer line: 4,096 bytes with the newline and one that tells that there were more.
+private let longestLine = 4094
+
+private func putStream(
+    _ vault: Vault, _ name: String, _ collection: String, _ isReplacing: Bool
+) throws(CommandError) -> UInt64 {
+    let total = Descriptors.remainingSize(STDIN_FILENO)
+    var progress = Progress("Storing")
+    var done: UInt64 = 0
+    return try vaultCall {
+        try vault.put(name, in: collection, replacing: isReplacing) { bytes in
+            let count = try Descriptors.read(STDIN_FILENO, into: &bytes)
+            done += UInt64(count)
+            progress.update(done, of: total)
+            return count
+        }
+    }
+}

@@ -1,0 +1,34 @@
+internal import Holdfast
+
+extension Command {
+    static let recover = Command(
+        "recover", summary: "set a new passcode with the recovery phrase",
+        details: [
+            "Opens the vault with its recovery phrase, sets a new passcode, and gives all attempts back. The phrase stays "
+                + "the same. It is the phrase of the vault, not that of an identity."
+        ],
+        options: [
+            Options.home.option, Options.phraseDescriptor.option,
+            Options.newPasscodeDescriptor.option,
+        ],
+        run: recoverVault)
+}
+
+private func recoverVault(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let input = SecretInput(arguments)
+    try input.requirePhraseSource()
+    try input.requirePasscodeSource()
+    let vault = try Unlocking.find(arguments)
+    let phrase = try input.phrase()
+    let passcode = try input.newPasscode()
+    let recovery = try PassingNote.show("Recovering ...") { () throws(CommandError) in
+        try vaultCall { try vault.recover(phrase: phrase, newPasscode: passcode) }
+    }
+    if recovery.headerWasAltered {
+        Output.note(
+            "WARNING: something else than Holdfast had changed the vault's header. The rules are the standard ones again "
+                + "and other ways to open the vault were removed; run holdfast verify")
+    }
+    Output.remark("the new passcode opens the vault; the recovery phrase is unchanged")
+    return .done
+}

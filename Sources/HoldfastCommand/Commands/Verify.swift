@@ -1,0 +1,70 @@
+internal import Holdfast
+
+extension Command {
+    static let verify = Command(
+        "verify", summary: "check everything that is stored",
+        details: [
+            "Reads every record and every file and finds what is damaged, missing, or older than it must be. The exit code "
+                + "is 5 when anything is.",
+            "With --clean, and only when all is intact, an interrupted passcode change --rekey is finished and files that "
+                + "no record names (left by a killed write) are removed.",
+        ],
+        options: [Options.clean.option, Options.json.option] + Options.unlocking, run: verifyVault)
+}
+
+private func verifyVault(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let vault = try Unlocking.open(arguments)
+    var result = try check(vault)
+    var removed: Int?
+    if arguments[Options.clean] && result.isIntact {
+        try finishRekey(vault)
+        removed = try vaultCall { try vault.removeOrphanedFiles() }
+        result.orphanedFiles = max(0, result.orphanedFiles - (removed ?? 0))
+    }
+    if arguments[Options.json] {
+        try Output.write(json(result, removed))
+    } else {
+        try Output.write(text(result, removed))
+        if arguments[Options.clean] && !result.isIntact { Output.note("nothing was cleaned: the vault is damaged") }
+    }
+    return result.isIntact ? .done : .damaged
+}
+
+private func check(_ vault: Vault) throws(CommandError) -> Vault.Verification {
+    var progress = Progress("Checking records")
+    return try vaultCall {
+        try vault.verify { done, total in
+            progress.update(UInt64(max(0, done)), of: UInt64(max(0, total)), unit: { "\($0)" })
+        }
+    }
+}
+
+private func json(_ result: Vault.Verification, _ removed: Int?) -> JSON {
+    .object([
+        "isIntact": .boolean(result.isIntact), "records": .integer(Int64(result.records)),
+        "expectedRecords": .count(result.expectedRecords), "files": .integer(Int64(result.files)),
+        "damagedRecords": .integer(Int64(result.damagedRecords)),
+        "damagedFiles": .array(result.damagedFiles.map(\.json)), "isRolledBack": .boolean(result.isRolledBack),
+        "orphanedFiles": .integer(Int64(result.orphanedFiles)),
+        "removedFiles": removed.map { .integer(Int64($0)) } ?? .null,
+    ])
+}
+
+private func text(_ result: Vault.Verification, _ removed: Int?) -> String {
+    var facts = [
+        ("records", "\(result.records) of \(result.expectedRecords) right"),
+        ("files", "\(result.files) right"),
+    ]
+    if result.damagedRecords > 0 { facts.append(("damaged", Format.count(result.damagedRecords, "record"))) }
+    for file in result.damagedFiles {
+        facts.append(("damaged file", Naming.record(file.name, file.collection)))
+    }
+    if result.isRolledBack { facts.append(("rolled back", "records are missing, or older than they must be")) }
+    if result.orphanedFiles > 0 {
+        facts.append(
+            ("leftovers", "\(Format.count(result.orphanedFiles, "file")) without a record (harmless; --clean)"))
+    }
+    if let removed, removed > 0 { facts.append(("removed", Format.count(removed, "leftover file"))) }
+    facts.append(("result", result.isIntact ? "intact" : "damaged; restore a backup"))
+    return Facts.text(facts)
+}

@@ -1,0 +1,38 @@
+/// Why a command did not do what it was asked for: one line for people, a code for programs, an exit code.
+struct CommandError: Error, Sendable {
+    let exit: ExitCode
+    /// A stable word for JSON output.
+    let code: String
+    /// What happened and what to do. Never a secret.
+    var message: String
+    /// Passcode attempts left, where one was refused.
+    var remainingAttempts: Int?
+    /// Seconds until the next attempt is taken, rounded up, where a delay runs.
+    var retryAfterSeconds: Int64?
+
+    init(_ exit: ExitCode, code: String, _ message: String) {
+        self.exit = exit
+        self.code = code
+        self.message = message
+    }
+
+    static func usage(_ message: String) -> CommandError { CommandError(.usage, code: "usage", message) }
+
+    static func failure(_ code: String, _ message: String) -> CommandError {
+        CommandError(.failure, code: code, message)
+    }
+
+    /// A signal asked the process to stop while a secret was being typed.
+    static let interrupted = CommandError(.interrupted, code: "interrupted", "interrupted")
+
+    /// As an object for `--json`.
+    var json: JSON {
+        .object([
+            "error": .object([
+                "code": .text(code), "message": .text(message),
+                "remainingAttempts": remainingAttempts.map { .integer(Int64($0)) } ?? .null,
+                "retryAfterSeconds": retryAfterSeconds.map { .integer($0) } ?? .null,
+            ])
+        ])
+    }
+}

@@ -1,0 +1,25 @@
+/// How the process ends; the numbers are documented and do not change.
+enum ExitCode: Int32, Sendable, CaseIterable {
+    case done = 0
+    case failure = 1
+    case usage = 2
+    case refused = 3
+    case delayed = 4
+    case damaged = 5
+    case notFound = 6
+    case interrupted = 130
+
+    /// For help and the man page.
+    var meaning: String {
+        switch self {
+        case .done: "done"
+        case .failure: "failure: the reason is on standard error"
+        case .usage: "wrong usage; nothing was done"
+        case .refused: "locked: a wrong passcode or recovery phrase"
+        case .delayed: "delayed after wrong passcodes, or no attempt is left"
+        case .damaged: "damaged, or written by a newer version"
+        case .notFound: "no such record, or no vault"
+        case .interrupted: "interrupted while a secret was being typed"
+        }
+    }
+}

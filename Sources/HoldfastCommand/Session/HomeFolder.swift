@@ -1,0 +1,32 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// Where the vault is: `--home`, else `$HOLDFAST_HOME`, else the user's data folder (XDG Base Directory
+/// Specification: a relative `$XDG_DATA_HOME` does not count).
+enum HomeFolder {
+    /// - Throws: A usage error when none of these names a folder.
+    static func path(_ arguments: Arguments) throws(CommandError) -> String {
+        if let path = arguments[Options.home] { return path }
+        if let path = try variable("HOLDFAST_HOME") { return path }
+        if let data = try variable("XDG_DATA_HOME"), data.hasPrefix("/") { return data + "/holdfast" }
+        if let home = try variable("HOME"), home.hasPrefix("/") { return home + "/.local/share/holdfast" }
+        if let entry = unsafe getpwuid(getuid()), let folder = unsafe entry.pointee.pw_dir,
+            let home = unsafe String(validatingCString: folder), home.hasPrefix("/")
+        {
+            return home + "/.local/share/holdfast"
+        }
+        throw .usage("there is no home folder; say with --home where the vault is")
+    }
+
+    /// Nil when it is not set or empty.
+    private static func variable(_ name: String) throws(CommandError) -> String? {
+        guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
+        guard let text = unsafe String(validatingCString: value) else {
+            throw .usage("$\(name) is not valid UTF-8")
+        }
+        return text
+    }
+}

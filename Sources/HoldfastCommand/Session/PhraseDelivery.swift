@@ -1,0 +1,96 @@
+internal import Holdfast
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// Where a new recovery phrase goes: a descriptor that was named, else the terminal itself. Never standard output or
+/// standard error by themselves, which may be a log.
+struct PhraseDelivery {
+    private let descriptor: Int32?
+
+    /// - Throws: A usage error when there is neither, before anything is created.
+    init(_ arguments: Arguments) throws(CommandError) {
+        descriptor = arguments[Options.phraseOutDescriptor]
+        guard descriptor == nil, !Terminal.isThere else { return }
+        throw .usage("there is no terminal to show the recovery phrase on; give --phrase-out-fd N")
+    }
+
+    func deliver(_ phrase: borrowing RecoveryPhrase) throws(CommandError) {
+        try phrase.withText { text throws(CommandError) in
+            if let descriptor {
+                try Descriptors.write(text, to: descriptor)
+                try Output.write("\n", to: descriptor)
+                fsync(descriptor)  // a pipe cannot be, a file should be
+            } else {
+                try show(text)
+            }
+        }
+    }
+
+    private func show(_ text: RawSpan) throws(CommandError) {
+        guard let terminal = Terminal() else { throw .failure("output", "the terminal has gone") }
+        try terminal.write(
+            "\nThis is the recovery phrase of the vault. It opens the vault without the passcode.\n"
+                + "Write it on paper now: it is stored nowhere and shown only once.\n\n")
+        let sheet = try PhraseSheet(text)
+        try sheet.lend { bytes throws(CommandError) in try terminal.write(bytes) }
+        try terminal.write("\n")
+    }
+}
+
+/// The words of a phrase numbered in columns, in locked memory.
+struct PhraseSheet: ~Copyable {
+    private let sheet: SecretBytes
+
+    private static let columns = 4
+    /// "24. " and the longest word, and a space.
+    private static let cell = 4 + 8 + 2
+
+    init(_ text: RawSpan) throws(CommandError) {
+        let words = PhraseSheet.words(text)
+        let rows = (words.count + PhraseSheet.columns - 1) / PhraseSheet.columns
+        let width = PhraseSheet.columns * PhraseSheet.cell + 1
+        var sheet = try secret(max(1, rows * width))
+        sheet.withMutableBytes { sheet in
+            for offset in 0..<sheet.byteCount {
+                sheet.storeBytes(of: UInt8(ascii: " "), toByteOffset: offset, as: UInt8.self)
+            }
+            for row in 0..<rows {
+                sheet.storeBytes(of: UInt8(ascii: "\n"), toByteOffset: (row + 1) * width - 1, as: UInt8.self)
+            }
+            for (index, word) in words.enumerated() {
+                // Down the first column, then the next, as one writes a list.
+                var offset = index % rows * width + index / rows * PhraseSheet.cell
+                let number = index + 1
+                let label = (number < 10 ? " " : "") + "\(number). "
+                for byte in label.utf8 {
+                    sheet.storeBytes(of: byte, toByteOffset: offset, as: UInt8.self)
+                    offset += 1
+                }
+                for position in word.prefix(8) {
+                    sheet.storeBytes(of: text.byte(at: position), toByteOffset: offset, as: UInt8.self)
+                    offset += 1
+                }
+            }
+        }
+        self.sheet = sheet
+    }
+
+    /// Where the words lie; one space is between two.
+    private static func words(_ text: RawSpan) -> [Range<Int>] {
+        var words: [Range<Int>] = []
+        var start = 0
+        for offset in 0...text.byteCount where offset == text.byteCount || text.byte(at: offset) == UInt8(ascii: " ") {
+            if offset > start { words.append(start..<offset) }
+            start = offset + 1
+        }
+        return words
+    }
+
+    borrowing func lend<E: Error>(_ body: (RawSpan) throws(E) -> Void) throws(E) {
+        try sheet.withBytes(body)
+    }
+}

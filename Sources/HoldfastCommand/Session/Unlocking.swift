@@ -1,0 +1,59 @@
+internal import Holdfast
+
+/// Finds and opens the vault that a command works on.
+enum Unlocking {
+    /// Whether the command line asks for the recovery phrase instead of the passcode.
+    static func usesPhrase(_ arguments: Arguments) -> Bool {
+        arguments[Options.phrase] || arguments[Options.phraseDescriptor] != nil
+    }
+
+    /// The vault, still locked.
+    static func find(_ arguments: Arguments) throws(CommandError) -> Vault {
+        let path = try HomeFolder.path(arguments)
+        return try vaultCall { try Vault(at: path) }
+    }
+
+    /// The vault, opened with the passcode or, where that is asked for, with the phrase.
+    static func open(_ arguments: Arguments) throws(CommandError) -> Vault {
+        let input = SecretInput(arguments)
+        guard !usesPhrase(arguments) || arguments[Options.passcodeDescriptor] == nil else {
+            throw .usage("either the passcode or the recovery phrase opens the vault; give one of them")
+        }
+        if usesPhrase(arguments) { try input.requirePhraseSource() } else { try input.requirePasscodeSource() }
+        let vault = try find(arguments)
+        if usesPhrase(arguments) {
+            let phrase = try input.phrase()
+            try vaultCall { try vault.unlock(phrase: phrase) }
+        } else {
+            try refuseEarly(vault)
+            let passcode = try input.passcode()
+            try PassingNote.show("Checking the passcode ...") { () throws(CommandError) in
+                try vaultCall { try vault.unlock(passcode: passcode, spending: vault.burnAttempt()) }
+            }
+        }
+        if try vaultCall({ try vault.isRekeyUnfinished }) {
+            Output.remark("a change of keys was interrupted; holdfast verify --clean finishes it")
+        }
+        return vault
+    }
+
+    /// Says before the owner types that no passcode is taken now.
+    static func refuseEarly(_ vault: Vault) throws(CommandError) {
+        let status = try vaultCall { try vault.status() }
+        if status.isPasscodeClosed {
+            var error = CommandError(
+                .delayed, code: "attemptsExhausted",
+                "no passcode attempt is left; use the recovery phrase (holdfast recover)")
+            error.remainingAttempts = 0
+            throw error
+        }
+        if let wait = status.retryAfter {
+            var error = CommandError(
+                .delayed, code: "delayed",
+                "too many wrong passcodes: the next one is taken in \(Format.wait(wait))")
+            error.remainingAttempts = status.remainingAttempts
+            error.retryAfterSeconds = Format.roundedUpSeconds(wait)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,31 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+extension Descriptors {
+    /// Checks every descriptor that was named, before any file is opened that could get its number: a phrase must not be
+    /// written into the vault's own files because a shell redirection was forgotten.
+    /// - Throws: A usage error.
+    static func check(_ arguments: Arguments, of command: Command) throws(CommandError) {
+        for option in command.options where option.kind == .descriptor {
+            guard let descriptor = arguments[DescriptorOption(option.name, option.help)] else { continue }
+            let isWritten = option == Options.phraseOutDescriptor.option
+            let flags = fcntl(descriptor, F_GETFL)
+            let refused = isWritten ? O_RDONLY : O_WRONLY
+            guard flags != -1, flags & O_ACCMODE != refused else {
+                let use = isWritten ? "writing" : "reading"
+                throw .usage("\(option.spelled) \(descriptor): this descriptor is not open for \(use)")
+            }
+            guard isWritten || !isTerminal(descriptor) else {
+                throw .usage(
+                    "\(option.spelled) \(descriptor): this is a terminal and would show what is typed; leave the option out"
+                )
+            }
+        }
+        guard !arguments[Options.phrase] || arguments[Options.phraseDescriptor] == nil else {
+            throw .usage("--phrase asks on the terminal and --phrase-fd does not; give one of them")
+        }
+    }
+}

@@ -1,0 +1,96 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// File descriptors that came with the process.
+enum Descriptors {
+    /// Fills a missing standard descriptor with one that refuses its use. Else the next file that is opened, the vault's
+    /// own perhaps, would get its number, and what is written to standard output would go there.
+    static func fillStandardOnes() {
+        for (descriptor, refusing) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
+        where !isOpen(descriptor) {
+            _ = unsafe open("/dev/null", refusing)  // the lowest free number is this one
+        }
+    }
+
+    static func isOpen(_ descriptor: Int32) -> Bool { fcntl(descriptor, F_GETFD) != -1 }
+
+    static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
+
+    /// Bytes of the file behind a descriptor from where it stands; nil when it is no ordinary file.
+    static func remainingSize(_ descriptor: Int32) -> UInt64? {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        let position = lseek(descriptor, 0, SEEK_CUR)
+        return position >= 0 && status.st_size >= position ? UInt64(status.st_size - position) : nil
+    }
+
+    /// Reads what is there, at least one byte; 0 at the end.
+    /// - Throws: A failure with the system's words.
+    static func read(_ descriptor: Int32, into bytes: inout MutableRawSpan) throws(CommandError) -> Int {
+        while true {
+            let got = unsafe bytes.withUnsafeMutableBytes { buffer in
+                #if canImport(Glibc)
+                unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+                #else
+                unsafe Darwin.read(descriptor, buffer.baseAddress, buffer.count)
+                #endif
+            }
+            if got >= 0 { return got }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN: wait(for: descriptor, POLLIN)
+            case let number:
+                throw .failure("input", "reading from \(name(descriptor, "standard input")): \(words(number))")
+            }
+        }
+    }
+
+    /// Writes everything.
+    /// - Throws: A failure with the system's words; some of it may have been written.
+    static func write(_ bytes: RawSpan, to descriptor: Int32) throws(CommandError) {
+        let failed: Int32? = unsafe bytes.withUnsafeBytes { unsafe writeAll($0, to: descriptor) }
+        guard let number = failed else { return }
+        let target = name(descriptor, "standard output")
+        if number == EPIPE { throw .failure("output", "\(target): the reader went away before all was written") }
+        throw .failure("output", "writing to \(target): \(words(number))")
+    }
+
+    /// The `errno` that stopped it; nil when everything was written.
+    private static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32? {
+        guard let base = bytes.baseAddress else { return nil }
+        var done = 0
+        while done < bytes.count {
+            #if canImport(Glibc)
+            let written = unsafe Glibc.write(descriptor, base + done, bytes.count - done)
+            #else
+            let written = unsafe Darwin.write(descriptor, base + done, bytes.count - done)
+            #endif
+            if written >= 0 {
+                done += written
+                continue
+            }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN: wait(for: descriptor, POLLOUT)
+            case let number: return number
+            }
+        }
+        return nil
+    }
+
+    /// For descriptors that somebody made non-blocking.
+    private static func wait(for descriptor: Int32, _ events: Int32) {
+        var wanted = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+        unsafe poll(&wanted, 1, -1)
+    }
+
+    private static func name(_ descriptor: Int32, _ standard: String) -> String {
+        descriptor <= STDOUT_FILENO ? standard : "file descriptor \(descriptor)"
+    }
+
+    /// The system's words for an `errno`.
+    static func words(_ number: Int32) -> String { unsafe String(cString: strerror(number)) }
+}

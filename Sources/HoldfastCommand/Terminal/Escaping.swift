@@ -1,0 +1,54 @@
+/// Makes text from elsewhere harmless to look at: record names, paths, arguments.
+enum Escaping {
+    /// A name as it is shown: control characters, line breaks, invisible characters and those that change the direction
+    /// of writing become `\u{...}`, and a backslash is doubled so that two names never look the same.
+    static func name(_ text: String) -> String { escape(text) { isUnsafe($0) || $0 == "\\" } }
+
+    /// As ``name(_:)``, for sentences that hold names already escaped: backslashes stay.
+    static func sentence(_ text: String) -> String { escape(text, isUnsafe) }
+
+    /// Whether a terminal may do anything with it but draw it in its place.
+    static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar.isASCII { return scalar.value < 0x20 || scalar.value == 0x7F }
+        let properties = scalar.properties
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned,
+            .spaceSeparator:
+            return true
+        default: return properties.isDefaultIgnorableCodePoint
+        }
+    }
+
+    private static func escape(_ text: String, _ isEscaped: (Unicode.Scalar) -> Bool) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            if !isEscaped(scalar) {
+                result.unicodeScalars.append(scalar)
+            } else if scalar == "\\" {
+                result += "\\\\"
+            } else {
+                result += "\\u{" + String(scalar.value, radix: 16) + "}"
+            }
+        }
+        return result
+    }
+
+    /// Columns that text takes on a terminal, near enough to align a table: two for wide letters, none for accents.
+    static func width(_ text: String) -> Int {
+        text.unicodeScalars.reduce(0) { $0 + width($1) }
+    }
+
+    private static func width(_ scalar: Unicode.Scalar) -> Int {
+        switch scalar.value {
+        case 0..<0x300: return 1
+        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97C, 0xAC00...0xD7A3, 0xF900...0xFAFF,
+            0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1FAFF, 0x20000...0x3FFFD:
+            return 2
+        default:
+            switch scalar.properties.generalCategory {
+            case .nonspacingMark, .enclosingMark: return 0
+            default: return 1
+            }
+        }
+    }
+}

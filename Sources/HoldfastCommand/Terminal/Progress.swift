@@ -1,0 +1,78 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// One line on a terminal's standard error that tells how far long work is, and goes away when it is done. Where nobody
+/// looks it does nothing.
+struct Progress: ~Copyable {
+    private let label: String
+    private let isShown: Bool
+    private let start: UInt64
+    private var lastDrawn: UInt64 = 0
+
+    /// What is shown after this time, and how often it is drawn again; ns.
+    private static let patience: UInt64 = 300_000_000
+    private static let interval: UInt64 = 100_000_000
+
+    /// - Parameter isAllowed: False where the line would stand between the command's own output.
+    init(_ label: String, isAllowed: Bool = true) {
+        self.label = label
+        isShown = isAllowed && Progress.isPossible
+        start = MonotonicClock.now()
+    }
+
+    /// Whether standard error is a terminal that can erase a line.
+    static var isPossible: Bool {
+        guard Descriptors.isTerminal(STDERR_FILENO) else { return false }
+        guard let kind = unsafe getenv("TERM") else { return false }
+        return unsafe strcmp(kind, "dumb") != 0
+    }
+
+    /// - Parameters:
+    ///   - total: Nil or 0 when it is not known.
+    ///   - unit: Writes an amount.
+    mutating func update(_ done: UInt64, of total: UInt64?, unit: (UInt64) -> String = Format.size) {
+        guard isShown else { return }
+        let now = MonotonicClock.now()
+        guard now - start > Progress.patience, now - lastDrawn > Progress.interval else { return }
+        lastDrawn = now
+        var line = label
+        if let total, total > 0 {
+            let share = Double(min(done, total)) / Double(total)
+            let width = max(0, min(30, Terminal.columns(STDERR_FILENO) - label.utf8.count - 30))
+            let filled = Int(share * Double(width))
+            let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
+            line += " [\(bar)] \(Int(share * 100)) %, \(unit(done)) of \(unit(total))"
+        } else {
+            line += " \(unit(done))"
+        }
+        try? Output.write("\r\u{1B}[K" + line, to: STDERR_FILENO)
+    }
+
+    deinit {
+        if lastDrawn > 0 { try? Output.write("\r\u{1B}[K", to: STDERR_FILENO) }
+    }
+}
+
+/// A remark that stands on a terminal's standard error while something runs.
+enum PassingNote {
+    static func show<R: ~Copyable>(_ text: String, _ body: () throws(CommandError) -> R) throws(CommandError) -> R {
+        let isShown = Progress.isPossible
+        if isShown { try? Output.write(text, to: STDERR_FILENO) }
+        defer {
+            if isShown { try? Output.write("\r\u{1B}[K", to: STDERR_FILENO) }
+        }
+        return try body()
+    }
+}
+
+enum MonotonicClock {
+    /// Nanoseconds since an arbitrary start.
+    static func now() -> UInt64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+}

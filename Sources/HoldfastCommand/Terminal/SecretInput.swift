@@ -1,0 +1,95 @@
+internal import Holdfast
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// Where a command's secrets come from: file descriptors that were named, else the terminal. Never arguments, never the
+/// environment.
+struct SecretInput {
+    static let longestPasscode = 1024
+    static let longestPhrase = 1024
+
+    private let passcodeDescriptor: Int32?
+    private let phraseDescriptor: Int32?
+
+    init(_ arguments: Arguments) {
+        passcodeDescriptor = arguments[Options.passcodeDescriptor]
+        phraseDescriptor = arguments[Options.phraseDescriptor]
+    }
+
+    /// Makes sure that there is somewhere to ask, before anything is opened or created.
+    /// - Throws: A usage error.
+    func requirePasscodeSource() throws(CommandError) {
+        guard passcodeDescriptor == nil, !Terminal.isThere else { return }
+        throw .usage("there is no terminal to ask for the passcode; give it with --passcode-fd N")
+    }
+
+    /// As ``requirePasscodeSource()``.
+    func requirePhraseSource() throws(CommandError) {
+        guard phraseDescriptor == nil, !Terminal.isThere else { return }
+        throw .usage("there is no terminal to ask for the recovery phrase; give it with --phrase-fd N")
+    }
+
+    /// The passcode as it is now.
+    func passcode(_ prompt: String = "Passcode: ") throws(CommandError) -> SecretBytes {
+        let passcode = try read(passcodeDescriptor, prompt, SecretInput.longestPasscode, "a passcode")
+        guard passcode.count > 0 else { throw SecretInput.emptyPasscode }
+        return passcode
+    }
+
+    /// A passcode to be set: typed twice on the terminal, one line of the descriptor.
+    func newPasscode() throws(CommandError) -> SecretBytes {
+        if passcodeDescriptor != nil { return try passcode() }
+        let first = try passcode("New passcode: ")
+        let second = try passcode("The same again: ")
+        guard first.isEqual(to: second) else {
+            throw .failure("mismatch", "the two passcodes are not the same; nothing was changed")
+        }
+        return first
+    }
+
+    /// A recovery phrase that was entered.
+    func phrase() throws(CommandError) -> RecoveryPhrase {
+        let prompt = "Recovery phrase of the vault (24 words, not shown): "
+        let text = try read(phraseDescriptor, prompt, SecretInput.longestPhrase, "a recovery phrase")
+        do throws(RecoveryPhraseError) { return try RecoveryPhrase(parsing: text) } catch { throw CommandError(error) }
+    }
+
+    private func read(
+        _ descriptor: Int32?, _ prompt: String, _ capacity: Int, _ what: String
+    ) throws(CommandError) -> SecretBytes {
+        if let descriptor { return try SecretInput.line(descriptor, capacity, what) }
+        guard let terminal = Terminal() else { throw .usage("there is no terminal to ask on") }
+        return try terminal.readSecret(prompt: prompt, capacity: capacity)
+    }
+
+    private static let emptyPasscode = CommandError.failure("invalidPasscode", "a passcode may not be empty")
+
+    /// One line of a descriptor without its newline. Byte by byte, so that nothing behind it is taken: the value for
+    /// `put`, or another secret, may follow there.
+    static func line(_ descriptor: Int32, _ capacity: Int, _ what: String) throws(CommandError) -> SecretBytes {
+        var line = try secret(capacity)
+        var next = try secret(1)
+        var count = 0
+        var isEnded = false
+        while !isEnded {
+            let got = try next.withMutableBytes { next throws(CommandError) in
+                try Descriptors.read(descriptor, into: &next)
+            }
+            guard got > 0 else { break }
+            let byte = next.withBytes { $0.byte(at: 0) }
+            isEnded = byte == UInt8(ascii: "\n")
+            if isEnded { break }
+            guard count < capacity else { throw .failure("tooLong", "\(what) has at most \(capacity) bytes") }
+            line.withMutableBytes { $0.storeBytes(of: byte, toByteOffset: count, as: UInt8.self) }
+            count += 1
+        }
+        guard isEnded || count > 0 else {
+            throw .failure("input", "file descriptor \(descriptor) ended where \(what) was expected")
+        }
+        return try line.prefix(count)
+    }
+}

@@ -1,0 +1,105 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// Turns signals into bytes on a pipe while it lives, so that whoever polls the pipe meets them at a safe place and none
+/// is missed between a look and a wait. What was ignored stays ignored. One at a time.
+struct SignalWatch: ~Copyable {
+    /// Readable when a signal came.
+    let descriptor: Int32
+    private let writeEnd: Int32
+    private let previous: [(Int32, sigaction)]
+
+    init(_ signals: [Int32]) throws(CommandError) {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else { throw .failure("system", "pipe: \(Descriptors.words(errno))") }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+        descriptor = ends[0]
+        writeEnd = ends[1]
+        unsafe signalPipe.pointee = ends[1]
+        var previous: [(Int32, sigaction)] = []
+        for signal in signals {
+            var old = sigaction()
+            guard unsafe sigaction(signal, nil, &old) == 0, !old.isIgnored else { continue }
+            var action = sigaction.writingToPipe
+            unsafe sigaction(signal, &action, nil)
+            previous.append((signal, old))
+        }
+        self.previous = previous
+    }
+
+    /// The next signal that came; nil when none did.
+    func next() -> Int32? {
+        var number: UInt8 = 0
+        return unsafe read(descriptor, &number, 1) == 1 ? Int32(number) : nil
+    }
+
+    /// Stops the process as its default for SIGTSTP would, and returns when it is continued.
+    func stop() {
+        var standard = sigaction.standard
+        var ours = sigaction()
+        unsafe sigaction(SIGTSTP, &standard, &ours)
+        raise(SIGTSTP)
+        unsafe sigaction(SIGTSTP, &ours, nil)
+    }
+
+    deinit {
+        for (signal, action) in previous {
+            var action = action
+            unsafe sigaction(signal, &action, nil)
+        }
+        unsafe signalPipe.pointee = -1
+        close(writeEnd)
+        close(descriptor)
+    }
+}
+
+/// Where the handler writes. Memory of its own, because a handler may touch nothing that Swift initialises lazily or
+/// watches for overlapping access; it is made before the first handler is installed.
+nonisolated(unsafe) private let signalPipe: UnsafeMutablePointer<Int32> = {
+    let place = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
+    unsafe place.initialize(to: -1)
+    return unsafe place
+}()
+
+extension sigaction {
+    fileprivate static var standard: sigaction {
+        var action = sigaction()
+        action.setHandler(SIG_DFL)
+        return action
+    }
+
+    /// No SA_RESTART: a read that waits must come back. Nothing but write(2) in the handler, and errno put back.
+    fileprivate static var writingToPipe: sigaction {
+        var action = sigaction()
+        action.setHandler { signal in
+            let number = errno
+            var byte = UInt8(truncatingIfNeeded: signal)
+            _ = unsafe write(signalPipe.pointee, &byte, 1)
+            errno = number
+        }
+        return action
+    }
+
+    private mutating func setHandler(_ handler: (@convention(c) (Int32) -> Void)?) {
+        #if canImport(Glibc)
+        unsafe __sigaction_handler.sa_handler = handler
+        #else
+        unsafe __sigaction_u.__sa_handler = handler
+        #endif
+    }
+
+    fileprivate var isIgnored: Bool {
+        #if canImport(Glibc)
+        let handler = unsafe __sigaction_handler.sa_handler
+        #else
+        let handler = unsafe __sigaction_u.__sa_handler
+        #endif
+        return unsafe unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+    }
+}

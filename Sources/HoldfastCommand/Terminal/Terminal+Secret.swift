@@ -1,0 +1,125 @@
+internal import Holdfast
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+extension Terminal {
+    /// Signals that end or stop the process and must find the echo on again.
+    private static let watched = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
+
+    /// Asks for one line without showing it. The echo is on again when this returns or throws, and while the process is
+    /// stopped with Ctrl-Z.
+    /// - Parameter capacity: Bytes that the line may have.
+    /// - Throws: `interrupted` after Ctrl-C and its like; a failure for a line that is too long or an end of input.
+    func readSecret(prompt: String, capacity: Int) throws(CommandError) -> SecretBytes {
+        let watch = try SignalWatch(Terminal.watched)
+        let result: SecretBytes
+        do throws(CommandError) {
+            let echo = try Echo(off: descriptor)
+            defer { echo.restore() }
+            try write(prompt)
+            result = try readLine(capacity, echo, watch, prompt)
+        } catch {
+            try? write("\n")
+            throw error
+        }
+        try write("\n")
+        while let signal = watch.next() {
+            if signal != SIGTSTP { throw .interrupted }
+        }
+        return result
+    }
+
+    private func readLine(
+        _ capacity: Int, _ echo: Echo, _ watch: borrowing SignalWatch, _ prompt: String
+    ) throws(CommandError) -> SecretBytes {
+        // One byte more shows that a line is too long, another is for its end.
+        var line = try secret(capacity + 2)
+        var count = 0
+        while true {
+            try wait(echo, watch, prompt)
+            guard let got = try readPiece(&line, from: count) else { continue }
+            count += got
+            let isEnded = line.withBytes { count > 0 && $0.byte(at: count - 1) == UInt8(ascii: "\n") }
+            if isEnded { count -= 1 }
+            guard count <= capacity else {
+                tcflush(descriptor, TCIFLUSH)
+                throw .failure("tooLong", "what was typed is longer than \(capacity) bytes")
+            }
+            if isEnded { break }
+            guard got > 0 else { throw .failure("cancelled", "nothing was entered") }
+        }
+        do throws(SecretMemoryError) { return try line.copy(0..<count) } catch { throw CommandError(error) }
+    }
+
+    /// Returns when there is something to read; acts on signals.
+    private func wait(_ echo: Echo, _ watch: borrowing SignalWatch, _ prompt: String) throws(CommandError) {
+        var waiting = [
+            pollfd(fd: watch.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+        ]
+        while true {
+            let ready = unsafe poll(&waiting, 2, -1)
+            while let signal = watch.next() {
+                guard signal == SIGTSTP else { throw .interrupted }
+                echo.restore()
+                watch.stop()
+                try echo.turnOff()
+                try write(prompt)
+            }
+            if ready > 0, waiting[1].revents != 0 { return }
+        }
+    }
+
+    /// Reads part of a line; nil when it has gone, as after Ctrl-Z.
+    private func readPiece(_ line: inout SecretBytes, from start: Int) throws(CommandError) -> Int? {
+        let got = line.withMutableBytes { line in
+            unsafe line.withUnsafeMutableBytes { line in
+                unsafe read(descriptor, line.baseAddress.map { unsafe $0 + start }, line.count - start)
+            }
+        }
+        if got >= 0 { return got }
+        let number = errno
+        if number == EAGAIN || number == EINTR { return nil }
+        throw .failure("input", "reading from the terminal: \(Descriptors.words(number))")
+    }
+}
+
+/// A terminal's settings without echo, and those to go back to.
+private struct Echo {
+    private let descriptor: Int32
+    private let original: termios
+
+    init(off descriptor: Int32) throws(CommandError) {
+        var settings = termios()
+        guard unsafe tcgetattr(descriptor, &settings) == 0 else {
+            throw .failure("input", "the terminal's settings: \(Descriptors.words(errno))")
+        }
+        self.descriptor = descriptor
+        original = settings
+        try turnOff()
+    }
+
+    /// Drops what was typed before the prompt: it may have been meant for something else.
+    func turnOff() throws(CommandError) {
+        var silent = original
+        silent.c_lflag &= ~tcflag_t(ECHO | ECHOE | ECHOK | ECHONL)
+        silent.c_lflag |= tcflag_t(ICANON | ISIG)
+        guard Echo.set(silent, descriptor, TCSAFLUSH) else {
+            throw .failure("input", "the terminal's echo cannot be turned off: \(Descriptors.words(errno))")
+        }
+    }
+
+    func restore() { _ = Echo.set(original, descriptor, TCSANOW) }
+
+    private static func set(_ settings: termios, _ descriptor: Int32, _ when: Int32) -> Bool {
+        var settings = settings
+        while unsafe tcsetattr(descriptor, when, &settings) != 0 {
+            guard errno == EINTR else { return false }
+        }
+        return true
+    }
+}

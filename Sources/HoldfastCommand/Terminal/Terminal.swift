@@ -1,0 +1,37 @@
+internal import Holdfast
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// The terminal that the process belongs to, whatever its standard descriptors are.
+struct Terminal: ~Copyable {
+    /// An open file of its own, so that making it non-blocking is seen by nobody else.
+    let descriptor: Int32
+
+    /// Nil when the process has no terminal.
+    init?() {
+        descriptor = unsafe open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+    }
+
+    /// Whether there is one.
+    static var isThere: Bool { Terminal() != nil }
+
+    func write(_ text: String) throws(CommandError) { try Output.write(text, to: descriptor) }
+
+    func write(_ bytes: RawSpan) throws(CommandError) { try Descriptors.write(bytes, to: descriptor) }
+
+    /// Columns, 80 where the terminal does not say.
+    var columns: Int { Terminal.columns(descriptor) }
+
+    static func columns(_ descriptor: Int32) -> Int {
+        var size = winsize()
+        guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+
+    deinit { close(descriptor) }
+}

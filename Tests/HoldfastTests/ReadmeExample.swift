@@ -1,0 +1,22 @@
+import Holdfast
+
+/// The lines between the markers stand in the README word for word; a test compares them.
+func readmeExample(folder: String, passcode: borrowing SecretBytes, token: borrowing SecretBytes) async throws -> Int {
+    var size = 0
+    func use(_ bytes: RawSpan) { size = bytes.byteCount }
+    // README begins
+    let phrase = try HoldfastApp.create(at: folder, passcode: passcode)  // 24 words, shown once:
+    phrase.withText { words in showToOwner(words) }  // they are stored nowhere
+
+    let app = try HoldfastApp(at: folder)  // starts locked
+    try await app.lock.unlock(passcode: passcode)  // burns an attempt, derives the key
+    try app.vault.put(token, for: "api token", in: "work")  // durable when it returns
+    try app.vault.withValue(for: "api token", in: "work") { bytes in  // decrypted in locked memory, wiped after
+        use(bytes)
+    }
+    await app.lock.handle(.didEnterBackground)  // locks: the keys are gone
+    // README ends
+    return size
+}
+
+private func showToOwner(_ words: RawSpan) {}

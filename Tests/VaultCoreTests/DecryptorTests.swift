@@ -1,0 +1,403 @@
+import Cryptography
+import Foundation
+import SecretMemory
+import Testing
+import VaultFormat
+
+@testable import VaultCore
+
+/// Vaults of ours, read by `scripts/holdfast_decrypt.py`, which shares no code with us.
+@Suite(.enabled(if: Decryptor.python != nil, Decryptor.missing))
+struct DecryptorTests {
+    @Test func readsEveryKindOfValue() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        var values = Values()
+        try values.put([], "empty", in: vault)
+        try values.put(pattern(256), "binary", in: vault)
+        try values.put(Array(0...255), "every byte", "other collection", in: vault)
+        try values.put(pattern(300_000), "300 kB", in: vault)
+        try values.put(pattern(Vault.largestInlineValue), "largest", in: vault)
+        try values.put([1], "no collection", "", in: vault)
+        try values.put([2], "name\nwith \u{0}, \t and \u{7f}", "line\u{2028}end", in: vault)
+        try values.put([3], "Straße 日本語 👩‍👩‍👧 e\u{301}", "مجموعة", in: vault)
+        try values.put([4], "é", in: vault)
+        try values.put([5], "e\u{301}", in: vault)
+        try values.put([6], "../../escape", "..", in: vault)
+        try values.put([7], ".hidden", "CON", in: vault)
+        try values.put([8], "%2E", "a/b", in: vault)
+        try values.put([9], "Case", in: vault)
+        try values.put([10], "case", in: vault)
+        try values.put([11], String(repeating: "n", count: 1024), String(repeating: "ü", count: 127), in: vault)
+        try values.put([12], String(repeating: "n", count: 1023), String(repeating: "ü", count: 127), in: vault)
+        try values.stream(pattern(Vault.largestInlineValue + 1), "one byte too many", in: vault)
+        try values.stream(pattern(20 * FileFormat.chunkSize), "whole chunks", in: vault)
+        try values.stream(pattern(20 * FileFormat.chunkSize + 7), "replaced by a record", in: vault)
+        try values.put([13], "replaced by a record", in: vault)
+        try values.put(pattern(40), "replaced by a file", in: vault)
+        try values.stream(pattern(1_234_567, seed: 3), "replaced by a file", in: vault)
+        try values.put([14], "deleted", in: vault)
+        try values.delete("deleted", in: vault)
+        try values.check(home, vault, .passcode("right"))
+    }
+
+    @Test func readsAnEmptyVault() throws {
+        let home = try TestHome()
+        try Values().check(home, home.unlocked(), .passcode("right"))
+    }
+
+    @Test func opensWithThePhrase() throws {
+        let home = try TestHome()
+        let phrase = try home.create().text
+        let vault = try home.open()
+        try vault.unlock("right")
+        var values = Values()
+        try values.put([1, 2, 3], "record", in: vault)
+        try values.check(home, vault, .phrase(phrase))
+        let cut = phrase.split(separator: " ").map { $0.prefix(4).uppercased() }.joined(separator: " \t")
+        #expect(try Decryptor.run(home.path, .phrase(cut), "get", "default", "record").output == [1, 2, 3])
+
+        var words = phrase.split(separator: " ").map(String.init)
+        words[3] = words[3] == "abandon" ? "zoo" : "abandon"
+        let checksum = try Decryptor.run(home.path, .phrase(words.joined(separator: " ")), "list")
+        // One changed word passes the checksum of eight bits once in 256 times; it is a wrong phrase either way.
+        #expect(checksum.status == 3 && !checksum.errors.isEmpty)
+        words[3] = "notaword"
+        let unknown = try Decryptor.run(home.path, .phrase(words.joined(separator: " ")), "list")
+        #expect(unknown.status == 3 && unknown.errors.contains("word 4"))
+    }
+
+    @Test func readsAfterThePasscodeChanged() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        var values = Values()
+        try values.put([1], "record", in: vault)
+        try vault.changePasscode("right", "päss wörd")
+        try values.check(home, vault, .passcode("päss wörd"))
+        #expect(try Decryptor.run(home.path, .passcode("right"), "list").status == 3)
+    }
+
+    @Test func readsDuringAndAfterARekey() throws {
+        let home = try TestHome()
+        let first = try home.create().text
+        let vault = try home.open()
+        try vault.unlock("right")
+        var values = Values()
+        for number in 0..<10 { try values.put(pattern(number * 10), "record \(number)", in: vault) }
+        try values.stream(pattern(Vault.largestInlineValue + 99), "file", in: vault)
+        try values.stream(pattern(Vault.largestInlineValue + 98), "other file", in: vault)
+
+        let phrase = try vault.rekeyForTest("right", to: "next")
+        try values.check(home, vault, .passcode("next"))  // all under the older keys
+        try values.put([1], "new", in: vault)
+        try values.put([2], "record 3", in: vault)
+        try values.stream(pattern(Vault.largestInlineValue + 97), "file", in: vault)
+        try values.delete("record 4", in: vault)
+        #expect(try vault.isRekeyUnfinished)
+        try values.check(home, vault, .passcode("next"))  // some here, some there
+        try values.check(home, vault, .phrase(phrase))
+
+        try vault.finishRekey()
+        #expect(try !vault.isRekeyUnfinished)
+        try values.check(home, vault, .passcode("next"))
+        #expect(try Decryptor.run(home.path, .passcode("right"), "list").status == 3)
+        #expect(try Decryptor.run(home.path, .phrase(first), "list").status == 3)
+    }
+
+    @Test func readsAfterARecovery() throws {
+        let home = try TestHome()
+        let phrase = try home.create()
+        let vault = try home.open()
+        try vault.unlock("right")
+        var values = Values()
+        try values.put([1, 2], "record", in: vault)
+        let passcode = try secret("recovered")
+        _ = try vault.recover(phrase: phrase.phrase, newPasscode: passcode)
+        try values.check(home, vault, .passcode("recovered"))
+        #expect(try Decryptor.run(home.path, .passcode("right"), "list").status == 3)
+    }
+
+    @Test func readsABackup() throws {
+        let home = try TestHome()
+        let copy = try TestHome()
+        let vault = try home.unlocked()
+        var values = Values()
+        try values.put([1, 2], "record", in: vault)
+        try values.stream(pattern(Vault.largestInlineValue + 5), "file", in: vault)
+        _ = try vault.backup(to: copy.path)
+        try values.check(copy, vault, .passcode("right"))
+    }
+}
+
+/// What the reader does when something is wrong.
+@Suite(.enabled(if: Decryptor.python != nil, Decryptor.missing))
+struct DecryptorFailureTests {
+    @Test func aWrongPasscodeIsSaidAndNothingElse() throws {
+        let home = try TestHome()
+        try home.unlocked().put([1], "record")
+        for passcode in ["wrong", "", "right "] {
+            let result = try Decryptor.run(home.path, .passcode(passcode), "get", "default", "record")
+            #expect(result.status == 3 && result.output.isEmpty)
+            #expect(result.errors == "holdfast_decrypt: wrong passcode\n")
+        }
+        let missing = try Decryptor.run(home.path, .passcode("right"), "get", "default", "records")
+        #expect(missing.status == 6 && missing.output.isEmpty && missing.errors.contains("no record of this name"))
+        #expect(try Decryptor.run(home.path + "-not", .passcode("right"), "list").status == 6)
+        #expect(try Decryptor.run(home.path, .passcode("right"), "remove").status == 2)
+    }
+
+    /// A byte of each field of the header, changed in both copies.
+    @Test func aFlippedHeaderByteIsFound() throws {
+        let home = try TestHome()
+        _ = try home.unlocked()
+        let header = try home.bytes("header")
+        for offset in [0, 8, 12, 16, 32, 48, 54, 60, 130, 200, 400, 600, 8000, 8128, 8191] {
+            var changed = header
+            for copy in [0, Header.copySize] { changed[copy + offset] ^= 0x10 }
+            try home.write(changed, to: "header")
+            let result = try Decryptor.run(home.path, .passcode("right"), "list")
+            #expect(result.status == 5, "offset \(offset): \(result.errors)")
+            #expect(result.output.isEmpty && !result.errors.isEmpty)
+            // The same with the checksum made right: authentication has to find it, or it is another passcode's slot.
+            for copy in [0, Header.copySize] {
+                let covered = Array(changed[copy..<copy + Header.copySize - 32])
+                changed.replaceSubrange(
+                    copy + covered.count..<copy + Header.copySize, with: covered.withRawSpan(HeaderFile.checksum))
+            }
+            try home.write(changed, to: "header")
+            let fixed = try Decryptor.run(home.path, .passcode("right"), "list")
+            #expect(offset == 8191 ? fixed.status == 0 : fixed.status != 0, "offset \(offset)")
+            #expect(offset == 8191 || fixed.output.isEmpty && !fixed.errors.isEmpty)
+        }
+    }
+
+    @Test func oneGoodHeaderCopyIsEnough() throws {
+        let home = try TestHome()
+        try home.unlocked().put([1], "record")
+        let header = try home.bytes("header")
+        for offset in [100, Header.copySize + 100] {
+            try home.write(header, to: "header")
+            try home.flip("header", at: offset)
+            let before = try home.bytes("header")
+            let result = try Decryptor.run(home.path, .passcode("right"), "get", "default", "record")
+            #expect(result.status == 0 && result.output == [1])
+            #expect(result.errors.contains("copy \(offset < Header.copySize ? 1 : 2) of the header"))
+            #expect(try home.bytes("header") == before, "the reader must never write")
+        }
+    }
+
+    @Test func lostAndChangedContentsAreFound() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        try vault.put([1], "record")
+        try vault.stream(pattern(Vault.largestInlineValue + 70_000), "file")
+        let folder = home.file("files")
+        let name = try #require(try FileManager.default.contentsOfDirectory(atPath: folder).first)
+        let file = try home.bytes("files/\(name)")
+        for damaged in [Array(file.dropLast()), file + [0], file.flipped(at: 500_000), file.flipped(at: 3)] {
+            try home.write(damaged, to: "files/\(name)")
+            #expect(try Decryptor.run(home.path, .passcode("right"), "get", "default", "file").status == 5)
+            let verified = try Decryptor.run(home.path, .passcode("right"), "verify")
+            #expect(verified.status == 5 && verified.text.contains("\"intact\": false"))
+        }
+        try FileManager.default.removeItem(atPath: folder + "/" + name)
+        let exported = home.path + "-export"
+        defer { try? FileManager.default.removeItem(atPath: exported) }
+        let result = try Decryptor.run(home.path, .passcode("right"), "export", exported)
+        #expect(result.status == 5 && result.errors.contains("'file' was not exported"))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: exported + "/default/record")) == Data([1]))
+        let inside = try Decryptor.run(home.path, .passcode("right"), "export", home.file("files/export"))
+        #expect(inside.status == 1 && inside.errors.contains("lies in the vault"))
+    }
+
+    @Test func anOlderDatabaseUnderNewKeysIsFound() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        try vault.put([1], "record")
+        let old = try home.bytes("vault.mdb")
+        _ = try vault.rekeyForTest("right", to: "next")
+        try vault.finishRekey()
+        vault.lock()
+        try home.write(old, to: "vault.mdb")
+        let result = try Decryptor.run(home.path, .passcode("next"), "list")
+        #expect(result.status == 5 && result.errors.contains("not under any key"))
+    }
+}
+
+/// What a vault is expected to hold.
+private struct Values {
+    private struct Key: Hashable {
+        // Bytes, because Swift takes two spellings of an accent for one.
+        let collection: [UInt8]
+        let name: [UInt8]
+        init(_ collection: String, _ name: String) {
+            self.collection = Array(collection.utf8)
+            self.name = Array(name.utf8)
+        }
+    }
+    private struct Line: Decodable {
+        let collection: String
+        let name: String
+        let size: UInt64
+        let created: Int64
+        let modified: Int64
+        let stored: String
+        let path: String?
+    }
+    private var values: [Key: [UInt8]] = [:]
+
+    mutating func put(
+        _ bytes: [UInt8], _ name: String, _ collection: String = Vault.defaultCollection, in vault: Vault
+    ) throws {
+        try vault.put(bytes, name, collection, replacing: true)
+        values[Key(collection, name)] = bytes
+    }
+
+    mutating func stream(_ bytes: [UInt8], _ name: String, in vault: Vault) throws {
+        try vault.stream(bytes, name, replacing: true)
+        values[Key(Vault.defaultCollection, name)] = bytes
+    }
+
+    mutating func delete(_ name: String, in vault: Vault) throws {
+        try vault.delete(name)
+        values[Key(Vault.defaultCollection, name)] = nil
+    }
+
+    /// Every byte, name, size and time as the other reader sees them.
+    func check(
+        _ home: TestHome, _ vault: Vault, _ secret: Decryptor.Secret, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let exported = home.path + "-export"
+        defer { try? FileManager.default.removeItem(atPath: exported) }
+        let before = try home.filesOnDisk()
+        let result = try Decryptor.run(home.path, secret, "export", exported)
+        #expect(result.status == 0 && result.errors == "", sourceLocation: sourceLocation)
+        let lines = try result.lines.map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
+        #expect(lines.count == values.count, sourceLocation: sourceLocation)
+        let records = try Dictionary(
+            uniqueKeysWithValues: vault.records().map { (Key($0.collection, $0.name), $0) })
+        #expect(records.count == values.count, sourceLocation: sourceLocation)
+        var paths: Set<String> = []
+        for line in lines {
+            let key = Key(line.collection, line.name)
+            let record = try #require(records[key], sourceLocation: sourceLocation)
+            let path = try #require(line.path)
+            #expect(paths.insert(path).inserted, "two values in one file", sourceLocation: sourceLocation)
+            let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+            #expect(parts.count == 2 && parts.allSatisfy { !$0.isEmpty && !$0.hasPrefix(".") && $0.utf8.count <= 255 })
+            #expect(path.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }, sourceLocation: sourceLocation)
+            let content = Array(try Data(contentsOf: URL(fileURLWithPath: exported + "/" + path)))
+            #expect(content == values[key], sourceLocation: sourceLocation)
+            #expect(line.size == record.size && line.size == UInt64(content.count), sourceLocation: sourceLocation)
+            #expect(line.created == record.created && line.modified == record.modified, sourceLocation: sourceLocation)
+            #expect(line.stored == (record.isFile ? "file" : "record"), sourceLocation: sourceLocation)
+        }
+        let verified = try Decryptor.run(home.path, secret, "verify")
+        #expect(verified.status == 0 && verified.errors == "", sourceLocation: sourceLocation)
+        #expect(verified.text.contains("\"orphans\": 0, \"intact\": true"), sourceLocation: sourceLocation)
+        #expect(verified.text.contains("\"records\": \(values.count), "), sourceLocation: sourceLocation)
+
+        #expect(try home.filesOnDisk() == before, "the reader must never write", sourceLocation: sourceLocation)
+
+        let listed = try Decryptor.run(home.path, secret, "list")
+        #expect(listed.status == 0 && listed.lines.count == values.count, sourceLocation: sourceLocation)
+        guard let (key, value) = values.max(by: { $0.value.count < $1.value.count }) else { return }
+        let got = try Decryptor.run(
+            home.path, secret, "get", String(decoding: key.collection, as: UTF8.self),
+            String(decoding: key.name, as: UTF8.self))
+        #expect(got.status == 0 && got.output == value && got.errors == "", sourceLocation: sourceLocation)
+    }
+}
+
+/// Runs the script.
+private enum Decryptor {
+    enum Secret {
+        case passcode(String)
+        case phrase(String)
+    }
+
+    struct Result {
+        let status: Int32
+        let output: [UInt8]
+        let errors: String
+        var text: String { String(decoding: output, as: UTF8.self) }
+        var lines: [Substring] { text.split(separator: "\n") }
+    }
+
+    static let missing: Comment = "no python3 with cryptography, argon2 and lmdb: holdfast_decrypt.py is not tested"
+
+    /// The system's Python first: another one in PATH does not see the distribution's packages.
+    static let python: String? = ["/usr/bin/python3", "/usr/bin/env python3"].first { candidate in
+        let words = candidate.split(separator: " ").map(String.init) + ["-c", "import cryptography, argon2, lmdb"]
+        return (try? start(words, input: ""))?.status == 0
+    }
+
+    // This file is <package root>/Tests/VaultCoreTests/DecryptorTests.swift.
+    private static let script = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "scripts/holdfast_decrypt.py").path
+
+    static func run(_ home: String, _ secret: Secret, _ arguments: String...) throws -> Result {
+        let (option, input) =
+            switch secret {
+            case .passcode(let text): ("--passcode-fd", text)
+            case .phrase(let text): ("--phrase-fd", text)
+            }
+        let words = try #require(python).split(separator: " ").map(String.init)
+        return try start(words + ["-B", script, option, "0", home] + arguments, input: input + "\n")
+    }
+
+    private static func start(_ words: [String], input: String) throws -> Result {
+        let process = Process()
+        process.executableURL = URL(filePath: words[0])
+        process.arguments = Array(words.dropFirst())
+        let (stdin, stdout, stderr) = (Pipe(), Pipe(), Pipe())
+        process.standardInput = stdin
+        process.standardOutput = stdout
+        process.standardError = stderr
+        try process.run()
+        try stdin.fileHandleForWriting.write(contentsOf: Data(input.utf8))  // small: fits the pipe
+        try stdin.fileHandleForWriting.close()
+        let output = stdout.fileHandleForReading.readDataToEndOfFile()  // messages are small: they fit their pipe
+        let errors = stderr.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return Result(
+            status: process.terminationStatus, output: Array(output), errors: String(decoding: errors, as: UTF8.self))
+    }
+}
+
+extension TestHome {
+    /// Name, size and time of the last change of everything in the home.
+    fileprivate func filesOnDisk() throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: path).sorted().map { name in
+            let attributes = try FileManager.default.attributesOfItem(atPath: file(name))
+            let date = attributes[.modificationDate] as? Date
+            return "\(name) \(attributes[.size] ?? 0) \(date?.timeIntervalSince1970 ?? 0)"
+        }
+    }
+}
+
+extension RecoveryPhraseBox {
+    /// The words, outside locked memory, which only a test may do.
+    fileprivate var text: String { phrase.withText { String(decoding: $0.array, as: UTF8.self) } }
+}
+
+extension Vault {
+    /// Rekeys with a new phrase and gives its words.
+    fileprivate func rekeyForTest(_ passcode: String, to new: String) throws -> String {
+        let box = RecoveryPhraseBox(try Vault.newRecoveryPhrase())
+        let old = try secret(passcode)
+        let next = try secret(new)
+        try rekey(
+            passcode: old, spending: burnAttempt(), newPasscode: next, phrase: box.phrase, isNewPhrase: true)
+        return box.text
+    }
+}
+
+extension [UInt8] {
+    fileprivate func flipped(at offset: Int) -> [UInt8] {
+        var copy = self
+        copy[offset] ^= 1
+        return copy
+    }
+}

@@ -1,0 +1,109 @@
+import Testing
+import VaultFormat
+
+@Suite struct RecordTests {
+    private static let fields = RecordFields(
+        kind: .file, origin: .open, sequence: 0x1122_3344_5566_7788, created: -5, modified: 1_700_000_000_456,
+        collectionSize: 3, nameSize: 0x0102)
+
+    private static let bytes: [UInt8] =
+        [1, 1, 1, 0, 3, 0, 2, 1] + little(UInt64(0x1122_3344_5566_7788)) + little(Int64(-5))
+        + little(Int64(1_700_000_000_456))
+
+    private func parse(_ bytes: [UInt8]) throws(FormatError) -> RecordFields {
+        try bytes.lend { bytes throws(FormatError) in try RecordFields(parsing: bytes) }
+    }
+
+    private func error(_ bytes: [UInt8]) -> FormatError? {
+        formatError { () throws(FormatError) in _ = try parse(bytes) }
+    }
+
+    @Test func bytesAreThoseOfTheDocument() throws {
+        var written = repeated(0xFF, RecordFields.size)
+        written.lendForWriting { Self.fields.write(into: &$0) }
+        #expect(written == Self.bytes)
+        let plaintext = Self.bytes + repeated(0x61, 3 + 0x0102)
+        #expect(try parse(plaintext) == Self.fields)
+        #expect(try parse(plaintext + [9]).contentOffset == 32 + 3 + 0x0102)
+    }
+
+    @Test func aShortPlaintextIsRefused() {
+        let plaintext = Self.bytes + repeated(0x61, 3 + 0x0102)
+        for count in 0..<plaintext.count where error(Array(plaintext.prefix(count))) != .invalid(field: "record") {
+            Issue.record("\(count) bytes were taken")
+        }
+    }
+
+    @Test func whatNoWriterWritesIsRefused() {
+        let plaintext = Self.bytes + repeated(0x61, 131_072)
+        #expect(error(plaintext) == nil)
+        for (offset, byte) in [(0, 0), (0, 2), (1, 2), (1, 255), (2, 2), (2, 255), (3, 1)] as [(Int, UInt8)] {
+            #expect(error(plaintext.with(byte, at: offset)) == .invalid(field: "record"))
+        }
+        let huge = (Self.bytes + repeated(0x61, 65_535)).replacing(at: 4, with: [0xFF, 0xFF, 0xFF, 0xFF])
+        #expect(error(huge) == .invalid(field: "record"))
+    }
+
+    @Test func namesAreLimited() {
+        let longest = String(repeating: "é", count: 512)
+        #expect(RecordName(collection: "", name: "n") != nil)
+        #expect(RecordName(collection: String(repeating: "c", count: 255), name: longest) != nil)
+        #expect(RecordName(collection: String(repeating: "c", count: 256), name: "n") == nil)
+        #expect(RecordName(collection: "", name: longest + "x") == nil)
+        #expect(RecordName(collection: "c", name: "") == nil)
+    }
+
+    @Test func lookupInputsAreUnambiguous() throws {
+        let name = try #require(RecordName(collection: "ab", name: "é"))
+        #expect(name.lookupInput == [2, 0, 0x61, 0x62, 2, 0, 0xC3, 0xA9])
+        let texts = ["", "a", "ab", "b", "ba", "a\u{0}", "\u{1}\u{0}b"]
+        var inputs: Set<[UInt8]> = []
+        var count = 0
+        for collection in texts {
+            for name in texts where !name.isEmpty {
+                inputs.insert(try #require(RecordName(collection: collection, name: name)).lookupInput)
+                count += 1
+            }
+        }
+        #expect(inputs.count == count)
+    }
+
+    @Test func authenticatedDataIsThatOfTheDocument() {
+        let lookup = Array(0x40...0x5F) as [UInt8]
+        var data = repeated(0xFF, SealedRecord.authenticatedSize)
+        lookup.lend { lookup in
+            data.lendForWriting {
+                SealedRecord.writeAuthenticatedData(
+                    vault: Sample.vault, epoch: 0x0102_0304, lookupKey: lookup, into: &$0)
+            }
+        }
+        #expect(data == Sample.vault.bytes + [4, 3, 2, 1] + lookup + [1, 0, 0, 0])
+        #expect(SealedRecord.boxOffset == 16 && SealedRecord.overhead == 32)
+    }
+}
+
+@Suite struct RootRecordTests {
+    private func parse(_ bytes: [UInt8]) throws(FormatError) -> RootRecord {
+        try bytes.lend { bytes throws(FormatError) in try RootRecord(parsing: bytes) }
+    }
+
+    @Test func bytesAreThoseOfTheDocument() throws {
+        let sum = Array(0x80...0x9F) as [UInt8]
+        let bytes = little(UInt64(0x0102)) + little(UInt64.max) + sum
+        let root = try parse(bytes)
+        #expect(root.count == 0x0102 && root.nextSequence == .max && root.sum == sum.lend { Sum256($0) })
+        var written = repeated(0, RootRecord.size)
+        written.lendForWriting { root.write(into: &$0) }
+        #expect(written == bytes)
+        #expect(RootRecord.databaseKey == [0] && RootRecord.size == 48)
+        var empty = repeated(0xFF, RootRecord.size)
+        empty.lendForWriting { RootRecord().write(into: &$0) }
+        #expect(empty == repeated(0, 8) + [1] + repeated(0, 39))
+    }
+
+    @Test func everyOtherSizeIsRefused() {
+        for count in Array(0..<48) + [49, 96] {
+            #expect(throws: FormatError.invalid(field: "root record")) { try parse(repeated(1, count)) }
+        }
+    }
+}
