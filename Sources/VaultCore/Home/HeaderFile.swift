@@ -110,22 +110,42 @@ struct LockedHeader: ~Copyable, Sendable {
     }
 
     /// Overwrites both copies, the first one first, and keeps the result. The generation goes up by one.
+    ///
+    /// A first copy that could not be written is put back: nothing has changed then. Once it is on the disk the change
+    /// is made; an error after that says so.
     mutating func replace(_ changed: Header, authenticate: ([UInt8]) throws(VaultError) -> [UInt8]) throws(VaultError) {
         var changed = changed
         changed.generation = header.generation + 1
         let covered = try format(HeaderFile.name) { () throws(FormatError) in try changed.authenticatedBytes() }
         changed.mac = try authenticate(covered)
-        try LockedHeader.store(changed, file)
+        let copy = try LockedHeader.encoded(changed)
+        do throws(VaultError) {
+            try LockedHeader.write(copy, 0, file)
+        } catch {
+            // What a failed write or flush left may be read as if it had succeeded.
+            if let old = try? LockedHeader.encoded(header) { try? LockedHeader.write(old, 0, file) }
+            throw error
+        }
         header = changed
+        do throws(VaultError) {
+            try LockedHeader.write(copy, 1, file)
+        } catch {
+            throw VaultError(
+                error.code, "\(error.reason); the change is made all the same, only its second copy is missing")
+        }
     }
 
     private static func store(_ header: Header, _ file: borrowing DurableFile) throws(VaultError) {
-        let copy = try format(HeaderFile.name) { () throws(FormatError) in
-            try header.encoded(checksum: HeaderFile.checksum)
-        }
-        for index in 0..<2 {
-            try file.write(copy, at: UInt64(index * Header.copySize))
-            try file.synchronize()
-        }
+        let copy = try encoded(header)
+        for index in 0..<2 { try write(copy, index, file) }
+    }
+
+    private static func encoded(_ header: Header) throws(VaultError) -> [UInt8] {
+        try format(HeaderFile.name) { () throws(FormatError) in try header.encoded(checksum: HeaderFile.checksum) }
+    }
+
+    private static func write(_ copy: [UInt8], _ index: Int, _ file: borrowing DurableFile) throws(VaultError) {
+        try file.write(copy, at: UInt64(index * Header.copySize))
+        try file.synchronize()
     }
 }
