@@ -137,7 +137,11 @@ extension VaultError {
         if code > 0 { return .system(code, doing) }
         switch code {
         case MDB_MAP_FULL: return VaultError(.diskFull, "\(doing): the vault holds all the records it can (64 GiB)")
-        case MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_INVALID, MDB_PANIC, MDB_INCOMPATIBLE, MDB_BAD_TXN,
+        case MDB_PANIC:
+            // Nothing on the disk is wrong; LMDB wants its environment closed after the last page of a commit failed.
+            return VaultError(
+                .inputOutput, "\(doing): an earlier write to the disk failed; lock the vault and unlock it again")
+        case MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_INVALID, MDB_INCOMPATIBLE, MDB_BAD_TXN,
             MDB_CURSOR_FULL, MDB_BAD_VALSIZE:
             return .damaged("\(DatabaseEnvironment.fileName) (\(unsafe String(cString: mdb_strerror(code))))")
         case MDB_VERSION_MISMATCH: return VaultError(.newerVersion, "\(doing): another database version")
