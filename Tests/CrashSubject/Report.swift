@@ -44,7 +44,7 @@ enum Parent {
 }
 
 /// Threads of the subject; joined at the end.
-enum Threads {
+package enum Threads {
     private final class Work {
         let body: (Int) -> Void
         let number: Int
@@ -55,7 +55,7 @@ enum Threads {
     }
 
     /// Runs `body` on `count` threads at once and returns when all have ended.
-    static func run(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
+    package static func run(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
         var threads: [pthread_t] = []
         for number in 0..<count {
             let work = unsafe Unmanaged.passRetained(Work(number, body)).toOpaque()

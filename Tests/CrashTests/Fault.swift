@@ -85,14 +85,28 @@ struct FaultyDisk {
     }
 
     /// Which calls to try: all when soaking, else some; of many alike in a row only the first and the last count then.
-    static func choose(_ calls: [String], _ count: Int, using generator: inout SeededGenerator) -> [Int] {
+    /// A power cut also comes when everything was done.
+    static func choose(_ calls: [String], _ count: Int, _ fault: Fault, using generator: inout SeededGenerator) -> [Int]
+    {
         let numbers = calls.indices.filter { index in
             let isInRow =
                 index > 0 && index + 1 < calls.count && calls[index - 1] == calls[index]
                 && calls[index + 1] == calls[index]
             return TestRun.isSoak || !isInRow
         }
-        return TestRun.sample(numbers.map { $0 + 1 }, count, using: &generator)
+        let chosen = TestRun.sample(numbers.map { $0 + 1 }, count, using: &generator)
+        return fault == .cut ? chosen + [calls.count + 1] : chosen
+    }
+
+    static func name(_ call: Int, in calls: [String]) -> String {
+        call > calls.count ? "after the last call" : "call \(call): \(calls[call - 1])"
+    }
+
+    /// Whether the call writes or flushes the first of the header's two copies; they are written in turn.
+    static func isFirstCopy(_ call: Int, in calls: [String]) -> Bool {
+        let isHeader = { (name: String) in name == "pwrite header" || name == "fdatasync header" }
+        guard call <= calls.count, isHeader(calls[call - 1]) else { return false }
+        return calls[..<(call - 1)].filter(isHeader).count % 4 < 2
     }
 }
 #endif

@@ -21,20 +21,26 @@ import VaultCore
         let arguments = ["script", scratch.home, scratch.clock.path]
         try scratch.copyHome(template, to: scratch.home)
         let calls = try disk.calls(of: arguments, under: scratch.home)
-        let chosen = FaultyDisk.choose(calls, 16, using: &generator)
+        let chosen = FaultyDisk.choose(calls, 12, fault, using: &generator)
         var codes: [String: Int] = [:]
         for call in chosen {
             let seed = generator.next() >> 2
             try scratch.copyHome(template, to: scratch.home)
-            let context = "\(fault.rawValue), call \(call): \(calls[call - 1]), HOLDFAST_SEED=\(TestRun.seed)"
+            let context = "\(fault.rawValue), \(FaultyDisk.name(call, in: calls)), HOLDFAST_SEED=\(TestRun.seed)"
             let environment = fault.environment(at: call, seed: seed)
             let lines = try disk.run(arguments, under: scratch.home, environment)
-            #expect((lines.last == "end") == fault.isSurvived, "\(context)")
-            var journal = ScriptJournal(Script.before)
+            #expect((lines.last == "end") == (fault.isSurvived || call > calls.count), "\(context)")
+            let headerStays = fault == .inputOutput && FaultyDisk.isFirstCopy(call, in: calls)
+            var journal = ScriptJournal(Script.before, headerStays: headerStays)
             try journal.follow(lines)
-            for failure in journal.failures {
+            for (index, failure) in journal.failures.enumerated() {
                 codes[failure.code, default: 0] += 1
-                #expect(failure.code == fault.code, "\(failure.step): \(context)")
+                let isExpected = FaultTests.isExpected(failure.code, fault, after: journal.failures[..<index])
+                #expect(isExpected, "\(failure.step): \(failure.code), \(context)")
+            }
+            if fault == .inputOutput, let first = journal.failures.first?.step, !FaultTests.isLast(first) {
+                let sticking = journal.failures.filter { FaultTests.isLast($0.step) }
+                #expect(sticking.isEmpty, "an earlier failure sticks; \(context)")
             }
             let problem = Result { try journal.check(scratch.home, scratch.clock) }
             #expect(throws: Never.self, "\(context)") { try problem.get() }
@@ -46,6 +52,22 @@ import VaultCore
             (["\(chosen.count) of \(calls.count) calls"] + figures).joined(separator: ", "))
     }
 
+    /// The steps after the vault was locked and unlocked again.
+    private static func isLast(_ step: String) -> Bool { step == "unlock-again" || step.contains("s/last") }
+
+    /// What the fault is called, or what follows from a step that failed before.
+    private static func isExpected(
+        _ code: String, _ fault: Fault, after earlier: ArraySlice<(step: String, code: String)>
+    ) -> Bool {
+        switch code {
+        case fault.code: true
+        // The database wants to be closed after a commit failed at its last page.
+        case "inputOutput": earlier.contains { $0.step.hasPrefix("operation") || $0.step == "finish" }
+        case "locked": earlier.contains { $0.step.hasPrefix("unlock-") }
+        default: false
+        }
+    }
+
     @Test(arguments: Fault.allCases)
     func `a fault at any call of a creation leaves a vault or a place for one`(fault: Fault) throws {
         let scratch = try Scratch()
@@ -53,17 +75,19 @@ import VaultCore
         let disk = FaultyDisk(scratch: scratch)
         let arguments = ["script-create", scratch.home, scratch.clock.path]
         let calls = try disk.calls(of: arguments, under: scratch.home)
-        let chosen = FaultyDisk.choose(calls, 10, using: &generator)
+        let chosen = FaultyDisk.choose(calls, 6, fault, using: &generator)
         var (created, again) = (0, 0)
         for call in chosen {
-            try FileManager.default.removeItem(atPath: scratch.home)
+            try? FileManager.default.removeItem(atPath: scratch.home)
             let environment = fault.environment(at: call, seed: generator.next() >> 2)
             let lines = try disk.run(arguments, under: scratch.home, environment)
-            let context = "\(fault.rawValue), call \(call): \(calls[call - 1]), HOLDFAST_SEED=\(TestRun.seed)"
+            let context = "\(fault.rawValue), \(FaultyDisk.name(call, in: calls)), HOLDFAST_SEED=\(TestRun.seed)"
             let isDone = lines.contains("done")
             if let line = lines.first(where: { $0.hasPrefix("failed") }) {
                 #expect(line == "failed \(fault.code ?? "")", "\(context)")
-                #expect(!FileManager.default.fileExists(atPath: scratch.home), "something is left; \(context)")
+                // What cannot be written cannot be removed either.
+                let isLeft = FileManager.default.fileExists(atPath: scratch.home)
+                #expect(!isLeft || fault == .readOnly, "something is left; \(context)")
             }
             var vault = try? Vault.known(scratch.home, scratch.clock)
             #expect(vault != nil || !isDone, "an acknowledged vault is lost; \(context)")
@@ -94,7 +118,7 @@ import VaultCore
         let source = try Vault.known(scratch.home, scratch.clock)
         try source.unlock(0)
         var expected = Acknowledged()
-        for operation in Script.before.suffix(4) {
+        for operation in Script.before.dropLast() {
             expected.begin(operation)
             try source.perform(operation)
             expected.end(done: true)
@@ -103,16 +127,17 @@ import VaultCore
         let target = scratch["target"]
         let arguments = ["script-backup", scratch.home, scratch.clock.path, target]
         let calls = try disk.calls(of: arguments, under: target)
-        let chosen = FaultyDisk.choose(calls, 10, using: &generator)
+        let chosen = FaultyDisk.choose(calls, 6, fault, using: &generator)
         var (copied, again) = (0, 0)
         for call in chosen {
-            try FileManager.default.removeItem(atPath: target)
+            try? FileManager.default.removeItem(atPath: target)
             let environment = fault.environment(at: call, seed: generator.next() >> 2)
             let lines = try disk.run(arguments, under: target, environment)
-            let context = "\(fault.rawValue), call \(call): \(calls[call - 1]), HOLDFAST_SEED=\(TestRun.seed)"
+            let context = "\(fault.rawValue), \(FaultyDisk.name(call, in: calls)), HOLDFAST_SEED=\(TestRun.seed)"
             if let line = lines.first(where: { $0.hasPrefix("failed") }) {
                 #expect(line == "failed \(fault.code ?? "")", "\(context)")
-                #expect(!FileManager.default.fileExists(atPath: target), "something is left; \(context)")
+                let isLeft = FileManager.default.fileExists(atPath: target)
+                #expect(!isLeft || fault == .readOnly, "something is left; \(context)")
             }
             if (try? Vault.known(target, scratch.clock)) == nil {
                 #expect(!lines.contains("done"), "an acknowledged backup is lost; \(context)")
@@ -121,13 +146,12 @@ import VaultCore
             } else {
                 copied += 1
             }
-            let restored = scratch["restored"]
-            #expect(throws: Never.self, "\(context)") { _ = try Vault.restore(from: target, to: restored) }
-            let copy = try Vault.known(restored, scratch.clock)
+            #expect(throws: Never.self, "\(context)") { _ = try Vault.restore(from: target, to: scratch["restored"]) }
+            let copy = try Vault.known(scratch["restored"], scratch.clock)
             try copy.unlock(0)
             #expect(try expected.compare(copy) == nil, "\(context)")
             copy.lock()
-            try FileManager.default.removeItem(atPath: restored)
+            try FileManager.default.removeItem(atPath: scratch["restored"])
         }
         #expect(try expected.compare(source) == nil)
         #expect(try source.verify().isIntact)

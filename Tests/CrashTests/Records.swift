@@ -87,6 +87,7 @@ extension Vault {
         guard found.isIntact else { return "verify: \(found)" }
         let removed = try removeOrphanedFiles()
         guard removed == found.orphanedFiles else { return "\(found.orphanedFiles) orphans, \(removed) removed" }
+        guard removed > 0 else { return nil }
         return try verify().orphanedFiles == 0 ? nil : "orphans are left"
     }
 

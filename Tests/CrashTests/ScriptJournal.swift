@@ -13,8 +13,12 @@ struct ScriptJournal {
     /// Steps that were refused, with the code.
     private(set) var failures: [(step: String, code: String)] = []
     private var step = ""
+    private var earlier: (passcodes: Set<Int>, phrases: Set<Int>) = ([], [])
+    /// The fault hit the first copy of the header: a change that was refused was not made.
+    private let headerStays: Bool
 
-    init(_ before: [Operation]) {
+    init(_ before: [Operation], headerStays: Bool = false) {
+        self.headerStays = headerStays
         for operation in before {
             records.begin(operation)
             records.end(done: true)
@@ -45,10 +49,11 @@ struct ScriptJournal {
         case "operation":
             guard let operation = Operation(parsing: words[1]) else { throw Problem("not understood: \(step)") }
             records.begin(operation)
-        case "guess", "finish", "unlock-phrase": break
+        case "guess", "finish", "unlock-phrase", "unlock-again": break
         default:
             // A right passcode or the phrase gives the attempts back on the way.
             spentAtLeast = 0
+            earlier = (passcodes, phrases)
             if let passcode = numbers.first { passcodes.insert(passcode) }
             if numbers.count == 2 { phrases.insert(numbers[1]) }
         }
@@ -56,11 +61,14 @@ struct ScriptJournal {
 
     private mutating func end(isDone: Bool) {
         let numbers = step.split(separator: " ").compactMap { Int($0) }
-        if step.hasPrefix("operation") {
-            records.end(done: isDone)
-        } else if !step.hasPrefix("guess"), isDone, let passcode = numbers.first {
+        guard let passcode = numbers.first, !step.hasPrefix("operation") else {
+            return records.end(done: isDone)
+        }
+        if isDone {
             passcodes = [passcode]
             if numbers.count == 2 { phrases = [numbers[1]] }
+        } else if headerStays {
+            (passcodes, phrases) = earlier
         }
     }
 
@@ -72,16 +80,19 @@ struct ScriptJournal {
             return "\(spentAtLeast) attempts were burned, \(remaining) of 5 remain"
         }
         guard remaining > 0 else { return "all attempts are gone" }
-        let opening = try passcodes.filter { try vault.opens($0, clock) }
-        guard opening.count == 1 else { return "of the passcodes \(passcodes.sorted()) \(opening.sorted()) open" }
+        // The oldest first: after refused changes it is the one, and wrong ones before it would use the attempts up.
+        let opening = try passcodes.sorted().filter { try vault.opens($0, clock) }
+        guard opening.count == 1 else { return "of the passcodes \(passcodes.sorted()) \(opening) open" }
         let openingPhrases = try phrases.filter { try vault.opens(phrase: $0) }
         guard openingPhrases.count == 1 else {
             return "of the phrases \(phrases.sorted()) \(openingPhrases.sorted()) open"
         }
         if let problem = try records.compare(vault) { return problem }
-        if try vault.isRekeyUnfinished { try vault.finishRekey() }
-        if let problem = try vault.verifyAndClean() { return problem }
-        return try records.compare(vault)
+        if try vault.isRekeyUnfinished {
+            try vault.finishRekey()
+            if let problem = try records.compare(vault) { return "after finishing: \(problem)" }
+        }
+        return try vault.verifyAndClean()
     }
 }
 #endif

@@ -46,6 +46,11 @@ __attribute__((constructor)) static void start(void) {
     if (action == ACTION_NONE) abort();
 }
 
+// A cut that no call was left for comes when the process has ended.
+__attribute__((destructor)) static void stop(void) {
+    if (action == ACTION_CUT && count < at) cut_now(seed);
+}
+
 static bool concerns(const char *path) {
     size_t size = strlen(under);
     return !strncmp(path, under, size) && (path[size] == '/' || path[size] == '\0');
