@@ -110,8 +110,9 @@ extension Vault {
         header.sealedKeybag = try keybag.sealed(by: headerKeys, vault: header.vault, epoch: epoch)
         try attempt.header.replace(header) { covered throws(VaultError) in try headerKeys.mac(covered) }
         try install(Vault.open(attempt.header.header, master: master))
-        // Whoever was unlocked before could go on writing under keys that the old header opens: shut out from here on.
-        _ = try beginMoving()
+        // Whoever was unlocked before could go on writing under keys that the old header opens: shut out from here on. The
+        // rekey itself is done; should this fail, finishRekey begins with it again.
+        _ = try? beginMoving()
     }
 
     /// Whether records still lie under older keys.

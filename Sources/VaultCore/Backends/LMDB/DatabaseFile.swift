@@ -42,6 +42,32 @@ enum DatabaseFile {
         throw VaultError(.busy, "the vault is being written without a pause; try again")
     }
 
+    /// Page header and LMDB's meta structure.
+    private static let metaSize = 16 + 136
+
+    /// The meta page that a transaction will overwrite, as it is now; empty when it cannot be read.
+    static func metaPage(ofTransaction number: UInt64, _ handle: OpaquePointer) -> [UInt8] {
+        let (descriptor, offset) = unsafe place(number, handle)
+        guard let bytes = try? read(descriptor, offset, metaSize) else { return [] }
+        return bytes
+    }
+
+    /// Undoes what a failed commit left of its meta page.
+    static func putBack(_ page: [UInt8], ofTransaction number: UInt64, _ handle: OpaquePointer) {
+        let (descriptor, offset) = unsafe place(number, handle)
+        guard page.count == metaSize else { return }
+        _ = unsafe page.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
+        fsync(descriptor)
+    }
+
+    private static func place(_ number: UInt64, _ handle: OpaquePointer) -> (descriptor: Int32, offset: Int) {
+        var descriptor: Int32 = -1
+        var statistics = MDB_stat()
+        unsafe mdb_env_get_fd(handle, &descriptor)
+        unsafe mdb_env_stat(handle, &statistics)
+        return (descriptor, Int(number % 2) * Int(statistics.ms_psize))
+    }
+
     private static func arePlausible(_ metas: [Meta], _ descriptor: Int32, _ pageSize: Int) throws(VaultError) -> Bool {
         let first = metas[0].transaction
         let second = metas[1].transaction

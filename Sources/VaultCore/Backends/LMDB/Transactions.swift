@@ -104,8 +104,15 @@ internal import CLMDB
     consuming func commit() throws(VaultError) {
         let transaction = unsafe handle
         let environment = unsafe environment
+        let number = number
         discard self  // a failed commit has freed the transaction too
-        try VaultCore.database("writing") { unsafe mdb_txn_commit(transaction) }
+        let before = unsafe DatabaseFile.metaPage(ofTransaction: number, environment)
+        let code = unsafe mdb_txn_commit(transaction)
+        guard code == 0 else {
+            // LMDB takes back the number of a meta page that it could not write, not all of it.
+            unsafe DatabaseFile.putBack(before, ofTransaction: number, environment)
+            throw .database(code, "writing")
+        }
         // What is stored is stored; a file that stays short is made longer when it is opened next.
         try? unsafe DatabaseFile.coverPages(environment, readOnly: false)
     }
