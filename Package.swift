@@ -51,6 +51,7 @@ let package = Package(
         tests("VaultCoreTests", ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         tests("AppLockCoreTests", ["AppLockCore", "VaultCore", "VaultFormat", "SecretMemory"]),
         tests("HoldfastTests", ["Holdfast"]),
+        tests("CommandTests", ["HoldfastCommand"]),
     ],
     swiftLanguageModes: [.v6]
 )
