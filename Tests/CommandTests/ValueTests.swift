@@ -115,7 +115,8 @@ import Testing
 
     @Test func aFullOutputIsAFailure() throws {
         let sandbox = try Sandbox(prepared: true)
-        let get = try sandbox.run("get", "greeting", passcode: Prepared.passcode, descriptors: [1: .terminal("/dev/full")])
+        let get = try sandbox.run(
+            "get", "greeting", passcode: Prepared.passcode, descriptors: [1: .terminal("/dev/full")])
         #expect(get.code == 1)
         #expect(get.errors.contains("writing to standard output"))
     }
@@ -123,7 +124,8 @@ import Testing
     /// The number of a closed standard output must not go to a file of the vault.
     @Test func aClosedOutputHarmsNothing() throws {
         let sandbox = try Sandbox(prepared: true)
-        let get = try sandbox.run("get", "greeting", passcode: Prepared.passcode, descriptors: [0: .closed, 1: .closed])
+        let get = try sandbox.run(
+            "get", "greeting", passcode: Prepared.passcode, descriptors: [0: .closed, 1: .closed])
         #expect(get.code == 1)
         let verify = try sandbox.run("verify", "--json", passcode: Prepared.passcode)
         #expect(verify.code == 0)

@@ -8,7 +8,7 @@ internal import Darwin
 
 extension Command {
     static let get = Command(
-        "get", summary: "write a value to standard output",
+        "get", synonyms: ["show", "read", "cat", "print"], summary: "write a value to standard output",
         details: [
             "Writes the bytes that were stored and nothing else. Each piece of a large value is written when it has "
                 + "proved to be genuine; the exit code says whether it was all."

@@ -2,7 +2,7 @@ internal import Holdfast
 
 extension Command {
     static let passcodeChange = Command(
-        "passcode", "change", summary: "change the passcode",
+        "passcode", "change", synonyms: ["set"], summary: "change the passcode",
         details: [
             "Asks for the passcode and then for the new one. The keys stay: an old copy of the vault still opens with the "
                 + "old passcode.",

@@ -12,7 +12,7 @@ extension Place {
 
 extension Command {
     static let put = Command(
-        "put", summary: "store a value from standard input",
+        "put", synonyms: ["add", "set", "store", "save", "insert"], summary: "store a value from standard input",
         details: [
             "Stores what standard input holds, to its end: any bytes, any size. On a terminal one line is asked for and "
                 + "not shown. What is stored under the name already is replaced only with --replace.",

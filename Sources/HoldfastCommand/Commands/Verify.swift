@@ -2,7 +2,7 @@ internal import Holdfast
 
 extension Command {
     static let verify = Command(
-        "verify", summary: "check everything that is stored",
+        "verify", synonyms: ["check", "fsck"], summary: "check everything that is stored",
         details: [
             "Reads every record and every file and finds what is damaged, missing, or older than it must be. The exit code "
                 + "is 5 when anything is.",

@@ -34,10 +34,12 @@ final class Child {
     private let life: Int32
     private var status: Int32?
 
-    /// - Parameter words: The arguments behind the program's name, byte by byte.
+    /// - Parameters:
+    ///   - words: The arguments behind the program's name, byte by byte.
+    ///   - blocked: Signals that are blocked when it starts, as careless parents leave them.
     init(
         _ program: String = Program.path, raw words: [[UInt8]], descriptors: [Int32: Source] = [:],
-        environment: [String: String] = [:]
+        environment: [String: String] = [:], blocked: [Int32] = []
     ) throws {
         var ends: [Int32] = [-1, -1]
         try #require(unsafe pipe(&ends) == 0)
@@ -57,12 +59,17 @@ final class Child {
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
-        unsafe posix_spawnattr_setflags(&attributes, 0x80)  // POSIX_SPAWN_SETSID
+        var mask = sigset_t()
+        unsafe sigemptyset(&mask)
+        for signal in blocked { unsafe sigaddset(&mask, signal) }
+        unsafe posix_spawnattr_setsigmask(&attributes, &mask)
+        unsafe posix_spawnattr_setflags(&attributes, 0x88)  // POSIX_SPAWN_SETSID, POSIX_SPAWN_SETSIGMASK
         let variables = Child.inherited.merging(environment) { $1 }.map { "\($0)=\($1)" }
         let arguments = unsafe Child.copies([Array(program.utf8)] + words)
         let environment = unsafe Child.copies(variables.map { Array($0.utf8) })
         defer {
-            for unsafe pointer in unsafe arguments + environment { unsafe free(pointer) }
+            unsafe arguments.forEach { unsafe free($0) }
+            unsafe environment.forEach { unsafe free($0) }
         }
         var child: pid_t = 0
         let error = unsafe posix_spawn(&child, program, &actions, &attributes, arguments, environment)
