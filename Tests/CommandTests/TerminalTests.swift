@@ -82,6 +82,22 @@ import Testing
         #expect(try sandbox.run("status", "--json").json()["remainingAttempts"] as? Int == 5)
     }
 
+    /// Between a vault and its phrase nothing is cut in two.
+    @Test func theNewPhraseIsShownInAnyCase() throws {
+        let sandbox = try Sandbox()
+        let terminal = try PseudoTerminal()
+        let child = try sandbox.start("init", on: terminal)
+        for prompt in ["New passcode: ", "The same again: "] {
+            try terminal.wait(for: prompt)
+            terminal.type("abc\n")
+        }
+        try terminal.wait(for: "Measuring this machine")
+        terminal.type("\u{3}")
+        try terminal.wait(for: "24. ")
+        #expect(child.wait() == 1000 + SIGINT)
+        #expect(try sandbox.run("status").code == 0)
+    }
+
     @Test func aBlockedSignalStillWorks() throws {
         let sandbox = try Sandbox(prepared: true)
         let terminal = try PseudoTerminal()

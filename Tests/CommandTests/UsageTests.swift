@@ -11,6 +11,7 @@ import Testing
         (["passcode"], "passcode needs one of: change, verify"),
         (["passcode", "chnage"], "unknown command passcode chnage; did you mean change?"),
         (["remove", "a"], "unknown command remove; did you mean rm?"),
+        (["check"], "unknown command check; did you mean verify?"),
         (["passcode", "check"], "unknown command passcode check; did you mean passcode verify?"),
         (["frobnicate"], "unknown command frobnicate (see"),
         (["get"], "get: NAME is missing"),

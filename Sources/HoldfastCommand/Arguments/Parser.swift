@@ -70,7 +70,9 @@ struct Parser {
             let candidates = CommandTable.nextWords(words)
             guard candidates.contains(word) else {
                 let spoken = (words + [word]).joined(separator: " ")
-                let same = CommandTable.group(words).first { $0.synonyms.contains(word) }
+                let same = CommandTable.group(words).first {
+                    $0.words.count == words.count + 1 && $0.synonyms.contains(word)
+                }
                 let hint = same.map { "; did you mean \($0.name)?" } ?? Suggestion.hint(word, candidates)
                 throw usage("unknown command \(spoken)" + hint)
             }

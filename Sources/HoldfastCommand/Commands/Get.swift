@@ -20,14 +20,16 @@ private func getValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let name = arguments[place: 0]
     let collection = arguments.collection
     let vault = try Unlocking.open(arguments)
-    var progress = Progress("Reading", isAllowed: !Descriptors.isTerminal(STDOUT_FILENO))
-    var done: UInt64 = 0
-    try Naming.explaining(name, collection) { () throws(CommandError) in
-        try vaultCall {
-            try vault.read(name, in: collection) { bytes in
-                try Descriptors.write(bytes, to: STDOUT_FILENO)
-                done += UInt64(bytes.byteCount)
-                progress.update(done, of: nil)
+    let isQuiet = Descriptors.isTerminal(STDOUT_FILENO)
+    try Progress.show("Reading", isAllowed: !isQuiet) { progress throws(CommandError) in
+        var done: UInt64 = 0
+        try Naming.explaining(name, collection) { () throws(CommandError) in
+            try vaultCall {
+                try vault.read(name, in: collection) { bytes in
+                    try Descriptors.write(bytes, to: STDOUT_FILENO)
+                    done += UInt64(bytes.byteCount)
+                    progress.update(done, of: nil)
+                }
             }
         }
     }

@@ -83,10 +83,7 @@ private func keptOrNewPhrase(
 
 /// Moves what is left under older keys.
 func finishRekey(_ vault: Vault) throws(CommandError) {
-    var progress = Progress("Moving records to the new keys")
-    try vaultCall {
-        try vault.finishRekey { done, total in
-            progress.update(UInt64(max(0, done)), of: UInt64(max(0, total)), unit: { "\($0)" })
-        }
+    try Progress.show("Moving records to the new keys") { progress throws(CommandError) in
+        try vaultCall { try vault.finishRekey { done, total in progress.update(done, of: total) } }
     }
 }

@@ -31,11 +31,8 @@ private func verifyVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
 }
 
 private func check(_ vault: Vault) throws(CommandError) -> Vault.Verification {
-    var progress = Progress("Checking records")
-    return try vaultCall {
-        try vault.verify { done, total in
-            progress.update(UInt64(max(0, done)), of: UInt64(max(0, total)), unit: { "\($0)" })
-        }
+    try Progress.show("Checking records") { progress throws(CommandError) in
+        try vaultCall { try vault.verify { done, total in progress.update(done, of: total) } }
     }
 }
 
