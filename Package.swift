@@ -70,6 +70,7 @@ let package = Package(
         tests("VaultCoreTests", ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         tests("AppLockCoreTests", ["AppLockCore", "VaultCore", "VaultFormat", "SecretMemory"]),
         tests("HoldfastTests", exported),
+        tests("CommandTests", ["HoldfastCommand"]),
     ],
     swiftLanguageModes: [.v6]
 )
