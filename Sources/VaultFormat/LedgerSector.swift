@@ -79,6 +79,8 @@ package struct LedgerSector: Sendable, Hashable {
         knownWrong = hasTag == 1 ? tag : nil
         try reader.expectZeros("ledger padding")
         // Counts that no use reaches come from elsewhere; they must not overflow ours.
-        guard refused <= spent, spent < 1 << 20, sequence < 1 << 62, delay <= 3_600_000 else { throw .invalid(field: "ledger counts") }
+        guard refused <= spent, spent < 1 << 20, sequence < 1 << 62, delay <= 3_600_000 else {
+            throw .invalid(field: "ledger counts")
+        }
     }
 }

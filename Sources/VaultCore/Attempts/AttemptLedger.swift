@@ -115,7 +115,9 @@ struct AttemptLedger: ~Copyable, Sendable {
         from source: HomeDirectory, to target: HomeDirectory, vault: VaultID, now: BootInstant
     ) throws(VaultError) {
         try create(in: target, vault: vault, now: now)
-        guard let file = try source.openFile(name, O_RDONLY), let copy = try target.openFile(name, O_RDWR) else { return }
+        guard let file = try source.openFile(name, O_RDONLY), let copy = try target.openFile(name, O_RDWR) else {
+            return
+        }
         let bytes = try file.read(LedgerSector.fileSize, at: 0)
         guard decide(bytes, vault: vault).sector != nil else { return }
         try copy.write(bytes, at: 0)

@@ -57,7 +57,9 @@ final class FileWriter: KeyHolder, @unchecked Sendable {  // used inside the gat
         guard let file = try home.openFile(name, O_RDWR | O_CREAT | O_EXCL) else {
             throw .damaged("the files folder is missing")
         }
-        guard try file.tryLock(exclusive: true) else { throw VaultError(.busy, "the new file is held by another process") }
+        guard try file.tryLock(exclusive: true) else {
+            throw VaultError(.busy, "the new file is held by another process")
+        }
         try file.write(FileFormat.magic, at: 0)
         self.file = file
     }
