@@ -29,28 +29,47 @@ func tests(_ name: String, _ dependencies: [String]) -> Target {
     .testTarget(name: name, dependencies: dependencies.map { .byName(name: $0) }, swiftSettings: settings)
 }
 
+// `Holdfast` re-exports these. Who imports it names them too: the build must see that their layout is used.
+let exported = ["Holdfast", "AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]
+
+// The process that the crash tests kill, and the library that makes its disk fail (LD_PRELOAD). Never installed.
+#if os(Linux)
+let crashTests: [Target] = [
+    .executableTarget(
+        name: "CrashSubject", dependencies: ["VaultCore", "Cryptography", "SecretMemory"], path: "Tests/CrashSubject",
+        swiftSettings: settings),
+    .target(name: "FaultInjection", path: "Tests/FaultInjection"),
+    tests("CrashTests", ["CrashSubject", "VaultCore", "Cryptography", "SecretMemory"]),
+]
+let crashProducts: [Product] = [.library(name: "FaultInjection", type: .dynamic, targets: ["FaultInjection"])]
+#else
+let crashTests: [Target] = []
+let crashProducts: [Product] = []
+#endif
+
 let package = Package(
     name: "holdfast",
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "Holdfast", targets: ["Holdfast"]),
         .executable(name: "holdfast", targets: ["HoldfastCommand"]),
-    ],
-    targets: systemLibraryNames.map { .systemLibrary(name: $0, path: "Sources/\($0)") } + [
+    ] + crashProducts,
+    targets: systemLibraryNames.map { .systemLibrary(name: $0, path: "Sources/\($0)") } + crashTests + [
         library("SecretMemory", c: ["CSodium", "CPlatform"]),
         library("Cryptography", ["SecretMemory"], c: ["COpenSSL", "CArgon2"]),
         library("VaultFormat"),
         library("VaultCore", ["VaultFormat", "Cryptography", "SecretMemory"], c: ["CLMDB"]),
         library("AppLockCore", ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         library("Holdfast", ["AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
-        .executableTarget(name: "HoldfastCommand", dependencies: ["Holdfast"], swiftSettings: settings),
+        .executableTarget(
+            name: "HoldfastCommand", dependencies: exported.map { .byName(name: $0) }, swiftSettings: settings),
 
         tests("SecretMemoryTests", ["SecretMemory"]),
         tests("CryptographyTests", ["Cryptography", "SecretMemory"]),
         tests("VaultFormatTests", ["VaultFormat"]),
         tests("VaultCoreTests", ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         tests("AppLockCoreTests", ["AppLockCore", "VaultCore", "VaultFormat", "SecretMemory"]),
-        tests("HoldfastTests", ["Holdfast"]),
+        tests("HoldfastTests", exported),
         tests("CommandTests", ["HoldfastCommand"]),
     ],
     swiftLanguageModes: [.v6]

@@ -15,7 +15,9 @@ public final class HoldfastApp: Sendable {
     public let lock: AppLock
 
     /// Opens the home in a folder; it starts locked.
-    /// - Parameter isLockEnabled: When false, leaving the app does not lock the vault. It is locked at launch all the same.
+    /// - Parameters:
+    ///   - path: The folder.
+    ///   - isLockEnabled: When false, leaving the app does not lock the vault. It is locked at launch all the same.
     /// - Throws: As ``VaultCore/Vault/init(at:)``.
     public init(at path: String, isLockEnabled: Bool = true) throws(VaultError) {
         vault = try Vault(at: path)

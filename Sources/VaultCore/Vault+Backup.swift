@@ -19,7 +19,9 @@ extension Vault {
     /// Copies the vault into a new folder while it is in use; it need not be unlocked, everything stays encrypted.
     ///
     /// The folder is a home of its own with a manifest of every file's BLAKE3; passcode and phrase are those of now.
-    /// - Parameter progress: Called with bytes copied and the bytes there are.
+    /// - Parameters:
+    ///   - path: The new folder; it does not exist or is empty.
+    ///   - progress: Called with bytes copied and the bytes there are.
     /// - Throws: `exists` when the folder is not empty, `damaged`, `diskFull`, `readOnly`; a failed backup is removed.
     public func backup(
         to path: String, progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
@@ -42,13 +44,15 @@ extension Vault {
         guard let folder = try home.openFile(FileStore.folder, O_RDONLY | O_DIRECTORY) else {
             throw .damaged("the files folder is missing")
         }
-        _ = try folder.tryLock(exclusive: false)
+        try folder.lock(exclusive: false, orBusy: "another process is tidying up the vault's files; try again")
         let header = try snapshot(to: target)
-        try AttemptLedger.create(in: target, vault: header.vault, now: settings.clock.now())
-        let names = try home.names(in: FileStore.folder).filter { !$0.hasPrefix(FileStore.partPrefix) }
+        try AttemptLedger.copy(from: home, to: target, vault: header.vault, now: settings.clock.now())
+        let names = try home.names(in: FileStore.folder).filter(FileStore.isName)
         var paths: [(String, UInt64)] = []
         for name in names {
-            guard let file = try home.openFile(FileStore.path(name), O_RDONLY) else { continue }
+            guard let file = try home.openFile(FileStore.path(name), O_RDONLY) else {
+                throw .damaged("\(FileStore.path(name)) went away while it was to be copied")
+            }
             paths.append((FileStore.path(name), try file.status().size))
         }
         let total = paths.reduce(0) { $0 + $1.1 }
@@ -59,7 +63,7 @@ extension Vault {
         }
         for (path, _) in paths {
             guard let entry = try FileCopy.copy(path, from: home, to: target, progress: { progress(done + $0, total) })
-            else { continue }
+            else { throw .damaged("\(path) went away while it was to be copied") }
             done += entry.size
             entries.append(entry)
         }
@@ -94,7 +98,10 @@ extension Vault {
 
     /// Restores a backup into a folder that does not exist or is empty, after every byte matched the manifest.
     ///
-    /// - Parameters as ``backup(to:progress:)``.
+    /// - Parameters:
+    ///   - source: The folder that ``backup(to:progress:)`` wrote.
+    ///   - path: The new home.
+    ///   - progress: Called with bytes copied and the bytes there are.
     /// - Throws: `exists`, `damaged` when the backup is not what was written, `noVault` when it is no backup.
     public static func restore(
         from source: String, to path: String, progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
@@ -135,7 +142,7 @@ extension Vault {
         }
         let header = try HeaderFile.read(in: home)
         guard header.vault == manifest.vault else { throw .damaged("the backup's header is of another vault") }
-        try AttemptLedger.create(in: home, vault: header.vault, now: SystemBootClock().now())
+        try AttemptLedger.copy(from: backup, to: home, vault: header.vault, now: SystemBootClock().now())
         // LMDB reads it once before anybody relies on it.
         _ = try DatabaseEnvironment.acquire(in: home)
     }

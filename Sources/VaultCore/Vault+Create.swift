@@ -2,89 +2,6 @@ public import Cryptography
 public import SecretMemory
 internal import VaultFormat
 
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
-
-/// Prepares a folder for a new home. A marker lies in it until everything is written, so that a killed creation is
-/// never taken for a vault, and can be started over.
-struct VaultCreation: ~Copyable {
-    static let marker = ".creating"
-    /// What a creation may have left behind.
-    private static let ownNames: Set<String> = [
-        marker, HeaderFile.name, AttemptLedger.name, DatabaseEnvironment.fileName,
-        DatabaseEnvironment.fileName + "-lock", FileStore.folder,
-    ]
-
-    let home: HomeDirectory
-    private let madeFolder: Bool
-    private let markerFile: DurableFile
-
-    /// - Throws: `exists` when the folder holds anything but an unfinished creation; nothing is touched then.
-    init(at path: String) throws(VaultError) {
-        let madeFolder = try VaultCreation.makeFolders(path)
-        let home = try HomeDirectory(path: path)
-        let names = try home.names(in: ".")
-        guard names.isEmpty || names.contains(VaultCreation.marker) && VaultCreation.ownNames.isSuperset(of: names)
-        else {
-            let what = names.contains(HeaderFile.name) ? "there is a vault at" : "there are other files in"
-            throw VaultError(.exists, "\(what) \(path); nothing was changed")
-        }
-        guard let file = try home.openFile(VaultCreation.marker, O_RDWR | O_CREAT) else { throw .damaged("marker") }
-        guard try file.tryLock(exclusive: true) else {
-            throw VaultError(.busy, "another process is creating a vault at \(path)")
-        }
-        // The other one may have finished while we waited for nothing: its marker is gone and this one is ours alone.
-        guard try home.names(in: ".").allSatisfy({ !names.isEmpty || $0 == VaultCreation.marker }) else {
-            throw VaultError(.exists, "there is a vault at \(path); nothing was changed")
-        }
-        VaultCreation.removeContents(of: home)
-        try system("protecting \(path)") { fchmod(home.descriptor, 0o700) }
-        try home.makeFolder(FileStore.folder)
-        self.home = home
-        self.madeFolder = madeFolder
-        markerFile = file
-    }
-
-    /// Makes the new home durable and takes the marker away: from now on it is a vault.
-    func finish() throws(VaultError) {
-        try home.synchronize(FileStore.folder)
-        try home.synchronize()
-        home.remove(VaultCreation.marker)
-        try home.synchronize()
-    }
-
-    /// Undoes everything after a failure.
-    func abandon() {
-        VaultCreation.removeContents(of: home)
-        home.remove(VaultCreation.marker)
-        if madeFolder { unsafe rmdir(home.path) }
-    }
-
-    private static func removeContents(of home: HomeDirectory) {
-        for name in (try? home.names(in: FileStore.folder)) ?? [] { home.remove(FileStore.path(name)) }
-        unsafe unlinkat(home.descriptor, FileStore.folder, AT_REMOVEDIR)
-        for name in VaultCreation.ownNames where name != VaultCreation.marker { home.remove(name) }
-    }
-
-    /// Creates the folder and those above it; true when the last one is new.
-    private static func makeFolders(_ path: String) throws(VaultError) -> Bool {
-        guard !path.isEmpty else { throw VaultError(.noVault, "the path of the vault is empty") }
-        var made = false
-        var end = path.startIndex
-        while end < path.endIndex {
-            end = path[path.index(after: end)...].firstIndex(of: "/") ?? path.endIndex
-            let part = String(path[..<end])
-            made = unsafe mkdir(part, 0o700) == 0
-            let number = errno
-            if !made && number != EEXIST && end == path.endIndex { throw .system(number, "creating \(path)") }
-        }
-        return made
-    }
-}
-
 extension Vault {
     /// Creates a vault in a folder that does not exist or is empty.
     ///
@@ -141,7 +58,7 @@ extension Vault {
 
     private static func writeFirstRoot(_ keys: UnlockedKeys, in home: HomeDirectory) throws(VaultError) {
         let database = try DatabaseEnvironment.acquire(in: home)
-        let state = try WriterState(keys, database)
+        let state = try WriterState(keys, database, in: home)
         let transaction = try WriteTransaction(database)
         try WriteSession.writeRoot(RootRecord(), state, transaction)
         try transaction.commit()

@@ -110,6 +110,7 @@ package struct RecordFields: Sendable, Hashable {
     package init(parsing bytes: RawSpan) throws(FormatError) {
         guard bytes.byteCount >= RecordFields.size,
             bytes.integer(at: 0, as: UInt8.self) == RecordFields.version,
+            bytes.integer(at: 3, as: UInt8.self) == 0,
             let kind = bytes.integer(at: 1, as: UInt8.self).flatMap(Kind.init(rawValue:)),
             let origin = bytes.integer(at: 2, as: UInt8.self).flatMap(Origin.init(rawValue:)),
             let collectionSize = bytes.integer(at: 4, as: UInt16.self),

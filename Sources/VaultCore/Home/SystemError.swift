@@ -11,6 +11,7 @@ extension VaultError {
         switch number {
         case ENOSPC, EDQUOT:
             return VaultError(.diskFull, "\(doing): \(words); what was stored before is unchanged")
+        case EEXIST: return VaultError(.exists, "\(doing): \(words)")
         case EROFS: return VaultError(.readOnly, "\(doing): \(words)")
         case EACCES, EPERM: return VaultError(.permissionDenied, "\(doing): \(words)")
         case ENOMEM: return VaultError(.outOfMemory, "\(doing): \(words)")

@@ -28,6 +28,9 @@ internal import CLMDB
         if code != 0 { throw .database(code, "reading") }
     }
 
+    /// The number of the transaction whose state the snapshot shows.
+    var number: UInt64 { unsafe UInt64(mdb_txn_id(handle)) }
+
     @inline(__always)
     func park() { unsafe mdb_txn_reset(handle) }
 
@@ -78,6 +81,10 @@ internal import CLMDB
 @safe struct WriteTransaction: ~Copyable {
     private let handle: OpaquePointer
     private let database: MDB_dbi
+    private let environment: OpaquePointer
+
+    /// The number that this transaction has; the state it began with has the one before.
+    var number: UInt64 { unsafe UInt64(mdb_txn_id(handle)) }
 
     /// The caller keeps the lease for as long as the transaction lives.
     init(_ lease: DatabaseLease) throws(VaultError) {
@@ -88,6 +95,7 @@ internal import CLMDB
         guard let transaction = unsafe transaction else { throw .damaged("no transaction") }
         unsafe handle = transaction
         database = environment.database
+        unsafe self.environment = environment.handle
     }
 
     deinit { unsafe mdb_txn_abort(handle) }
@@ -95,8 +103,18 @@ internal import CLMDB
     /// Returns when everything is on the disk.
     consuming func commit() throws(VaultError) {
         let transaction = unsafe handle
+        let environment = unsafe environment
+        let number = number
         discard self  // a failed commit has freed the transaction too
-        try VaultCore.database("writing") { unsafe mdb_txn_commit(transaction) }
+        let before = unsafe DatabaseFile.metaPage(ofTransaction: number, environment)
+        let code = unsafe mdb_txn_commit(transaction)
+        guard code == 0 else {
+            // LMDB takes back the number of a meta page that it could not write, not all of it.
+            unsafe DatabaseFile.putBack(before, ofTransaction: number, environment)
+            throw .database(code, "writing")
+        }
+        // What is stored is stored; a file that stays short is made longer when it is opened next.
+        try? unsafe DatabaseFile.coverPages(environment, readOnly: false)
     }
 
     /// Lends the value of `key`; nil when there is none. Valid until the next write.

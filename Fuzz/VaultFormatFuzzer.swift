@@ -1,0 +1,185 @@
+// Compiled by scripts/fuzz together with the files of Sources/VaultFormat into one module, so there is nothing to import
+// and normal builds know nothing of it. A violated rule traps, which libFuzzer reports with the input that led there.
+
+/// One input: the first byte chooses the parser, the second how the rest is used.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+    guard count >= 2 else { return 0 }
+    let input = unsafe Array(UnsafeBufferPointer(start: start, count: count))
+    let rest = Array(input[2...])
+    switch input[0] % 6 {
+    case 0: fuzzHeader(shape(rest, input[1], Samples.header))
+    case 1: fuzzLedgerSector(shape(rest, input[1], Samples.sector))
+    case 2: fuzzManifest(shape(rest, input[1], Samples.manifest))
+    case 3: fuzzKeybag(shape(rest, input[1], Samples.keybag))
+    case 4: fuzzPolicy(shape(rest, input[1], Samples.policy))
+    default: fuzzRecord(shape(rest, input[1], Samples.record))
+    }
+    return 0
+}
+
+/// The bytes to parse: the input as it is, filled up to the size of a valid sample, or a valid sample with the input as
+/// a list of edits. The last one gets past sizes and magic bytes at once.
+private func shape(_ input: [UInt8], _ selector: UInt8, _ sample: [UInt8]) -> [UInt8] {
+    switch selector % 3 {
+    case 0: return input
+    case 1: return Array(input.prefix(sample.count)) + [UInt8](repeating: 0, count: max(0, sample.count - input.count))
+    default:
+        var bytes = sample
+        for edit in stride(from: 0, to: input.count - 2, by: 3) {
+            bytes[(Int(input[edit]) << 8 | Int(input[edit + 1])) % bytes.count] = input[edit + 2]
+        }
+        return bytes
+    }
+}
+
+/// Whatever is parsed must be written as the very bytes it was read from.
+private func require(_ condition: Bool, _ rule: StaticString) {
+    if !condition { fatalError("\(rule)") }
+}
+
+// Checksums: the one that is there is taken for right, so that the fuzzer need not invert a hash.
+
+private func fuzzHeader(_ bytes: [UInt8]) {
+    let tail = Array(bytes.suffix(32))
+    guard let header = try? Header(parsing: bytes, checksum: { _ in tail }) else { return }
+    let encoded = try? header.encoded(checksum: { _ in tail })
+    require(encoded == bytes, "a header has two encodings")
+    let digest = [UInt8](repeating: 7, count: 32)
+    for slot in header.slots {
+        let data = slot.authenticatedData(vault: header.vault, policyDigest: digest)
+        require(data.count >= 16 + 4 + 37 + 32, "a slot's authenticated data lacks something")
+        if let costs = slot.derivation { try? DerivationLimits.standard.check(costs) }
+    }
+    var changed = header
+    for slot in header.slots { changed.set(slot) }
+    require(changed.slots.count == header.slots.count, "a slot was lost")
+}
+
+private func fuzzLedgerSector(_ bytes: [UInt8]) {
+    let tail = Array(bytes.suffix(32))
+    guard let sector = try? LedgerSector(parsing: bytes, checksum: { _ in tail }) else { return }
+    require(sector.encoded(checksum: { _ in tail }) == bytes, "a ledger sector has two encodings")
+}
+
+private func fuzzManifest(_ bytes: [UInt8]) {
+    let digits = String(decoding: bytes.dropLast().suffix(64), as: UTF8.self)
+    let digest = Hexadecimal.decode(digits) ?? []
+    guard let manifest = try? BackupManifest(parsing: bytes, checksum: { _ in digest }) else { return }
+    require(manifest.encoded(checksum: { _ in digest }) == bytes, "a manifest has two encodings")
+    for entry in manifest.entries {
+        let isFile = entry.path.hasPrefix("files/") && entry.path.utf8.count == 38 && !entry.path.contains("..")
+        require(entry.path == "header" || entry.path == "vault.mdb" || isFile, "a manifest leads elsewhere")
+        require(entry.digest.count == 32, "a digest has the wrong size")
+    }
+}
+
+private func fuzzPolicy(_ bytes: [UInt8]) {
+    guard let policy = try? VaultPolicy(parsing: bytes) else { return }
+    let encoded = try? policy.encoded()
+    require(encoded == bytes, "a policy has two encodings")
+}
+
+private func fuzzKeybag(_ bytes: [UInt8]) {
+    let span = unsafe bytes.span.bytes
+    guard let layout = try? KeybagLayout(parsing: span) else { return }
+    var copy = bytes
+    var elements = copy.mutableSpan
+    var target = unsafe elements.mutableBytes
+    let keys = layout.entries.map { (kind: $0.kind, epoch: $0.epoch) }
+    let written = try? KeybagLayout(writing: keys, into: &target)
+    require(written == layout && copy == bytes, "a keybag has two encodings")
+    for entry in layout.entries {
+        require(layout.range(of: entry.kind, epoch: entry.epoch) == entry.range, "a key is not found")
+        require(entry.range.count == 32 && entry.range.upperBound <= bytes.count, "a key lies outside")
+    }
+}
+
+/// Records, root records and file descriptors: all three over the same bytes.
+private func fuzzRecord(_ bytes: [UInt8]) {
+    let span = unsafe bytes.span.bytes
+    if let fields = try? RecordFields(parsing: span) {
+        require(fields.contentOffset <= bytes.count, "a record's content lies outside")
+        let front = write(RecordFields.size) { fields.write(into: &$0) }
+        require(front == Array(bytes.prefix(RecordFields.size)), "a record's front has two encodings")
+    }
+    if let root = try? RootRecord(parsing: span) {
+        var sum = root.sum
+        sum.add(Sum256(span, at: 3))
+        sum.subtract(Sum256(span, at: 3))
+        require(sum == root.sum, "a sum cannot be undone")
+        require(write(RootRecord.size) { root.write(into: &$0) } == bytes, "a root record has two encodings")
+    }
+    if let file = try? FileDescriptor(parsing: span) {
+        if let size = FileFormat.sizeOnDisk(length: file.length) { require(size > file.length, "a size wrapped") }
+        let front = write(FileDescriptor.keyRange.lowerBound) { file.write(into: &$0) }
+        require(front == Array(bytes.prefix(front.count)), "a file descriptor has two encodings")
+    }
+}
+
+private func write(_ count: Int, _ body: (inout MutableRawSpan) -> Void) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0xFF, count: count)
+    var elements = bytes.mutableSpan
+    var span = unsafe elements.mutableBytes
+    body(&span)
+    return bytes
+}
+
+/// Valid bytes of each structure.
+private enum Samples {
+    static let vault = VaultID(bytes: Array(1...16))!
+
+    static let policy: [UInt8] = {
+        var policy = VaultPolicy.standard
+        policy.collectionMinima = ["a": .presence, "b": .keyBound, "é": .hardwareLimited]
+        return (try? policy.encoded()) ?? []
+    }()
+
+    static let header: [UInt8] = {
+        let fill = { (byte: UInt8, count: Int) in [UInt8](repeating: byte, count: count) }
+        var slots = [
+            Slot(
+                id: 1, kind: .passcode, flags: [.bindsPolicy, .hardwareShare],
+                derivation: DerivationParameters(passes: 3, memoryKiB: 65_536), salt: fill(1, 16),
+                commitment: fill(2, 32), hardwareName: [1, 2, 3]),
+            Slot(
+                id: 2, kind: .recoveryPhrase, flags: [], derivation: nil, salt: fill(3, 16), commitment: fill(4, 32)),
+            Slot(
+                id: 3, kind: SlotKind(rawValue: 77), flags: [], derivation: nil, salt: fill(5, 16),
+                commitment: fill(6, 32)),
+        ]
+        for index in slots.indices {
+            slots[index].nonce = fill(7, 12)
+            slots[index].wrappedKey = fill(8, 48)
+        }
+        slots[2].kindData = [1, 2, 3, 4]
+        var policy = VaultPolicy.standard
+        policy.collectionMinima = ["a": .presence, "b": .keyBound]
+        let header = Header(
+            vault: vault, generation: 1, created: 2, epoch: 3, policy: policy, sealedKeybag: fill(9, 65), slots: slots)
+        return (try? header.encoded(checksum: { _ in fill(0, 32) })) ?? []
+    }()
+
+    static let sector = LedgerSector(
+        vault: vault, sequence: 1, spent: 2, refused: 1, delay: 30_000, delayStart: 5,
+        bootID: [UInt8](repeating: 1, count: 16), knownWrong: [UInt8](repeating: 2, count: 32)
+    ).encoded(checksum: { _ in [UInt8](repeating: 0, count: 32) })
+
+    static let manifest: [UInt8] = {
+        let digest = [UInt8](repeating: 0xAB, count: 32)
+        let paths = ["header", "vault.mdb", "files/00112233445566778899aabbccddeeff"]
+        let entries = paths.map { BackupManifest.Entry(path: $0, size: 16_384, digest: digest) }
+        return BackupManifest(vault: vault, entries: entries).encoded(checksum: { _ in digest })
+    }()
+
+    static let keybag: [UInt8] = {
+        let keys = KeybagLayout.Kind.allCases.map { (kind: $0, epoch: UInt32(1)) } + [(kind: .records, epoch: 2)]
+        return write(KeybagLayout.size(entries: keys.count)) { _ = try? KeybagLayout(writing: keys, into: &$0) }
+    }()
+
+    static let record: [UInt8] = {
+        let fields = RecordFields(
+            kind: .inline, origin: .protected, sequence: 1, created: 2, modified: 3, collectionSize: 7, nameSize: 9)
+        return write(RecordFields.size) { fields.write(into: &$0) } + [UInt8](repeating: 0x61, count: 24)
+    }()
+}

@@ -1,0 +1,133 @@
+internal import VaultFormat
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// Prepares a folder for a new home. A marker lies in it until everything is written, so that a killed creation is
+/// never taken for a vault, and can be started over.
+struct VaultCreation: ~Copyable {
+    static let marker = ".creating"
+    /// What a creation may have left behind.
+    private static let ownNames: Set<String> = [
+        marker, HeaderFile.name, AttemptLedger.name, DatabaseEnvironment.fileName,
+        DatabaseEnvironment.fileName + "-lock", FileStore.folder, BackupManifest.fileName,
+    ]
+
+    let home: HomeDirectory
+    /// Folders that were not there before, the innermost last.
+    private let madeFolders: [String]
+    private let markerFile: DurableFile
+
+    /// - Throws: `exists` when the folder holds anything but an unfinished creation; nothing is touched then.
+    init(at path: String) throws(VaultError) {
+        let madeFolders = try VaultCreation.makeFolders(path)
+        do throws(VaultError) {
+            let home = try HomeDirectory(path: path)
+            let file = try VaultCreation.takeMarker(home)
+            do throws(VaultError) {
+                VaultCreation.removeContents(of: home)
+                try system("protecting \(path)") { fchmod(home.descriptor, 0o700) }
+                try home.makeFolder(FileStore.folder)
+            } catch {
+                VaultCreation.removeContents(of: home)
+                home.remove(VaultCreation.marker)
+                throw error
+            }
+            self.home = home
+            markerFile = file
+        } catch {
+            VaultCreation.remove(madeFolders)
+            throw error
+        }
+        self.madeFolders = madeFolders
+    }
+
+    /// Lays the marker into an empty folder, or takes over one that was left behind.
+    /// - Throws: `exists`, `busy` while another process holds it.
+    private static func takeMarker(_ home: HomeDirectory) throws(VaultError) -> DurableFile {
+        let names = try home.names(in: ".")
+        let isEmpty = names.isEmpty
+        guard isEmpty || names.contains(marker) && ownNames.isSuperset(of: names) else { throw exists(home, names) }
+        // A marker that is gone, or there, by now was taken away or laid by another process that was quicker.
+        guard let file = try home.openFile(marker, isEmpty ? O_RDWR | O_CREAT | O_EXCL : O_RDWR),
+            try file.tryLock(exclusive: true), let current = try home.openFile(marker, O_RDONLY),
+            try current.status().isSameFile(as: file.status())
+        else { throw busy(home) }
+        // Ours from here on. The other one may have finished between the look into the folder and our marker.
+        let namesNow = try home.names(in: ".")
+        guard !isEmpty || namesNow == [marker] else {
+            home.remove(marker)
+            throw exists(home, namesNow)
+        }
+        return file
+    }
+
+    private static func exists(_ home: HomeDirectory, _ names: [String]) -> VaultError {
+        let what = names.contains(HeaderFile.name) ? "there is a vault at" : "there are other files in"
+        return VaultError(.exists, "\(what) \(home.path); nothing was changed")
+    }
+
+    private static func busy(_ home: HomeDirectory) -> VaultError {
+        VaultError(.busy, "another process is creating a vault at \(home.path)")
+    }
+
+    /// Makes the new home durable and takes the marker away: from now on it is a vault.
+    func finish() throws(VaultError) {
+        try home.synchronize(FileStore.folder)
+        try home.synchronize()
+        for folder in madeFolders { try VaultCreation.synchronizeParent(of: folder) }
+        try system("finishing \(home.path)") { unsafe unlinkat(home.descriptor, VaultCreation.marker, 0) }
+        try home.synchronize()
+    }
+
+    /// Undoes everything after a failure.
+    func abandon() {
+        VaultCreation.removeContents(of: home)
+        home.remove(VaultCreation.marker)
+        VaultCreation.remove(madeFolders)
+    }
+
+    private static func removeContents(of home: HomeDirectory) {
+        for name in (try? home.names(in: FileStore.folder)) ?? [] { home.remove(FileStore.path(name)) }
+        unsafe unlinkat(home.descriptor, FileStore.folder, AT_REMOVEDIR)
+        for name in VaultCreation.ownNames where name != VaultCreation.marker { home.remove(name) }
+    }
+
+    private static func remove(_ folders: [String]) {
+        for folder in folders.reversed() { unsafe rmdir(folder) }
+    }
+
+    /// Creates the folder and those above it.
+    /// - Returns: Those that are new.
+    private static func makeFolders(_ path: String) throws(VaultError) -> [String] {
+        guard !path.isEmpty else { throw VaultError(.noVault, "the path of the vault is empty") }
+        var made: [String] = []
+        var end = path.startIndex
+        while end < path.endIndex {
+            end = path[path.index(after: end)...].firstIndex(of: "/") ?? path.endIndex
+            let part = String(path[..<end])
+            if unsafe mkdir(part, 0o700) == 0 {
+                made.append(part)
+                continue
+            }
+            let number = errno
+            if number != EEXIST && end == path.endIndex {
+                remove(made)
+                throw .system(number, "creating \(path)")
+            }
+        }
+        return made
+    }
+
+    /// A new folder's name lies in the one above it.
+    private static func synchronizeParent(of path: String) throws(VaultError) {
+        var parent = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        if parent.isEmpty { parent = "/" }
+        let folder = try system("opening \(parent)") { unsafe open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        defer { close(folder) }
+        try system("synchronizing \(parent)") { fsync(folder) }
+    }
+}

@@ -1,0 +1,62 @@
+import Glibc
+import SecretMemory
+import VaultCore
+
+/// A process to be killed: it works on a vault and acknowledges on standard output what has returned.
+///
+/// Run by the crash tests only. Exit status: 0 all done, 1 an unexpected error, 2 usage, 3 the test went away.
+@main enum Subject {
+    static func main() {
+        let words = Array(CommandLine.arguments.dropFirst())
+        guard words.count >= 3 else { usage() }
+        let (home, clock, rest) = (words[1], FileClock(words[2]), Array(words.dropFirst(3)))
+        ProcessHardening.apply()
+        do {
+            guard try run(words[0], home, clock, rest) else { usage() }
+        } catch {
+            Report.line("error \(Report.code(of: error)) \(error)")
+            exit(1)
+        }
+        exit(0)
+    }
+
+    private static func usage() -> Never {
+        Report.line("usage: CrashSubject MODE HOME CLOCK [ARGUMENT...]")
+        exit(2)
+    }
+
+    private static func run(_ mode: String, _ home: String, _ clock: FileClock, _ rest: [String]) throws -> Bool {
+        // These two read their orders from standard input; the others only watch it end.
+        switch mode {
+        case "guess":
+            try Guesses.onDemand(home, clock, first: number(rest, 0))
+            return true
+        case "flip":
+            try Flips.run(home, clock)
+            return true
+        default: Parent.endWithIt()
+        }
+        switch mode {
+        case "write":
+            try Writes.endless(home, clock, seed: UInt64(number(rest, 0)), threads: number(rest, 1))
+        case "put": try Writes.puts(home, clock, writer: number(rest, 0), count: number(rest, 1))
+        case "attempt": try Guesses.endless(home, clock, first: number(rest, 0))
+        case "passcode": try KeyChanges.passcodes(home, clock, from: number(rest, 0))
+        case "recover": try KeyChanges.recoveries(home, clock, from: number(rest, 0), phrase: number(rest, 1))
+        case "rekey": try KeyChanges.rekeys(home, clock, from: number(rest, 0), phrase: number(rest, 1))
+        case "create": Homes.creations(below: home, clock)
+        case "backup": try Homes.backups(of: home, clock, below: rest.first ?? "")
+        case "script": try Script.run(home, clock)
+        case "script-create": Script.create(home, clock)
+        case "script-backup": try Script.backup(home, clock, to: rest.first ?? "")
+        case "small-disk": try SmallDisk.run(home, clock)
+        default: return false
+        }
+        return true
+    }
+
+    private static func number(_ words: [String], _ index: Int) -> Int {
+        guard words.indices.contains(index), let number = Int(words[index]) else { usage() }
+        return number
+    }
+}

@@ -1,0 +1,145 @@
+#if os(Linux)
+import Foundation
+import Glibc
+
+/// A process of ours with channels to its input and from its output. It never outlives this object.
+final class Child {
+    /// How a process ended.
+    enum End: Hashable {
+        case exited(Int32)
+        case killed(Int32)
+    }
+
+    private var process = pid_t()
+    private var input: Int32
+    private let output: Int32
+    private var buffer: [UInt8] = []
+    private var ended: End?
+
+    /// The built products lie beside the test's own executable.
+    static let products = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+        .path
+
+    /// Starts the crash subject, or another command found in PATH.
+    init(_ arguments: [String], command: String = "\(products)/CrashSubject", environment: [String: String] = [:])
+        throws
+    {
+        let toChild = try Child.channel()
+        let fromChild = try Child.channel()
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawn_file_actions_adddup2(&actions, toChild.theirs, 0)
+        unsafe posix_spawn_file_actions_adddup2(&actions, fromChild.theirs, 1)
+        var merged = ProcessInfo.processInfo.environment
+        merged["SWIFT_BACKTRACE"] = "enable=no"
+        merged.merge(environment) { $1 }
+        var words = unsafe ([command] + arguments).map { unsafe strdup($0) } + [nil]
+        var variables = unsafe merged.map { unsafe strdup("\($0.key)=\($0.value)") } + [nil]
+        defer {
+            unsafe words.forEach { unsafe free($0) }
+            unsafe variables.forEach { unsafe free($0) }
+        }
+        let status = unsafe posix_spawnp(&process, command, &actions, nil, &words, &variables)
+        close(toChild.theirs)
+        close(fromChild.theirs)
+        input = toChild.ours
+        output = fromChild.ours
+        guard status == 0 else {
+            ended = .exited(status)
+            throw Problem("\(command) cannot be started: \(status)")
+        }
+    }
+
+    deinit {
+        if ended == nil { kill() }
+        if input >= 0 { close(input) }
+        close(output)
+    }
+
+    /// Sockets, because these can be made so that processes started meanwhile by other tests do not inherit them.
+    private static func channel() throws -> (ours: Int32, theirs: Int32) {
+        var ends: [Int32] = [0, 0]
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw Problem("no channel: \(errno)") }
+        return (ends[0], ends[1])
+    }
+
+    /// The next line; nil when the process has ended or closed its output.
+    func line() throws -> String? {
+        while true {
+            if let end = buffer.firstIndex(of: 10) {
+                let line = String(decoding: buffer[..<end], as: UTF8.self)
+                buffer.removeFirst(end + 1)
+                return line
+            }
+            var block = [UInt8](repeating: 0, count: 65_536)
+            let got = unsafe read(output, &block, block.count)
+            if got < 0 && errno == EINTR { continue }
+            guard got > 0 else { return nil }
+            buffer.append(contentsOf: block[..<got])
+        }
+    }
+
+    /// The next line, which must be there.
+    func expect() throws -> String {
+        guard let line = try line() else { throw Problem("the subject ended early: \(wait())") }
+        return line
+    }
+
+    /// Every line until the process ends.
+    func rest() throws -> [String] {
+        var lines: [String] = []
+        while let line = try line() { lines.append(line) }
+        return lines
+    }
+
+    func send(_ line: String) throws {
+        let bytes = Array((line + "\n").utf8)
+        guard unsafe write(input, bytes, bytes.count) == bytes.count else {
+            throw Problem("the subject does not listen")
+        }
+    }
+
+    func closeInput() {
+        close(input)
+        input = -1
+    }
+
+    /// `kill -9`, and what the process had said until then.
+    @discardableResult
+    func kill() -> End {
+        if ended == nil { _ = Glibc.kill(process, SIGKILL) }
+        return wait()
+    }
+
+    @discardableResult
+    func wait() -> End {
+        if let ended { return ended }
+        var status: Int32 = 0
+        while unsafe waitpid(process, &status, 0) < 0 && errno == EINTR {}
+        let end: End = status & 0x7F == 0 ? .exited(status >> 8 & 0xFF) : .killed(status & 0x7F)
+        ended = end
+        return end
+    }
+}
+
+extension Child {
+    /// Kills at a random moment: after a random number of acknowledgements and a random spin after the last of them.
+    /// - Returns: Every line that was said, those still on the way included.
+    static func killed(
+        _ arguments: [String], after lines: Int, spinning nanoseconds: UInt64, environment: [String: String] = [:]
+    ) throws -> [String] {
+        let child = try Child(arguments, environment: environment)
+        var said: [String] = []
+        while said.count < lines, let line = try child.line() { said.append(line) }
+        spin(nanoseconds: nanoseconds)
+        let end = child.kill()
+        said += try child.rest()
+        if let line = said.first(where: { $0.hasPrefix("error") || $0.hasPrefix("usage") }) {
+            throw Problem("the subject failed by itself (\(end)): \(line)")
+        }
+        return said
+    }
+}
+#endif

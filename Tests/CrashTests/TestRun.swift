@@ -1,0 +1,81 @@
+#if os(Linux)
+import CrashSubject
+import Foundation
+
+/// How much is done, and from which seed.
+enum TestRun {
+    private static let environment = ProcessInfo.processInfo.environment
+
+    /// `HOLDFAST_SEED`, to repeat a failure; else a new one.
+    static let seed: UInt64 = {
+        let seed = environment["HOLDFAST_SEED"].flatMap { UInt64($0) } ?? .random(in: 1...UInt64(Int.max))
+        print("crash tests: HOLDFAST_SEED=\(seed)")
+        return seed
+    }()
+
+    /// Set by `make soak`.
+    static let isSoak = environment["HOLDFAST_SOAK"] != nil
+
+    /// Rounds of each kill test.
+    static let rounds = isSoak ? 500 : 25
+
+    /// The numbers of one test: its own whatever else runs.
+    static func generator(_ test: String) -> SeededGenerator {
+        SeededGenerator(seed: test.utf8.reduce(seed) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 })
+    }
+
+    /// Some of `all`, in order; all of them when soaking.
+    static func sample<T>(_ all: [T], _ count: Int, using generator: inout SeededGenerator) -> [T] {
+        guard !isSoak, all.count > count else { return all }
+        return all.indices.shuffled(using: &generator).prefix(count).sorted().map { all[$0] }
+    }
+
+    /// One line of figures for a test's end.
+    static func report(_ test: String, _ figures: String) {
+        print("crash tests: \(test): \(figures) (HOLDFAST_SEED=\(seed))")
+    }
+}
+
+/// A test's own failure, in words.
+struct Problem: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
+
+/// A folder for one test, removed with it.
+final class Scratch {
+    let path: String
+
+    init() throws {
+        // The fault library compares with what the kernel calls it.
+        let folder = URL(fileURLWithPath: NSTemporaryDirectory()).resolvingSymlinksInPath().path
+        path = "\(folder)/holdfast-crash-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    subscript(name: String) -> String { "\(path)/\(name)" }
+
+    var home: String { self["home"] }
+    var clock: FileClock { FileClock(self["clock"]) }
+
+    /// Copies a home's files, but for LMDB's lock file.
+    func copyHome(_ source: String, to target: String) throws {
+        try? FileManager.default.removeItem(atPath: target)
+        try FileManager.default.createDirectory(
+            atPath: "\(target)/files", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let names = ["header", "ledger", "vault.mdb"]
+        let files = try FileManager.default.contentsOfDirectory(atPath: "\(source)/files").map { "files/\($0)" }
+        for name in names + files {
+            try FileManager.default.copyItem(atPath: "\(source)/\(name)", toPath: "\(target)/\(name)")
+        }
+    }
+}
+
+/// Busy until the time has passed: a random moment that no scheduler rounds.
+func spin(nanoseconds: UInt64) {
+    let end = DispatchTime.now().uptimeNanoseconds + nanoseconds
+    while DispatchTime.now().uptimeNanoseconds < end {}
+}
+#endif
