@@ -45,8 +45,13 @@ import Testing
         #expect(try third.jsonError()["remainingAttempts"] as? Int == 2)
         #expect(try third.jsonError()["retryAfterSeconds"] as? Int ?? 0 > 0)
 
-        // Now even the right one has to wait, and no key is derived for it.
-        let delayed = try sandbox.run("passcode", "verify", "--json", passcode: Prepared.passcode)
+        // Now even the right one has to wait, and is not asked for.
+        let right = unsafe open(try sandbox.file((Prepared.passcode + "\n").utf8), O_RDONLY)
+        defer { close(right) }
+        let delayed = try sandbox.run("passcode", "verify", "--json", "--passcode-fd=3", descriptors: [3: .ours(right)])
+        #expect(lseek(right, 0, SEEK_CUR) == 0)
+        #expect(try sandbox.run("get", "greeting", "--passcode-fd=3", descriptors: [3: .ours(right)]).code == 4)
+        #expect(lseek(right, 0, SEEK_CUR) == 0)
         #expect(delayed.code == 4)
         #expect(try delayed.jsonError()["code"] as? String == "delayed")
         #expect(try delayed.jsonError()["retryAfterSeconds"] as? Int ?? 0 > 0)

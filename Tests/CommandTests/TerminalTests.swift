@@ -94,7 +94,8 @@ import Testing
         try terminal.wait(for: "Measuring this machine")
         terminal.type("\u{3}")
         try terminal.wait(for: "24. ")
-        #expect(child.wait() == 1000 + SIGINT)
+        // The signal is not lost, but it may come when all is done.
+        #expect([0, 1000 + SIGINT].contains(child.wait()))
         #expect(try sandbox.run("status").code == 0)
     }
 

@@ -11,7 +11,8 @@ import Testing
             (#"back\slash"#, #"back\\slash"#), ("\u{202E}txt.exe", #"\u{202e}txt.exe"#),
             ("\u{2066}x\u{2069}", #"\u{2066}x\u{2069}"#), ("\u{7F}\u{85}\u{9B}31m", #"\u{7f}\u{85}\u{9b}31m"#),
             ("\u{200B}\u{FEFF}\u{2028}", #"\u{200b}\u{feff}\u{2028}"#), ("a\u{A0}b", #"a\u{a0}b"#),
-            ("\u{E0041}", #"\u{e0041}"#), ("\u{3164}", #"\u{3164}"#), ("Øvergård, 東京 🔑", "Øvergård, 東京 🔑"),
+            ("\u{FFF9}\u{600}", #"\u{fff9}\u{600}"#), ("\u{E0041}", #"\u{e0041}"#), ("\u{3164}", #"\u{3164}"#),
+            ("Øvergård, 東京 🔑", "Øvergård, 東京 🔑"),
             ("\u{0}", #"\u{0}"#),
         ])
     func isHarmless(_ name: String, _ shown: String) { #expect(Escaping.name(name) == shown) }

@@ -121,12 +121,15 @@ import Testing
         #expect(get.errors.contains("writing to standard output"))
     }
 
-    /// The number of a closed standard output must not go to a file of the vault.
+    /// The number of a closed standard descriptor must not go to a file of the vault.
     @Test func aClosedOutputHarmsNothing() throws {
         let sandbox = try Sandbox(prepared: true)
         let get = try sandbox.run(
             "get", "greeting", passcode: Prepared.passcode, descriptors: [0: .closed, 1: .closed])
         #expect(get.code == 1)
+        let put = try sandbox.run("put", "none", passcode: Prepared.passcode, input: .closed)
+        #expect(put.code == 1)
+        #expect(put.errors.contains("reading from standard input: Bad file descriptor"), "\(put.errors)")
         let verify = try sandbox.run("verify", "--json", passcode: Prepared.passcode)
         #expect(verify.code == 0)
         #expect(try verify.json()["isIntact"] as? Bool == true)
