@@ -54,9 +54,10 @@ final class FileWriter: KeyHolder, @unchecked Sendable {  // used inside the gat
         guard let file = try home.openFile(name, O_RDWR | O_CREAT | O_EXCL) else {
             throw .damaged("the files folder is missing")
         }
-        _ = try file.tryLock(exclusive: true)
-        try file.write(FileFormat.magic, at: 0)
         self.file = file
+        // All is set from here on, so that an error takes the file away again.
+        _ = try self.file.tryLock(exclusive: true)
+        try self.file.write(FileFormat.magic, at: 0)
     }
 
     private static func contentKey(

@@ -1,5 +1,11 @@
 internal import CLMDB
 
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
 /// A read transaction that is kept and renewed: a snapshot costs nanoseconds instead of an allocation.
 @safe struct ReadTransaction: ~Copyable, @unchecked Sendable {  // one user at a time; MDB_NOTLS lets threads change
     private let handle: OpaquePointer
@@ -95,8 +101,12 @@ internal import CLMDB
     /// Returns when everything is on the disk.
     consuming func commit() throws(VaultError) {
         let transaction = unsafe handle
+        let environment = unsafe mdb_txn_env(transaction)
         discard self  // a failed commit has freed the transaction too
-        try VaultCore.database("writing") { unsafe mdb_txn_commit(transaction) }
+        let code = unsafe mdb_txn_commit(transaction)
+        // LMDB calls a write that a full disk cut short an input/output error.
+        if code == EIO, unsafe DatabaseEnvironment.isDiskFull(environment) { throw .system(ENOSPC, "writing") }
+        if code != 0 { throw .database(code, "writing") }
     }
 
     /// Lends the value of `key`; nil when there is none. Valid until the next write.
@@ -170,6 +180,16 @@ internal import CLMDB
 }
 
 extension DatabaseEnvironment {
+    /// Whether the disk under a database has no room for a transaction of any size.
+    fileprivate static func isDiskFull(_ environment: OpaquePointer?) -> Bool {
+        var descriptor: Int32 = -1
+        var status = statvfs()
+        guard unsafe mdb_env_get_fd(environment, &descriptor) == 0, unsafe fstatvfs(descriptor, &status) == 0 else {
+            return false
+        }
+        return UInt64(status.f_bavail) * UInt64(status.f_frsize) < 65_536
+    }
+
     /// Writes a consistent, compacted snapshot to an open file while others go on reading and writing.
     func copy(to descriptor: Int32) throws(VaultError) {
         try VaultCore.database("copying \(DatabaseEnvironment.fileName)") {
