@@ -78,7 +78,7 @@ public actor AppLock {
     }
 
     /// Opens the vault with the passcode: burns an attempt, derives the key, and tells the machine how it went.
-    /// - Throws: As ``VaultCore/Vault/burnAttempt()`` and ``VaultCore/Vault/unlock(passcode:spending:)``; the lock stays shut then.
+    /// - Throws: As ``VaultCore/Vault/burnAttempt()`` and ``VaultCore/Vault/unlock(passcode:spending:evenIfDamaged:)``; the lock stays shut then.
     public func unlock(passcode: borrowing SecretBytes) throws(VaultError) {
         try beginPrompt()
         do throws(VaultError) {
@@ -93,7 +93,7 @@ public actor AppLock {
     }
 
     /// Opens the vault with its recovery phrase.
-    /// - Throws: As ``VaultCore/Vault/unlock(phrase:)``; the lock stays shut then.
+    /// - Throws: As ``VaultCore/Vault/unlock(phrase:evenIfDamaged:)``; the lock stays shut then.
     public func unlock(phrase: borrowing RecoveryPhrase) throws(VaultError) {
         try beginPrompt(.authenticateUncounted)
         do throws(VaultError) {

@@ -4,7 +4,7 @@ internal import VaultFormat
 
 extension Vault {
     /// Checks the passcode and changes nothing but the attempts.
-    /// - Throws: As ``unlock(passcode:spending:)``.
+    /// - Throws: As ``unlock(passcode:spending:evenIfDamaged:)``.
     public func verify(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt
     ) throws(VaultError) {
@@ -13,7 +13,7 @@ extension Vault {
 
     /// Gives the vault another passcode. The vault's keys stay: an old copy of the header still opens with the old
     /// passcode; ``rekey(passcode:spending:newPasscode:phrase:isNewPhrase:)`` ends that.
-    /// - Throws: As ``unlock(passcode:spending:)``, `invalidPasscode`, and what writing can throw.
+    /// - Throws: As ``unlock(passcode:spending:evenIfDamaged:)``, `invalidPasscode`, and what writing can throw.
     public func changePasscode(
         from current: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, to new: borrowing SecretBytes
     ) throws(VaultError) {

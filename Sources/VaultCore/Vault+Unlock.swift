@@ -22,20 +22,28 @@ extension Vault {
     /// Opens the vault with the passcode. Takes as long as the key derivation.
     /// - Throws: `wrongPasscode` with the attempts that remain, `damaged` when the passcode is right but the header or
     ///   the database is not (nothing is counted), `invalidPasscode`, `outOfMemory`.
+    /// - Parameters:
+    ///   - passcode: What the owner typed.
+    ///   - attempt: Spent on it.
+    ///   - evenIfDamaged: Whether a database that is not as its last writer left it is opened all the same, for reading
+    ///     and for ``verify(progress:)``; nothing can be written then.
     public func unlock(
-        passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt
+        passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, evenIfDamaged: Bool = false
     ) throws(VaultError) {
         let opened = try verify(passcode, spending: &attempt)
-        try install(opened.keys)
+        try install(opened.keys, evenIfDamaged: evenIfDamaged)
     }
 
     /// Opens the vault with its recovery phrase; attempts are not counted, 256 bits cannot be guessed.
     /// - Throws: `wrongPhrase`, `damaged`; a header that was changed is refused here and repaired by
     ///   ``recover(phrase:newPasscode:)``.
-    public func unlock(phrase: borrowing RecoveryPhrase) throws(VaultError) {
+    /// - Parameters:
+    ///   - phrase: The vault's phrase.
+    ///   - evenIfDamaged: As ``unlock(passcode:spending:evenIfDamaged:)``.
+    public func unlock(phrase: borrowing RecoveryPhrase, evenIfDamaged: Bool = false) throws(VaultError) {
         let header = try HeaderFile.read(in: home)
         let master = try unwrap(phrase, header)
-        try install(Vault.open(header, master: master))
+        try install(Vault.open(header, master: master), evenIfDamaged: evenIfDamaged)
         // The phrase gives the passcode's attempts back. On a disk that cannot be written there is none to give.
         if let locked = try? LockedHeader(in: home, patience: 1000) {
             try? AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
@@ -122,8 +130,8 @@ extension Vault {
         return try UnlockedKeys(header: header, headerKeys: headerKeys, keybag: keybag)
     }
 
-    func install(_ keys: UnlockedKeys) throws(VaultError) {
-        gate.open(try UnlockedVault(keys, in: home))
+    func install(_ keys: UnlockedKeys, evenIfDamaged: Bool = false) throws(VaultError) {
+        gate.open(try UnlockedVault(keys, in: home, evenIfDamaged: evenIfDamaged))
     }
 }
 

@@ -52,10 +52,10 @@ final class UnlockedVault: Sendable {
     let database: DatabaseLease
     let queue: WriteQueue
 
-    init(_ keys: UnlockedKeys, in home: HomeDirectory) throws(VaultError) {
+    init(_ keys: UnlockedKeys, in home: HomeDirectory, evenIfDamaged: Bool = false) throws(VaultError) {
         database = try DatabaseEnvironment.acquire(in: home)
         // One read of the root record proves that database and keys belong together.
-        _ = try RecordReader(keys, database).root()
+        _ = try RecordReader(keys, database).root(evenIfDamaged: evenIfDamaged)
         queue = try WriteQueue(keys, database, in: home)
         self.keys = keys
     }

@@ -9,12 +9,17 @@ package enum SmallVault {
         Place("notes", "third"): Content(seed: 3, size: 5_000),
         Place("files", "large"): Content(seed: 4, size: (1 << 20) + 100),
     ]
+
+    /// What only the last transaction wrote; not among ``records``.
+    package static let last = Place("notes", "last")
+    package static let lastContent = Content(seed: 6, size: 12)
 }
 
 /// Reads a vault whose database has one changed byte, again and again. It may crash; then the test starts another.
 ///
-/// An order is a line `OFFSET MASK`. Lines: `begin OFFSET`, `read COLLECTION/NAME exact|different|CODE` for each record,
-/// `verify intact|broken|CODE`, `done`. What stops the vault from being opened is a line `open CODE`.
+/// An order is a line `OFFSET MASK`. Lines: `begin OFFSET`, `read exact|different|CODE` for each record, the same after
+/// `last` for the last one, `verify intact|broken|CODE`, `done`. What stops the vault from being opened is a line
+/// `open CODE`.
 enum Flips {
     static func run(_ home: String, _ clock: FileClock) throws {
         // A loop in a damaged tree would never end.
@@ -47,8 +52,9 @@ enum Flips {
             let vault = try Vault.known(home, clock)
             try vault.unlock(phrase: Known.phrase(0))
             for (place, content) in SmallVault.records.sorted(by: { $0.key < $1.key }) {
-                Report.line("read \(place.text) \(outcome(vault, place, content))")
+                Report.line("read \(outcome(vault, place, content))")
             }
+            Report.line("last \(outcome(vault, SmallVault.last, SmallVault.lastContent))")
             do {
                 Report.line("verify \(try vault.verify().isIntact ? "intact" : "broken")")
             } catch {

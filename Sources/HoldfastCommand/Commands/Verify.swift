@@ -13,7 +13,7 @@ extension Command {
 }
 
 private func verifyVault(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    let vault = try Unlocking.open(arguments)
+    let vault = try Unlocking.open(arguments, evenIfDamaged: true)
     var result = try check(vault)
     var removed: Int?
     if arguments[Options.clean] && result.isIntact {

@@ -14,7 +14,8 @@ enum Unlocking {
     }
 
     /// The vault, opened with the passcode or, where that is asked for, with the phrase.
-    static func open(_ arguments: Arguments) throws(CommandError) -> Vault {
+    /// - Parameter evenIfDamaged: Whether a database that others changed is opened, to tell what is wrong with it.
+    static func open(_ arguments: Arguments, evenIfDamaged: Bool = false) throws(CommandError) -> Vault {
         let input = SecretInput(arguments)
         guard !usesPhrase(arguments) || arguments[Options.passcodeDescriptor] == nil else {
             throw .usage("either the passcode or the recovery phrase opens the vault; give one of them")
@@ -23,12 +24,14 @@ enum Unlocking {
         let vault = try find(arguments)
         if usesPhrase(arguments) {
             let phrase = try input.phrase()
-            try vaultCall { try vault.unlock(phrase: phrase) }
+            try vaultCall { try vault.unlock(phrase: phrase, evenIfDamaged: evenIfDamaged) }
         } else {
             try refuseEarly(vault)
             let passcode = try input.passcode()
             try PassingNote.show("Checking the passcode ...") { () throws(CommandError) in
-                try vaultCall { try vault.unlock(passcode: passcode, spending: burn(vault)) }
+                try vaultCall {
+                    try vault.unlock(passcode: passcode, spending: burn(vault), evenIfDamaged: evenIfDamaged)
+                }
             }
         }
         if try vaultCall({ try vault.isRekeyUnfinished }) {

@@ -57,11 +57,12 @@ final class FileWriter: KeyHolder, @unchecked Sendable {  // used inside the gat
         guard let file = try home.openFile(name, O_RDWR | O_CREAT | O_EXCL) else {
             throw .damaged("the files folder is missing")
         }
-        guard try file.tryLock(exclusive: true) else {
+        self.file = file
+        // All is set from here on, so that an error takes the file away again.
+        guard try self.file.tryLock(exclusive: true) else {
             throw VaultError(.busy, "the new file is held by another process")
         }
-        try file.write(FileFormat.magic, at: 0)
-        self.file = file
+        try self.file.write(FileFormat.magic, at: 0)
     }
 
     private static func contentKey(

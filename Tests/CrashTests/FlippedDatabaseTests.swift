@@ -1,0 +1,100 @@
+#if os(Linux)
+import CrashSubject
+import Foundation
+import Testing
+import VaultCore
+
+/// Bytes of the database changed in turn. LMDB trusts its file, so each is read in a child process, which may crash.
+@Suite struct FlippedDatabaseTests {
+    /// LMDB's two pages of its own; they say which transaction was the last.
+    private static let metaPages = 2 * 4_096
+
+    /// What the subject said of one changed byte.
+    private struct Look {
+        let offset: Int
+        let mask: UInt8
+        var reads: [String] = []
+        var last: String?
+        /// Of verifying, or of opening where that was refused.
+        var verdict: String?
+    }
+
+    private struct Tally {
+        var unnoticed = 0, found = 0, refused = 0, crashed = 0, takenBack = 0
+    }
+
+    @Test func `every read of a damaged database gives the stored bytes or an error`() throws {
+        let home = try SmallHome()
+        var generator = TestRun.generator("database")
+        let good = try home.bytes("vault.mdb")
+        // Most of a small database is empty: what is not comes first.
+        let offsets =
+            TestRun.sample(good.indices.filter { good[$0] != 0 }, 300, using: &generator)
+            + TestRun.sample(good.indices.filter { good[$0] == 0 }, 100, using: &generator)
+        var tally = Tally()
+        var orders = offsets.map { ($0, generator.mask()) }[...]
+        while !orders.isEmpty {
+            // A child that crashed did not put its byte back, and left its lock file as it was.
+            try home.write(good, to: "vault.mdb")
+            try? FileManager.default.removeItem(atPath: home.path("vault.mdb-lock"))
+            try FlippedDatabaseTests.run(home, &orders, &tally)
+        }
+        #expect(tally.found > 0 && tally.unnoticed > 0)
+        TestRun.report(
+            "database",
+            "\(offsets.count) of \(good.count) bytes changed: \(tally.unnoticed) in no use, \(tally.found) found, "
+                + "\(tally.refused) not opened, \(tally.takenBack) took the last transaction back, "
+                + "\(tally.crashed) crashed LMDB")
+    }
+
+    /// Gives a child its orders until there are none left or it crashes.
+    private static func run(_ home: SmallHome, _ orders: inout ArraySlice<(Int, UInt8)>, _ tally: inout Tally) throws {
+        let child = try Child(["flip", home.scratch.home, home.scratch.clock.path])
+        guard try child.expect() == "ready" else { throw Problem("the subject is not ready") }
+        while let (offset, mask) = orders.popFirst() {
+            try child.send("\(offset) \(mask)")
+            var look = Look(offset: offset, mask: mask)
+            while let line = try child.line(), line != "done" {
+                let words = line.split(separator: " ").map(String.init)
+                switch words.first {
+                case "read": look.reads.append(words[1])
+                case "last": look.last = words[1]
+                case "verify", "open": look.verdict = line
+                case "begin": break
+                default: throw Problem("not understood: \(line)")
+                }
+            }
+            guard look.verdict != nil else {
+                let end = child.wait()
+                let crashes: Set<Child.End> = [.killed(SIGSEGV), .killed(SIGBUS), .killed(SIGABRT)]
+                #expect(crashes.contains(end), "\(end): byte \(offset) ^ \(mask), HOLDFAST_SEED=\(TestRun.seed)")
+                judge(look, &tally, crashed: true)
+                return
+            }
+            judge(look, &tally, crashed: false)
+        }
+        child.closeInput()
+        #expect(child.wait() == .exited(0))
+    }
+
+    private static func judge(_ look: Look, _ tally: inout Tally, crashed: Bool) {
+        let context = "byte \(look.offset) ^ \(look.mask): \(look), HOLDFAST_SEED=\(TestRun.seed)"
+        let outcomes = look.reads + (look.last.map { [$0] } ?? [])
+        #expect(!outcomes.contains { $0 == "different" || $0.hasPrefix("untyped") }, "\(context)")
+        if crashed { return tally.crashed += 1 }
+        if look.verdict?.hasPrefix("open ") == true { return tally.refused += 1 }
+        #expect(look.reads.count == SmallVault.records.count, "\(context)")
+        guard outcomes.contains(where: { $0 != "exact" }) else {
+            return look.verdict == "verify intact" ? (tally.unnoticed += 1) : (tally.found += 1)
+        }
+        // One bit of LMDB's own pages tells a transaction that was committed from one that was not yet: the vault as it
+        // was before it is whole and genuine, and no file of ours says otherwise.
+        let isTakenBack =
+            look.verdict == "verify intact" && look.offset < metaPages
+            && look.reads.allSatisfy { $0 == "exact" } && look.last == "recordNotFound"
+        if isTakenBack { return tally.takenBack += 1 }
+        #expect(look.verdict != "verify intact", "\(context)")
+        tally.found += 1
+    }
+}
+#endif
