@@ -74,3 +74,17 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// The benchmarks compare with SQLCipher, which no other build needs.
+if Context.environment["HOLDFAST_BENCHMARKS"] != nil {
+    package.products.append(.executable(name: "holdfast-bench", targets: ["HoldfastBenchmarks"]))
+    package.targets += [
+        .target(
+            name: "CRawLoops", path: "Benchmarks/CRawLoops",
+            linkerSettings: [.linkedLibrary("lmdb"), .linkedLibrary("crypto"), .linkedLibrary("sqlcipher")]),
+        .executableTarget(
+            name: "HoldfastBenchmarks",
+            dependencies: ["CRawLoops", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"],
+            path: "Benchmarks/HoldfastBenchmarks", swiftSettings: settings),
+    ]
+}

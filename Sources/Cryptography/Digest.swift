@@ -1,6 +1,6 @@
 /// 32 bytes of a hash, a MAC or a lookup key, held in a register-sized value so that no read allocates.
-package struct Digest: Hashable, Sendable {
-    private var storage: SIMD32<UInt8>
+@usableFromInline package struct Digest: Hashable, Sendable {
+    @usableFromInline var storage: SIMD32<UInt8>
 
     /// All zero.
     package init() { storage = SIMD32() }
@@ -12,7 +12,7 @@ package struct Digest: Hashable, Sendable {
     }
 
     /// Lends the bytes.
-    @inline(__always)
+    @inlinable @inline(__always)
     package func withBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
         var copy = storage
         // MutableRawSpan over a local: the closure cannot keep it.
@@ -22,7 +22,7 @@ package struct Digest: Hashable, Sendable {
     }
 
     /// Lends the bytes for writing.
-    @inline(__always)
+    @inlinable @inline(__always)
     package mutating func withMutableBytes<R: ~Copyable, E: Error>(
         _ body: (inout MutableRawSpan) throws(E) -> R
     ) throws(E) -> R {

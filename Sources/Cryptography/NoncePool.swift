@@ -7,9 +7,9 @@ internal import Darwin
 #endif
 
 /// A 96-bit AEAD nonce, held in two machine words so that none is allocated.
-package struct Nonce96: Sendable {
-    private let head: UInt64
-    private let tail: UInt32
+@usableFromInline package struct Nonce96: Sendable {
+    @usableFromInline let head: UInt64
+    @usableFromInline let tail: UInt32
 
     /// Copies 12 bytes; nil for any other size.
     package init?(copying bytes: RawSpan) {
@@ -19,7 +19,7 @@ package struct Nonce96: Sendable {
     }
 
     /// Lends the 12 bytes.
-    @inline(__always)
+    @inlinable @inline(__always)
     package func withBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
         // 8 + 4 bytes without padding between them: the size (not the stride) of the value is 12.
         try unsafe withUnsafeBytes(of: self) { buffer throws(E) in

@@ -52,13 +52,13 @@ public enum SecretLifetime: Sendable, Hashable {
     }
 
     /// Lends the bytes for reading; the span ends with the closure.
-    @inlinable
+    @inlinable @inline(__always)
     public borrowing func withBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
         try unsafe body(RawSpan(_unsafeStart: UnsafeRawPointer(storage), byteCount: count))
     }
 
     /// Lends the bytes for writing; the span ends with the closure.
-    @inlinable
+    @inlinable @inline(__always)
     public mutating func withMutableBytes<R: ~Copyable, E: Error>(
         _ body: (inout MutableRawSpan) throws(E) -> R
     ) throws(E) -> R {

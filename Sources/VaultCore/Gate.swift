@@ -14,37 +14,18 @@ protocol KeyHolder: AnyObject, Sendable {
 /// Lets operations in while the vault is unlocked, and makes locking wait for those that are inside.
 final class Gate: @unchecked Sendable {  // all state is guarded by the monitor
     private let monitor = Monitor()
-    private var unlocked: UnlockedVault?
-    private var idleReaders: [RecordReader] = []
-    /// Streams that go on between operations; their keys are taken away by locking all the same.
-    private var streams: [ObjectIdentifier: (holder: any KeyHolder, generation: UInt64)] = [:]
-    /// Threads inside, once for each operation, and the unlocking that let them in.
-    private var inside: [(thread: pthread_t, generation: UInt64)] = []
-    /// Counts the times that keys were published.
-    private var generation: UInt64 = 0
-    /// Threads that wait in ``close()``: they do not wait for each other.
-    private var closing: [pthread_t] = []
-    private static let keptReaders = 4
+    private var state = State()
 
-    var current: UnlockedVault? { monitor.withLock { unlocked } }
+    var current: UnlockedVault? { monitor.withLock { state.unlocked } }
 
     /// Publishes new keys; readers of the old ones are dropped.
     func open(_ vault: UnlockedVault) {
-        _ = monitor.withLock { publish(vault) }  // the old keys are wiped outside the lock
+        _ = monitor.withLock { state.publish(vault) }  // the old keys are wiped outside the lock
     }
 
     /// Publishes new keys in place of `old`, unless the vault was locked or unlocked anew meanwhile.
     func replace(_ old: UnlockedVault, with new: UnlockedVault) {
-        _ = monitor.withLock { unlocked === old ? publish(new) : ([], nil) }
-    }
-
-    private func publish(_ vault: UnlockedVault) -> ([RecordReader], UnlockedVault?) {
-        defer {
-            idleReaders = []
-            unlocked = vault
-            generation += 1
-        }
-        return (idleReaders, unlocked)
+        _ = monitor.withLock { state.unlocked === old ? state.publish(new) : ([], nil) }
     }
 
     /// Takes the keys away and returns when no operation that was let in before uses them. Not waited for: operations of
@@ -53,29 +34,17 @@ final class Gate: @unchecked Sendable {  // all state is guarded by the monitor
     func close() {
         let me = pthread_self()
         monitor.lock()
-        let old = (idleReaders, unlocked)
-        idleReaders = []
-        unlocked = nil
-        let last = generation
-        closing.append(me)
+        let (old, last) = state.shut(me)
         monitor.wakeAll()
-        while inside.contains(where: { $0.generation <= last && !isClosing($0.thread) }) { monitor.wait() }
-        if let index = closing.lastIndex(where: { pthread_equal($0, me) != 0 }) { closing.remove(at: index) }
-        for (key, stream) in streams where stream.generation <= last {
-            stream.holder.dropKeys()
-            streams[key] = nil
-        }
+        while state.mustWait(for: last) { monitor.wait() }
+        for holder in state.finishClosing(me, last) { holder.dropKeys() }
         monitor.unlock()
         _ = old
     }
 
-    private func isClosing(_ thread: pthread_t) -> Bool {
-        closing.contains { pthread_equal($0, thread) != 0 }
-    }
-
     /// Ends a long operation early once the vault is being locked.
     func checkOpen() throws(VaultError) {
-        guard monitor.withLock({ unlocked != nil }) else { throw .locked }
+        guard monitor.withLock({ state.unlocked != nil }) else { throw .locked }
     }
 
     /// Runs one step of a stream while the vault is unlocked; between its steps the vault can be locked.
@@ -87,56 +56,133 @@ final class Gate: @unchecked Sendable {  // all state is guarded by the monitor
 
     /// Makes locking take a stream's keys too. Called inside an operation.
     func register(_ stream: any KeyHolder) {
-        monitor.withLock { streams[ObjectIdentifier(stream)] = (stream, generation) }
+        monitor.withLock { state.streams[ObjectIdentifier(stream)] = (stream, state.generation) }
     }
 
     func unregister(_ stream: any KeyHolder) {
-        monitor.withLock { streams[ObjectIdentifier(stream)] = nil }
+        monitor.withLock { state.streams[ObjectIdentifier(stream)] = nil }
     }
 
     func enter() throws(VaultError) -> UnlockedVault {
-        try monitor.withLock { () throws(VaultError) in
-            guard let unlocked else { throw .locked }
-            inside.append((pthread_self(), generation))
-            return unlocked
-        }
+        guard let vault = monitor.withLock({ state.enter() }) else { throw .locked }
+        return vault
     }
 
     func leave() {
-        monitor.withLock { removeMe() }
-    }
-
-    /// As ``enter()``, with a reader of its own for the caller.
-    func enterWithReader() throws(VaultError) -> (UnlockedVault, RecordReader) {
-        monitor.lock()
-        guard let vault = unlocked else {
-            monitor.unlock()
-            throw .locked
-        }
-        inside.append((pthread_self(), generation))
-        let reader = idleReaders.popLast()
-        monitor.unlock()
-        if let reader { return (vault, reader) }
-        do throws(VaultError) {
-            return (vault, try RecordReader(vault.keys, vault.database))
-        } catch {
-            leave()
-            throw error
-        }
-    }
-
-    func leave(_ vault: UnlockedVault, returning reader: RecordReader) {
         monitor.withLock {
-            removeMe()
-            if unlocked === vault {
-                if idleReaders.count < Gate.keptReaders { idleReaders.append(reader) }
+            state.leave()
+            if state.isClosing { monitor.wakeAll() }
+        }
+    }
+
+    /// As ``enter()``, but gives a reader to the caller alone.
+    func enterWithReader() throws(VaultError) -> RecordReader {
+        switch monitor.withLock({ state.enterWithReader() }) {
+        case nil: throw .locked
+        case .idle(let reader): return reader
+        case .needed(let vault, let generation):
+            do throws(VaultError) {
+                return try RecordReader(vault.keys, vault.database, generation: generation)
+            } catch {
+                leave()
+                throw error
             }
         }
     }
 
-    private func removeMe() {
-        let me = pthread_self()
-        if let index = inside.lastIndex(where: { pthread_equal($0.thread, me) != 0 }) { inside.remove(at: index) }
-        if !closing.isEmpty { monitor.wakeAll() }
+    func leave(returning reader: consuming RecordReader) {
+        monitor.lock()
+        state.leave(returning: reader)
+        if state.isClosing { monitor.wakeAll() }
+        monitor.unlock()
+    }
+}
+
+extension Gate {
+    /// What the monitor guards, in one value: a read or a write of it is checked for exclusive access once, not once
+    /// for each part.
+    private struct State {
+        private(set) var unlocked: UnlockedVault?
+        private var idleReaders: [RecordReader] = []
+        /// Streams that go on between operations; their keys are taken away by locking all the same.
+        var streams: [ObjectIdentifier: (holder: any KeyHolder, generation: UInt64)] = [:]
+        /// Threads inside, once for each operation, and the unlocking that let them in.
+        private var inside: [(thread: pthread_t, generation: UInt64)] = []
+        /// Counts the times that keys were published.
+        private(set) var generation: UInt64 = 0
+        /// Threads that wait in ``Gate/close()``: they do not wait for each other.
+        private var closing: [pthread_t] = []
+        private static let keptReaders = 4
+
+        var isClosing: Bool { !closing.isEmpty }
+
+        /// - Returns: What was published before; the caller drops it.
+        mutating func publish(_ vault: UnlockedVault) -> ([RecordReader], UnlockedVault?) {
+            defer {
+                idleReaders = []
+                unlocked = vault
+                generation += 1
+            }
+            return (idleReaders, unlocked)
+        }
+
+        /// Lets nobody in any more.
+        /// - Returns: What was published, and the last unlocking that is over now.
+        mutating func shut(_ me: pthread_t) -> (old: ([RecordReader], UnlockedVault?), last: UInt64) {
+            defer {
+                idleReaders = []
+                unlocked = nil
+                closing.append(me)
+            }
+            return ((idleReaders, unlocked), generation)
+        }
+
+        func mustWait(for last: UInt64) -> Bool {
+            inside.contains { entered in
+                entered.generation <= last && !closing.contains { pthread_equal($0, entered.thread) != 0 }
+            }
+        }
+
+        /// - Returns: The streams whose keys go.
+        mutating func finishClosing(_ me: pthread_t, _ last: UInt64) -> [any KeyHolder] {
+            if let index = closing.lastIndex(where: { pthread_equal($0, me) != 0 }) { closing.remove(at: index) }
+            let ended = streams.filter { $0.value.generation <= last }
+            for key in ended.keys { streams[key] = nil }
+            return ended.values.map(\.holder)
+        }
+
+        mutating func enter() -> UnlockedVault? {
+            guard let unlocked else { return nil }
+            inside.append((pthread_self(), generation))
+            return unlocked
+        }
+
+        mutating func leave() {
+            let me = pthread_self()
+            if let last = inside.last, pthread_equal(last.thread, me) != 0 {
+                inside.removeLast()  // who came last mostly goes first
+            } else if let index = inside.lastIndex(where: { pthread_equal($0.thread, me) != 0 }) {
+                inside.remove(at: index)
+            }
+        }
+
+        /// A reader for who enters, or what one is made of.
+        enum Reader {
+            case idle(RecordReader)
+            case needed(UnlockedVault, generation: UInt64)
+        }
+
+        mutating func enterWithReader() -> Reader? {
+            guard unlocked != nil else { return nil }
+            inside.append((pthread_self(), generation))
+            if let reader = idleReaders.popLast() { return .idle(reader) }
+            return unlocked.map { .needed($0, generation: generation) }
+        }
+
+        mutating func leave(returning reader: consuming RecordReader) {
+            leave()
+            let isCurrent = unlocked != nil && reader.generation == generation
+            if isCurrent && idleReaders.count < State.keptReaders { idleReaders.append(reader) }
+        }
     }
 }

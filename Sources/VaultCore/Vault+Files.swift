@@ -117,8 +117,8 @@ extension Vault {
     private func openFile(
         _ name: String, _ collection: String, inline: (RawSpan) throws -> Void
     ) throws -> FileReader? {
-        let (vault, reader) = try gate.enterWithReader()
-        defer { gate.leave(vault, returning: reader) }
+        let reader = try gate.enterWithReader()
+        defer { gate.leave(returning: reader) }
         return try reader.withRecord(collection: collection, name: name) { fields, plaintext, epoch in
             let content = plaintext.extracting(fields.contentOffset..<plaintext.byteCount)
             guard fields.kind == .file else {
@@ -135,8 +135,8 @@ extension Vault {
     /// - Throws: `locked`, `damaged`.
     public func contains(_ name: String, in collection: String = Vault.defaultCollection) throws(VaultError) -> Bool {
         do {
-            let (vault, reader) = try gate.enterWithReader()
-            defer { gate.leave(vault, returning: reader) }
+            let reader = try gate.enterWithReader()
+            defer { gate.leave(returning: reader) }
             try reader.withRecord(collection: collection, name: name) { _, _, _ in }
             return true
         } catch let error as VaultError {

@@ -177,10 +177,10 @@ extension Vault {
     /// Copies a file under a fresh key and points its record there, unless the record changed meanwhile.
     private func rewriteFile(_ record: RecordName) throws(VaultError) {
         do {
-            let (vault, reader) = try gate.enterWithReader()
-            defer { gate.leave(vault, returning: reader) }
-            let writer = try FileWriter(in: home, keys: vault.keys.current)
-            let current = vault.keys.current.epoch
+            let reader = try gate.enterWithReader()
+            defer { gate.leave(returning: reader) }
+            let writer = try FileWriter(in: home, keys: reader.keys.current)
+            let current = reader.keys.current.epoch
             let fields = try reader.withRecord(collection: record.collection, name: record.name) {
                 fields, plaintext, epoch in
                 // Replaced meanwhile: nothing to move.

@@ -9,10 +9,10 @@ extension Vault {
     public func withValue<R: ~Copyable>(
         for name: String, in collection: String = Vault.defaultCollection, _ body: (RawSpan) throws -> R
     ) throws -> R {
-        let (vault, reader) = try gate.enterWithReader()
-        defer { gate.leave(vault, returning: reader) }
+        let reader = try gate.enterWithReader()
+        defer { gate.leave(returning: reader) }
         return try reader.withRecord(collection: collection, name: name) { fields, plaintext, _ in
-            guard fields.kind == .inline else { throw VaultError.storedAsFile }
+            guard case .inline = fields.kind else { throw VaultError.storedAsFile }
             return try body(plaintext.extracting(fields.contentOffset..<plaintext.byteCount))
         }
     }
@@ -115,8 +115,8 @@ extension Vault {
     /// Names are encrypted, so every record is decrypted on the way.
     /// - Throws: `locked`, `damaged` when a record cannot be read (``verify(progress:)`` tells which).
     public func records(in collection: String? = nil) throws(VaultError) -> [RecordInfo] {
-        let (vault, reader) = try gate.enterWithReader()
-        defer { gate.leave(vault, returning: reader) }
+        let reader = try gate.enterWithReader()
+        defer { gate.leave(returning: reader) }
         var records: [RecordInfo] = []
         _ = try reader.forEach { visited, plaintext, _ throws(VaultError) in
             try gate.checkOpen()

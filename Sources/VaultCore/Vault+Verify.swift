@@ -37,8 +37,8 @@ extension Vault {
     /// - Parameter progress: Called with entries read and the number there are.
     /// - Throws: `locked`, `damaged` when not even the root record can be read.
     public func verify(progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }) throws(VaultError) -> Verification {
-        let (vault, reader) = try gate.enterWithReader()
-        defer { gate.leave(vault, returning: reader) }
+        let reader = try gate.enterWithReader()
+        defer { gate.leave(returning: reader) }
         // While this is held, files that are replaced meanwhile stay: the snapshot goes on naming them.
         let folder = try home.openFile(FileStore.folder, O_RDONLY | O_DIRECTORY)
         _ = try folder?.tryLock(exclusive: false)
@@ -92,8 +92,8 @@ extension Vault {
     /// - Throws: `locked`, `damaged`, `readOnly`.
     @discardableResult
     public func removeOrphanedFiles() throws(VaultError) -> Int {
-        let (vault, reader) = try gate.enterWithReader()
-        defer { gate.leave(vault, returning: reader) }
+        let reader = try gate.enterWithReader()
+        defer { gate.leave(returning: reader) }
         guard let folder = try home.openFile(FileStore.folder, O_RDONLY | O_DIRECTORY) else { return 0 }
         try folder.lock(exclusive: true, orBusy: "the vault's files are being copied; try again")
         var removed = 0

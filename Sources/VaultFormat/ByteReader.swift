@@ -68,6 +68,7 @@ struct ByteWriter {
 
 extension RawSpan {
     /// A little-endian integer at a byte offset; nil when it would reach over the end.
+    @inlinable
     package func integer<T: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as type: T.Type) -> T? {
         guard offset >= 0, byteCount - offset >= MemoryLayout<T>.size else { return nil }
         return unsafe T(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: T.self))
@@ -76,6 +77,7 @@ extension RawSpan {
 
 extension MutableRawSpan {
     /// Writes a little-endian integer; the caller has made room.
+    @inlinable
     package mutating func store<T: FixedWidthInteger & BitwiseCopyable>(_ value: T, at offset: Int) {
         storeBytes(of: value.littleEndian, toByteOffset: offset, as: T.self)
     }

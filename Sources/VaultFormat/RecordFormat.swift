@@ -40,7 +40,10 @@ package enum SealedRecord {
     package static func writeAuthenticatedData(
         vault: VaultID, epoch: UInt32, lookupKey: RawSpan, into output: inout MutableRawSpan
     ) {
-        for (index, byte) in vault.bytes.enumerated() { output.store(byte, at: index) }
+        let id = unsafe vault.bytes.span.bytes
+        for offset in stride(from: 0, to: 16, by: 8) {
+            output.store(id.integer(at: offset, as: UInt64.self) ?? 0, at: offset)
+        }
         output.store(epoch, at: 16)
         for offset in stride(from: 0, to: 32, by: 8) {
             output.store(lookupKey.integer(at: offset, as: UInt64.self) ?? 0, at: 20 + offset)

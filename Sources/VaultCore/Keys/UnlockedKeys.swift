@@ -39,20 +39,25 @@ final class EpochKeys: Sendable {
     /// The database key of a record: keyed BLAKE3 over length-prefixed collection and name, on the stack.
     func lookupKey(collection: String, name: String) throws(VaultError) -> Digest {
         guard RecordLimits.allow(collection: collection, name: name) else { throw .invalidName }
-        let size = 4 + collection.utf8.count + name.utf8.count
-        let digest = unsafe withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { buffer -> Digest? in
-            var position = 0
-            for text in [collection, name] {
-                let count = text.utf8.count
-                unsafe buffer.storeBytes(of: UInt16(count).littleEndian, toByteOffset: position, as: UInt16.self)
-                unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[(position + 2)...]).copyBytes(from: text.utf8)
-                position += 2 + count
-            }
-            let input = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: buffer[..<size]))
-            return names.withBytes { try? BLAKE3.keyedHash(input, key: $0) }
+        var (collection, name) = (collection, name)
+        let digest = collection.withUTF8 { collection in
+            name.withUTF8 { name in unsafe lookupKey(collection: collection, name: name) }
         }
         guard let digest else { throw VaultError(.cryptography, "a name could not be hashed") }
         return digest
+    }
+
+    private func lookupKey(collection: UnsafeBufferPointer<UInt8>, name: UnsafeBufferPointer<UInt8>) -> Digest? {
+        let size = 4 + collection.count + name.count
+        return unsafe withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { buffer in
+            let nameOffset = 2 + collection.count
+            unsafe buffer.storeBytes(of: UInt16(collection.count).littleEndian, as: UInt16.self)
+            unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[2...]).copyMemory(from: .init(collection))
+            unsafe buffer.storeBytes(of: UInt16(name.count).littleEndian, toByteOffset: nameOffset, as: UInt16.self)
+            unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[(nameOffset + 2)...]).copyMemory(from: .init(name))
+            let input = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: buffer[..<size]))
+            return names.withBytes { try? BLAKE3.keyedHash(input, key: $0) }
+        }
     }
 
     /// What one record adds to the root record's sum.
@@ -97,8 +102,8 @@ final class UnlockedKeys: Sendable {
     let keybag: Keybag
     /// Newest first; more than one only while records move to new keys.
     let epochs: [EpochKeys]
-
-    var current: EpochKeys { epochs[0] }
+    /// The newest.
+    let current: EpochKeys
 
     init(header: Header, headerKeys: consuming HeaderKeys, keybag: consuming Keybag) throws(VaultError) {
         vault = header.vault
@@ -110,6 +115,7 @@ final class UnlockedKeys: Sendable {
             throw .damaged("the keybag does not fit the header's epoch")
         }
         self.epochs = epochs
+        current = newest
         self.keybag = keybag
     }
 

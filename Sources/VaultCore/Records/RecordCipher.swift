@@ -2,8 +2,10 @@ internal import Cryptography
 internal import SecretMemory
 internal import VaultFormat
 
-/// Seals and opens record values; keeps a cipher context per epoch and one locked buffer. Used by one thread at a time.
-final class RecordCipher {
+/// Seals and opens record values; keeps a cipher context per epoch and one locked buffer.
+///
+/// A value and not an object, so that one check of exclusive access covers a whole operation.
+struct RecordCipher: ~Copyable {
     /// A context in a class, so that a list of them can be kept.
     private final class Context {
         let epoch: UInt32
@@ -11,13 +13,18 @@ final class RecordCipher {
 
         init(_ keys: EpochKeys) throws(VaultError) {
             epoch = keys.epoch
-            cipher = try crypto { () throws(CryptographyError) in try AES256GCM(key: keys.records) }
+            cipher = try RecordCipher.context(keys)
         }
     }
 
-    private let contexts: [Context]
-    private var associated = [UInt8](repeating: 0, count: SealedRecord.authenticatedSize)
     private let vault: VaultID
+    /// Seals every record and opens nearly every one.
+    private var newest: AES256GCM
+    private let newestEpoch: UInt32
+    /// Only while records move to new keys.
+    private let older: [Context]
+    /// Not secret; such memory is the cheapest to lend.
+    private var associated: SecretBytes
     private(set) var scratch: SecretBytes
     /// Larger buffers are given back after use: locked memory is scarce.
     private static let keptScratch = 4096
@@ -25,13 +32,25 @@ final class RecordCipher {
         RecordFields.size + RecordName.maximumCollectionSize + RecordName.maximumNameSize + Vault.largestInlineValue
 
     init(_ keys: UnlockedKeys) throws(VaultError) {
-        var contexts: [Context] = []
-        for epoch in keys.epochs { contexts.append(try Context(epoch)) }
-        self.contexts = contexts
+        var older: [Context] = []
+        for epoch in keys.epochs.dropFirst() { older.append(try Context(epoch)) }
+        let newest = try RecordCipher.context(keys.current)
+        let associated = try RecordCipher.buffer(SealedRecord.authenticatedSize)
+        let scratch = try RecordCipher.buffer(RecordCipher.keptScratch)
         vault = keys.vault
-        scratch = try secretMemory { () throws(SecretMemoryError) in
-            try SecretBytes(zeroed: RecordCipher.keptScratch)
-        }
+        self.newest = newest
+        newestEpoch = keys.current.epoch
+        self.older = older
+        self.associated = associated
+        self.scratch = scratch
+    }
+
+    private static func context(_ keys: EpochKeys) throws(VaultError) -> AES256GCM {
+        try crypto { () throws(CryptographyError) in try AES256GCM(key: keys.records) }
+    }
+
+    private static func buffer(_ size: Int) throws(VaultError) -> SecretBytes {
+        try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: size) }
     }
 
     /// The epoch that a stored value names.
@@ -45,26 +64,19 @@ final class RecordCipher {
     /// Decrypts `value` into the locked buffer. Nothing is readable there unless the tag was right.
     /// - Returns: The size of the plaintext.
     /// - Throws: `damaged`; `keysChanged` for an epoch without a key.
-    func open(_ value: RawSpan, lookupKey: RawSpan) throws(VaultError) -> Int {
+    mutating func open(_ value: RawSpan, lookupKey: RawSpan) throws(VaultError) -> Int {
         let epoch = try RecordCipher.epoch(of: value)
-        guard let context = contexts.first(where: { $0.epoch == epoch }) else { throw .keysChanged }
+        guard epoch == newestEpoch || older.contains(where: { $0.epoch == epoch }) else { throw .keysChanged }
         let size = value.byteCount - SealedRecord.overhead
         // A size that no writer writes comes from a damaged page; it may reach beyond the map.
         guard size <= RecordCipher.largestPlaintext else { throw .damagedRecord }
-        if size > scratch.count {
-            scratch = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: size) }
-        }
+        if size > scratch.count { scratch = try RecordCipher.buffer(size) }
         prepareAssociatedData(epoch, lookupKey)
         do throws(CryptographyError) {
-            try scratch.withMutableBytes { scratch throws(CryptographyError) in
-                try scratch.withPart(0..<size) { output throws(CryptographyError) in
-                    try associated.withRawSpan { associated throws(CryptographyError) in
-                        try context.cipher.open(
-                            value.extracting(SealedRecord.boxOffset..<value.byteCount),
-                            nonce: value.extracting(SealedRecord.epochSize..<SealedRecord.boxOffset),
-                            authenticating: associated, into: &output)
-                    }
-                }
+            if epoch == newestEpoch {
+                try RecordCipher.open(value, &newest, associated, into: &scratch)
+            } else if let context = older.first(where: { $0.epoch == epoch }) {
+                try RecordCipher.open(value, &context.cipher, associated, into: &scratch)
             }
         } catch .authenticationFailed {
             throw .damagedRecord
@@ -74,8 +86,24 @@ final class RecordCipher {
         return size
     }
 
+    private static func open(
+        _ value: RawSpan, _ cipher: inout AES256GCM, _ associated: borrowing SecretBytes,
+        into scratch: inout SecretBytes
+    ) throws(CryptographyError) {
+        try scratch.withMutableBytes { scratch throws(CryptographyError) in
+            try scratch.withPart(0..<value.byteCount - SealedRecord.overhead) { output throws(CryptographyError) in
+                try associated.withBytes { associated throws(CryptographyError) in
+                    try cipher.open(
+                        value.extracting(SealedRecord.boxOffset..<value.byteCount),
+                        nonce: value.extracting(SealedRecord.epochSize..<SealedRecord.boxOffset),
+                        authenticating: associated, into: &output)
+                }
+            }
+        }
+    }
+
     /// Decrypts the root record's value, behind which its number stands in clear.
-    func openRoot(_ value: RawSpan) throws(VaultError) -> Int {
+    mutating func openRoot(_ value: RawSpan) throws(VaultError) -> Int {
         guard value.byteCount == SealedRoot.size else { throw .damagedRecord }
         let zeros = Digest()
         return try zeros.withBytes { key throws(VaultError) in
@@ -84,6 +112,7 @@ final class RecordCipher {
     }
 
     /// Lends what ``open(_:lookupKey:)`` decrypted.
+    @inline(__always)
     func withPlaintext<R: ~Copyable, E: Error>(
         _ size: Int, _ body: (RawSpan) throws(E) -> R
     ) throws(E) -> R {
@@ -91,7 +120,7 @@ final class RecordCipher {
     }
 
     /// Wipes the first `size` bytes of the buffer, or gives a large one back.
-    func wipe(_ size: Int) {
+    mutating func wipe(_ size: Int) {
         if scratch.count > RecordCipher.keptScratch,
             let small = try? SecretBytes(zeroed: RecordCipher.keptScratch)
         {
@@ -102,12 +131,11 @@ final class RecordCipher {
     }
 
     /// Seals `front` and `content` as one plaintext for the newest epoch.
-    func seal(
+    mutating func seal(
         _ front: RawSpan, _ content: RawSpan, lookupKey: RawSpan, nonce: Nonce96, into value: inout MutableRawSpan
     ) throws(VaultError) {
-        let context = contexts[0]
-        prepareAssociatedData(context.epoch, lookupKey)
-        value.store(context.epoch, at: 0)
+        prepareAssociatedData(newestEpoch, lookupKey)
+        value.store(newestEpoch, at: 0)
         nonce.withBytes { nonce in
             for index in 0..<SealedRecord.nonceSize {
                 value.store(nonce.integer(at: index, as: UInt8.self) ?? 0, at: SealedRecord.epochSize + index)
@@ -115,8 +143,8 @@ final class RecordCipher {
         }
         do throws(CryptographyError) {
             try value.withPart(SealedRecord.boxOffset..<value.byteCount) { box throws(CryptographyError) in
-                try associated.withRawSpan { associated throws(CryptographyError) in
-                    try context.cipher.seal(front, content, nonce: nonce, authenticating: associated, into: &box)
+                try associated.withBytes { associated throws(CryptographyError) in
+                    try newest.seal(front, content, nonce: nonce, authenticating: associated, into: &box)
                 }
             }
         } catch {
@@ -124,8 +152,8 @@ final class RecordCipher {
         }
     }
 
-    private func prepareAssociatedData(_ epoch: UInt32, _ lookupKey: RawSpan) {
-        associated.withMutableRawSpan { bytes in
+    private mutating func prepareAssociatedData(_ epoch: UInt32, _ lookupKey: RawSpan) {
+        associated.withMutableBytes { bytes in
             SealedRecord.writeAuthenticatedData(vault: vault, epoch: epoch, lookupKey: lookupKey, into: &bytes)
         }
     }

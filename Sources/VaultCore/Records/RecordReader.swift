@@ -4,46 +4,97 @@ internal import VaultFormat
 
 /// One reader: a parked snapshot and a cipher with its buffer. A pool of them serves as many threads.
 final class RecordReader: @unchecked Sendable {  // taken from the pool by one thread at a time
-    private let keys: UnlockedKeys
-    private let transaction: ReadTransaction
-    private let cipher: RecordCipher
+    let keys: UnlockedKeys
+    /// The unlocking that the keys are of.
+    let generation: UInt64
+    private var state: State
 
-    init(_ keys: UnlockedKeys, _ database: DatabaseLease) throws(VaultError) {
+    init(_ keys: UnlockedKeys, _ database: DatabaseLease, generation: UInt64 = 0) throws(VaultError) {
         self.keys = keys
-        transaction = try ReadTransaction(database)
-        cipher = try RecordCipher(keys)
+        self.generation = generation
+        state = State(transaction: try ReadTransaction(database), cipher: try RecordCipher(keys))
     }
 
     /// Finds a record, decrypts it into locked memory and lends its fields and its plaintext.
+    @inline(__always)
     func withRecord<R: ~Copyable>(
         collection: String, name: String, _ body: (RecordFields, RawSpan, EpochKeys) throws -> R
     ) throws -> R {
-        try transaction.renew()
-        defer { transaction.park() }
-        for epoch in keys.epochs {
-            let key = try epoch.lookupKey(collection: collection, name: name)
-            let size = try key.withBytes { key in
-                try transaction.withValue(key, failure: { $0 as any Error }) { value -> Int? in
-                    guard let value else { return nil }
-                    return try cipher.open(value, lookupKey: key)
-                }
-            }
-            guard let size else { continue }
-            defer { cipher.wipe(size) }
-            return try cipher.withPlaintext(size) { plaintext in
-                try body(RecordReader.fields(plaintext), plaintext, epoch)
-            }
-        }
-        try checkKeysAreCurrent()
-        throw VaultError.recordNotFound
+        try state.withRecord(collection: collection, name: name, keys, body)
+    }
+
+    /// The root record of now.
+    /// - Throws: `damaged` when the database is not in the state that its last writer left.
+    func root(evenIfDamaged: Bool = false) throws(VaultError) -> RootRecord {
+        try state.root(evenIfDamaged: evenIfDamaged)
+    }
+
+    /// Decrypts every record of one snapshot in database order. `plaintext` is empty for a damaged one.
+    /// - Returns: The root record of the same snapshot, and whether the snapshot is the one that it was written in.
+    func forEach(
+        _ body: (Visited, RawSpan, Int) throws(VaultError) -> Void
+    ) throws(VaultError) -> (root: RootRecord, isOfSnapshot: Bool) {
+        try state.forEach(keys, body)
+    }
+
+    /// One entry of the database while all are visited.
+    enum Visited {
+        case record(RecordFields, Digest, EpochKeys)
+        case damaged(Digest?)
     }
 
     static func fields(_ plaintext: RawSpan) throws(VaultError) -> RecordFields {
         do throws(FormatError) { return try RecordFields(parsing: plaintext) } catch { throw .damagedRecord }
     }
+}
+
+extension RecordReader {
+    /// All of a reader in one value: an operation is checked for exclusive access once, not at each of its steps.
+    struct State: ~Copyable {
+        let transaction: ReadTransaction
+        var cipher: RecordCipher
+    }
+}
+
+extension RecordReader.State {
+    @inline(__always)
+    mutating func withRecord<R: ~Copyable>(
+        collection: String, name: String, _ keys: UnlockedKeys, _ body: (RecordFields, RawSpan, EpochKeys) throws -> R
+    ) throws -> R {
+        let (size, epoch) = try open(collection: collection, name: name, keys)
+        defer { cipher.wipe(size) }
+        return try cipher.withPlaintext(size) { plaintext in
+            try body(RecordReader.fields(plaintext), plaintext, epoch)
+        }
+    }
+
+    /// Decrypts a record into the cipher's buffer; the snapshot is over when this returns. Not generic, unlike its
+    /// caller, so that the whole of the work is compiled as one.
+    private mutating func open(
+        collection: String, name: String, _ keys: UnlockedKeys
+    ) throws(VaultError) -> (size: Int, epoch: EpochKeys) {
+        try transaction.renew()
+        defer { transaction.park() }
+        if let size = try open(collection: collection, name: name, keys.current) { return (size, keys.current) }
+        for epoch in keys.epochs.dropFirst() {
+            if let size = try open(collection: collection, name: name, epoch) { return (size, epoch) }
+        }
+        try checkKeysAreCurrent(keys)
+        throw .recordNotFound
+    }
+
+    private mutating func open(collection: String, name: String, _ epoch: EpochKeys) throws(VaultError) -> Int? {
+        let key = try epoch.lookupKey(collection: collection, name: name)
+        return try key.withBytes { key throws(VaultError) in
+            try transaction.withValue(key, failure: { $0 }) { value throws(VaultError) -> Int? in
+                guard let value else { return nil }
+                return try cipher.open(value, lookupKey: key)
+            }
+        }
+    }
 
     /// A record that is not there may be one that another process moved to new keys.
-    private func checkKeysAreCurrent() throws(VaultError) {
+    private func checkKeysAreCurrent(_ keys: UnlockedKeys) throws(VaultError) {
         let epoch = try rootEpoch()
         if !keys.epochs.contains(where: { $0.epoch == epoch }) { throw .keysChanged }
     }
@@ -57,9 +108,7 @@ final class RecordReader: @unchecked Sendable {  // taken from the pool by one t
         }
     }
 
-    /// The root record of now.
-    /// - Throws: `damaged` when the database is not in the state that its last writer left.
-    func root(evenIfDamaged: Bool = false) throws(VaultError) -> RootRecord {
+    mutating func root(evenIfDamaged: Bool) throws(VaultError) -> RootRecord {
         try transaction.renew()
         defer { transaction.park() }
         let root = try openRoot()
@@ -67,7 +116,7 @@ final class RecordReader: @unchecked Sendable {  // taken from the pool by one t
         return root
     }
 
-    private func openRoot() throws(VaultError) -> RootRecord {
+    private mutating func openRoot() throws(VaultError) -> RootRecord {
         let rootKey = RootRecord.databaseKey
         let size = try unsafe transaction.withValue(rootKey.span.bytes, failure: { $0 }) {
             value throws(VaultError) -> Int in
@@ -80,16 +129,8 @@ final class RecordReader: @unchecked Sendable {  // taken from the pool by one t
         }
     }
 
-    /// One entry of the database while all are visited.
-    enum Visited {
-        case record(RecordFields, Digest, EpochKeys)
-        case damaged(Digest?)
-    }
-
-    /// Decrypts every record of one snapshot in database order. `plaintext` is empty for a damaged one.
-    /// - Returns: The root record of the same snapshot, and whether the snapshot is the one that it was written in.
-    func forEach(
-        _ body: (Visited, RawSpan, Int) throws(VaultError) -> Void
+    mutating func forEach(
+        _ keys: UnlockedKeys, _ body: (RecordReader.Visited, RawSpan, Int) throws(VaultError) -> Void
     ) throws(VaultError) -> (root: RootRecord, isOfSnapshot: Bool) {
         try transaction.renew()
         defer { transaction.park() }

@@ -12,7 +12,7 @@ internal import Darwin
 final class WriterState: @unchecked Sendable {  // used by the leader of the write queue only
     let keys: UnlockedKeys
     let database: DatabaseLease
-    let cipher: RecordCipher
+    var cipher: RecordCipher
     var nonces: NoncePool
     var front: SecretBytes
     /// Its `flock` stands before LMDB's own mutex, which could not be waited for with an end.

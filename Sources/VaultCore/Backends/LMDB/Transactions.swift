@@ -45,10 +45,10 @@ internal import Darwin
     func withValue<R: ~Copyable, E: Error>(
         _ key: RawSpan, failure: (VaultError) -> E, _ body: (RawSpan?) throws(E) -> R
     ) throws(E) -> R {
-        var found = unsafe MDB_val()
-        let code = unsafe key.withUnsafeBytes { key in
+        let (code, found) = unsafe key.withUnsafeBytes { key in
             var key = unsafe MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
-            return unsafe mdb_get(handle, database, &key, &found)
+            var found = unsafe MDB_val()  // captured from outside, it would be put on the heap
+            return unsafe (mdb_get(handle, database, &key, &found), found)
         }
         switch code {
         case 0: return try unsafe body(RawSpan(_unsafeStart: found.mv_data, byteCount: found.mv_size))
@@ -127,10 +127,10 @@ internal import Darwin
 
     /// Lends the value of `key`; nil when there is none. Valid until the next write.
     func withValue<R: ~Copyable>(_ key: RawSpan, _ body: (RawSpan?) throws(VaultError) -> R) throws(VaultError) -> R {
-        var found = unsafe MDB_val()
-        let code = unsafe key.withUnsafeBytes { key in
+        let (code, found) = unsafe key.withUnsafeBytes { key in
             var key = unsafe MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
-            return unsafe mdb_get(handle, database, &key, &found)
+            var found = unsafe MDB_val()  // captured from outside, it would be put on the heap
+            return unsafe (mdb_get(handle, database, &key, &found), found)
         }
         switch code {
         case 0: return try unsafe body(RawSpan(_unsafeStart: found.mv_data, byteCount: found.mv_size))

@@ -1,0 +1,82 @@
+import Foundation
+import VaultCore
+import VaultFormat
+
+/// The built command as a user runs it: its memory and its start.
+struct Command: Suite {
+    static let figures = ["command-start-up", "command-get-memory"]
+
+    let path: String
+
+    static func measure(_ bench: Bench) throws -> [Figure] {
+        let beside = URL(fileURLWithPath: Scratch.program).deletingLastPathComponent().path + "/holdfast"
+        let command = Command(path: bench.options.command ?? beside)
+        guard (try? command.run(["--version"]))?.status == 0 else {
+            for figure in figures { bench.skip(figure, "\(command.path) is not there or does not answer --version") }
+            return []
+        }
+        let rounds = try Rounds(bench.options.count(101, quick: 31), [{ _ in try command.run(["--version"]).time }])
+        return [
+            Figure(
+                name: "command-start-up", value: rounds.median(0) / 1e6, unit: "ms", bound: .atMost(10),
+                detail: "holdfast --version, from spawn to exit"),
+            try command.memory(bench),
+        ]
+    }
+
+    /// The most memory that `holdfast get` had, beside what its key derivation needs.
+    private func memory(_ bench: Bench) throws -> Figure {
+        let home = bench.scratch.file("command")
+        try expect(run(["init", "--home", home, "--passcode-fd", "3", "--phrase-out-fd", "1"], passcode: true), "init")
+        try expect(run(["put", "name", "--home", home, "--passcode-fd", "3"], passcode: true), "put")
+        let got = try run(["get", "name", "--home", home, "--passcode-fd", "3"], passcode: true)
+        try expect(got, "get")
+        guard let costs = try Vault(at: home).status().derivation else { throw BenchmarkError("no passcode") }
+        let derivation = Double(costs.memoryKiB) / 1000 * 1.024
+        let most = Double(got.memoryKiB) / 1000 * 1.024
+        return Figure(
+            name: "command-get-memory", value: most - derivation, unit: "MB", bound: .atMost(25),
+            detail: "\(number(most)) MB at most, \(number(derivation)) MB of it for the key derivation")
+    }
+
+    private func expect(_ run: Run, _ name: String) throws {
+        if run.status != 0 { throw BenchmarkError("\(path) \(name) ended with \(run.status)") }
+    }
+
+    struct Run {
+        /// Exit code, or the wait status when a signal ended it.
+        let status: Int32
+        /// Nanoseconds from spawn to exit.
+        let time: Double
+        let memoryKiB: Int
+    }
+
+    /// Runs the command; descriptor 3 gives the passcode, standard input a value, and what it prints is dropped.
+    private func run(_ arguments: [String], passcode: Bool = false) throws -> Run {
+        var pipes: [Int32] = [-1, -1]
+        guard unsafe pipe(&pipes) == 0 else { throw BenchmarkError("no pipe") }
+        defer { close(pipes[0]) }
+        let text = Array("01234567\n".utf8)
+        _ = unsafe write(pipes[1], text, passcode ? text.count : 0)
+        close(pipes[1])
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawn_file_actions_adddup2(&actions, pipes[0], 3)
+        unsafe posix_spawn_file_actions_addopen(&actions, 0, "/proc/self/comm", O_RDONLY, 0)
+        unsafe posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+        unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+        var words: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
+        defer { unsafe words.forEach { unsafe free($0) } }
+        var child: pid_t = 0
+        let start = nanoseconds()
+        let spawned = unsafe posix_spawn(&child, path, &actions, nil, &words, environ)
+        guard spawned == 0 else { throw BenchmarkError("\(path) cannot be started (\(spawned))") }
+        var status: Int32 = 0
+        var usage = rusage()
+        while unsafe wait4(child, &status, 0, &usage) < 0 && errno == EINTR {}
+        let taken = nanoseconds() - start
+        let code = status & 0x7f == 0 ? status >> 8 & 0xff : status
+        return Run(status: code, time: taken, memoryKiB: usage.ru_maxrss)
+    }
+}

@@ -1,0 +1,45 @@
+/// What was asked for on the command line.
+struct Options {
+    static let usage = """
+        usage: holdfast-bench [--quick] [--only NAME]... [--output FILE] [--holdfast FILE]
+
+          --quick          fewer rounds and records; the figures are rougher
+          --only NAME      only the figures whose name begins with NAME; may be repeated
+          --output FILE    where the figures go as JSON (default: bench.json)
+          --holdfast FILE  the command to measure (default: holdfast beside this program)
+        """
+
+    var isQuick = false
+    var only: [String] = []
+    var output = "bench.json"
+    var command: String?
+
+    init(_ arguments: [String]) throws(BenchmarkError) {
+        var rest = arguments.makeIterator()
+        while let argument = rest.next() {
+            switch argument {
+            case "--quick": isQuick = true
+            case "--only": only.append(try Options.value(of: argument, rest.next()))
+            case "--output": output = try Options.value(of: argument, rest.next())
+            case "--holdfast": command = try Options.value(of: argument, rest.next())
+            default: throw BenchmarkError("unknown argument \(argument)\n\(Options.usage)")
+            }
+        }
+    }
+
+    private static func value(of option: String, _ value: String?) throws(BenchmarkError) -> String {
+        guard let value else { throw BenchmarkError("\(option) needs a value\n\(Options.usage)") }
+        return value
+    }
+
+    func wants(_ figure: String) -> Bool { only.isEmpty || only.contains { figure.hasPrefix($0) } }
+
+    /// One number for a full run, another for a quick one.
+    func count(_ full: Int, quick: Int) -> Int { isQuick ? quick : full }
+}
+
+/// Why nothing could be measured.
+struct BenchmarkError: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}

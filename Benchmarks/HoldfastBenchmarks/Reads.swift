@@ -1,0 +1,120 @@
+import SecretMemory
+import VaultCore
+
+/// Getting 256 bytes out of 100,000 records, unlocked, in random order.
+struct Reads: Suite {
+    static let figures = ["get-with-value", "get-secret-bytes", "get-against-sqlcipher"]
+
+    let vault: Vault
+    let raw: RawStore
+    let sqlcipher: RawSQLCipher?
+    let count: Int
+
+    static func measure(_ bench: Bench) throws -> [Figure] {
+        let reads = try Reads(bench)
+        return try reads.figures(bench)
+    }
+
+    init(_ bench: Bench) throws {
+        count = bench.options.count(100_000, quick: 20_000)
+        vault = try BenchmarkVault.create(at: bench.scratch.file("reads"))
+        raw = try RawStore(at: bench.scratch.file("reads-raw.mdb"))
+        sqlcipher =
+            bench.options.wants("get-against-sqlcipher")
+            ? try RawSQLCipher(at: bench.scratch.file("reads.sqlite"), nameSize: Records.nameSize) : nil
+        let batch = 10_000
+        for start in stride(from: 0, to: count, by: batch) {
+            let indices = start..<min(start + batch, count)
+            try vault.fill(indices, batch: batch)
+            let keys = Records.rawKeys(indices)
+            let size = Records.storedSize - RawStore.overhead
+            let plaintexts = indices.flatMap { Records.value($0) + [UInt8](repeating: 0, count: Records.frontSize) }
+            try raw.put(keys, raw.seal(plaintexts, size: size, for: keys))
+            try sqlcipher?.put(indices.map(Records.name), indices.flatMap(Records.value))
+        }
+    }
+
+    private func figures(_ bench: Bench) throws -> [Figure] {
+        try warmUp()
+        let operations = bench.options.count(20_000, quick: 5_000)
+        let slowOperations = operations / 10
+        let rounds = try Rounds(
+            bench.options.count(31, quick: 11),
+            [
+                { try timeRaw(sample(operations, round: $0)) },
+                { try timeWithValue(sample(operations, round: $0 + 1_000)) },
+                { try timeSecretBytes(sample(operations, round: $0 + 2_000)) },
+                { try timeSQLCipher(sample(slowOperations, round: $0 + 3_000)) },
+            ])
+        let times = (0..<4).map { number(rounds.median($0)) + " ns" }
+        return [
+            Figure(
+                name: "get-with-value", value: rounds.ratio(1, to: 0), unit: "x", bound: .atMost(1.25),
+                detail: "\(times[1]), raw \(times[0])"),
+            Figure(
+                name: "get-secret-bytes", value: rounds.ratio(2, to: 0), unit: "x", bound: .atMost(1.3),
+                detail: "\(times[2]), raw \(times[0])"),
+            Figure(
+                name: "get-against-sqlcipher", value: rounds.ratio(3, to: 1), unit: "x", bound: .atLeast(15),
+                detail: "SQLCipher \(times[3])"),
+        ]
+    }
+
+    /// Every page is mapped once, so that no round pays for page faults.
+    private func warmUp() throws {
+        let all = Array(0..<count)
+        _ = try timeRaw(all)
+        _ = try timeWithValue(all)
+        _ = try timeSecretBytes(all)
+    }
+
+    private func sample(_ size: Int, round: Int) -> [Int] {
+        var generator = SeededGenerator(UInt64(round))
+        return (0..<size).map { _ in Int.random(in: 0..<count, using: &generator) }
+    }
+
+    // What is asked for is laid out in the order of asking, for all contenders alike: finding the question is not timed.
+
+    private func timeRaw(_ indices: [Int]) throws -> Double {
+        let keys = Records.rawKeys(indices)
+        return try time { keep(try raw.get(keys)) } / Double(indices.count)
+    }
+
+    private func timeWithValue(_ indices: [Int]) throws -> Double {
+        let names = indices.map(Records.name)
+        return try time { keep(try withValues(of: names)) } / Double(indices.count)
+    }
+
+    private func timeSecretBytes(_ indices: [Int]) throws -> Double {
+        let names = indices.map(Records.name)
+        return try time { keep(try secretBytes(of: names)) } / Double(indices.count)
+    }
+
+    // One decrypted byte of each value, added up. Out of line, so that a profiler can find them.
+
+    @inline(never) private func withValues(of names: [String]) throws -> UInt64 {
+        var sum: UInt64 = 0
+        for name in names {
+            sum &+= try vault.withValue(for: name) { unsafe UInt64($0.unsafeLoad(as: UInt8.self)) }
+        }
+        return sum
+    }
+
+    @inline(never) private func secretBytes(of names: [String]) throws -> UInt64 {
+        var sum: UInt64 = 0
+        for name in names {
+            let value = try vault.value(for: name)
+            sum &+= value.withBytes { unsafe UInt64($0.unsafeLoad(as: UInt8.self)) }
+        }
+        return sum
+    }
+
+    private func timeSQLCipher(_ indices: [Int]) throws -> Double {
+        guard let sqlcipher else { return .nan }
+        let names = sqlcipher.pack(indices.map(Records.name))
+        return try time { keep(try sqlcipher.get(names)) } / Double(indices.count)
+    }
+}
+
+/// Keeps the optimiser from leaving out what made this.
+@inline(never) func keep(_ sum: UInt64) {}

@@ -1,0 +1,87 @@
+import Cryptography
+import SecretMemory
+import VaultCore
+import VaultFormat
+
+/// Opening a large vault, with a key derivation that costs next to nothing.
+struct LargeUnlock: Suite {
+    static let figures = ["open-unlock", "open-unlock-growth"]
+
+    static func measure(_ bench: Bench) throws -> [Figure] {
+        let small = bench.scratch.file("small")
+        let large = bench.scratch.file("large")
+        let many = bench.options.count(1_000_000, quick: 100_000)
+        try BenchmarkVault.create(at: small).fill(0..<1_000, batch: 1_000)
+        try BenchmarkVault.create(at: large).fill(0..<many, batch: 250_000)
+        let rounds = try Rounds(
+            bench.options.count(101, quick: 31),
+            [{ _ in try openAndUnlock(small) }, { _ in try openAndUnlock(large) }, { _ in try deriveCheaply() }])
+        let (few, all, derivation) = (rounds.median(0) / 1e6, rounds.median(1) / 1e6, rounds.median(2) / 1e6)
+        return [
+            Figure(
+                name: "open-unlock", value: all - derivation, unit: "ms", bound: .atMost(10),
+                detail: "\(many) records, without the \(number(derivation)) ms of the key derivation"),
+            Figure(
+                name: "open-unlock-growth", value: all - few, unit: "ms", bound: .atMost(max(0.5 * few, 2)),
+                detail: "\(many) records \(number(all)) ms, 1000 records \(number(few)) ms"),
+        ]
+    }
+
+    private static func openAndUnlock(_ path: String) throws -> Double {
+        try time {
+            let vault = try Vault(at: path, settings: .costsForTests())
+            try BenchmarkVault.unlock(vault)
+        }
+    }
+
+    private static func deriveCheaply() throws -> Double {
+        let costs = DerivationParameters(passes: 1, memoryKiB: 64)
+        return try Derivation.time(costs)
+    }
+}
+
+/// Unlocking with the costs that every app gets.
+struct StandardUnlock: Suite {
+    static let figures = ["unlock-over-kdf", "kdf-time", "kdf-passes", "kdf-memory"]
+
+    static func measure(_ bench: Bench) throws -> [Figure] {
+        let path = bench.scratch.file("standard")
+        _ = try Vault.create(at: path, passcode: BenchmarkVault.passcode())
+        let vault = try Vault(at: path)
+        guard let costs = try vault.status().derivation else { throw BenchmarkError("the vault has no passcode") }
+        let rounds = try Rounds(
+            bench.options.count(11, quick: 3),
+            [
+                { _ in try Derivation.time(costs) },
+                { _ in
+                    vault.lock()
+                    return try time { try BenchmarkVault.unlock(vault) }
+                },
+            ])
+        let (derivation, unlock) = (rounds.median(0) / 1e6, rounds.median(1) / 1e6)
+        return [
+            Figure(
+                name: "unlock-over-kdf", value: unlock, unit: "ms", bound: .atMost(1.05 * derivation + 5),
+                detail: "the key derivation alone \(number(derivation)) ms"),
+            Figure(
+                name: "kdf-time", value: derivation, unit: "ms", bound: .atLeast(250),
+                detail: "the costs that calibration chose here"),
+            Figure(name: "kdf-passes", value: Double(costs.passes), unit: "", bound: .atLeast(3), detail: ""),
+            Figure(
+                name: "kdf-memory", value: Double(costs.memoryKiB) / 1024, unit: "MiB", bound: .atLeast(64),
+                detail: ""),
+        ]
+    }
+}
+
+private enum Derivation {
+    /// Nanoseconds of one key derivation at these costs.
+    static func time(_ costs: DerivationParameters) throws -> Double {
+        let passcode = try BenchmarkVault.passcode()
+        let salt = [UInt8](repeating: 7, count: Argon2id.saltSize)
+        return try HoldfastBenchmarks.time {
+            _ = try unsafe Argon2id.derive(
+                passcode, salt: salt.span.bytes, passes: Int(costs.passes), memoryKiB: Int(costs.memoryKiB))
+        }
+    }
+}
