@@ -15,15 +15,18 @@ import Testing
         try terminal.wait(for: "The same again: ")
         #expect(!terminal.echoes)
         terminal.type("typed passcode\n")
-        let screen = try terminal.wait(for: "24. ")
+        var screen = try terminal.wait(for: "24. ")
         #expect(child.wait() == 0)
+        screen += terminal.rest()
         #expect(terminal.echoes)
         #expect(screen.contains("recovery phrase of the vault"))
-        for number in 1...23 { #expect(screen.contains(" \(number). ")) }
+        let words = screen.matches(of: /([0-9]+)\. ([a-z]+)/).sorted { Int($0.1) ?? 0 < Int($1.1) ?? 0 }
+        #expect(words.map(\.1) == (1...24).map { "\($0)" })
+        let phrase = try sandbox.lines(words.map { String($0.2) }.joined(separator: " "))
+        #expect(try sandbox.run("list", "--phrase-fd=3", descriptors: [3: phrase]).code == 0)
         #expect(!screen.contains("typed passcode"))
         #expect(try sandbox.bytes("out").isEmpty, "the phrase went to standard output")
         #expect(try sandbox.bytes("err").isEmpty, "the phrase went to standard error")
-        _ = terminal.rest()
 
         let put = try sandbox.start("put", "typed", on: terminal)
         try terminal.wait(for: "Passcode: ")
