@@ -14,7 +14,7 @@ BOOTSTRAP := scripts/with-swift scripts/bootstrap
 STRICT := --explicit-target-dependency-import-check error
 # Only Swift Testing is used; without this an empty XCTest run prints its own summary.
 TEST := test --disable-xctest $(STRICT)
-SOURCES := $(wildcard Sources Tests Benchmarks Package.swift)
+SOURCES := $(wildcard Sources Tests Benchmarks Fuzz Package.swift)
 INSTALL := install
 STRIP ?= strip
 

@@ -29,6 +29,9 @@ func tests(_ name: String, _ dependencies: [String]) -> Target {
     .testTarget(name: name, dependencies: dependencies.map { .byName(name: $0) }, swiftSettings: settings)
 }
 
+// `Holdfast` re-exports these. Who imports it names them too: the build must see that their layout is used.
+let exported = ["Holdfast", "AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]
+
 // The process that the crash tests kill, and the library that makes its disk fail (LD_PRELOAD). Never installed.
 #if os(Linux)
 let crashTests: [Target] = [
@@ -58,14 +61,16 @@ let package = Package(
         library("VaultCore", ["VaultFormat", "Cryptography", "SecretMemory"], c: ["CLMDB"]),
         library("AppLockCore", ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         library("Holdfast", ["AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
-        .executableTarget(name: "HoldfastCommand", dependencies: ["Holdfast"], swiftSettings: settings),
+        .executableTarget(
+            name: "HoldfastCommand", dependencies: exported.map { .byName(name: $0) }, swiftSettings: settings),
 
         tests("SecretMemoryTests", ["SecretMemory"]),
         tests("CryptographyTests", ["Cryptography", "SecretMemory"]),
         tests("VaultFormatTests", ["VaultFormat"]),
         tests("VaultCoreTests", ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         tests("AppLockCoreTests", ["AppLockCore", "VaultCore", "VaultFormat", "SecretMemory"]),
-        tests("HoldfastTests", ["Holdfast"]),
+        tests("HoldfastTests", exported),
+        tests("CommandTests", ["HoldfastCommand"]),
     ],
     swiftLanguageModes: [.v6]
 )

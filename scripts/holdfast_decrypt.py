@@ -26,8 +26,10 @@ import hashlib
 import hmac
 import json
 import os
+import shutil
 import struct
 import sys
+import tempfile
 
 try:
     import argon2.low_level
@@ -291,20 +293,21 @@ def read_header(home):
         raise NotFound(f"there is no vault at {home}") from None
     if os.path.lexists(os.path.join(home, ".creating")):
         raise NotFound(f"the vault at {home} was never finished")
-    headers, failures = [], []
+    copies = []
     for number in (1, 2):
         try:
-            headers.append(Header(data[(number - 1) * COPY_SIZE : number * COPY_SIZE]))
+            copies.append(Header(data[(number - 1) * COPY_SIZE : number * COPY_SIZE]))
         except Failure as failure:
-            if not isinstance(failure, Damaged):
-                raise  # of a newer program: its other copy means nothing to us
-            failures.append(failure)
+            copies.append(failure)
             warn(f"copy {number} of the header: {failure}")
-    if not headers:
-        raise failures[0]
-    if len(headers) == 2 and data[:COPY_SIZE] != data[COPY_SIZE : 2 * COPY_SIZE]:
-        warn("the two copies of the header differ; the first one holds")
-    return headers[0]
+    first, second = copies
+    if isinstance(first, Header):
+        if isinstance(second, Header) and data[:COPY_SIZE] != data[COPY_SIZE : 2 * COPY_SIZE]:
+            warn("the two copies of the header differ; the first one holds")
+        return first
+    if isinstance(second, Header) and isinstance(first, Damaged):
+        return second
+    raise first if isinstance(second, (Header, Damaged)) else second  # what is of a newer program goes first
 
 
 class Keys:
@@ -401,24 +404,39 @@ class Vault:
 
     def __init__(self, home, header, epochs):
         self.home, self.header, self.epochs, self.damage = home, header, epochs, 0
-        path = os.path.join(home, "vault.mdb")
-        try:
-            self.environment = lmdb.open(path, readonly=True, lock=False, subdir=False, create=False)
-        except lmdb.Error as error:
-            raise Damaged(f"vault.mdb: {error}") from None
-        # Reading a page that the file does not reach would end this process.
-        pages, page_size = self.environment.info()["last_pgno"] + 1, self.environment.stat()["psize"]
-        if pages * page_size > os.path.getsize(path):
-            raise Damaged("vault.mdb is shorter than it says")
+        self.environment = self.open_database(os.path.join(home, "vault.mdb"))
         self.transaction = self.environment.begin()
         root = self.transaction.get(ROOT_KEY)
         if root is None:
             raise Damaged("the root record is missing: records were lost")
-        plaintext, _ = self.open_value(root, ROOT_LOOKUP, "the root record")
-        if len(plaintext) != 48:
+        plaintext, _ = self.open_value(root[:-8], ROOT_LOOKUP, "the root record")
+        if len(plaintext) != 64:
             raise Damaged("the root record has the wrong size")
         self.count, _ = struct.unpack("<QQ", plaintext[:16])
-        self.sum = int.from_bytes(plaintext[16:], "little")
+        self.sum = int.from_bytes(plaintext[16:48], "little")
+        # A compacted copy is numbered from 1 again.
+        number, snapshot = int.from_bytes(plaintext[48:56], "little"), self.environment.info()["last_txnid"]
+        if plaintext[48:56] != root[-8:] or number != snapshot and snapshot != 1:
+            self.report("the database is older than it says, or was changed by something else")
+
+    def open_database(self, path):
+        options = {"readonly": True, "lock": False, "subdir": False, "create": False}
+        try:
+            environment = lmdb.open(path, **options)
+        except lmdb.Error as error:
+            raise Damaged(f"vault.mdb: {error}") from None
+        needed = (environment.info()["last_pgno"] + 1) * environment.stat()["psize"]
+        if needed <= os.path.getsize(path):
+            return environment
+        # Unused pages at the end need not be there. To read behind the end of the file would end this process, so a
+        # copy is read (it is as encrypted as the file), in which zeros stand for what is missing.
+        environment.close()
+        if needed > 64 << 30:
+            raise Damaged("vault.mdb is shorter than it says")
+        self.copy = tempfile.TemporaryDirectory()
+        path = shutil.copyfile(path, os.path.join(self.copy.name, "vault.mdb"))
+        os.truncate(path, needed)
+        return lmdb.open(path, **options)
 
     def open_value(self, value, lookup, what):
         epoch = int.from_bytes(value[:4], "little")
@@ -613,9 +631,12 @@ def main():
     except Failure as failure:
         warn(failure)
         return failure.status
-    except (OSError, lmdb.Error) as error:
+    except lmdb.Error as error:
+        warn(f"vault.mdb: {error}")
+        return Damaged.status
+    except OSError as error:
         warn(error)
-        return 1
+        return Failure.status
     return 5 if vault.damage else 0
 
 

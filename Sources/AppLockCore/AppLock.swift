@@ -21,6 +21,7 @@ public actor AppLock {
     public nonisolated let vault: Vault
     private var machine: LockMachine
     private let clock: any BootClock
+    private let isTimingFixed: Bool
     private var timer: Task<Void, Never>?
     private var observers: [UInt64: AsyncStream<Snapshot>.Continuation] = [:]
     private var nextObserver: UInt64 = 0
@@ -28,11 +29,14 @@ public actor AppLock {
     /// A lock in front of `vault`; it is shut until ``unlock(passcode:)`` succeeds.
     /// - Throws: What reading the vault's policy throws.
     public init(vault: Vault, isEnabled: Bool = true) throws(VaultError) {
-        self.init(vault: vault, isEnabled: isEnabled, timing: try vault.status().policy.lockTiming)
+        let timing = try vault.status().policy.lockTiming
+        self.init(vault: vault, isEnabled: isEnabled, timing: timing, isFixed: false)
     }
 
-    package init(vault: Vault, isEnabled: Bool, timing: LockTiming) {
+    /// - Parameter isFixed: Whether `timing` stays whatever the vault's own rules say.
+    package init(vault: Vault, isEnabled: Bool, timing: LockTiming, isFixed: Bool = true) {
         self.vault = vault
+        isTimingFixed = isFixed
         clock = vault.settings.clock
         machine = LockMachine(isEnabled: isEnabled, timing: timing)
     }
@@ -63,7 +67,15 @@ public actor AppLock {
     private func forget(_ number: UInt64) { observers[number] = nil }
 
     /// Feeds an event from the system or a face.
-    public func handle(_ event: LockEvent) { run(event) }
+    ///
+    /// An outcome is believed only as far as the vault bears it out: no event opens what has no keys.
+    public func handle(_ event: LockEvent) {
+        if case .authenticationEnded(_, .unlocked) = event, !vault.isUnlocked { return }
+        run(event)
+        if case .settingsChanged(isEnabled: true, _) = event, !vault.isUnlocked, case .unlocked = machine.state {
+            run(.forceLock)
+        }
+    }
 
     /// Opens the vault with the passcode: burns an attempt, derives the key, and tells the machine how it went.
     /// - Throws: As ``VaultCore/Vault/burnAttempt()`` and ``VaultCore/Vault/unlock(passcode:spending:)``; the lock stays shut then.
@@ -83,7 +95,7 @@ public actor AppLock {
     /// Opens the vault with its recovery phrase.
     /// - Throws: As ``VaultCore/Vault/unlock(phrase:)``; the lock stays shut then.
     public func unlock(phrase: borrowing RecoveryPhrase) throws(VaultError) {
-        try beginPrompt()
+        try beginPrompt(.authenticateUncounted)
         do throws(VaultError) {
             try vault.unlock(phrase: phrase)
             finish(.unlocked)
@@ -94,6 +106,24 @@ public actor AppLock {
         guard vault.isUnlocked else { throw .locked }
     }
 
+    /// Opens the vault with its phrase and gives it a new passcode; all attempts are back.
+    /// - Throws: As ``VaultCore/Vault/recover(phrase:newPasscode:)``; the lock stays shut then.
+    public func recover(
+        phrase: borrowing RecoveryPhrase, newPasscode: borrowing SecretBytes
+    ) throws(VaultError) -> Vault.Recovery {
+        try beginPrompt(.authenticateUncounted)
+        let recovery: Vault.Recovery
+        do throws(VaultError) {
+            recovery = try vault.recover(phrase: phrase, newPasscode: newPasscode)
+            finish(.unlocked)
+        } catch {
+            finish(AppLock.outcome(error))
+            throw error
+        }
+        guard vault.isUnlocked else { throw .locked }
+        return recovery
+    }
+
     /// Shuts at once: keys are gone when this returns.
     public func lock() {
         run(.forceLock)
@@ -101,8 +131,9 @@ public actor AppLock {
     }
 
     /// Asks the machine for a prompt, unless one that it began by itself is up already.
-    private func beginPrompt() throws(VaultError) {
-        run(.authenticate)
+    private func beginPrompt(_ event: LockEvent = .authenticate) throws(VaultError) {
+        if case .unlocked = machine.state, !vault.isUnlocked { run(.forceLock) }
+        run(event)
         switch machine.state {
         case .authenticating, .disabled: return
         case .unlocked: throw VaultError(.exists, "the vault is unlocked already")
@@ -130,6 +161,10 @@ public actor AppLock {
             return
         }
         run(.authenticationEnded(number, outcome))
+        // The timing that was read at the start was not authenticated; this one is.
+        if !isTimingFixed, let policy = vault.authenticatedPolicy {
+            run(.settingsChanged(isEnabled: machine.state != .disabled, timing: policy.lockTiming))
+        }
     }
 
     private func run(_ event: LockEvent) {

@@ -39,6 +39,8 @@ public enum LockEvent: Sendable, Hashable {
     case willEnterForeground
     /// The owner asks for the prompt (the retry button).
     case authenticate
+    /// The owner asks with a factor whose attempts are not counted (the recovery phrase): no delay stands in its way.
+    case authenticateUncounted
     /// The prompt with this number ended. A number other than the running prompt's is a late callback.
     case authenticationEnded(UInt64, AuthenticationOutcome)
     /// The timer that an effect asked for went off, early or late.
@@ -118,7 +120,8 @@ public struct LockMachine: Sendable, Hashable {
         case .didBecomeActive: becameActive(now)
         case .didEnterBackground: leftForeground(now)
         case .willEnterForeground: enteringForeground(now)
-        case .authenticate: authenticate(now)
+        case .authenticate: authenticate(now, isCounted: true)
+        case .authenticateUncounted: authenticate(now, isCounted: false)
         case .authenticationEnded(let number, let outcome): ended(number, outcome, now)
         case .timeout: timedOut(now)
         case .forceLock: state == .disabled ? [] : shut(.forced)
@@ -176,8 +179,9 @@ extension LockMachine {
             return cover(true) + [.startTimer(now.advanced(bySeconds: seconds))]
         case .authenticating(let number):
             state = .locked(.background)
-            return [.cancelAuthentication(number)] + cover(true)
-        case .locked, .delayed: return cover(true)
+            return [.dropKeys, .cancelAuthentication(number)] + cover(true)
+        // Keys that came into memory past the machine (a recovery, say) must not stay behind a lock that is shut.
+        case .locked, .delayed: return [.dropKeys] + cover(true)
         }
     }
 
@@ -195,8 +199,7 @@ extension LockMachine {
         case .unlocked:
             leftAt = nil
             return effects + [.stopTimer] + cover(false)
-        case .locked: return effects + authenticate(now)
-        case .delayed: return effects + authenticate(now)
+        case .locked, .delayed: return effects + authenticate(now, isCounted: true)
         case .authenticating: return effects
         }
     }
@@ -210,12 +213,12 @@ extension LockMachine {
         return shut(.background)
     }
 
-    private mutating func authenticate(_ now: BootInstant) -> [LockEffect] {
+    private mutating func authenticate(_ now: BootInstant, isCounted: Bool) -> [LockEffect] {
         switch state {
         case .locked: break
         case .delayed(let until):
             // Not over, or a clock that cannot tell: the ledger decides at the next attempt anyway.
-            if let early = until.milliseconds(since: now), early > 0 { return [] }
+            if isCounted, let early = until.milliseconds(since: now), early > 0 { return [] }
         case .disabled, .authenticating, .unlocked: return []
         }
         guard isActive else { return [] }
@@ -255,7 +258,10 @@ extension LockMachine {
 
     private mutating func timedOut(_ now: BootInstant) -> [LockEffect] {
         switch state {
-        case .unlocked: return lockIfAwayTooLong(now)
+        case .unlocked:
+            let effects = lockIfAwayTooLong(now)
+            guard effects.isEmpty, let leftAt, let seconds = timing.seconds else { return effects }
+            return [.startTimer(leftAt.advanced(bySeconds: seconds))]  // it went off early
         case .delayed(let until):
             if let early = until.milliseconds(since: now), early > 0 { return [.startTimer(until)] }
             state = .locked(.forced)  // the owner asks for the next attempt

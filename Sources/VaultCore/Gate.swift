@@ -17,39 +17,60 @@ final class Gate: @unchecked Sendable {  // all state is guarded by the monitor
     private var unlocked: UnlockedVault?
     private var idleReaders: [RecordReader] = []
     /// Streams that go on between operations; their keys are taken away by locking all the same.
-    private var streams: [ObjectIdentifier: any KeyHolder] = [:]
-    /// Threads inside, once for each operation.
-    private var inside: [pthread_t] = []
+    private var streams: [ObjectIdentifier: (holder: any KeyHolder, generation: UInt64)] = [:]
+    /// Threads inside, once for each operation, and the unlocking that let them in.
+    private var inside: [(thread: pthread_t, generation: UInt64)] = []
+    /// Counts the times that keys were published.
+    private var generation: UInt64 = 0
+    /// Threads that wait in ``close()``: they do not wait for each other.
+    private var closing: [pthread_t] = []
     private static let keptReaders = 4
 
     var current: UnlockedVault? { monitor.withLock { unlocked } }
 
     /// Publishes new keys; readers of the old ones are dropped.
     func open(_ vault: UnlockedVault) {
-        var old: [RecordReader] = []
-        var oldVault: UnlockedVault?
-        monitor.withLock {
-            swap(&old, &idleReaders)
-            oldVault = unlocked
-            unlocked = vault
-        }
-        _ = (old, oldVault)  // wiped here, outside the lock
+        _ = monitor.withLock { publish(vault) }  // the old keys are wiped outside the lock
     }
 
-    /// Takes the keys away and returns when no operation of another thread uses them. An operation of this very thread
-    /// (a closure that locks the vault it reads) is not waited for; its keys go when it ends.
-    func close() {
-        var old: [RecordReader] = []
-        var vault: UnlockedVault?
-        let me = pthread_self()
-        monitor.withLock {
-            swap(&old, &idleReaders)
-            swap(&vault, &unlocked)
-            while inside.contains(where: { pthread_equal($0, me) == 0 }) { monitor.wait() }
-            for stream in streams.values { stream.dropKeys() }
-            streams = [:]
+    /// Publishes new keys in place of `old`, unless the vault was locked or unlocked anew meanwhile.
+    func replace(_ old: UnlockedVault, with new: UnlockedVault) {
+        _ = monitor.withLock { unlocked === old ? publish(new) : ([], nil) }
+    }
+
+    private func publish(_ vault: UnlockedVault) -> ([RecordReader], UnlockedVault?) {
+        defer {
+            idleReaders = []
+            unlocked = vault
+            generation += 1
         }
-        _ = (old, vault)
+        return (idleReaders, unlocked)
+    }
+
+    /// Takes the keys away and returns when no operation that was let in before uses them. Not waited for: operations of
+    /// this very thread (a closure that locks the vault it reads) and of threads that are locking too; their keys go
+    /// when they end. Nor those let in by a later unlock.
+    func close() {
+        let me = pthread_self()
+        monitor.lock()
+        let old = (idleReaders, unlocked)
+        idleReaders = []
+        unlocked = nil
+        let last = generation
+        closing.append(me)
+        monitor.wakeAll()
+        while inside.contains(where: { $0.generation <= last && !isClosing($0.thread) }) { monitor.wait() }
+        if let index = closing.lastIndex(where: { pthread_equal($0, me) != 0 }) { closing.remove(at: index) }
+        for (key, stream) in streams where stream.generation <= last {
+            stream.holder.dropKeys()
+            streams[key] = nil
+        }
+        monitor.unlock()
+        _ = old
+    }
+
+    private func isClosing(_ thread: pthread_t) -> Bool {
+        closing.contains { pthread_equal($0, thread) != 0 }
     }
 
     /// Ends a long operation early once the vault is being locked.
@@ -66,7 +87,7 @@ final class Gate: @unchecked Sendable {  // all state is guarded by the monitor
 
     /// Makes locking take a stream's keys too. Called inside an operation.
     func register(_ stream: any KeyHolder) {
-        monitor.withLock { streams[ObjectIdentifier(stream)] = stream }
+        monitor.withLock { streams[ObjectIdentifier(stream)] = (stream, generation) }
     }
 
     func unregister(_ stream: any KeyHolder) {
@@ -76,16 +97,13 @@ final class Gate: @unchecked Sendable {  // all state is guarded by the monitor
     func enter() throws(VaultError) -> UnlockedVault {
         try monitor.withLock { () throws(VaultError) in
             guard let unlocked else { throw .locked }
-            inside.append(pthread_self())
+            inside.append((pthread_self(), generation))
             return unlocked
         }
     }
 
     func leave() {
-        monitor.withLock {
-            removeMe()
-            if unlocked == nil { monitor.wakeAll() }
-        }
+        monitor.withLock { removeMe() }
     }
 
     /// As ``enter()``, with a reader of its own for the caller.
@@ -95,7 +113,7 @@ final class Gate: @unchecked Sendable {  // all state is guarded by the monitor
             monitor.unlock()
             throw .locked
         }
-        inside.append(pthread_self())
+        inside.append((pthread_self(), generation))
         let reader = idleReaders.popLast()
         monitor.unlock()
         if let reader { return (vault, reader) }
@@ -112,14 +130,13 @@ final class Gate: @unchecked Sendable {  // all state is guarded by the monitor
             removeMe()
             if unlocked === vault {
                 if idleReaders.count < Gate.keptReaders { idleReaders.append(reader) }
-            } else if unlocked == nil {
-                monitor.wakeAll()
             }
         }
     }
 
     private func removeMe() {
         let me = pthread_self()
-        if let index = inside.lastIndex(where: { pthread_equal($0, me) != 0 }) { inside.remove(at: index) }
+        if let index = inside.lastIndex(where: { pthread_equal($0.thread, me) != 0 }) { inside.remove(at: index) }
+        if !closing.isEmpty { monitor.wakeAll() }
     }
 }

@@ -44,13 +44,15 @@ extension Vault {
         guard let folder = try home.openFile(FileStore.folder, O_RDONLY | O_DIRECTORY) else {
             throw .damaged("the files folder is missing")
         }
-        _ = try folder.tryLock(exclusive: false)
+        try folder.lock(exclusive: false, orBusy: "another process is tidying up the vault's files; try again")
         let header = try snapshot(to: target)
-        try AttemptLedger.create(in: target, vault: header.vault, now: settings.clock.now())
-        let names = try home.names(in: FileStore.folder).filter { !$0.hasPrefix(FileStore.partPrefix) }
+        try AttemptLedger.copy(from: home, to: target, vault: header.vault, now: settings.clock.now())
+        let names = try home.names(in: FileStore.folder).filter(FileStore.isName)
         var paths: [(String, UInt64)] = []
         for name in names {
-            guard let file = try home.openFile(FileStore.path(name), O_RDONLY) else { continue }
+            guard let file = try home.openFile(FileStore.path(name), O_RDONLY) else {
+                throw .damaged("\(FileStore.path(name)) went away while it was to be copied")
+            }
             paths.append((FileStore.path(name), try file.status().size))
         }
         let total = paths.reduce(0) { $0 + $1.1 }
@@ -61,7 +63,7 @@ extension Vault {
         }
         for (path, _) in paths {
             guard let entry = try FileCopy.copy(path, from: home, to: target, progress: { progress(done + $0, total) })
-            else { continue }
+            else { throw .damaged("\(path) went away while it was to be copied") }
             done += entry.size
             entries.append(entry)
         }
@@ -140,7 +142,7 @@ extension Vault {
         }
         let header = try HeaderFile.read(in: home)
         guard header.vault == manifest.vault else { throw .damaged("the backup's header is of another vault") }
-        try AttemptLedger.create(in: home, vault: header.vault, now: SystemBootClock().now())
+        try AttemptLedger.copy(from: backup, to: home, vault: header.vault, now: SystemBootClock().now())
         // LMDB reads it once before anybody relies on it.
         _ = try DatabaseEnvironment.acquire(in: home)
     }

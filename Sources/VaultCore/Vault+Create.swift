@@ -58,7 +58,7 @@ extension Vault {
 
     private static func writeFirstRoot(_ keys: UnlockedKeys, in home: HomeDirectory) throws(VaultError) {
         let database = try DatabaseEnvironment.acquire(in: home)
-        let state = try WriterState(keys, database)
+        let state = try WriterState(keys, database, in: home)
         let transaction = try WriteTransaction(database)
         try WriteSession.writeRoot(RootRecord(), state, transaction)
         try transaction.commit()

@@ -35,10 +35,10 @@ extension Vault {
         var length = UInt64(size)
         while true {
             let more = try first.withMutableBytes { bytes in
-                try bytes.withPart(0..<FileFormat.chunkSize) { try source(&$0) }
+                try bytes.withPart(0..<FileFormat.chunkSize) { part in min(try source(&part), part.byteCount) }
             }
             if more <= 0 { break }
-            try append(first, min(more, FileFormat.chunkSize), to: writer)
+            try append(first, more, to: writer)
             length += UInt64(more)
         }
         try store(writer, draft)
@@ -65,7 +65,8 @@ extension Vault {
         do throws(VaultError) {
             try content.withBytes { content throws(VaultError) in try store(draft, content) }
         } catch {
-            FileStore.remove([writer.name], in: home)
+            // After an error of the disk the record may be there all the same: then the file is an orphan at worst.
+            if error.code != .inputOutput { FileStore.remove([writer.name], in: home) }
             throw error
         }
     }
@@ -81,7 +82,7 @@ extension Vault {
     ) throws -> Int {
         var filled = 0
         while filled < bytes.byteCount {
-            let more = try bytes.withPart(filled..<bytes.byteCount) { try source(&$0) }
+            let more = try bytes.withPart(filled..<bytes.byteCount) { part in min(try source(&part), part.byteCount) }
             if more <= 0 { break }
             filled += more
         }

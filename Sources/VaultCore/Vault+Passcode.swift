@@ -17,12 +17,22 @@ extension Vault {
     public func changePasscode(
         from current: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, to new: borrowing SecretBytes
     ) throws(VaultError) {
-        try Vault.check(passcode: new)
+        try check(new, spending: &attempt)
         let verified = try verify(current, spending: &attempt)
         var header = attempt.header.header
         let costs = try newCosts(header)
         header.set(try Vault.passcodeSlot(new, costs: costs, wrapping: verified.master, header: header))
         try attempt.header.replace(header) { covered throws(VaultError) in try verified.keys.headerKeys.mac(covered) }
+    }
+
+    /// A new passcode that cannot be one is no attempt at the present one.
+    private func check(_ new: borrowing SecretBytes, spending attempt: inout BurnedAttempt) throws(VaultError) {
+        do throws(VaultError) {
+            try Vault.check(passcode: new)
+        } catch {
+            try? attempt.refund()
+            throw error
+        }
     }
 
     /// What ``recover(phrase:newPasscode:)`` found on the way.
@@ -49,6 +59,9 @@ extension Vault {
             header.flags = []
             header.slots.removeAll { $0.kind != .recoveryPhrase }
         }
+        // Before anything is written: a keybag that does not open would be lost under a header made valid again.
+        let keybag = try Keybag(opened: headerKeys.openKeybag(of: header))
+        guard keybag.epochs.first == header.epoch else { throw .damaged("the keybag does not fit the header's epoch") }
         let costs = try newCosts(header)
         header.slots.removeAll { $0.kind == .passcode }
         header.set(try Vault.passcodeSlot(newPasscode, costs: costs, wrapping: master, header: header))
@@ -80,7 +93,7 @@ extension Vault {
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt,
         newPasscode: borrowing SecretBytes, phrase: borrowing RecoveryPhrase, isNewPhrase: Bool
     ) throws(VaultError) {
-        try Vault.check(passcode: newPasscode)
+        try check(newPasscode, spending: &attempt)
         let verified = try verify(passcode, spending: &attempt)
         var header = attempt.header.header
         if !isNewPhrase { _ = try unwrap(phrase, header) }
@@ -97,6 +110,9 @@ extension Vault {
         header.sealedKeybag = try keybag.sealed(by: headerKeys, vault: header.vault, epoch: epoch)
         try attempt.header.replace(header) { covered throws(VaultError) in try headerKeys.mac(covered) }
         try install(Vault.open(attempt.header.header, master: master))
+        // Whoever was unlocked before could go on writing under keys that the old header opens: shut out from here on. The
+        // rekey itself is done; should this fail, finishRekey begins with it again.
+        _ = try? beginMoving()
     }
 
     /// Whether records still lie under older keys.
@@ -164,8 +180,11 @@ extension Vault {
             let (vault, reader) = try gate.enterWithReader()
             defer { gate.leave(vault, returning: reader) }
             let writer = try FileWriter(in: home, keys: vault.keys.current)
+            let current = vault.keys.current.epoch
             let fields = try reader.withRecord(collection: record.collection, name: record.name) {
                 fields, plaintext, epoch in
+                // Replaced meanwhile: nothing to move.
+                guard fields.kind == .file, epoch.epoch != current else { throw VaultError.recordNotFound }
                 let file = try FileReader(
                     plaintext.extracting(fields.contentOffset..<plaintext.byteCount), in: home, keys: epoch)
                 try file.forEachChunk(gate) { try writer.append($0) }
@@ -182,16 +201,20 @@ extension Vault {
         }
     }
 
+    /// The header's lock comes first: nothing may hold it and wait for an operation that we are in.
     private func forgetOlderKeys() throws(VaultError) {
-        let keys = try gate.enter().keys
-        defer { gate.leave() }
         var locked = try LockedHeader(in: home)
+        let vault = try gate.enter()
+        defer { gate.leave() }
+        let keys = vault.keys
         var header = locked.header
         guard header.epoch == keys.current.epoch, keys.headerKeys.authenticates(header) else { throw .keysChanged }
-        let keybag = try Keybag(epoch: header.epoch, of: keys.keybag)
+        let present = try Keybag(opened: keys.headerKeys.openKeybag(of: header))
+        let keybag = try Keybag(epoch: header.epoch, of: present)
         header.sealedKeybag = try keybag.sealed(by: keys.headerKeys, vault: header.vault, epoch: header.epoch)
         try locked.replace(header) { covered throws(VaultError) in try keys.headerKeys.mac(covered) }
         let headerKeys = try keys.headerKeys.copy()
-        try install(UnlockedKeys(header: locked.header, headerKeys: headerKeys, keybag: keybag))
+        let fewer = try UnlockedKeys(header: locked.header, headerKeys: headerKeys, keybag: keybag)
+        gate.replace(vault, with: try UnlockedVault(fewer, in: home))
     }
 }

@@ -123,7 +123,8 @@ extension Vault {
             guard case .record(let fields, _, _) = visited, let info = Vault.info(fields, plaintext) else {
                 throw .damaged("a record cannot be read; run holdfast verify")
             }
-            if collection == nil || info.collection == collection { records.append(info) }
+            // By their bytes, as the lookup does: texts that only look alike are different names.
+            if collection.map({ $0.utf8.elementsEqual(info.collection.utf8) }) ?? true { records.append(info) }
         }
         return records.sorted { ($0.collection, $0.name) < ($1.collection, $1.name) }
     }
@@ -149,15 +150,29 @@ extension WriteSession {
         _ bytes: RawSpan, for name: String, in collection: String = Vault.defaultCollection, replacing: Bool = false
     ) throws(VaultError) {
         guard bytes.byteCount <= Vault.largestInlineValue else { throw .tooLarge }
-        try put(
-            RecordDraft(collection: collection, name: name, replacing: replacing, now: wallClockMilliseconds()),
-            content: bytes)
+        let draft = RecordDraft(
+            collection: collection, name: name, replacing: replacing, now: wallClockMilliseconds())
+        let outer = beginChange()
+        do throws(VaultError) {
+            try put(draft, content: bytes)
+            endChange(outer, nil)
+        } catch {
+            endChange(outer, error)
+            throw error
+        }
     }
 
     /// Removes a record as part of the transaction.
     /// - Throws: `recordNotFound`, `damaged`.
     public mutating func delete(_ name: String, in collection: String = Vault.defaultCollection) throws(VaultError) {
-        try delete(collection: collection, name: name)
+        let outer = beginChange()
+        do throws(VaultError) {
+            try delete(collection: collection, name: name)
+            endChange(outer, nil)
+        } catch {
+            endChange(outer, error)
+            throw error
+        }
     }
 }
 

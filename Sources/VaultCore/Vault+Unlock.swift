@@ -36,6 +36,10 @@ extension Vault {
         let header = try HeaderFile.read(in: home)
         let master = try unwrap(phrase, header)
         try install(Vault.open(header, master: master))
+        // The phrase gives the passcode's attempts back. On a disk that cannot be written there is none to give.
+        if let locked = try? LockedHeader(in: home, patience: 1000) {
+            try? AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
+        }
     }
 
     /// A right passcode's fruits.
@@ -50,6 +54,9 @@ extension Vault {
     ) throws(VaultError) -> Verified {
         let header = attempt.header.header
         do throws(VaultError) {
+            guard try attempt.home.isSameFolder(as: home) else {
+                throw VaultError(.noVault, "this attempt was burned for another vault")
+            }
             try Vault.check(passcode: passcode)
             guard let slot = header.passcodeSlot else { throw .damaged("the passcode slot is missing") }
             let factor = try SlotKey.stretch(passcode, for: slot)

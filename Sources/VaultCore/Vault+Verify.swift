@@ -39,12 +39,15 @@ extension Vault {
     public func verify(progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }) throws(VaultError) -> Verification {
         let (vault, reader) = try gate.enterWithReader()
         defer { gate.leave(vault, returning: reader) }
+        // While this is held, files that are replaced meanwhile stay: the snapshot goes on naming them.
+        let folder = try home.openFile(FileStore.folder, O_RDONLY | O_DIRECTORY)
+        _ = try folder?.tryLock(exclusive: false)
         var result = Verification()
         var sum = Sum256()
         var seen: UInt64 = 0
         var names: Set<String> = []
         var visitedCount = 0
-        let root = try reader.forEach { visited, plaintext, total throws(VaultError) in
+        let (root, isOfSnapshot) = try reader.forEach { visited, plaintext, total throws(VaultError) in
             visitedCount += 1
             try gate.checkOpen()
             if visitedCount % 64 == 0 { progress(visitedCount, total) }
@@ -69,7 +72,7 @@ extension Vault {
         }
         progress(visitedCount, visitedCount)
         result.expectedRecords = root.count
-        result.isRolledBack = seen != root.count || sum != root.sum
+        result.isRolledBack = seen != root.count || sum != root.sum || !isOfSnapshot
         result.orphanedFiles = try home.names(in: FileStore.folder).filter { !names.contains($0) }.count
         return result
     }
@@ -91,6 +94,8 @@ extension Vault {
     public func removeOrphanedFiles() throws(VaultError) -> Int {
         let (vault, reader) = try gate.enterWithReader()
         defer { gate.leave(vault, returning: reader) }
+        guard let folder = try home.openFile(FileStore.folder, O_RDONLY | O_DIRECTORY) else { return 0 }
+        try folder.lock(exclusive: true, orBusy: "the vault's files are being copied; try again")
         var removed = 0
         for name in try orphans(reader) {
             // A writer holds its file's lock until the record is stored. With the lock in hand the records are looked at
@@ -104,14 +109,17 @@ extension Vault {
         return removed
     }
 
+    /// Names that no record has. Where a record is missing or cannot be read, any file may be its own: then none.
     private func orphans(_ reader: RecordReader) throws(VaultError) -> Set<String> {
         var present = Set(try home.names(in: FileStore.folder))
-        _ = try reader.forEach { visited, plaintext, _ throws(VaultError) in
+        var sum = Sum256()
+        let (root, isOfSnapshot) = try reader.forEach { visited, plaintext, _ throws(VaultError) in
             try gate.checkOpen()
-            // While a record cannot be read, any file may be its own.
-            guard case .record(let fields, _, _) = visited else { throw .damagedRecord }
+            guard case .record(let fields, let lookup, let epoch) = visited else { throw .damagedRecord }
+            sum.add(try epoch.term(lookupKey: lookup, sequence: fields.sequence))
             if fields.kind == .file { present.remove(try RecordReader.descriptor(fields, plaintext).fileName) }
         }
+        guard isOfSnapshot, sum == root.sum else { throw .damaged("records are missing; no file is removed") }
         return present
     }
 }

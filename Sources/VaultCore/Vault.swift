@@ -37,6 +37,9 @@ public final class Vault: Sendable {
     /// Wipes every key. Reads and writes that run in other threads are let finish first.
     public func lock() { gate.close() }
 
+    /// The rules of the header while they are known to be genuine: nil while the vault is locked.
+    package var authenticatedPolicy: VaultPolicy? { gate.current?.keys.policy }
+
     /// Names this vault.
     public var id: VaultID {
         get throws(VaultError) { try HeaderFile.read(in: home).vault }
@@ -53,7 +56,7 @@ final class UnlockedVault: Sendable {
         database = try DatabaseEnvironment.acquire(in: home)
         // One read of the root record proves that database and keys belong together.
         _ = try RecordReader(keys, database).root()
-        queue = try WriteQueue(keys, database)
+        queue = try WriteQueue(keys, database, in: home)
         self.keys = keys
     }
 }

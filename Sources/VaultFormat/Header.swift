@@ -112,8 +112,10 @@ extension Header {
         guard let id = VaultID(bytes: try reader.take(16)) else { throw .wrongSize }
         vault = id
         generation = try reader.integer(UInt64.self)
+        guard generation < 1 << 62 else { throw .invalid(field: "generation") }
         created = try reader.integer(UInt64.self)
         epoch = try reader.integer(UInt32.self)
+        guard epoch < 1 << 30 else { throw .invalid(field: "epoch") }
         policy = try VaultPolicy(parsing: reader.counted(limit: VaultPolicy.maximumSize, "policy"))
         sealedKeybag = try reader.counted(limit: Header.maximumKeybag, "keybag")
         slots = []
@@ -124,7 +126,9 @@ extension Header {
         }
         try reader.expectZeros("header padding")
         mac = Array(bytes[(covered - Header.macSize)..<covered])
-        guard Set(slots.map(\.id)).count == count, slots.filter({ $0.kind == .passcode }).count <= 1 else {
+        guard Set(slots.map(\.id)).count == count, slots.filter({ $0.kind == .passcode }).count <= 1,
+            slots.filter({ $0.kind == .recoveryPhrase }).count <= 1
+        else {
             throw .invalid(field: "slots")
         }
     }

@@ -78,6 +78,9 @@ package struct LedgerSector: Sendable, Hashable {
         guard hasTag <= 1, hasTag == 1 || tag.allSatisfy({ $0 == 0 }) else { throw .invalid(field: "ledger tag") }
         knownWrong = hasTag == 1 ? tag : nil
         try reader.expectZeros("ledger padding")
-        guard refused <= spent, delay <= 3_600_000 else { throw .invalid(field: "ledger counts") }
+        // Counts that no use reaches come from elsewhere; they must not overflow ours.
+        guard refused <= spent, spent < 1 << 20, sequence < 1 << 62, delay <= 3_600_000 else {
+            throw .invalid(field: "ledger counts")
+        }
     }
 }

@@ -3,7 +3,7 @@
 /// Its key in the database is one zero byte, so no lookup key can be it. It is sealed like any record, its lookup key
 /// taken as 32 zero bytes.
 package struct RootRecord: Sendable, Hashable {
-    package static let size = 8 + 8 + 32
+    package static let size = 8 + 8 + 32 + 8 + 8
     package static let databaseKey: [UInt8] = [0]
 
     /// Number of records.
@@ -12,6 +12,10 @@ package struct RootRecord: Sendable, Hashable {
     package var nextSequence: UInt64 = 1
     /// Sum modulo 2^256 of the keyed hash of (lookup key, sequence) of every record; least significant word first.
     package var sum = Sum256()
+    /// The database transaction that wrote this record: an older state of the database under a newer number is found.
+    package var transaction: UInt64 = 0
+    /// Values sealed under the keys of this record's epoch, this one included.
+    package var seals: UInt64 = 0
 
     package init() {}
 
@@ -22,12 +26,29 @@ package struct RootRecord: Sendable, Hashable {
         self.count = count
         nextSequence = next
         sum = Sum256(bytes, at: 16)
+        transaction = bytes.integer(at: 48, as: UInt64.self) ?? 0
+        seals = bytes.integer(at: 56, as: UInt64.self) ?? 0
     }
 
     package func write(into bytes: inout MutableRawSpan) {
         bytes.store(count, at: 0)
         bytes.store(nextSequence, at: 8)
         for index in 0..<4 { bytes.store(sum.words[index], at: 16 + 8 * index) }
+        bytes.store(transaction, at: 48)
+        bytes.store(seals, at: 56)
+    }
+}
+
+/// The root record's value in the database: a sealed record, and behind it the transaction's number in clear, for the
+/// check of the file that needs no key. The sealed number is the one that counts.
+package enum SealedRoot {
+    package static let numberSize = 8
+    package static let size = RootRecord.size + SealedRecord.overhead + numberSize
+
+    /// The number in clear of a value that lies in a page; nil where no root record can be.
+    package static func transaction(ofValueAt offset: Int, size: Int, in page: RawSpan) -> UInt64? {
+        guard size == Self.size, page.byteCount - offset >= size else { return nil }
+        return page.integer(at: offset + size - numberSize, as: UInt64.self)
     }
 }
 

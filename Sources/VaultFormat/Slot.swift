@@ -147,7 +147,8 @@ package struct Slot: Sendable, Hashable {
             guard derivation != nil, flags.contains(.bindsPolicy) else { throw .invalid(field: "passcode slot") }
         case .recoveryPhrase:
             guard derivation == nil, flags.isEmpty else { throw .invalid(field: "recovery slot") }
-        default: break
+        default:
+            guard !kind.isCounted || flags.contains(.bindsPolicy) else { throw .invalid(field: "counted slot") }
         }
     }
 }

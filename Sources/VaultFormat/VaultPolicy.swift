@@ -84,7 +84,9 @@ public struct VaultPolicy: Sendable, Hashable {
         guard (1...VaultPolicy.maximumDelays).contains(delays.count), delays.allSatisfy({ $0 <= 3600 }),
             zip(delays, delays.dropFirst()).allSatisfy({ $0 <= $1 })
         else { throw .invalid(field: "policy delays") }
-        guard collectionMinima.keys.allSatisfy({ $0.utf8.count <= RecordName.maximumCollectionSize }) else {
+        guard collectionMinima.count <= VaultPolicy.maximumSize,
+            collectionMinima.keys.allSatisfy({ $0.utf8.count <= RecordName.maximumCollectionSize })
+        else {
             throw .invalid(field: "policy collection")
         }
     }

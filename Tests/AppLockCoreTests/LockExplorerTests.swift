@@ -26,6 +26,7 @@ import VaultFormat
         var events: [(LockEvent, UInt64)] = [
             (.launch, 0), (.willResignActive, 0), (.didBecomeActive, 0), (.didBecomeActive, 20),
             (.didEnterBackground, 0), (.willEnterForeground, 0), (.willEnterForeground, 20), (.authenticate, 0),
+            (.authenticateUncounted, 0),
             (.timeout, 0), (.timeout, 20), (.forceLock, 0),
             (.settingsChanged(isEnabled: false, timing: .after(seconds: 15)), 0),
             (.settingsChanged(isEnabled: true, timing: .after(seconds: 15)), 0),

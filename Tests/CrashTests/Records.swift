@@ -93,11 +93,17 @@ extension Vault {
 
     /// Whether a passcode opens it. The test's own attempts start without a delay.
     func opens(_ number: Int, _ clock: FileClock) throws -> Bool {
-        clock.advance(milliseconds: 3_600_001)
-        do {
-            try unlock(number)
-            return true
-        } catch let error as VaultError where error.code == .wrongPasscode { return false }
+        // Twice: the delay of a burn that was cut short begins when the ledger is read next.
+        for isLast in [false, true] {
+            clock.advance(milliseconds: 3_600_001)
+            do {
+                try unlock(number)
+                return true
+            } catch let error as VaultError where error.code == .wrongPasscode {
+                return false
+            } catch let error as VaultError where error.code == .delayed && !isLast { continue }
+        }
+        return false
     }
 
     func opens(phrase number: Int) throws -> Bool {

@@ -46,6 +46,29 @@ struct DecryptorTests {
         try Values().check(home, home.unlocked(), .passcode("right"))
     }
 
+    /// Pages that a transaction takes and gives back at the end of the file are never written.
+    @Test func readsADatabaseShorterThanItSays() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        var values = Values()
+        for number in 0..<20 { try values.put([UInt8(number)], "record", in: vault) }
+        let large = pattern(Vault.largestInlineValue)
+        try vault.write { session in
+            try large.withRawSpan { try session.put($0, for: "large") }
+            try session.delete("large")
+        }
+        vault.lock()
+        // As LMDB leaves it: without the pages at the end that were never written.
+        let whole = try home.bytes("vault.mdb")
+        let used = try #require(whole.lastIndex { $0 != 0 }) / 4096 + 1
+        try home.write(Array(whole[..<(used * 4096)]), to: "vault.mdb")
+        let isShorter = used * 4096 < whole.count
+        #expect(isShorter)
+        let read = try Decryptor.run(home.path, .passcode("right"), "get", "default", "record")
+        #expect(read.output == [19])
+        #expect(try Decryptor.run(home.path, .passcode("right"), "verify").status == 0)
+    }
+
     @Test func opensWithThePhrase() throws {
         let home = try TestHome()
         let phrase = try home.create().text
@@ -186,6 +209,20 @@ struct DecryptorFailureTests {
         }
     }
 
+    @Test func aNewerVersionIsNamed() throws {
+        let home = try TestHome()
+        _ = try home.create()
+        let copy = Array(try home.bytes("header").prefix(Header.copySize))
+        var newer = Array(copy.dropLast(32))
+        newer[8] = 2
+        newer += newer.withRawSpan(HeaderFile.checksum)
+        for copies in [newer + newer, newer + copy, copy.flipped(at: 100) + newer] {
+            try home.write(copies, to: "header")
+            let result = try Decryptor.run(home.path, .passcode("right"), "list")
+            #expect(result.status == 1 && result.output.isEmpty && result.errors.contains("format version 2"))
+        }
+    }
+
     @Test func lostAndChangedContentsAreFound() throws {
         let home = try TestHome()
         let vault = try home.unlocked()
@@ -208,6 +245,42 @@ struct DecryptorFailureTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: exported + "/default/record")) == Data([1]))
         let inside = try Decryptor.run(home.path, .passcode("right"), "export", home.file("files/export"))
         #expect(inside.status == 1 && inside.errors.contains("lies in the vault"))
+    }
+
+    @Test func removedMovedAndAddedRecordsAreFound() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        for number in 0..<3 { try vault.put([UInt8(number)], "record \(number)") }
+        vault.lock()
+        let old = home.path + "-old"
+        defer { try? FileManager.default.removeItem(atPath: old) }
+        try Data(home.bytes("vault.mdb")).write(to: URL(fileURLWithPath: old))
+        try vault.unlock("right")
+        for number in 0..<3 { try vault.put([9], "record \(number)", replacing: true) }
+        vault.lock()
+        let database = try home.bytes("vault.mdb")
+        for (edit, listed, words) in [
+            ("cursor.last(); t.put(cursor.key(), old.get(cursor.key()))", 3, "not those that were written last"),
+            ("cursor.last(); cursor.delete()", 2, "not those that were written last"),
+            ("cursor.last(); t.put(b'k' * 32, cursor.value())", 3, "does not match its authentication tag"),
+            ("cursor.last(); key = cursor.key(); cursor.prev(); t.put(key, cursor.value())", 2, "authentication tag"),
+            ("t.put(b'k' * 32, b'')", 3, "not under any key"),
+            ("t.put(b'\\1', b'added')", 3, "a key that no record has"),
+        ] {
+            try home.write(database, to: "vault.mdb")
+            try Decryptor.editDatabase(home.file("vault.mdb"), edit, old: old)
+            let verified = try Decryptor.run(home.path, .passcode("right"), "verify")
+            #expect(verified.status == 5 && verified.errors.contains(words), "\(edit): \(verified.errors)")
+            let list = try Decryptor.run(home.path, .passcode("right"), "list")
+            #expect(list.lines.count == listed, "\(edit)")
+        }
+        try home.write(database, to: "vault.mdb")
+        try Decryptor.editDatabase(home.file("vault.mdb"), "t.delete(b'\\0')", old: old)
+        let rootless = try Decryptor.run(home.path, .passcode("right"), "list")
+        #expect(rootless.status == 5 && rootless.errors.contains("the root record is missing"))
+        try home.write(Array(database.prefix(8192)), to: "vault.mdb")
+        let cut = try Decryptor.run(home.path, .passcode("right"), "list")
+        #expect(cut.status == 5 && cut.output.isEmpty)
     }
 
     @Test func anOlderDatabaseUnderNewKeysIsFound() throws {
@@ -345,6 +418,20 @@ private enum Decryptor {
             }
         let words = try #require(python).split(separator: " ").map(String.init)
         return try start(words + ["-B", script, option, "0", home] + arguments, input: input + "\n")
+    }
+
+    /// Changes the database behind the vault's back: `edit` has a transaction `t`, a cursor, and `old`, a transaction on
+    /// an older database.
+    static func editDatabase(_ path: String, _ edit: String, old: String) throws {
+        let code = """
+            import lmdb, sys
+            old = lmdb.open(sys.argv[2], subdir=False, lock=False, readonly=True).begin()
+            with lmdb.open(sys.argv[1], subdir=False, lock=False).begin(write=True) as t:
+                cursor = t.cursor(); \(edit)
+            """
+        let words = try #require(python).split(separator: " ").map(String.init)
+        let result = try start(words + ["-c", code, path, old], input: "")
+        #expect(result.status == 0, "\(result.errors)")
     }
 
     private static func start(_ words: [String], input: String) throws -> Result {

@@ -132,7 +132,12 @@ import VaultFormat
         for size in [0, 100, 4096, 8191, whole.count / 2 / 4096 * 4096] {
             try home.write(Array(whole[..<size]), to: "vault.mdb")
             let fresh = try home.open()
-            #expect(errorCode("\(size) bytes") { try fresh.unlock("right") } == .damaged)
+            let code = errorCode("\(size) bytes") {
+                try fresh.unlock("right")
+                for number in 0..<50 { #expect(try fresh.get("n\(number)") == pattern(3000)) }
+            }
+            #expect(code == .damaged)
+            if fresh.isUnlocked { #expect((try? fresh.verify().isIntact) != true) }
         }
     }
 }

@@ -40,9 +40,9 @@ import VaultFormat
             slot.kindData = []
             return slot
         }
-        header.generation = .max
+        header.generation = (1 << 62) - 1
         header.created = .max
-        header.epoch = .max
+        header.epoch = (1 << 30) - 1
         #expect(try parse(header.encoded(checksum: testChecksum)) == header)
         let full = header
         header.slots.append(Sample.recoverySlot)

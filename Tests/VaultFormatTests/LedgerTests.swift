@@ -21,9 +21,9 @@ import VaultFormat
     @Test func aSectorWithoutATagRoundTrips() throws {
         var sector = Sample.sector
         sector.knownWrong = nil
-        sector.spent = .max
-        sector.refused = .max
-        sector.sequence = .max
+        sector.spent = (1 << 20) - 1
+        sector.refused = (1 << 20) - 1
+        sector.sequence = (1 << 62) - 1
         sector.delay = 3_600_000
         sector.delayStart = .max
         #expect(try parse(sector.encoded(checksum: testChecksum)) == sector)

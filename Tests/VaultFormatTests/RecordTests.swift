@@ -89,20 +89,21 @@ import VaultFormat
 
     @Test func bytesAreThoseOfTheDocument() throws {
         let sum = Array(0x80...0x9F) as [UInt8]
-        let bytes = little(UInt64(0x0102)) + little(UInt64.max) + sum
+        let bytes = little(UInt64(0x0102)) + little(UInt64.max) + sum + little(UInt64(0x0304)) + little(UInt64(5))
         let root = try parse(bytes)
         #expect(root.count == 0x0102 && root.nextSequence == .max && root.sum == sum.lend { Sum256($0) })
+        #expect(root.transaction == 0x0304 && root.seals == 5)
         var written = repeated(0, RootRecord.size)
         written.lendForWriting { root.write(into: &$0) }
         #expect(written == bytes)
-        #expect(RootRecord.databaseKey == [0] && RootRecord.size == 48)
+        #expect(RootRecord.databaseKey == [0] && RootRecord.size == 64)
         var empty = repeated(0xFF, RootRecord.size)
         empty.lendForWriting { RootRecord().write(into: &$0) }
-        #expect(empty == repeated(0, 8) + [1] + repeated(0, 39))
+        #expect(empty == repeated(0, 8) + [1] + repeated(0, 55))
     }
 
     @Test func everyOtherSizeIsRefused() {
-        for count in Array(0..<48) + [49, 96] {
+        for count in Array(0..<64) + [65, 128] {
             #expect(throws: FormatError.invalid(field: "root record")) { try parse(repeated(1, count)) }
         }
     }

@@ -15,9 +15,10 @@ struct Arguments: Sendable {
 
     subscript(option: TextOption) -> String? { values[option.option.name] }
 
-    subscript(option: DescriptorOption) -> Int32? {
-        values[option.option.name].flatMap(ValueKind.descriptor)
-    }
+    subscript(option: DescriptorOption) -> Int32? { descriptor(option.option) }
+
+    /// The descriptor that an option names, whichever it is.
+    func descriptor(_ option: Option) -> Int32? { values[option.name].flatMap(ValueKind.descriptor) }
 
     /// The argument at a place; the parser has made sure that it is there.
     subscript(place index: Int) -> String { places.indices.contains(index) ? places[index] : "" }

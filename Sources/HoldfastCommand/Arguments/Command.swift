@@ -2,6 +2,8 @@
 struct Command: Sendable {
     /// The words that name it: `["passcode", "change"]`.
     let words: [String]
+    /// What other programs call it; not understood, but answered with its name.
+    let synonyms: [String]
     /// A few words for the list of commands.
     let summary: String
     /// Paragraphs for its own help.
@@ -11,10 +13,12 @@ struct Command: Sendable {
     let run: @Sendable (Arguments) throws(CommandError) -> ExitCode
 
     init(
-        _ words: String..., summary: String, details: [String], places: [Place] = [], options: [Option],
+        _ words: String..., synonyms: [String] = [], summary: String, details: [String], places: [Place] = [],
+        options: [Option],
         run: @escaping @Sendable (Arguments) throws(CommandError) -> ExitCode
     ) {
         self.words = words
+        self.synonyms = synonyms
         self.summary = summary
         self.details = details
         self.places = places

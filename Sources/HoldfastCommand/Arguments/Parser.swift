@@ -70,7 +70,11 @@ struct Parser {
             let candidates = CommandTable.nextWords(words)
             guard candidates.contains(word) else {
                 let spoken = (words + [word]).joined(separator: " ")
-                throw usage("unknown command \(spoken)" + Suggestion.hint(word, candidates))
+                let same = CommandTable.group(words).first {
+                    $0.words.count == words.count + 1 && $0.synonyms.contains(word)
+                }
+                let hint = same.map { "; did you mean \($0.name)?" } ?? Suggestion.hint(word, candidates)
+                throw usage("unknown command \(spoken)" + hint)
             }
             words.append(word)
             self.command = CommandTable.command(words)

@@ -23,9 +23,8 @@ extension Command {
 private func makeBackup(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let vault = try Unlocking.find(arguments)
     let target = arguments[place: 0]
-    var progress = Progress("Copying")
-    let report = try vaultCall {
-        try vault.backup(to: target) { done, total in progress.update(done, of: total) }
+    let report = try Progress.show("Copying") { progress throws(CommandError) in
+        try vaultCall { try vault.backup(to: target) { done, total in progress.update(done, of: total) } }
     }
     return try tell(report, "backed up to", target, arguments)
 }
@@ -33,15 +32,15 @@ private func makeBackup(_ arguments: Arguments) throws(CommandError) -> ExitCode
 private func restoreBackup(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let source = arguments[place: 0]
     let home = try HomeFolder.path(arguments)
-    var progress = Progress("Copying")
-    let report: Vault.CopyReport
-    do throws(VaultError) {
-        report = try Vault.restore(from: source, to: home) { done, total in progress.update(done, of: total) }
-    } catch {
-        guard error.code != .noVault else {
-            throw CommandError(.notFound, code: "noBackup", "there is no backup at \(source)")
+    let report = try Progress.show("Copying") { progress throws(CommandError) in
+        do throws(VaultError) {
+            return try Vault.restore(from: source, to: home) { done, total in progress.update(done, of: total) }
+        } catch {
+            guard error.code != .noVault else {
+                throw CommandError(.notFound, code: "noBackup", "there is no backup at \(source)")
+            }
+            throw CommandError(error)
         }
-        throw CommandError(error)
     }
     return try tell(report, "restored to", home, arguments)
 }

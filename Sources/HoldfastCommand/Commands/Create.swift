@@ -2,7 +2,7 @@ internal import Holdfast
 
 extension Command {
     static let create = Command(
-        "init", summary: "create a vault",
+        "init", synonyms: ["create", "new"], summary: "create a vault",
         details: [
             "Creates a vault that the passcode opens, and a recovery phrase of 24 words that opens it when the passcode "
                 + "is lost. An existing vault is never overwritten.",

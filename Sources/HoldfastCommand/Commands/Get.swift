@@ -8,7 +8,7 @@ internal import Darwin
 
 extension Command {
     static let get = Command(
-        "get", summary: "write a value to standard output",
+        "get", synonyms: ["show", "read", "cat", "print"], summary: "write a value to standard output",
         details: [
             "Writes the bytes that were stored and nothing else. Each piece of a large value is written when it has "
                 + "proved to be genuine; the exit code says whether it was all."
@@ -20,14 +20,16 @@ private func getValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let name = arguments[place: 0]
     let collection = arguments.collection
     let vault = try Unlocking.open(arguments)
-    var progress = Progress("Reading", isAllowed: !Descriptors.isTerminal(STDOUT_FILENO))
-    var done: UInt64 = 0
-    try Naming.explaining(name, collection) { () throws(CommandError) in
-        try vaultCall {
-            try vault.read(name, in: collection) { bytes in
-                try Descriptors.write(bytes, to: STDOUT_FILENO)
-                done += UInt64(bytes.byteCount)
-                progress.update(done, of: nil)
+    let isQuiet = Descriptors.isTerminal(STDOUT_FILENO)
+    try Progress.show("Reading", isAllowed: !isQuiet) { progress throws(CommandError) in
+        var done: UInt64 = 0
+        try Naming.explaining(name, collection) { () throws(CommandError) in
+            try vaultCall {
+                try vault.read(name, in: collection) { bytes in
+                    try Descriptors.write(bytes, to: STDOUT_FILENO)
+                    done += UInt64(bytes.byteCount)
+                    progress.update(done, of: nil)
+                }
             }
         }
     }

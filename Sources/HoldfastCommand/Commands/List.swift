@@ -8,7 +8,7 @@ internal import Darwin
 
 extension Command {
     static let list = Command(
-        "list", summary: "list the records",
+        "list", synonyms: ["ls", "dir"], summary: "list the records",
         details: [
             "A table on a terminal; else one line per record with collection, name, bytes and time of the last change "
                 + "(UTC), separated by tabs. Control characters and the like in names are shown as \\u{...} and a "

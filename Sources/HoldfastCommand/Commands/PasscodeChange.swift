@@ -2,7 +2,7 @@ internal import Holdfast
 
 extension Command {
     static let passcodeChange = Command(
-        "passcode", "change", summary: "change the passcode",
+        "passcode", "change", synonyms: ["set"], summary: "change the passcode",
         details: [
             "Asks for the passcode and then for the new one. The keys stay: an old copy of the vault still opens with the "
                 + "old passcode.",
@@ -83,10 +83,7 @@ private func keptOrNewPhrase(
 
 /// Moves what is left under older keys.
 func finishRekey(_ vault: Vault) throws(CommandError) {
-    var progress = Progress("Moving records to the new keys")
-    try vaultCall {
-        try vault.finishRekey { done, total in
-            progress.update(UInt64(max(0, done)), of: UInt64(max(0, total)), unit: { "\($0)" })
-        }
+    try Progress.show("Moving records to the new keys") { progress throws(CommandError) in
+        try vaultCall { try vault.finishRekey { done, total in progress.update(done, of: total) } }
     }
 }

@@ -2,7 +2,7 @@ internal import Holdfast
 
 extension Command {
     static let passcodeVerify = Command(
-        "passcode", "verify", summary: "check the passcode",
+        "passcode", "verify", synonyms: ["check"], summary: "check the passcode",
         details: [
             "Says whether the passcode is right and, when it is not, how many attempts remain. A wrong one counts like any "
                 + "other; a right one gives all attempts back."

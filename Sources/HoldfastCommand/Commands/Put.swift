@@ -12,7 +12,7 @@ extension Place {
 
 extension Command {
     static let put = Command(
-        "put", summary: "store a value from standard input",
+        "put", synonyms: ["add", "set", "store", "save", "insert"], summary: "store a value from standard input",
         details: [
             "Stores what standard input holds, to its end: any bytes, any size. On a terminal one line is asked for and "
                 + "not shown. What is stored under the name already is replaced only with --replace.",
@@ -66,14 +66,15 @@ private func putStream(
     _ vault: Vault, _ name: String, _ collection: String, _ isReplacing: Bool
 ) throws(CommandError) -> UInt64 {
     let total = Descriptors.remainingSize(STDIN_FILENO)
-    var progress = Progress("Storing")
-    var done: UInt64 = 0
-    return try vaultCall {
-        try vault.put(name, in: collection, replacing: isReplacing) { bytes in
-            let count = try Descriptors.read(STDIN_FILENO, into: &bytes)
-            done += UInt64(count)
-            progress.update(done, of: total)
-            return count
+    return try Progress.show("Storing") { progress throws(CommandError) in
+        var done: UInt64 = 0
+        return try vaultCall {
+            try vault.put(name, in: collection, replacing: isReplacing) { bytes in
+                let count = try Descriptors.read(STDIN_FILENO, into: &bytes)
+                done += UInt64(count)
+                progress.update(done, of: total)
+                return count
+            }
         }
     }
 }

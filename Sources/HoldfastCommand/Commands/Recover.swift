@@ -2,7 +2,7 @@ internal import Holdfast
 
 extension Command {
     static let recover = Command(
-        "recover", summary: "set a new passcode with the recovery phrase",
+        "recover", synonyms: ["reset"], summary: "set a new passcode with the recovery phrase",
         details: [
             "Opens the vault with its recovery phrase, sets a new passcode, and gives all attempts back. The phrase stays "
                 + "the same. It is the phrase of the vault, not that of an identity."

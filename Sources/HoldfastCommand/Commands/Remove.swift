@@ -2,7 +2,7 @@ internal import Holdfast
 
 extension Command {
     static let remove = Command(
-        "rm", summary: "remove a record",
+        "rm", synonyms: ["remove", "delete", "del", "erase"], summary: "remove a record",
         details: ["Removes a record and its content. A backup made before still holds it."],
         places: [.recordName], options: [Options.collection.option] + Options.unlocking, run: removeRecord)
 }

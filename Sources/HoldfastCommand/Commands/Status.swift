@@ -2,7 +2,7 @@ internal import Holdfast
 
 extension Command {
     static let status = Command(
-        "status", summary: "tell what is known without opening the vault",
+        "status", synonyms: ["info"], summary: "tell what is known without opening the vault",
         details: [
             "Shows what the header and the attempt ledger say. Nothing is asked for, and nothing of it is proved while the "
                 + "vault is locked."

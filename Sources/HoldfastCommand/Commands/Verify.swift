@@ -2,7 +2,7 @@ internal import Holdfast
 
 extension Command {
     static let verify = Command(
-        "verify", summary: "check everything that is stored",
+        "verify", synonyms: ["check", "fsck"], summary: "check everything that is stored",
         details: [
             "Reads every record and every file and finds what is damaged, missing, or older than it must be. The exit code "
                 + "is 5 when anything is.",
@@ -31,11 +31,8 @@ private func verifyVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
 }
 
 private func check(_ vault: Vault) throws(CommandError) -> Vault.Verification {
-    var progress = Progress("Checking records")
-    return try vaultCall {
-        try vault.verify { done, total in
-            progress.update(UInt64(max(0, done)), of: UInt64(max(0, total)), unit: { "\($0)" })
-        }
+    try Progress.show("Checking records") { progress throws(CommandError) in
+        try vaultCall { try vault.verify { done, total in progress.update(done, of: total) } }
     }
 }
 

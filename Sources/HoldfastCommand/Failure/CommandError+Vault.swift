@@ -47,7 +47,6 @@ extension CommandError {
             "create one with holdfast init, or say where it is with --home"
         case .keysChanged: "run the command again"
         case .recordExists: "--replace replaces it"
-        case .readOnly: "a passcode cannot be taken on a read-only disk; --phrase opens with the recovery phrase"
         default: nil
         }
     }

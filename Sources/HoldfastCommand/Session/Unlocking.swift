@@ -28,13 +28,24 @@ enum Unlocking {
             try refuseEarly(vault)
             let passcode = try input.passcode()
             try PassingNote.show("Checking the passcode ...") { () throws(CommandError) in
-                try vaultCall { try vault.unlock(passcode: passcode, spending: vault.burnAttempt()) }
+                try vaultCall { try vault.unlock(passcode: passcode, spending: burn(vault)) }
             }
         }
         if try vaultCall({ try vault.isRekeyUnfinished }) {
             Output.remark("a change of keys was interrupted; holdfast verify --clean finishes it")
         }
         return vault
+    }
+
+    /// Spends an attempt, and names the way in where none can be spent.
+    private static func burn(_ vault: Vault) throws(CommandError) -> BurnedAttempt {
+        do throws(VaultError) { return try vault.burnAttempt() } catch {
+            var failure = CommandError(error)
+            if error.code == .readOnly || error.code == .permissionDenied {
+                failure.message += "; a passcode that cannot be counted is not taken, --phrase opens for reading"
+            }
+            throw failure
+        }
     }
 
     /// Says before the owner types that no passcode is taken now.

@@ -10,7 +10,7 @@ extension Descriptors {
     /// - Throws: A usage error.
     static func check(_ arguments: Arguments, of command: Command) throws(CommandError) {
         for option in command.options where option.kind == .descriptor {
-            guard let descriptor = arguments[DescriptorOption(option.name, option.help)] else { continue }
+            guard let descriptor = arguments.descriptor(option) else { continue }
             let isWritten = option == Options.phraseOutDescriptor.option
             let flags = fcntl(descriptor, F_GETFL)
             let refused = isWritten ? O_RDONLY : O_WRONLY

@@ -6,21 +6,30 @@ internal import Darwin
 
 /// One line on a terminal's standard error that tells how far long work is, and goes away when it is done. Where nobody
 /// looks it does nothing.
-struct Progress: ~Copyable {
+struct Progress {
     private let label: String
     private let isShown: Bool
     private let start: UInt64
     private var lastDrawn: UInt64 = 0
 
+    private init(label: String, isShown: Bool, start: UInt64) {
+        self.label = label
+        self.isShown = isShown
+        self.start = start
+    }
+
     /// What is shown after this time, and how often it is drawn again; ns.
     private static let patience: UInt64 = 300_000_000
     private static let interval: UInt64 = 100_000_000
 
+    /// Runs work that tells how far it is. The line is gone when this returns or throws, before anything else is said.
     /// - Parameter isAllowed: False where the line would stand between the command's own output.
-    init(_ label: String, isAllowed: Bool = true) {
-        self.label = label
-        isShown = isAllowed && Progress.isPossible
-        start = MonotonicClock.now()
+    static func show<R>(
+        _ label: String, isAllowed: Bool = true, _ work: (inout Progress) throws(CommandError) -> R
+    ) throws(CommandError) -> R {
+        var progress = Progress(label: label, isShown: isAllowed && isPossible, start: MonotonicClock.now())
+        defer { progress.erase() }
+        return try work(&progress)
     }
 
     /// Whether standard error is a terminal that can erase a line.
@@ -51,7 +60,12 @@ struct Progress: ~Copyable {
         try? Output.write("\r\u{1B}[K" + line, to: STDERR_FILENO)
     }
 
-    deinit {
+    /// As ``update(_:of:unit:)``, for things that are counted.
+    mutating func update(_ done: Int, of total: Int) {
+        update(UInt64(max(0, done)), of: UInt64(max(0, total))) { "\($0)" }
+    }
+
+    private func erase() {
         if lastDrawn > 0 { try? Output.write("\r\u{1B}[K", to: STDERR_FILENO) }
     }
 }

@@ -11,6 +11,7 @@ struct SignalWatch: ~Copyable {
     let descriptor: Int32
     private let writeEnd: Int32
     private let previous: [(Int32, sigaction)]
+    private let previousMask: sigset_t
 
     init(_ signals: [Int32]) throws(CommandError) {
         var ends: [Int32] = [-1, -1]
@@ -31,6 +32,13 @@ struct SignalWatch: ~Copyable {
             previous.append((signal, old))
         }
         self.previous = previous
+        // A parent may have left them blocked; then nobody could get out of a prompt.
+        var unblocked = sigset_t()
+        var mask = sigset_t()
+        unsafe sigemptyset(&unblocked)
+        for signal in signals { unsafe sigaddset(&unblocked, signal) }
+        unsafe pthread_sigmask(SIG_UNBLOCK, &unblocked, &mask)
+        previousMask = mask
     }
 
     /// The next signal that came; nil when none did.
@@ -49,6 +57,8 @@ struct SignalWatch: ~Copyable {
     }
 
     deinit {
+        var mask = previousMask
+        unsafe pthread_sigmask(SIG_SETMASK, &mask, nil)
         for (signal, action) in previous {
             var action = action
             unsafe sigaction(signal, &action, nil)

@@ -38,7 +38,7 @@ struct AttemptLedger: ~Copyable, Sendable {
         nextIndex = found.nextIndex
         knownWrong = found.sector?.knownWrong
         budget = AttemptLedger.budget(found.sector, oneIsBad: found.oneIsBad, policy: policy, now: now)
-        needsSave = found.sector == nil || budget.delayMustRestart(at: now)
+        needsSave = found.sector == nil || found.oneIsBad || budget.delayMustRestart(at: now)
         isMissing = missing
         isMadeUp = found.sector == nil
         if budget.delayMustRestart(at: now) { budget.restartDelay(at: now) }
@@ -60,9 +60,12 @@ struct AttemptLedger: ~Copyable, Sendable {
         _ sector: LedgerSector?, oneIsBad: Bool, policy: VaultPolicy, now: BootInstant
     ) -> AttemptBudget {
         guard let sector else { return .distrusted(policy: policy, now: now) }
-        return AttemptBudget(
-            spent: sector.spent + (oneIsBad ? 1 : 0), refused: sector.refused, delay: sector.delay,
+        var budget = AttemptBudget(
+            spent: sector.spent, refused: sector.refused, delay: sector.delay,
             delayStart: BootInstant(bootID: sector.bootID, milliseconds: sector.delayStart), policy: policy)
+        // The bad one may have been a burn in the making: it counts, and its delay runs.
+        if oneIsBad { budget.burn(at: now) }
+        return budget
     }
 
     /// The truth in two sectors: the newer valid one. One that is bad may have been a burn in the making.
@@ -106,6 +109,21 @@ struct AttemptLedger: ~Copyable, Sendable {
         try file.synchronize()
     }
 
+    /// Gives a copy of a home the counts of the one it was copied from: copying must not be a way to fresh attempts. A
+    /// ledger that cannot be read gives one without counts, as somebody who copies files by hand gets anyway.
+    static func copy(
+        from source: HomeDirectory, to target: HomeDirectory, vault: VaultID, now: BootInstant
+    ) throws(VaultError) {
+        try create(in: target, vault: vault, now: now)
+        guard let file = try source.openFile(name, O_RDONLY), let copy = try target.openFile(name, O_RDWR) else {
+            return
+        }
+        let bytes = try file.read(LedgerSector.fileSize, at: 0)
+        guard decide(bytes, vault: vault).sector != nil else { return }
+        try copy.write(bytes, at: 0)
+        try copy.synchronize()
+    }
+
     /// Changes the budget and makes the change durable before returning.
     mutating func update(knownWrong tag: [UInt8]?, _ change: (inout AttemptBudget) -> Void) throws(VaultError) {
         change(&budget)
@@ -138,15 +156,26 @@ public struct BurnedAttempt: ~Copyable, Sendable {
     private var ledger: AttemptLedger
     private let before: AttemptBudget
     private let clock: any BootClock
+    /// The folder that it was burned in.
+    let home: HomeDirectory
 
     /// Burns one attempt: durable before this returns.
     fileprivate init(
-        header: consuming LockedHeader, ledger: consuming AttemptLedger, clock: any BootClock
+        in home: HomeDirectory, header: consuming LockedHeader, ledger: consuming AttemptLedger,
+        clock: any BootClock
     ) throws(VaultError) {
-        before = ledger.budget
+        let before = ledger.budget
         let now = clock.now()
         let tag = ledger.knownWrong
-        try ledger.update(knownWrong: tag) { $0.burn(at: now) }
+        do throws(VaultError) {
+            try ledger.update(knownWrong: tag) { $0.burn(at: now) }
+        } catch {
+            // No attempt is issued, so none was made; what a failed flush left must not count as one.
+            try? ledger.restore(before)
+            throw error
+        }
+        self.before = before
+        self.home = home
         self.header = header
         self.ledger = ledger
         self.clock = clock
@@ -187,7 +216,7 @@ extension AttemptLedger {
         let policy = header.header.policy
         let ledger = try AttemptLedger.open(in: home, vault: header.header.vault, policy: policy, now: now)
         switch ledger.budget.decision(at: now) {
-        case .allowed: return try BurnedAttempt(header: header, ledger: ledger, clock: clock)
+        case .allowed: return try BurnedAttempt(in: home, header: header, ledger: ledger, clock: clock)
         case .delayed(let milliseconds):
             throw VaultError(
                 .delayed, "too many failed attempts: the next one is possible in \(seconds(milliseconds))",

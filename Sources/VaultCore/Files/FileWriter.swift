@@ -13,6 +13,9 @@ enum FileStore {
     static let folder = "files"
     static let partPrefix = ".part-"
 
+    /// Whether a name is one that a record can have; anything else in the folder is not ours or not finished.
+    static func isName(_ name: String) -> Bool { Hexadecimal.decode(name)?.count == 16 }
+
     static func path(_ name: String) -> String { "\(folder)/\(name)" }
 
     /// Removes files that no record names any more. While a backup copies the folder they stay, and `verify` finds them.
@@ -56,7 +59,9 @@ final class FileWriter: KeyHolder, @unchecked Sendable {  // used inside the gat
         }
         self.file = file
         // All is set from here on, so that an error takes the file away again.
-        _ = try self.file.tryLock(exclusive: true)
+        guard try self.file.tryLock(exclusive: true) else {
+            throw VaultError(.busy, "the new file is held by another process")
+        }
         try self.file.write(FileFormat.magic, at: 0)
     }
 

@@ -92,6 +92,21 @@ struct DurableFile: ~Copyable, Sendable {
         }
     }
 
+    /// Waits for the file's `flock`, but not for ever: a holder that was stopped would stop everybody.
+    /// - Throws: `busy` with this reason.
+    func lock(exclusive: Bool, patience: Int = 30_000, orBusy reason: String) throws(VaultError) {
+        var waited = 0
+        var pause = 1
+        while try !tryLock(exclusive: exclusive) {
+            guard waited < patience else { throw VaultError(.busy, reason) }
+            usleep(UInt32(pause) * 1000)
+            waited += pause
+            pause = min(pause * 2, 8)
+        }
+    }
+
+    func unlock() { flock(descriptor, LOCK_UN) }
+
     /// Takes the file's `flock`, exclusive or shared; false when another holds it.
     func tryLock(exclusive: Bool) throws(VaultError) -> Bool {
         while flock(descriptor, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 {

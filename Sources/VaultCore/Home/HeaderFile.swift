@@ -25,12 +25,12 @@ enum HeaderFile {
         let first = parse(bytes, at: 0)
         let second = parse(bytes, at: Header.copySize)
         switch (first, second) {
+        case (_, .failure(.newerVersion(let version))): throw VaultError(.newerVersion(version), in: name)
         case (.success(let first), .success(let second)):
             return Reading(header: first, needsRepair: first != second)
         case (.success(let first), .failure): return Reading(header: first, needsRepair: true)
         // A newer program's header must not be overwritten from an older copy.
         case (.failure(.newerVersion(let version)), _): throw VaultError(.newerVersion(version), in: name)
-        case (.failure, .failure(.newerVersion(let version))): throw VaultError(.newerVersion(version), in: name)
         case (.failure, .success(let second)): return Reading(header: second, needsRepair: true)
         case (.failure(let error), .failure): throw VaultError(error, in: name)
         }
@@ -47,7 +47,10 @@ enum HeaderFile {
     static func read(in home: HomeDirectory) throws(VaultError) -> Header {
         guard let file = try home.openFile(name, O_RDONLY) else { throw missing(home) }
         do throws(VaultError) {
-            return try decide(file.read(Header.fileSize, at: 0)).header
+            let reading = try decide(file.read(Header.fileSize, at: 0))
+            // At once: an old copy may still hold a slot that was revoked. Whoever is writing now needs no help.
+            if reading.needsRepair { _ = try? LockedHeader(in: home, patience: 0) }
+            return reading.header
         } catch let error where error.code == .damaged {
             return try LockedHeader(in: home, forWriting: false).header
         }
@@ -73,39 +76,26 @@ struct LockedHeader: ~Copyable, Sendable {
     private let file: DurableFile
     private(set) var header: Header
 
-    /// How long another holder is waited for: some key derivations at the ceiling cost.
-    private static let patience = 30_000
-    private static let pollInterval = 5
-
     /// - Throws: `busy` when another holds the lock for long, `readOnly` or `permissionDenied` when `forWriting` and
     ///   the file cannot be written, `damaged`, `newerVersion`, `noVault`.
-    init(in home: HomeDirectory, forWriting: Bool = true) throws(VaultError) {
-        let file = try LockedHeader.lock(home, flags: forWriting ? O_RDWR : O_RDONLY)
+    /// - Parameter patience: Milliseconds that another holder is waited for: some key derivations at the ceiling cost.
+    init(in home: HomeDirectory, forWriting: Bool = true, patience: Int = 30_000) throws(VaultError) {
+        let file = try LockedHeader.lock(home, flags: forWriting ? O_RDWR : O_RDONLY, patience)
         let reading = try HeaderFile.decide(file.read(Header.fileSize, at: 0))
         if reading.needsRepair && forWriting { try LockedHeader.store(reading.header, file) }
         header = reading.header
         self.file = file
     }
 
-    private static func lock(_ home: HomeDirectory, flags: Int32) throws(VaultError) -> DurableFile {
+    private static func lock(_ home: HomeDirectory, flags: Int32, _ patience: Int) throws(VaultError) -> DurableFile {
         while true {
             guard let file = try home.openFile(HeaderFile.name, flags) else { throw HeaderFile.missing(home) }
-            try LockedHeader.wait(for: file)
+            try file.lock(
+                exclusive: true, patience: patience,
+                orBusy: "another process has been using the vault's header for a long time; try again")
             // The file may have been replaced while we waited: the lock must be on what the name means now.
             guard let current = try home.openFile(HeaderFile.name, O_RDONLY) else { throw HeaderFile.missing(home) }
             if try current.status().isSameFile(as: file.status()) { return file }
-        }
-    }
-
-    /// Polls: a blocking `flock` could not give up when the holder was stopped.
-    private static func wait(for file: borrowing DurableFile) throws(VaultError) {
-        var waited = 0
-        while try !file.tryLock(exclusive: true) {
-            guard waited < patience else {
-                throw VaultError(.busy, "another process has been using the vault's header for a long time; try again")
-            }
-            usleep(UInt32(pollInterval) * 1000)
-            waited += pollInterval
         }
     }
 

@@ -8,12 +8,15 @@ internal import Darwin
 package final class HomeDirectory: Sendable {
     /// The path as the caller gave it; used in messages and by LMDB.
     package let path: String
+    /// The same from the root folder, so that a change of the working folder leads LMDB nowhere else.
+    let absolutePath: String
     let descriptor: Int32
 
     /// Opens an existing folder.
     /// - Throws: `noVault` when it is not there, `permissionDenied`, `inputOutput`.
     package init(path: String) throws(VaultError) {
         self.path = path
+        absolutePath = HomeDirectory.absolute(path)
         descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else {
             let number = errno
@@ -26,27 +29,60 @@ package final class HomeDirectory: Sendable {
 
     deinit { close(descriptor) }
 
+    private static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let folder = unsafe getcwd(nil, 0) else { return path }
+        defer { unsafe free(folder) }
+        return unsafe String(cString: folder) + "/" + path
+    }
+
     /// Opens a file of the home.
     /// - Returns: Nil when the file is not there.
     func openFile(_ name: String, _ flags: Int32) throws(VaultError) -> DurableFile? {
+        // Only one level lies below the home, and its folder must be no link either.
+        guard let slash = name.firstIndex(of: "/") else {
+            return try HomeDirectory.openFile(name, flags, below: descriptor, shown: name)
+        }
+        let folder = String(name[..<slash])
+        let below = unsafe openat(descriptor, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW, 0)
+        guard below >= 0 else {
+            let number = errno
+            if number == ENOENT && flags & O_CREAT == 0 { return nil }
+            if number == ELOOP || number == ENOTDIR { throw .damaged("\(folder) is not a folder of its own") }
+            throw .system(number, "opening \(folder)")
+        }
+        defer { close(below) }
+        return try HomeDirectory.openFile(String(name[name.index(after: slash)...]), flags, below: below, shown: name)
+    }
+
+    private static func openFile(
+        _ name: String, _ flags: Int32, below descriptor: Int32, shown: String
+    ) throws(VaultError) -> DurableFile? {
         while true {
             // Non-blocking: a pipe planted under the name of a file must not hold us.
             let file = unsafe openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600)
             if file >= 0 {
-                let opened = DurableFile(owning: file, name: name)
+                let opened = DurableFile(owning: file, name: shown)
                 guard try opened.isRegularFile || flags & O_DIRECTORY != 0 else {
-                    throw .damaged("\(name) is not a regular file")
+                    throw .damaged("\(shown) is not a regular file")
                 }
                 return opened
             }
             switch errno {
             case EINTR: continue
             case ENOENT where flags & O_CREAT == 0: return nil
-            case ENXIO: throw .damaged("\(name) is not a regular file")
-            case ELOOP: throw .damaged("\(name) is a link")
-            case let number: throw .system(number, "opening \(name)")
+            case ENXIO: throw .damaged("\(shown) is not a regular file")
+            case ELOOP: throw .damaged("\(shown) is a link")
+            case let number: throw .system(number, "opening \(shown)")
             }
         }
+    }
+
+    func isSameFolder(as other: HomeDirectory) throws(VaultError) -> Bool {
+        var mine = stat()
+        var theirs = stat()
+        try system("examining \(path)") { unsafe fstat(descriptor, &mine) }
+        try system("examining \(other.path)") { unsafe fstat(other.descriptor, &theirs) }
+        return FileStatus(mine).isSameFile(as: FileStatus(theirs))
     }
 
     func exists(_ name: String) -> Bool {

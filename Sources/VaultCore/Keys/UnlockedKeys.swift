@@ -91,6 +91,8 @@ final class EpochKeys: Sendable {
 /// Everything an unlocked vault keeps in memory: the epochs' keys and what is needed to write a new header.
 final class UnlockedKeys: Sendable {
     let vault: VaultID
+    /// The rules of the header, whose MAC was right.
+    let policy: VaultPolicy
     let headerKeys: HeaderKeys
     let keybag: Keybag
     /// Newest first; more than one only while records move to new keys.
@@ -100,6 +102,7 @@ final class UnlockedKeys: Sendable {
 
     init(header: Header, headerKeys: consuming HeaderKeys, keybag: consuming Keybag) throws(VaultError) {
         vault = header.vault
+        policy = header.policy
         self.headerKeys = headerKeys
         var epochs: [EpochKeys] = []
         for epoch in keybag.epochs { epochs.append(try EpochKeys(keybag, epoch: epoch)) }

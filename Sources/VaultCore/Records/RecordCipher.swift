@@ -21,6 +21,8 @@ final class RecordCipher {
     private(set) var scratch: SecretBytes
     /// Larger buffers are given back after use: locked memory is scarce.
     private static let keptScratch = 4096
+    private static let largestPlaintext =
+        RecordFields.size + RecordName.maximumCollectionSize + RecordName.maximumNameSize + Vault.largestInlineValue
 
     init(_ keys: UnlockedKeys) throws(VaultError) {
         var contexts: [Context] = []
@@ -34,9 +36,9 @@ final class RecordCipher {
 
     /// The epoch that a stored value names.
     static func epoch(of value: RawSpan) throws(VaultError) -> UInt32 {
-        guard value.byteCount >= SealedRecord.overhead, let epoch = value.integer(at: 0, as: UInt32.self) else {
-            throw .damagedRecord
-        }
+        // Zero is no epoch, but what a page reads that was cut off.
+        guard value.byteCount >= SealedRecord.overhead, let epoch = value.integer(at: 0, as: UInt32.self), epoch > 0
+        else { throw .damagedRecord }
         return epoch
     }
 
@@ -47,6 +49,8 @@ final class RecordCipher {
         let epoch = try RecordCipher.epoch(of: value)
         guard let context = contexts.first(where: { $0.epoch == epoch }) else { throw .keysChanged }
         let size = value.byteCount - SealedRecord.overhead
+        // A size that no writer writes comes from a damaged page; it may reach beyond the map.
+        guard size <= RecordCipher.largestPlaintext else { throw .damagedRecord }
         if size > scratch.count {
             scratch = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: size) }
         }
@@ -68,6 +72,15 @@ final class RecordCipher {
             throw VaultError(error)
         }
         return size
+    }
+
+    /// Decrypts the root record's value, behind which its number stands in clear.
+    func openRoot(_ value: RawSpan) throws(VaultError) -> Int {
+        guard value.byteCount == SealedRoot.size else { throw .damagedRecord }
+        let zeros = Digest()
+        return try zeros.withBytes { key throws(VaultError) in
+            try open(value.extracting(0..<value.byteCount - SealedRoot.numberSize), lookupKey: key)
+        }
     }
 
     /// Lends what ``open(_:lookupKey:)`` decrypted.

@@ -58,19 +58,21 @@ final class RecordReader: @unchecked Sendable {  // taken from the pool by one t
     }
 
     /// The root record of now.
+    /// - Throws: `damaged` when the database is not in the state that its last writer left.
     func root() throws(VaultError) -> RootRecord {
         try transaction.renew()
         defer { transaction.park() }
-        return try openRoot()
+        let root = try openRoot()
+        guard root.isOf(snapshot: transaction.number) else { throw .foreignState }
+        return root
     }
 
     private func openRoot() throws(VaultError) -> RootRecord {
-        let zeros = Digest()
         let rootKey = RootRecord.databaseKey
         let size = try unsafe transaction.withValue(rootKey.span.bytes, failure: { $0 }) {
             value throws(VaultError) -> Int in
             guard let value else { throw .missingRoot }
-            return try zeros.withBytes { key throws(VaultError) in try cipher.open(value, lookupKey: key) }
+            return try cipher.openRoot(value)
         }
         defer { cipher.wipe(size) }
         return try cipher.withPlaintext(size) { plaintext throws(VaultError) in
@@ -85,15 +87,18 @@ final class RecordReader: @unchecked Sendable {  // taken from the pool by one t
     }
 
     /// Decrypts every record of one snapshot in database order. `plaintext` is empty for a damaged one.
-    /// - Returns: The root record of the same snapshot.
-    func forEach(_ body: (Visited, RawSpan, Int) throws(VaultError) -> Void) throws(VaultError) -> RootRecord {
+    /// - Returns: The root record of the same snapshot, and whether the snapshot is the one that it was written in.
+    func forEach(
+        _ body: (Visited, RawSpan, Int) throws(VaultError) -> Void
+    ) throws(VaultError) -> (root: RootRecord, isOfSnapshot: Bool) {
         try transaction.renew()
         defer { transaction.park() }
         let root = try openRoot()
+        let isOfSnapshot = root.isOf(snapshot: transaction.number)
         let total = try transaction.count()
         let empty: [UInt8] = []
         try transaction.forEach(failure: { $0 }) { key, value throws(VaultError) in
-            if key.byteCount == RootRecord.databaseKey.count { return }
+            if key.byteCount == 1, key.integer(at: 0, as: UInt8.self) == RootRecord.databaseKey[0] { return }
             guard let lookup = Digest(copying: key) else {
                 return try unsafe body(.damaged(nil), empty.span.bytes, total)
             }
@@ -110,11 +115,18 @@ final class RecordReader: @unchecked Sendable {  // taken from the pool by one t
                 try body(.record(RecordReader.fields(plaintext), lookup, epoch), plaintext, total)
             }
         }
-        return root
+        return (root, isOfSnapshot)
     }
 }
 
+extension RootRecord {
+    /// Whether this record was written by the transaction that the snapshot shows. A compacted copy begins at 1 again.
+    func isOf(snapshot number: UInt64) -> Bool { transaction == number || number == 1 }
+}
+
 extension VaultError {
+    static let foreignState = VaultError.damaged(
+        "the database is not as Holdfast left it: older than it says, or changed by something else")
     static let recordNotFound = VaultError(.recordNotFound, "there is no record of this name")
     static let recordExists = VaultError(.recordExists, "a record of this name exists; ask to replace it")
     static let missingRoot = VaultError.damaged("the root record is missing: records were lost")

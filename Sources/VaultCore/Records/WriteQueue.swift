@@ -30,8 +30,8 @@ final class WriteQueue: Sendable {
     private let queue = State()
     private let writer: WriterState
 
-    init(_ keys: UnlockedKeys, _ database: DatabaseLease) throws(VaultError) {
-        writer = try WriterState(keys, database)
+    init(_ keys: UnlockedKeys, _ database: DatabaseLease, in home: HomeDirectory) throws(VaultError) {
+        writer = try WriterState(keys, database, in: home)
     }
 
     /// Runs `body` alone in a transaction on this thread: a caller's closure may belong to an actor or a thread.
@@ -50,6 +50,8 @@ final class WriteQueue: Sendable {
             }
             monitor.wakeAll()
         }
+        try writer.lock()
+        defer { writer.unlock() }
         var session = try WriteSession(writer)
         try body(&session)
         let files = session.releasedFiles
@@ -111,6 +113,8 @@ final class WriteQueue: Sendable {
     private func attempt(
         _ batch: [Pending], _ results: inout [Result<[String], VaultError>?]
     ) throws(VaultError) {
+        try writer.lock()
+        defer { writer.unlock() }
         var session = try WriteSession(writer)
         var done: [(index: Int, files: [String])] = []
         for index in batch.indices where results[index] == nil {
@@ -126,12 +130,5 @@ final class WriteQueue: Sendable {
         }
         try session.commit()
         for (index, files) in done { results[index] = .success(files) }
-    }
-}
-
-extension VaultError {
-    /// Whether the database transaction can go on after this error.
-    fileprivate var leavesTransactionWhole: Bool {
-        code == .recordExists || code == .recordNotFound || code == .invalidName || code == .tooLarge
     }
 }

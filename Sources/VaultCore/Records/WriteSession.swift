@@ -2,6 +2,12 @@ internal import Cryptography
 internal import SecretMemory
 internal import VaultFormat
 
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
 /// What the one writer of a vault keeps between transactions: cipher, nonces and a buffer for a record's front.
 final class WriterState: @unchecked Sendable {  // used by the leader of the write queue only
     let keys: UnlockedKeys
@@ -9,8 +15,21 @@ final class WriterState: @unchecked Sendable {  // used by the leader of the wri
     let cipher: RecordCipher
     var nonces: NoncePool
     var front: SecretBytes
+    /// Its `flock` stands before LMDB's own mutex, which could not be waited for with an end.
+    private let lockedFile: DurableFile
 
-    init(_ keys: UnlockedKeys, _ database: DatabaseLease) throws(VaultError) {
+    /// - Throws: `busy` when another writes for long.
+    func lock() throws(VaultError) {
+        try lockedFile.lock(exclusive: true, orBusy: "another process has been writing for a long time; try again")
+    }
+
+    func unlock() { lockedFile.unlock() }
+
+    init(_ keys: UnlockedKeys, _ database: DatabaseLease, in home: HomeDirectory) throws(VaultError) {
+        guard let file = try home.openFile(DatabaseEnvironment.fileName, O_RDONLY) else {
+            throw .damaged("\(DatabaseEnvironment.fileName) is missing; restore a backup")
+        }
+        lockedFile = file
         self.keys = keys
         self.database = database
         cipher = try RecordCipher(keys)
@@ -37,6 +56,8 @@ public struct WriteSession: ~Copyable {
     private let state: WriterState
     private let transaction: WriteTransaction
     private var root: RootRecord
+    /// A write that failed after it changed something: the rest of the transaction cannot be kept either.
+    private var isBroken = false
     /// Whether anything was changed since the session began.
     private var isChanged = false
     /// Whether the write that runs now has changed anything yet.
@@ -47,20 +68,35 @@ public struct WriteSession: ~Copyable {
     /// - Throws: `keysChanged` when another process moved the vault to keys that we do not have.
     init(_ state: WriterState) throws(VaultError) {
         let transaction = try WriteTransaction(state.database)
-        let zeros = Digest()
         let rootKey = RootRecord.databaseKey
+        var isOlderEpoch = false
         let size = try unsafe transaction.withValue(rootKey.span.bytes) {
             value throws(VaultError) -> Int in
             guard let value else { throw .missingRoot }
-            return try zeros.withBytes { key throws(VaultError) in try state.cipher.open(value, lookupKey: key) }
+            isOlderEpoch = try RecordCipher.epoch(of: value) != state.keys.current.epoch
+            return try state.cipher.openRoot(value)
         }
         defer { state.cipher.wipe(size) }
-        let root = try state.cipher.withPlaintext(size) { plaintext throws(VaultError) in
+        var root = try state.cipher.withPlaintext(size) { plaintext throws(VaultError) in
             do throws(FormatError) { return try RootRecord(parsing: plaintext) } catch { throw .damagedRecord }
         }
+        guard root.isOf(snapshot: transaction.number &- 1) else { throw .foreignState }
+        if isOlderEpoch { root.seals = 0 }
         self.state = state
         self.transaction = transaction
         self.root = root
+    }
+
+    /// Brackets one change of a caller's closure: when it fails halfway nothing of the transaction may be kept, even if
+    /// the closure swallows the error and goes on.
+    mutating func beginChange() -> Bool {
+        defer { operationChanged = false }
+        return operationChanged
+    }
+
+    mutating func endChange(_ outer: Bool, _ error: VaultError?) {
+        if let error, operationChanged || !error.leavesTransactionWhole { isBroken = true }
+        operationChanged = operationChanged || outer
     }
 
     /// Marks where one of several joined writes begins.
@@ -73,7 +109,9 @@ public struct WriteSession: ~Copyable {
 
     /// Makes everything durable.
     consuming func commit() throws(VaultError) {
-        if isChanged { try WriteSession.writeRoot(root, state, transaction) }
+        guard !isBroken else { throw .brokenBatch }
+        guard isChanged else { return }
+        try WriteSession.writeRoot(root, state, transaction)
         try transaction.commit()
     }
 
@@ -81,22 +119,33 @@ public struct WriteSession: ~Copyable {
         _ root: RootRecord, _ state: WriterState, _ transaction: borrowing WriteTransaction
     ) throws(VaultError) {
         let nonce = try crypto { () throws(CryptographyError) in try state.nonces.next() }
+        var root = root
+        root.transaction = transaction.number
+        root.seals += 1
+        guard root.seals < WriteSession.mostSeals else { throw .keysUsedUp }
         state.front.withMutableBytes { root.write(into: &$0) }
         let zeros = Digest()
         let empty: [UInt8] = []
-        let size = RootRecord.size + SealedRecord.overhead
         let rootKey = RootRecord.databaseKey
-        _ = try unsafe transaction.put(rootKey.span.bytes, size: size, replacing: true) {
+        let number = root.transaction
+        _ = try unsafe transaction.put(rootKey.span.bytes, size: SealedRoot.size, replacing: true) {
             value throws(VaultError) in
-            try state.front.withBytes { front throws(VaultError) in
-                try zeros.withBytes { key throws(VaultError) in
-                    try unsafe state.cipher.seal(
-                        front.extracting(0..<RootRecord.size), empty.span.bytes, lookupKey: key, nonce: nonce,
-                        into: &value)
+            let sealedSize = SealedRoot.size - SealedRoot.numberSize
+            value.store(number, at: sealedSize)
+            try value.withPart(0..<sealedSize) { value throws(VaultError) in
+                try state.front.withBytes { front throws(VaultError) in
+                    try zeros.withBytes { key throws(VaultError) in
+                        try unsafe state.cipher.seal(
+                            front.extracting(0..<RootRecord.size), empty.span.bytes, lookupKey: key, nonce: nonce,
+                            into: &value)
+                    }
                 }
             }
         }
     }
+
+    /// Random 96-bit nonces repeat with a chance of 2^-33 by then (NIST SP 800-38D allows 2^32 values at 2^-32).
+    private static let mostSeals: UInt64 = 1 << 31
 
     /// Writes one record.
     /// - Throws: `recordExists`, with nothing changed; `recordNotFound` when a moved record is gone; `damaged` when
@@ -129,6 +178,7 @@ public struct WriteSession: ~Copyable {
         root.sum.add(term)
         root.count += 1
         root.nextSequence += 1
+        root.seals += 1
         markChanged()
     }
 
@@ -268,4 +318,16 @@ extension WriteSession {
 
     /// Forces the root record to be written under the newest keys, which shuts out writers that lack them.
     mutating func touch() { markChanged() }
+}
+
+extension VaultError {
+    /// Whether the database transaction can go on after this error.
+    var leavesTransactionWhole: Bool {
+        code == .recordExists || code == .recordNotFound || code == .invalidName || code == .tooLarge
+    }
+
+    static let brokenBatch = VaultError(
+        .inputOutput, "a change in the batch failed halfway, so nothing of the batch was stored")
+    static let keysUsedUp = VaultError(
+        .cryptography, "these keys have sealed 2^31 values; give the vault new ones (holdfast passcode change --rekey)")
 }

@@ -35,9 +35,19 @@ internal import Darwin
                 shared.users += 1
                 return DatabaseLease(shared)
             }
-            let environment = try DatabaseEnvironment(path: "\(home.path)/\(fileName)", identity: identity)
+            try checkLockFile(home)
+            let environment = try DatabaseEnvironment(path: "\(home.absolutePath)/\(fileName)", identity: identity)
             open.append(environment)
             return DatabaseLease(environment)
+        }
+    }
+
+    /// LMDB opens its lock file by path and writes to it: a link planted there would lead it anywhere.
+    private static func checkLockFile(_ home: HomeDirectory) throws(VaultError) {
+        var status = stat()
+        guard unsafe fstatat(home.descriptor, "\(fileName)-lock", &status, AT_SYMLINK_NOFOLLOW) == 0 else { return }
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1 else {
+            throw .damaged("\(fileName)-lock is not a file of its own")
         }
     }
 
@@ -45,7 +55,7 @@ internal import Darwin
     static func create(in home: HomeDirectory) throws(VaultError) {
         guard let file = try home.openFile(fileName, O_RDWR | O_CREAT | O_EXCL) else { return }
         let environment = try DatabaseEnvironment(
-            path: "\(home.path)/\(fileName)", identity: file.status(), isNew: true)
+            path: "\(home.absolutePath)/\(fileName)", identity: file.status(), isNew: true)
         environment.close()
     }
 
@@ -85,13 +95,27 @@ internal import Darwin
         unsafe handle = opened.handle
         isReadOnly = readOnly
         do throws(VaultError) {
-            database = try unsafe DatabaseEnvironment.openDatabase(opened.handle, readOnly: readOnly)
+            try unsafe DatabaseEnvironment.checkIdentity(opened.handle, identity)
+            try unsafe DatabaseFile.coverPages(opened.handle, readOnly: readOnly)
+            if !isNew { try unsafe DatabaseFile.checkMetaPages(opened.handle) }
+            database = try unsafe DatabaseEnvironment.openDatabase(opened.handle)
         } catch {
             unsafe mdb_env_close(opened.handle)
             throw error
         }
         var dead: Int32 = 0
         unsafe mdb_reader_check(handle, &dead)  // slots of killed readers would keep old pages alive
+    }
+
+    /// LMDB went by the path; it must have found the file that we looked at.
+    private static func checkIdentity(_ handle: OpaquePointer, _ identity: FileStatus) throws(VaultError) {
+        var descriptor: Int32 = -1
+        var status = stat()
+        unsafe mdb_env_get_fd(handle, &descriptor)
+        try system("examining \(fileName)") { unsafe fstat(descriptor, &status) }
+        guard FileStatus(status).isSameFile(as: identity) else {
+            throw VaultError(.busy, "\(fileName) was replaced while it was opened; try again")
+        }
     }
 
     private static func openHandle(_ path: String, flags: UInt32)
@@ -105,18 +129,17 @@ internal import Darwin
         return unsafe (environment, mdb_env_open(environment, path, all, 0o600))
     }
 
-    private static func openDatabase(_ handle: OpaquePointer, readOnly: Bool) throws(VaultError) -> MDB_dbi {
+    /// A reading transaction is enough for the main database, and does not wait for whoever writes.
+    private static func openDatabase(_ handle: OpaquePointer) throws(VaultError) -> MDB_dbi {
         var transaction: OpaquePointer?
         try VaultCore.database("reading \(fileName)") {
-            unsafe mdb_txn_begin(handle, nil, readOnly ? UInt32(MDB_RDONLY) : 0, &transaction)
+            unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
         }
         var database: MDB_dbi = 0
-        do throws(VaultError) {
-            try unsafe checkExtent(handle, readOnly: readOnly)
-            try VaultCore.database("reading \(fileName)") { unsafe mdb_dbi_open(transaction, nil, 0, &database) }
-        } catch {
+        let status = unsafe mdb_dbi_open(transaction, nil, 0, &database)
+        guard status == 0 else {
             unsafe mdb_txn_abort(transaction)
-            throw error
+            throw .database(status, "reading \(fileName)")
         }
         let committed = unsafe mdb_txn_commit(transaction)
         guard committed == 0 else { throw .database(committed, "reading \(fileName)") }

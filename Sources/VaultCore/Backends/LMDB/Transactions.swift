@@ -34,6 +34,9 @@ internal import Darwin
         if code != 0 { throw .database(code, "reading") }
     }
 
+    /// The number of the transaction whose state the snapshot shows.
+    var number: UInt64 { unsafe UInt64(mdb_txn_id(handle)) }
+
     @inline(__always)
     func park() { unsafe mdb_txn_reset(handle) }
 
@@ -84,6 +87,10 @@ internal import Darwin
 @safe struct WriteTransaction: ~Copyable {
     private let handle: OpaquePointer
     private let database: MDB_dbi
+    private let environment: OpaquePointer
+
+    /// The number that this transaction has; the state it began with has the one before.
+    var number: UInt64 { unsafe UInt64(mdb_txn_id(handle)) }
 
     /// The caller keeps the lease for as long as the transaction lives.
     init(_ lease: DatabaseLease) throws(VaultError) {
@@ -94,6 +101,7 @@ internal import Darwin
         guard let transaction = unsafe transaction else { throw .damaged("no transaction") }
         unsafe handle = transaction
         database = environment.database
+        unsafe self.environment = environment.handle
     }
 
     deinit { unsafe mdb_txn_abort(handle) }
@@ -101,12 +109,20 @@ internal import Darwin
     /// Returns when everything is on the disk.
     consuming func commit() throws(VaultError) {
         let transaction = unsafe handle
-        let environment = unsafe mdb_txn_env(transaction)
+        let environment = unsafe environment
+        let number = number
         discard self  // a failed commit has freed the transaction too
+        let before = unsafe DatabaseFile.metaPage(ofTransaction: number, environment)
         let code = unsafe mdb_txn_commit(transaction)
-        // LMDB calls a write that a full disk cut short an input/output error.
-        if code == EIO, unsafe DatabaseEnvironment.isDiskFull(environment) { throw .system(ENOSPC, "writing") }
-        if code != 0 { throw .database(code, "writing") }
+        guard code == 0 else {
+            // LMDB takes back the number of a meta page that it could not write, not all of it.
+            unsafe DatabaseFile.putBack(before, ofTransaction: number, environment)
+            // LMDB calls a write that a full disk cut short an input/output error.
+            if code == EIO, unsafe DatabaseFile.isDiskFull(environment) { throw .system(ENOSPC, "writing") }
+            throw .database(code, "writing")
+        }
+        // What is stored is stored; a file that stays short is made longer when it is opened next.
+        try? unsafe DatabaseFile.coverPages(environment, readOnly: false)
     }
 
     /// Lends the value of `key`; nil when there is none. Valid until the next write.
@@ -180,16 +196,6 @@ internal import Darwin
 }
 
 extension DatabaseEnvironment {
-    /// Whether the disk under a database has no room for a transaction of any size.
-    fileprivate static func isDiskFull(_ environment: OpaquePointer?) -> Bool {
-        var descriptor: Int32 = -1
-        var status = statvfs()
-        guard unsafe mdb_env_get_fd(environment, &descriptor) == 0, unsafe fstatvfs(descriptor, &status) == 0 else {
-            return false
-        }
-        return UInt64(status.f_bavail) * UInt64(status.f_frsize) < 65_536
-    }
-
     /// Writes a consistent, compacted snapshot to an open file while others go on reading and writing.
     func copy(to descriptor: Int32) throws(VaultError) {
         try VaultCore.database("copying \(DatabaseEnvironment.fileName)") {

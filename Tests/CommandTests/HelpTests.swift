@@ -1,0 +1,112 @@
+import Foundation
+import Testing
+
+@testable import HoldfastCommand
+
+/// What is made from the command table, and the man page that is not.
+@Suite struct HelpTests {
+    @Test("help", arguments: CommandTable.all.map(\.name))
+    func namesEveryOption(_ name: String) throws {
+        let words = name.split(separator: " ").map(String.init)
+        let command = try #require(CommandTable.command(words))
+        let sandbox = try Sandbox()
+        let help = try sandbox.run(raw: (words + ["--help"]).map { Array($0.utf8) })
+        #expect(help.code == 0)
+        #expect(help.errors.isEmpty)
+        #expect(help.text.hasPrefix("usage: holdfast \(name)"))
+        for option in command.options { #expect(help.text.contains(option.spelled), "\(option.spelled)") }
+        for place in command.places { #expect(help.text.contains(place.name)) }
+        let same = try sandbox.run(raw: (["help"] + words).map { Array($0.utf8) })
+        #expect(same.output == help.output)
+    }
+
+    @Test func theOverviewNamesEveryCommandAndExitCode() throws {
+        let sandbox = try Sandbox()
+        let help = try sandbox.run("--help")
+        #expect(help.code == 0)
+        for command in CommandTable.all { #expect(help.text.contains("  \(command.name) ")) }
+        for code in ExitCode.allCases { #expect(help.text.contains("  \(code.rawValue) ")) }
+        #expect(try sandbox.run("help").output == help.output)
+        let group = try sandbox.run("passcode", "--help")
+        #expect(group.code == 0)
+        #expect(group.text.contains("passcode change") && group.text.contains("passcode verify"))
+    }
+
+    @Test func theVersionIsPrinted() throws {
+        let result = try Sandbox().run("--version")
+        #expect(result.code == 0)
+        #expect(result.text == "holdfast \(Version.text)\n")
+    }
+
+    @Test func theManPageNamesEverything() throws {
+        let page = try String(
+            contentsOf: Program.root.appendingPathComponent("Docs/man/holdfast.1"), encoding: .utf8)
+        let text = page.replacingOccurrences(of: "\\-", with: "-").replacingOccurrences(of: " \"", with: "")
+            .replacingOccurrences(of: "\"", with: "")
+        for command in CommandTable.all {
+            let place = command.places.first.map { " \($0.name)" } ?? ""
+            let isThere = [".B ", ".BI "].contains { text.contains("\n\($0)\(command.name)\(place)\n") }
+            #expect(isThere, "\(command.name)")
+        }
+        for option in ShellText.options {
+            #expect(text.contains(option.spelled), "\(option.spelled)")
+        }
+        for code in ExitCode.allCases { #expect(text.contains("\n.B \(code.rawValue)\n")) }
+    }
+}
+
+/// Completion scripts: they parse, and bash's does what it should.
+@Suite struct CompletionTests {
+    private static func found(_ shell: String) -> String? {
+        (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":").map { "\($0)/\(shell)" }
+            .first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+
+    @Test("script", arguments: ["bash", "zsh", "fish"])
+    func parses(_ shell: String) throws {
+        let sandbox = try Sandbox()
+        let script = try sandbox.run("completions", shell)
+        #expect(script.code == 0)
+        for option in ShellText.options {
+            let name = shell == "fish" ? "-l \(option.name)" : option.spelled
+            #expect(script.text.contains(name), "\(option.spelled)")
+        }
+        for word in CommandTable.nextWords([]) { #expect(script.text.contains(word)) }
+        guard let program = CompletionTests.found(shell) else {
+            #expect(shell != "bash", "bash is needed")
+            return
+        }
+        let child = try Child(
+            program, raw: [Array("-n".utf8), Array(try sandbox.file(script.output).utf8)],
+            descriptors: [2: .output(sandbox.path + "/errors")], environment: ["HOME": sandbox.path])
+        #expect(child.wait() == 0)
+        #expect(try sandbox.bytes("errors").isEmpty)
+    }
+
+    static let bash: [([String], [String])] = [
+        (["ver"], ["verify"]), (["passcode", ""], ["change", "verify", "--help"]),
+        (["put", "name", "--re"], ["--replace"]), (["--home", "put", "li"], ["list"]),
+        (["completions", "z"], ["zsh"]), (["passcode", "change", "--phrase-o"], ["--phrase-out-fd"]),
+        (["get", "--collection", ""], []), (["get", "put", "--col"], ["--collection"]),
+        (["--home", "=", "/x", "stat"], ["status"]), (["restore", "a", ""], []),
+    ]
+
+    @Test("bash", arguments: bash)
+    func completes(_ words: [String], _ expected: [String]) throws {
+        let sandbox = try Sandbox()
+        let script = try sandbox.file(try sandbox.run("completions", "bash").output)
+        let quoted = (["holdfast"] + words).map { "'\($0)'" }.joined(separator: " ")
+        let test = """
+            source \(script)
+            COMP_WORDS=(\(quoted)) COMP_CWORD=\(words.count)
+            _holdfast
+            printf '%s\\n' "${COMPREPLY[@]}"
+            """
+        let child = try Child(
+            try #require(CompletionTests.found("bash")), raw: [Array("-c".utf8), Array(test.utf8)],
+            descriptors: [1: .output(sandbox.path + "/found")])
+        #expect(child.wait() == 0)
+        let found = String(decoding: try sandbox.bytes("found"), as: UTF8.self).split(separator: "\n").map(String.init)
+        #expect(found == expected)
+    }
+}

@@ -1,0 +1,103 @@
+import Testing
+
+@testable import HoldfastCommand
+
+@Suite struct ParserTests {
+    private func run(_ words: String...) throws -> (Command, Arguments) {
+        guard case .run(let command, let arguments) = try Parser.parse(words) else {
+            throw CommandError.failure("test", "no command")
+        }
+        return (command, arguments)
+    }
+
+    @Test func optionsStandAnywhere() throws {
+        for words in [
+            ["--home", "/h", "get", "n", "--collection", "c"], ["get", "--home=/h", "--collection=c", "n"],
+            ["get", "--collection", "c", "n", "--home", "/h"], ["--home=/h", "get", "--collection=c", "--", "n"],
+        ] {
+            guard case .run(let command, let arguments) = try Parser.parse(words) else {
+                Issue.record("\(words)")
+                continue
+            }
+            #expect(command.name == "get")
+            #expect(arguments[place: 0] == "n")
+            #expect(arguments[Options.home] == "/h")
+            #expect(arguments.collection == "c")
+            #expect(!arguments[Options.replace])
+        }
+    }
+
+    @Test func valuesKeepTheirEqualsSigns() throws {
+        let (_, arguments) = try run("get", "n", "--collection=a=b=")
+        #expect(arguments.collection == "a=b=")
+    }
+
+    @Test func behindTwoHyphensEverythingIsAnArgument() throws {
+        let (command, arguments) = try run("get", "--", "--home")
+        #expect(command.name == "get")
+        #expect(arguments[place: 0] == "--home")
+        #expect(arguments[Options.home] == nil)
+    }
+
+    @Test func oneHyphenIsAName() throws {
+        #expect(try run("get", "-").1[place: 0] == "-")
+    }
+
+    @Test func twoWordsNameACommand() throws {
+        let (command, arguments) = try run("passcode", "change", "--rekey", "--passcode-fd", "7")
+        #expect(command.name == "passcode change")
+        #expect(arguments[Options.rekey])
+        #expect(arguments[Options.passcodeDescriptor] == 7)
+        #expect(arguments[Options.phraseDescriptor] == nil)
+    }
+
+    @Test func helpGoesBeforeErrors() throws {
+        for words in [["put", "--help"], ["put", "-h"], ["--help", "put"], ["help", "put"]] {
+            switch try Parser.parse(words) {
+            case .help(let topic): #expect(topic == ["put"])
+            case .run(let command, let arguments):
+                #expect(command.name == "help")
+                #expect(arguments.places == ["put"])
+            case .version: Issue.record("\(words)")
+            }
+        }
+    }
+
+    @Test(
+        "suggestion",
+        arguments: [
+            ("lst", "list"), ("ls", nil), ("frob", nil), ("statsu", "status"), ("verfy", "verify"),
+            ("bakup", "backup"),
+            ("comp", "completions"), ("x", nil), ("", nil), (String(repeating: "list", count: 1000), nil),
+        ] as [(String, String?)])
+    func isNearEnough(_ word: String, _ meant: String?) {
+        #expect(Suggestion.nearest(to: word, among: CommandTable.nextWords([])) == meant)
+    }
+
+    @Test func distanceCountsEdits() {
+        func distance(_ left: String, _ right: String) -> Int {
+            Suggestion.distance(Array(left.utf8), Array(right.utf8))
+        }
+        #expect(distance("", "") == 0)
+        #expect(distance("", "abc") == 3)
+        #expect(distance("abc", "acb") == 1)
+        #expect(distance("kitten", "sitting") == 3)
+        #expect(distance("abcd", "abd") == 1)
+    }
+
+    /// What help, completions and parsing rely on.
+    @Test func theTableIsSound() {
+        let names = CommandTable.all.map(\.name)
+        #expect(Set(names).count == names.count)
+        for command in CommandTable.all {
+            #expect(CommandTable.group(command.words).isEmpty, "\(command.name) is a command and a group")
+            #expect(Set(command.options.map(\.name)).count == command.options.count)
+            #expect(command.places.dropLast().allSatisfy { !$0.isRest })
+            #expect(!command.summary.isEmpty && !command.details.isEmpty)
+        }
+        for option in CommandTable.all.flatMap(\.options) {
+            let others = CommandTable.all.compactMap { $0.option(named: option.name) }
+            #expect(others.allSatisfy { $0.kind == option.kind }, "--\(option.name) differs between commands")
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import Testing
+
+/// A terminal whose screen and keyboard are this test.
+final class PseudoTerminal {
+    private let screen: Int32
+    /// Kept open, so that the terminal outlives the process on it.
+    private let line: Int32
+    let path: String
+    private var seen: [UInt8] = []
+
+    init() throws {
+        screen = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        try #require(screen >= 0)
+        var unlocked: Int32 = 0
+        var number: UInt32 = 0
+        try #require(unsafe ioctl(screen, 0x4004_5431, &unlocked) == 0)  // TIOCSPTLCK
+        try #require(unsafe ioctl(screen, 0x8004_5430, &number) == 0)  // TIOCGPTN
+        path = "/dev/pts/\(number)"
+        line = unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
+        try #require(line >= 0)
+    }
+
+    deinit {
+        close(line)
+        close(screen)
+    }
+
+    /// Whether what is typed is shown.
+    var echoes: Bool {
+        var settings = termios()
+        unsafe tcgetattr(line, &settings)
+        return settings.c_lflag & tcflag_t(ECHO) != 0
+    }
+
+    func type(_ text: String) {
+        let bytes = Array(text.utf8)
+        #expect(unsafe write(screen, bytes, bytes.count) == bytes.count)
+    }
+
+    /// Waits until `text` is on the screen, behind what was waited for before.
+    /// - Returns: What was shown up to it.
+    @discardableResult
+    func wait(for text: String, seconds: Int32 = 60) throws -> String {
+        let wanted = Array(text.utf8)
+        while true {
+            if let end = end(of: wanted) {
+                defer { seen.removeFirst(end) }
+                return String(decoding: seen[..<end], as: UTF8.self)
+            }
+            var waiting = pollfd(fd: screen, events: Int16(POLLIN), revents: 0)
+            try #require(
+                unsafe poll(&waiting, 1, seconds * 1000) > 0,
+                "\"\(text)\" does not come; on the screen: \(String(decoding: seen, as: UTF8.self))")
+            var piece = [UInt8](repeating: 0, count: 4096)
+            let got = unsafe read(screen, &piece, piece.count)
+            try #require(got > 0)
+            seen += piece[..<got]
+        }
+    }
+
+    private func end(of wanted: [UInt8]) -> Int? {
+        guard seen.count >= wanted.count else { return nil }
+        for start in 0...(seen.count - wanted.count) where seen[start..<start + wanted.count].elementsEqual(wanted) {
+            return start + wanted.count
+        }
+        return nil
+    }
+
+    /// What is on the screen by now and was not waited for.
+    func rest() -> String {
+        var waiting = pollfd(fd: screen, events: Int16(POLLIN), revents: 0)
+        while unsafe poll(&waiting, 1, 0) > 0, waiting.revents & Int16(POLLIN) != 0 {
+            var piece = [UInt8](repeating: 0, count: 4096)
+            let got = unsafe read(screen, &piece, piece.count)
+            if got <= 0 { break }
+            seen += piece[..<got]
+        }
+        defer { seen = [] }
+        return String(decoding: seen, as: UTF8.self)
+    }
+}
+
+extension Sandbox {
+    /// Starts the binary on a terminal: standard descriptors and all.
+    func start(
+        _ words: String..., on terminal: PseudoTerminal, program: String = Program.path,
+        descriptors: [Int32: Source] = [:], blocked: [Int32] = []
+    ) throws -> Child {
+        var all: [Int32: Source] = [
+            0: .terminal(terminal.path), 1: .terminal(terminal.path), 2: .terminal(terminal.path),
+        ]
+        all.merge(descriptors) { $1 }
+        return try Child(
+            program, raw: words.map { Array($0.utf8) }, descriptors: all,
+            environment: ["HOLDFAST_HOME": home, "HOME": path, "TERM": "xterm"], blocked: blocked)
+    }
+}

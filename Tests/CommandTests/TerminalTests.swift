@@ -1,0 +1,179 @@
+import Foundation
+import Testing
+
+/// The binary on a terminal: what is shown, what is not, and how it is left behind.
+@Suite struct TerminalTests {
+    @Test func aVaultIsMadeAndUsedByTyping() throws {
+        let sandbox = try Sandbox()
+        let terminal = try PseudoTerminal()
+        let child = try sandbox.start(
+            "init", on: terminal,
+            descriptors: [1: .output(sandbox.path + "/out"), 2: .output(sandbox.path + "/err")])
+        try terminal.wait(for: "New passcode: ")
+        #expect(!terminal.echoes)
+        terminal.type("typed passcode\n")
+        try terminal.wait(for: "The same again: ")
+        #expect(!terminal.echoes)
+        terminal.type("typed passcode\n")
+        let screen = try terminal.wait(for: "24. ")
+        #expect(child.wait() == 0)
+        #expect(terminal.echoes)
+        #expect(screen.contains("recovery phrase of the vault"))
+        for number in 1...23 { #expect(screen.contains(" \(number). ")) }
+        #expect(!screen.contains("typed passcode"))
+        #expect(try sandbox.bytes("out").isEmpty, "the phrase went to standard output")
+        #expect(try sandbox.bytes("err").isEmpty, "the phrase went to standard error")
+        _ = terminal.rest()
+
+        let put = try sandbox.start("put", "typed", on: terminal)
+        try terminal.wait(for: "Passcode: ")
+        terminal.type("typed passcode\n")
+        try terminal.wait(for: "Value for \"typed\" (one line, not shown): ")
+        #expect(!terminal.echoes)
+        terminal.type("the value\n")
+        #expect(put.wait() == 0)
+        let said = terminal.rest()
+        #expect(said.contains("stored \"typed\", 9 B"))
+        #expect(!said.contains("the value"))
+
+        let get = try sandbox.start("get", "typed", on: terminal)
+        try terminal.wait(for: "Passcode: ")
+        terminal.type("typed passcode\n")
+        #expect(get.wait() == 0)
+        let shown = terminal.rest()
+        #expect(shown.hasSuffix("the value"), "\(shown)")
+        #expect(shown.contains("Checking the passcode ...\r\u{1B}[K"))
+
+        let list = try sandbox.start("list", on: terminal)
+        try terminal.wait(for: "Passcode: ")
+        terminal.type("typed passcode\n")
+        #expect(list.wait() == 0)
+        #expect(terminal.rest().contains("COLLECTION  NAME   SIZE  CHANGED\r\ndefault     typed   9 B  2"))
+    }
+
+    @Test func twoThatDifferAreRefused() throws {
+        let sandbox = try Sandbox()
+        let terminal = try PseudoTerminal()
+        let child = try sandbox.start("init", on: terminal)
+        try terminal.wait(for: "New passcode: ")
+        terminal.type("one\n")
+        try terminal.wait(for: "The same again: ")
+        terminal.type("two\n")
+        #expect(child.wait() == 1)
+        #expect(terminal.rest().contains("the two passcodes are not the same; nothing was changed"))
+        #expect(terminal.echoes)
+        #expect(!sandbox.exists("home"))
+    }
+
+    @Test("signal", arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
+    func restoresTheEcho(_ signal: Int32) throws {
+        let sandbox = try Sandbox(prepared: true)
+        let terminal = try PseudoTerminal()
+        let child = try sandbox.start("get", "greeting", on: terminal)
+        try terminal.wait(for: "Passcode: ")
+        #expect(!terminal.echoes)
+        if signal == SIGINT {
+            terminal.type("half a passc\u{3}")
+        } else {
+            kill(child.pid, signal)
+        }
+        #expect(child.wait() == 130)
+        #expect(terminal.echoes)
+        #expect(try sandbox.run("status", "--json").json()["remainingAttempts"] as? Int == 5)
+    }
+
+    /// Between a vault and its phrase nothing is cut in two.
+    @Test func theNewPhraseIsShownInAnyCase() throws {
+        let sandbox = try Sandbox()
+        let terminal = try PseudoTerminal()
+        let child = try sandbox.start("init", on: terminal)
+        for prompt in ["New passcode: ", "The same again: "] {
+            try terminal.wait(for: prompt)
+            terminal.type("abc\n")
+        }
+        try terminal.wait(for: "Measuring this machine")
+        terminal.type("\u{3}")
+        try terminal.wait(for: "24. ")
+        // The signal is not lost, but it may come when all is done.
+        #expect([0, 1000 + SIGINT].contains(child.wait()))
+        #expect(try sandbox.run("status").code == 0)
+    }
+
+    @Test func aBlockedSignalStillWorks() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let terminal = try PseudoTerminal()
+        let child = try sandbox.start("get", "greeting", on: terminal, blocked: [SIGINT, SIGTSTP])
+        try terminal.wait(for: "Passcode: ")
+        terminal.type("\u{3}")
+        #expect(child.wait() == 130)
+        #expect(terminal.echoes)
+    }
+
+    /// A shell with job control stops and continues it.
+    @Test func aStoppedPromptShowsTheEchoAndComesBack() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let terminal = try PseudoTerminal()
+        let script = "set -m; '\(Program.path)' get greeting; echo stopped=$?; read -r go; fg >/dev/null; echo ended=$?"
+        let shell = try sandbox.start("-c", script, on: terminal, program: "/bin/bash")
+        try terminal.wait(for: "Passcode: ")
+        #expect(!terminal.echoes)
+        terminal.type("half\u{1A}")
+        try terminal.wait(for: "stopped=148")
+        #expect(terminal.echoes)
+        terminal.type("go\n")
+        try terminal.wait(for: "Passcode: ")
+        #expect(!terminal.echoes)
+        terminal.type(Prepared.passcode + "\n")
+        try terminal.wait(for: "Guten Tag")
+        try terminal.wait(for: "ended=0")
+        #expect(shell.wait() == 0)
+        #expect(terminal.echoes)
+    }
+
+    @Test func anEndOfInputIsACancel() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let terminal = try PseudoTerminal()
+        let child = try sandbox.start("get", "greeting", on: terminal)
+        try terminal.wait(for: "Passcode: ")
+        terminal.type("\u{4}")
+        #expect(child.wait() == 1)
+        #expect(terminal.rest().contains("nothing was entered"))
+        #expect(terminal.echoes)
+        #expect(try sandbox.run("status", "--json").json()["remainingAttempts"] as? Int == 5)
+    }
+
+    @Test func aLineThatIsTooLongIsRefused() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let terminal = try PseudoTerminal()
+        let child = try sandbox.start("get", "greeting", on: terminal)
+        try terminal.wait(for: "Passcode: ")
+        terminal.type(String(repeating: "x", count: 1025) + "\n")
+        #expect(child.wait() == 1)
+        #expect(terminal.rest().contains("longer than 1024 bytes"))
+    }
+
+    /// A terminal on a descriptor would show what is typed.
+    @Test func aTerminalIsNoSecretDescriptor() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let terminal = try PseudoTerminal()
+        let child = try sandbox.start("get", "greeting", "--passcode-fd", "0", on: terminal)
+        #expect(child.wait() == 2)
+        #expect(terminal.rest().contains("would show what is typed"))
+    }
+
+    @Test func aRekeyShowsItsPhraseOnTheTerminal() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let terminal = try PseudoTerminal()
+        let child = try sandbox.start("passcode", "change", "--rekey", on: terminal)
+        try terminal.wait(for: "Passcode as it is now: ")
+        terminal.type(Prepared.passcode + "\n")
+        try terminal.wait(for: "New passcode: ")
+        terminal.type("another\n")
+        try terminal.wait(for: "The same again: ")
+        terminal.type("another\n")
+        try terminal.wait(for: "24. ")
+        try terminal.wait(for: "everything is under new keys")
+        #expect(child.wait() == 0)
+        #expect(try sandbox.run("get", "greeting", passcode: "another").text == Prepared.greeting)
+    }
+}

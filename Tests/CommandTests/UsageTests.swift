@@ -1,0 +1,129 @@
+import Foundation
+import Testing
+
+@testable import HoldfastCommand
+
+/// Command lines that cannot be meant, and what is said about them. No key is derived in any of them.
+@Suite struct UsageTests {
+    static let wrong: [([String], String)] = [
+        ([], "no command"),
+        (["putt"], "unknown command putt; did you mean put?"),
+        (["passcode"], "passcode needs one of: change, verify"),
+        (["passcode", "chnage"], "unknown command passcode chnage; did you mean change?"),
+        (["remove", "a"], "unknown command remove; did you mean rm?"),
+        (["check"], "unknown command check; did you mean verify?"),
+        (["passcode", "check"], "unknown command passcode check; did you mean passcode verify?"),
+        (["frobnicate"], "unknown command frobnicate (see"),
+        (["get"], "get: NAME is missing"),
+        (["get", "a", "b"], "b is one argument too many"),
+        (["get", ""], "NAME may not be empty"),
+        (["get", "a", "--colection", "b"], "unknown option --colection; did you mean --collection?"),
+        (["get", "a", "--collection"], "--collection C: the value is missing"),
+        (["get", "a", "--collection", "--json"], "--collection=--json if it is that"),
+        (["get", "a", "--collection=x", "--collection=y"], "--collection is given twice"),
+        (["get", "a", "--replace"], "unknown option --replace"),
+        (["put", "a", "--replace=yes"], "--replace takes no value"),
+        (["get", "-x"], "put -- before a name that begins with a hyphen"),
+        (["get", "a", "--home="], "--home DIR: the value may not be empty"),
+        (["get", "a", "--passcode-fd", "three"], "needs the number of a file descriptor"),
+        (["get", "a", "--passcode-fd=+3"], "needs the number of a file descriptor"),
+        (["get", "a", "--passcode-fd=99999999999"], "needs the number of a file descriptor"),
+        (["get", "a", "--passcode-fd=250"], "--passcode-fd 250: this descriptor is not open for reading"),
+        (["init", "--phrase-out-fd=250"], "--phrase-out-fd 250: this descriptor is not open for writing"),
+        (["--collection", "x", "get", "a"], "--collection belongs behind the command"),
+        (["--json", "put", "a"], "put takes no --json"),
+        (["completions", "tcsh"], "SHELL is one of: bash, zsh, fish"),
+        (["help", "passcod"], "there is no command passcod"),
+        (["passcode", "change", "--phrase-out-fd=1"], "--phrase-out-fd goes with --rekey only"),
+        (
+            ["passcode", "change", "--rekey", "--phrase-out-fd=1", "--phrase"],
+            "does not go with --phrase or --phrase-fd"
+        ),
+        (["get", "a", "--phrase", "--phrase-fd=0"], "give one of them"),
+        (["get", "a", "--phrase", "--passcode-fd=0"], "give one of them"),
+    ]
+
+    @Test("usage error", arguments: wrong)
+    func isToldAndNothingIsDone(_ words: [String], _ message: String) throws {
+        let sandbox = try Sandbox()
+        let result = try sandbox.run(raw: words.map { Array($0.utf8) })
+        #expect(result.code == 2)
+        #expect(result.output.isEmpty || words.contains("--json"))
+        #expect(result.errors.contains(message), "\(result.errors)")
+        #expect(result.errors.hasPrefix("holdfast: "))
+        #expect(result.errors.split(separator: "\n").count == 1)
+        #expect(!sandbox.exists("home"))
+    }
+
+    static let asking = [
+        ["init", "--phrase-out-fd=1"], ["get", "a"], ["put", "a"], ["list"], ["rm", "a"], ["verify"],
+        ["passcode", "verify"], ["passcode", "change"], ["recover"], ["get", "a", "--phrase"],
+    ]
+
+    @Test("without a terminal", arguments: asking)
+    func nobodyToAsk(_ words: [String]) throws {
+        let sandbox = try Sandbox()
+        let result = try sandbox.run(raw: words.map { Array($0.utf8) })
+        #expect(result.code == 2)
+        #expect(result.errors.contains("there is no terminal to ask for"), "\(result.errors)")
+        #expect(!sandbox.exists("home"))
+    }
+
+    @Test func aPhraseThatCouldNotBeShownIsNotMade() throws {
+        let sandbox = try Sandbox()
+        let result = try sandbox.run("init", passcode: "abc")
+        #expect(result.code == 2)
+        #expect(result.errors.contains("--phrase-out-fd"))
+        #expect(!sandbox.exists("home"))
+        let unwritable = try sandbox.run(
+            "init", "--phrase-out-fd=4", passcode: "abc", descriptors: [4: .file("/dev/null")])
+        #expect(unwritable.code == 2)
+        #expect(!sandbox.exists("home"))
+    }
+
+    /// A repaired name would be another name.
+    @Test func bytesThatAreNotTextAreRefused() throws {
+        let sandbox = try Sandbox()
+        let result = try sandbox.run(raw: [Array("get".utf8), [0x61, 0xFF, 0x62]], passcode: "abc")
+        #expect(result.code == 2)
+        #expect(result.errors.contains("argument 2 is not valid UTF-8"))
+    }
+
+    /// There is no way to write a secret on the command line or into the environment, and who tries does not get it echoed.
+    @Test func secretsAreNotTakenFromTheCommandLine() throws {
+        for option in CommandTable.all.flatMap(\.options) where option.kind != nil && option.kind != .descriptor {
+            #expect(["home", "collection"].contains(option.name), "what kind of text is --\(option.name)?")
+        }
+        let sandbox = try Sandbox()
+        for words in [["get", "a", "--passcode=hunter2"], ["get", "a", "--phrase=hunter2"]] {
+            let result = try sandbox.run(
+                raw: words.map { Array($0.utf8) }, environment: ["HOLDFAST_PASSCODE": "hunter2", "PASSCODE": "hunter2"])
+            #expect(result.code == 2)
+            #expect(!result.errors.contains("hunter2"))
+        }
+    }
+
+    @Test func usageErrorsAreObjectsToo() throws {
+        let sandbox = try Sandbox()
+        let result = try sandbox.run("status", "--json", "--nonsense")
+        #expect(result.code == 2)
+        #expect(try result.jsonError()["code"] as? String == "usage")
+    }
+
+    static let homes: [([String: String], String)] = [
+        (["HOLDFAST_HOME": "/nowhere/a"], "/nowhere/a"),
+        (["HOLDFAST_HOME": "", "XDG_DATA_HOME": "/nowhere/b"], "/nowhere/b/holdfast"),
+        (["HOLDFAST_HOME": "", "XDG_DATA_HOME": "relative", "HOME": "/nowhere/c"], "/nowhere/c/.local/share/holdfast"),
+        (["HOLDFAST_HOME": "", "HOME": "/nowhere/d"], "/nowhere/d/.local/share/holdfast"),
+    ]
+
+    @Test("home", arguments: homes)
+    func isFound(_ environment: [String: String], _ path: String) throws {
+        let sandbox = try Sandbox()
+        let result = try sandbox.run("status", environment: environment)
+        #expect(result.code == 6)
+        #expect(result.errors.contains("there is no vault at \(path);"), "\(result.errors)")
+        let named = try sandbox.run("--home", "/nowhere/e", "status", environment: environment)
+        #expect(named.errors.contains("there is no vault at /nowhere/e;"))
+    }
+}

@@ -1,0 +1,130 @@
+import Cryptography
+import Foundation
+import SecretMemory
+import Testing
+
+@testable import VaultCore
+@testable import VaultFormat
+
+/// The values of section 19 of Docs/vault-format.md, which were computed with the code of `holdfast_decrypt.py`.
+@Suite struct FormatExampleTests {
+    private let example: Example
+
+    init() throws { example = try Example() }
+
+    private func slot() throws -> Slot { try Slot(parsing: example["passcode slot"]) }
+
+    private func keys() throws -> UnlockedKeys {
+        let vault = try #require(VaultID(bytes: example["vault id"]))
+        let header = try Header(
+            vault: vault, generation: 1, created: 1, epoch: 1, policy: .standard,
+            sealedKeybag: example["sealed keybag"], slots: [])
+        let headerKeys = try HeaderKeys(master: secret(example["master key"]), vault: vault)
+        let keybag = try Keybag(opened: headerKeys.openKeybag(of: header))
+        return try UnlockedKeys(header: header, headerKeys: headerKeys, keybag: keybag)
+    }
+
+    @Test func passcodeOpensTheSlot() throws {
+        let vault = try #require(VaultID(bytes: example["vault id"]))
+        let slot = try slot()
+        #expect(try slot.salt == example["slot salt"])
+        let factor = try SlotKey.stretch(secret(example["passcode"]), for: slot)
+        #expect(try factor.withBytes { $0.array } == example["A"])
+        #expect(try SlotKey.repeatTag(factor: factor, slot: slot) == example["repeat tag"])
+        #expect(try VaultPolicy.standard.digest() == example["policy digest"])
+        let key = try SlotKey(factor: factor, slot: slot)
+        let isRight = key.matches(slot)
+        #expect(try isRight && slot.commitment == example["C"])
+        let master = try key.unwrap(slot, vault: vault, policyDigest: example["policy digest"])
+        #expect(try master.withBytes { $0.array } == example["master key"])
+    }
+
+    @Test func phraseGivesItsFactor() throws {
+        let vault = try #require(VaultID(bytes: example["vault id"]))
+        let phrase = try RecoveryPhrase(parsing: secret(example.words))
+        let factor = try SlotKey.expand(phrase, vault: vault)
+        #expect(try factor.withBytes { $0.array } == example["A of the phrase"])
+        let slot = try Slot(
+            id: 2, kind: .recoveryPhrase, flags: [], derivation: nil, salt: example["slot salt"],
+            commitment: example["C of the phrase"])
+        let isRight = try SlotKey(factor: factor, slot: slot).matches(slot)
+        #expect(isRight)
+    }
+
+    @Test func masterKeyAuthenticatesTheHeader() throws {
+        let vault = try #require(VaultID(bytes: example["vault id"]))
+        let keys = try HeaderKeys(master: secret(example["master key"]), vault: vault)
+        #expect(try keys.mac(Array("abc".utf8)) == example["MAC of \"abc\""])
+    }
+
+    @Test func keybagOpensTheRecord() throws {
+        let keys = try keys()
+        let lookup = try keys.current.lookupKey(collection: "default", name: "é")
+        #expect(try lookup.bytes == example["lookup key"])
+        let cipher = try RecordCipher(keys)
+        let record = try example["record"]
+        let size = try record.withRawSpan { record in try lookup.withBytes { try cipher.open(record, lookupKey: $0) } }
+        let plaintext = cipher.withPlaintext(size) { $0.array }
+        let fields = try plaintext.withRawSpan { bytes throws(FormatError) in try RecordFields(parsing: bytes) }
+        #expect(fields.sequence == 7 && fields.created == 1000 && fields.modified == 2000 && fields.kind == .inline)
+        #expect(String(decoding: plaintext[32...], as: UTF8.self) == "defaultévalue")
+
+        let term = try keys.current.term(lookupKey: lookup, sequence: 7)
+        #expect(try term == example["term"].withRawSpan { Sum256($0) })
+        let rootValue = try example["root record"]
+        let rootSize = try rootValue.withRawSpan { try cipher.openRoot($0) }
+        let root = try cipher.withPlaintext(rootSize) { bytes throws(FormatError) in try RootRecord(parsing: bytes) }
+        #expect(root.count == 1 && root.nextSequence == 8 && root.sum == term)
+        #expect(root.transaction == 3 && root.seals == 4 && rootValue.suffix(8) == [3, 0, 0, 0, 0, 0, 0, 0])
+    }
+
+    @Test func keybagOpensTheFile() throws {
+        let fileKey = Array(0xC0...0xDF) as [UInt8]
+        let key = try keys().current
+        let content = try fileKey.withRawSpan { try key.contentKey(fileKey: $0, id: Array(0xE0...0xEF)) }
+        let file = try example["file"]
+        #expect(Array(file.prefix(8)) == FileFormat.magic)
+        var nonce = [UInt8](repeating: 0, count: 12)
+        nonce.withMutableRawSpan { FileFormat.writeNonce(chunk: 0, isLast: true, into: &$0) }
+        var plaintext = [UInt8](repeating: 0, count: file.count - 8 - 16)
+        var cipher = try AES256GCM(key: content)
+        let sealed = Array(file[8...])
+        let empty: [UInt8] = []
+        try plaintext.withMutableRawSpan { output in
+            try unsafe cipher.open(
+                sealed.span.bytes, nonce: nonce.span.bytes, authenticating: empty.span.bytes, into: &output)
+        }
+        #expect(plaintext == Array("content".utf8))
+    }
+}
+
+/// The block of values at the end of the document.
+private struct Example {
+    private var values: [String: String] = [:]
+
+    init() throws {
+        // This file is <package root>/Tests/VaultCoreTests/FormatExampleTests.swift.
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let text = try String(contentsOf: root.appending(path: "Docs/vault-format.md"), encoding: .utf8)
+        let section = try #require(text.components(separatedBy: "## 19. Example values\n").last)
+        let block = try #require(section.components(separatedBy: "```\n").dropFirst().first)
+        var name = ""
+        for line in block.split(separator: "\n") {
+            if line.hasPrefix("    ") {
+                values[name, default: ""] += (name == "phrase" ? " " : "") + line.dropFirst(4)
+            } else if let sign = line.range(of: " =") {
+                name = String(line[..<sign.lowerBound])
+                values[name] = String(line[sign.upperBound...].drop { $0 == " " })
+            }
+        }
+    }
+
+    subscript(name: String) -> [UInt8] {
+        get throws { try #require(values[name].flatMap { Hexadecimal.decode($0) }, "no value \(name)") }
+    }
+
+    var words: String {
+        get throws { try #require(values["phrase"]) }
+    }
+}
