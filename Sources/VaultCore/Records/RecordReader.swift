@@ -86,6 +86,16 @@ final class RecordReader: @unchecked Sendable {  // taken from the pool by one t
         case damaged(Digest?)
     }
 
+    /// Whether a search finds a key that ``forEach(_:)`` visits: a damaged inner page hides it from one and not the other.
+    func isFound(_ lookup: Digest) throws(VaultError) -> Bool {
+        try lookup.withBytes { key throws(VaultError) in
+            try transaction.withValue(key, failure: { $0 }) { value throws(VaultError) -> Bool in
+                guard value != nil else { return false }
+                return true
+            }
+        }
+    }
+
     /// Decrypts every record of one snapshot in database order. `plaintext` is empty for a damaged one.
     /// - Returns: The root record of the same snapshot, and whether the snapshot is the one that it was written in.
     func forEach(
