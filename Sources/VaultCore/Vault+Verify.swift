@@ -15,7 +15,7 @@ extension Vault {
         public var records = 0
         /// Files read to the end and found right.
         public var files = 0
-        /// Records that cannot be decrypted; they have no readable name.
+        /// Records that cannot be decrypted, or not be found by their name.
         public var damagedRecords = 0
         /// Records whose file is missing, too short or changed.
         public var damagedFiles: [RecordInfo] = []
@@ -53,7 +53,8 @@ extension Vault {
             if visitedCount % 64 == 0 { progress(visitedCount, total) }
             guard case .record(let fields, let lookup, let epoch) = visited,
                 let info = Vault.info(fields, plaintext),
-                try epoch.lookupKey(collection: info.collection, name: info.name) == lookup
+                try epoch.lookupKey(collection: info.collection, name: info.name) == lookup,
+                try reader.isFound(lookup)
             else {
                 result.damagedRecords += 1
                 return

@@ -3,12 +3,17 @@ import VaultCore
 
 /// A small vault that is known to the last byte.
 package enum SmallVault {
-    package static let records: [Place: Content] = [
-        Place("logins", "first"): Content(seed: 1, size: 24),
-        Place("notes", "second"): Content(seed: 2, size: 700),
-        Place("notes", "third"): Content(seed: 3, size: 5_000),
-        Place("files", "large"): Content(seed: 4, size: (1 << 20) + 100),
-    ]
+    /// Three values of different sizes, a file, and so many short ones that they need more than one page.
+    package static let records: [Place: Content] = {
+        var records = [
+            Place("logins", "first"): Content(seed: 1, size: 24),
+            Place("notes", "second"): Content(seed: 2, size: 700),
+            Place("notes", "third"): Content(seed: 3, size: 5_000),
+            Place("files", "large"): Content(seed: 4, size: (1 << 20) + 100),
+        ]
+        for number in 0..<60 { records[Place("many", "n\(number)")] = Content(seed: UInt64(100 + number), size: 30) }
+        return records
+    }()
 
     /// What only the last transaction wrote; not among ``records``.
     package static let last = Place("notes", "last")
@@ -51,10 +56,8 @@ enum Flips {
         do {
             let vault = try Vault.known(home, clock)
             try vault.unlock(phrase: Known.phrase(0))
-            for (place, content) in SmallVault.records.sorted(by: { $0.key < $1.key }) {
-                Report.line("read \(outcome(vault, place, content))")
-            }
-            Report.line("last \(outcome(vault, SmallVault.last, SmallVault.lastContent))")
+            for (place, bytes) in expected { Report.line("read \(outcome(vault, place, bytes))") }
+            Report.line("last \(outcome(vault, SmallVault.last, SmallVault.lastContent.bytes()))")
             do {
                 Report.line("verify \(try vault.verify().isIntact ? "intact" : "broken")")
             } catch {
@@ -65,9 +68,11 @@ enum Flips {
         }
     }
 
-    private static func outcome(_ vault: Vault, _ place: Place, _ content: Content) -> String {
+    private static let expected = SmallVault.records.sorted { $0.key < $1.key }.map { ($0.key, $0.value.bytes()) }
+
+    private static func outcome(_ vault: Vault, _ place: Place, _ bytes: [UInt8]) -> String {
         do {
-            return try vault.bytes(at: place) == content.bytes() ? "exact" : "different"
+            return try vault.bytes(at: place) == bytes ? "exact" : "different"
         } catch { return Report.code(of: error) }
     }
 }

@@ -101,7 +101,7 @@ import VaultCore
         try Vault.createKnown(scratch.home, scratch.clock)
         let vault = try Vault.known(scratch.home, scratch.clock)
         try vault.unlock(0)
-        for (place, content) in SmallVault.records { try vault.perform(Operation([.set(place, content)])) }
+        try vault.performAll(SmallVault.records)
         let rekeys = try Child(["rekey", scratch.home, scratch.clock.path, "0", "0"])
         var (right, told, phrase, done) = (0, 0, 0, 0)
         // The subject says which phrase comes; until it is used, the one before holds.
@@ -143,7 +143,7 @@ import VaultCore
         try Vault.createKnown(scratch.home, scratch.clock)
         let vault = try Vault.known(scratch.home, scratch.clock)
         try vault.unlock(0)
-        for (place, content) in SmallVault.records { try vault.perform(Operation([.set(place, content)])) }
+        try vault.performAll(SmallVault.records)
         var generator = TestRun.generator("lock")
         let contents = SmallVault.records.mapValues { $0.bytes() }
         // An odd phase is the time between lock() and the next unlock.

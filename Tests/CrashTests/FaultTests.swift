@@ -21,7 +21,7 @@ import VaultCore
         let arguments = ["script", scratch.home, scratch.clock.path]
         try scratch.copyHome(template, to: scratch.home)
         let calls = try disk.calls(of: arguments, under: scratch.home)
-        let chosen = FaultyDisk.choose(calls, 12, fault, using: &generator)
+        let chosen = FaultyDisk.choose(calls, 8, fault, using: &generator)
         var codes: [String: Int] = [:]
         for call in chosen {
             let seed = generator.next() >> 2
@@ -77,7 +77,7 @@ import VaultCore
         let disk = FaultyDisk(scratch: scratch)
         let arguments = ["script-create", scratch.home, scratch.clock.path]
         let calls = try disk.calls(of: arguments, under: scratch.home)
-        let chosen = FaultyDisk.choose(calls, 6, fault, using: &generator)
+        let chosen = FaultyDisk.choose(calls, 4, fault, using: &generator)
         var (created, again) = (0, 0)
         for call in chosen {
             try? FileManager.default.removeItem(atPath: scratch.home)
@@ -129,7 +129,7 @@ import VaultCore
         let target = scratch["target"]
         let arguments = ["script-backup", scratch.home, scratch.clock.path, target]
         let calls = try disk.calls(of: arguments, under: target)
-        let chosen = FaultyDisk.choose(calls, 6, fault, using: &generator)
+        let chosen = FaultyDisk.choose(calls, 4, fault, using: &generator)
         var (copied, again) = (0, 0)
         for call in chosen {
             try? FileManager.default.removeItem(atPath: target)

@@ -12,9 +12,7 @@ struct SmallHome {
         try Vault.createKnown(scratch.home, scratch.clock)
         let vault = try Vault.known(scratch.home, scratch.clock)
         try vault.unlock(0)
-        for (place, content) in SmallVault.records.sorted(by: { $0.key < $1.key }) {
-            try vault.perform(Operation([.set(place, content)]))
-        }
+        try vault.performAll(SmallVault.records)
         try vault.perform(Operation([.set(SmallVault.last, SmallVault.lastContent)]))
         vault.lock()
     }
@@ -41,6 +39,15 @@ struct SmallHome {
                 return try vault.bytes(at: place) == content.bytes() ? nil : "\(place): other bytes"
             } catch { return "\(place): \(error)" }
         }
+    }
+}
+
+extension Vault {
+    /// Stores records as few transactions as their sizes allow.
+    func performAll(_ records: [Place: Content]) throws {
+        let changes = records.sorted { $0.key < $1.key }.map { ($0.value.size, Change.set($0.key, $0.value)) }
+        try perform(Operation(changes.filter { $0.0 <= Vault.largestInlineValue }.map(\.1)))
+        for change in changes where change.0 > Vault.largestInlineValue { try perform(Operation([change.1])) }
     }
 }
 

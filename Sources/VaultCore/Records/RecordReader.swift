@@ -129,8 +129,31 @@ extension RecordReader.State {
         }
     }
 
+<<<<<<< HEAD
     mutating func forEach(
         _ keys: UnlockedKeys, _ body: (RecordReader.Visited, RawSpan, Int) throws(VaultError) -> Void
+=======
+    /// One entry of the database while all are visited.
+    enum Visited {
+        case record(RecordFields, Digest, EpochKeys)
+        case damaged(Digest?)
+    }
+
+    /// Whether a search finds a key that ``forEach(_:)`` visits: a damaged inner page hides it from one and not the other.
+    func isFound(_ lookup: Digest) throws(VaultError) -> Bool {
+        try lookup.withBytes { key throws(VaultError) in
+            try transaction.withValue(key, failure: { $0 }) { value throws(VaultError) -> Bool in
+                guard value != nil else { return false }
+                return true
+            }
+        }
+    }
+
+    /// Decrypts every record of one snapshot in database order. `plaintext` is empty for a damaged one.
+    /// - Returns: The root record of the same snapshot, and whether the snapshot is the one that it was written in.
+    func forEach(
+        _ body: (Visited, RawSpan, Int) throws(VaultError) -> Void
+>>>>>>> cd485b19f4c78f7b2245183e747e825f9985ff66
     ) throws(VaultError) -> (root: RootRecord, isOfSnapshot: Bool) {
         try transaction.renew()
         defer { transaction.park() }

@@ -136,10 +136,15 @@ internal import Darwin
             unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
         }
         var database: MDB_dbi = 0
-        let status = unsafe mdb_dbi_open(transaction, nil, 0, &database)
-        guard status == 0 else {
+        var flags: UInt32 = 0
+        do throws(VaultError) {
+            try VaultCore.database("reading \(fileName)") { unsafe mdb_dbi_open(transaction, nil, 0, &database) }
+            try VaultCore.database("reading \(fileName)") { unsafe mdb_dbi_flags(transaction, database, &flags) }
+            // They say how keys are ordered; records would be looked for, and stored, in wrong places.
+            guard flags == 0 else { throw .damaged("\(fileName) has flags that were never set") }
+        } catch {
             unsafe mdb_txn_abort(transaction)
-            throw .database(status, "reading \(fileName)")
+            throw error
         }
         let committed = unsafe mdb_txn_commit(transaction)
         guard committed == 0 else { throw .database(committed, "reading \(fileName)") }

@@ -144,6 +144,16 @@ enum DatabaseFile {
         return bytes
     }
 
+    /// Whether the disk under a database has no room for a transaction of any size.
+    static func isDiskFull(_ environment: OpaquePointer?) -> Bool {
+        var descriptor: Int32 = -1
+        var status = statvfs()
+        guard unsafe mdb_env_get_fd(environment, &descriptor) == 0, unsafe fstatvfs(descriptor, &status) == 0 else {
+            return false
+        }
+        return UInt64(status.f_bavail) * UInt64(status.f_frsize) < 65_536
+    }
+
     /// Makes the file as long as its page count says. LMDB never writes pages at the end that a transaction took and
     /// gave back; reading there would end the process. What was cut off reads as zeros, which no tag fits.
     ///

@@ -118,7 +118,11 @@ internal import Darwin
             // LMDB takes back the number of a meta page that it could not write, not all of it.
             unsafe DatabaseFile.putBack(before, ofTransaction: number, environment)
             // LMDB calls a write that a full disk cut short an input/output error.
+<<<<<<< HEAD
             if code == EIO, unsafe DatabaseEnvironment.isDiskFull(environment) { throw .system(ENOSPC, "writing") }
+=======
+            if code == EIO, unsafe DatabaseFile.isDiskFull(environment) { throw .system(ENOSPC, "writing") }
+>>>>>>> cd485b19f4c78f7b2245183e747e825f9985ff66
             throw .database(code, "writing")
         }
         // What is stored is stored; a file that stays short is made longer when it is opened next.
@@ -196,16 +200,6 @@ internal import Darwin
 }
 
 extension DatabaseEnvironment {
-    /// Whether the disk under a database has no room for a transaction of any size.
-    fileprivate static func isDiskFull(_ environment: OpaquePointer?) -> Bool {
-        var descriptor: Int32 = -1
-        var status = statvfs()
-        guard unsafe mdb_env_get_fd(environment, &descriptor) == 0, unsafe fstatvfs(descriptor, &status) == 0 else {
-            return false
-        }
-        return UInt64(status.f_bavail) * UInt64(status.f_frsize) < 65_536
-    }
-
     /// Writes a consistent, compacted snapshot to an open file while others go on reading and writing.
     func copy(to descriptor: Int32) throws(VaultError) {
         try VaultCore.database("copying \(DatabaseEnvironment.fileName)") {
