@@ -47,14 +47,13 @@ extension Vault {
         var seen: UInt64 = 0
         var names: Set<String> = []
         var visitedCount = 0
-        let (root, isOfSnapshot) = try reader.forEach { visited, plaintext, total throws(VaultError) in
+        let (root, isOfSnapshot) = try reader.forEach(searching: true) { visited, plaintext, total throws(VaultError) in
             visitedCount += 1
             try gate.checkOpen()
             if visitedCount % 64 == 0 { progress(visitedCount, total) }
             guard case .record(let fields, let lookup, let epoch) = visited,
                 let info = Vault.info(fields, plaintext),
-                try epoch.lookupKey(collection: info.collection, name: info.name) == lookup,
-                try reader.isFound(lookup)
+                try epoch.lookupKey(collection: info.collection, name: info.name) == lookup
             else {
                 result.damagedRecords += 1
                 return

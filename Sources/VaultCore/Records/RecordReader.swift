@@ -30,11 +30,12 @@ final class RecordReader: @unchecked Sendable {  // taken from the pool by one t
     }
 
     /// Decrypts every record of one snapshot in database order. `plaintext` is empty for a damaged one.
+    /// - Parameter searching: Whether each must also be found by its key: a damaged inner page may hide it.
     /// - Returns: The root record of the same snapshot, and whether the snapshot is the one that it was written in.
     func forEach(
-        _ body: (Visited, RawSpan, Int) throws(VaultError) -> Void
+        searching: Bool = false, _ body: (Visited, RawSpan, Int) throws(VaultError) -> Void
     ) throws(VaultError) -> (root: RootRecord, isOfSnapshot: Bool) {
-        try state.forEach(keys, body)
+        try state.forEach(keys, searching: searching, body)
     }
 
     /// One entry of the database while all are visited.
@@ -129,17 +130,7 @@ extension RecordReader.State {
         }
     }
 
-<<<<<<< HEAD
-    mutating func forEach(
-        _ keys: UnlockedKeys, _ body: (RecordReader.Visited, RawSpan, Int) throws(VaultError) -> Void
-=======
-    /// One entry of the database while all are visited.
-    enum Visited {
-        case record(RecordFields, Digest, EpochKeys)
-        case damaged(Digest?)
-    }
-
-    /// Whether a search finds a key that ``forEach(_:)`` visits: a damaged inner page hides it from one and not the other.
+    /// Whether a search finds a key that ``forEach(_:searching:_:)`` visits: a damaged inner page hides it from one and not the other.
     func isFound(_ lookup: Digest) throws(VaultError) -> Bool {
         try lookup.withBytes { key throws(VaultError) in
             try transaction.withValue(key, failure: { $0 }) { value throws(VaultError) -> Bool in
@@ -149,11 +140,9 @@ extension RecordReader.State {
         }
     }
 
-    /// Decrypts every record of one snapshot in database order. `plaintext` is empty for a damaged one.
-    /// - Returns: The root record of the same snapshot, and whether the snapshot is the one that it was written in.
-    func forEach(
-        _ body: (Visited, RawSpan, Int) throws(VaultError) -> Void
->>>>>>> cd485b19f4c78f7b2245183e747e825f9985ff66
+    mutating func forEach(
+        _ keys: UnlockedKeys, searching: Bool,
+        _ body: (RecordReader.Visited, RawSpan, Int) throws(VaultError) -> Void
     ) throws(VaultError) -> (root: RootRecord, isOfSnapshot: Bool) {
         try transaction.renew()
         defer { transaction.park() }
@@ -170,6 +159,7 @@ extension RecordReader.State {
             let epoch: EpochKeys
             do throws(VaultError) {
                 epoch = try keys.epoch(RecordCipher.epoch(of: value))
+                if searching, try !isFound(lookup) { throw .damagedRecord }
                 size = try cipher.open(value, lookupKey: key)
             } catch let error where error.code == .damaged || error.code == .keysChanged {
                 return try unsafe body(.damaged(lookup), empty.span.bytes, total)

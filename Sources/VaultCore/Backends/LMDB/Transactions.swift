@@ -118,11 +118,7 @@ internal import Darwin
             // LMDB takes back the number of a meta page that it could not write, not all of it.
             unsafe DatabaseFile.putBack(before, ofTransaction: number, environment)
             // LMDB calls a write that a full disk cut short an input/output error.
-<<<<<<< HEAD
-            if code == EIO, unsafe DatabaseEnvironment.isDiskFull(environment) { throw .system(ENOSPC, "writing") }
-=======
             if code == EIO, unsafe DatabaseFile.isDiskFull(environment) { throw .system(ENOSPC, "writing") }
->>>>>>> cd485b19f4c78f7b2245183e747e825f9985ff66
             throw .database(code, "writing")
         }
         // What is stored is stored; a file that stays short is made longer when it is opened next.
