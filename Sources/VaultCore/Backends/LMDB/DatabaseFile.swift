@@ -157,8 +157,9 @@ enum DatabaseFile {
     /// Makes the file as long as its page count says. LMDB never writes pages at the end that a transaction took and
     /// gave back; reading there would end the process. What was cut off reads as zeros, which no tag fits.
     ///
-    /// Only ever makes it longer, so other processes may write meanwhile.
-    static func coverPages(_ handle: OpaquePointer, readOnly: Bool) throws(VaultError) {
+    /// Only ever makes it longer.
+    /// - Parameter isLocked: Whether the caller holds the writers' lock.
+    static func coverPages(_ handle: OpaquePointer, readOnly: Bool, isLocked: Bool) throws(VaultError) {
         var info = unsafe MDB_envinfo()
         var statistics = MDB_stat()
         var descriptor: Int32 = -1
@@ -173,11 +174,12 @@ enum DatabaseFile {
         guard unsafe pages <= UInt64(info.me_mapsize) / pageSize, !readOnly else {
             throw .damaged("\(DatabaseEnvironment.fileName) is shorter than it says")
         }
-        #if os(Linux)
-        let code = posix_fallocate(descriptor, status.st_size, off_t(pages * pageSize) - status.st_size)
-        if code != 0 { throw .system(code, "extending \(DatabaseEnvironment.fileName)") }
-        #else
+        // A hole is enough, so that a vault on a full disk opens. Writers hold this lock: none makes the file longer
+        // meanwhile; one that is at work does this itself when it is done.
+        guard isLocked || flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return }
+        defer { if !isLocked { flock(descriptor, LOCK_UN) } }
+        try system("examining \(DatabaseEnvironment.fileName)") { unsafe fstat(descriptor, &status) }
+        guard pages * pageSize > UInt64(status.st_size) else { return }
         try system("extending \(DatabaseEnvironment.fileName)") { ftruncate(descriptor, off_t(pages * pageSize)) }
-        #endif
     }
 }
