@@ -12,8 +12,9 @@ internal import Darwin
 /// fails after it changed something is taken out and the rest is run again, so that each stands or falls alone.
 final class WriteQueue: Sendable {
     /// One caller's write, waiting.
-    private final class Pending: @unchecked Sendable {  // `result` is guarded by the monitor
-        let run: (inout WriteSession) throws(VaultError) -> Void
+    private final class Pending: @unchecked Sendable {  // what changes is guarded by the monitor
+        /// Let go of with the result: the caller's closure must not be held when its call returns.
+        var run: ((inout WriteSession) throws(VaultError) -> Void)?
         var result: Result<[String], VaultError>?
         init(_ run: @escaping (inout WriteSession) throws(VaultError) -> Void) { self.run = run }
     }
@@ -92,7 +93,10 @@ final class WriteQueue: Sendable {
         monitor.unlock()
         let results = run(batch)
         monitor.lock()
-        for (pending, result) in zip(batch, results) { pending.result = result }
+        for (pending, result) in zip(batch, results) {
+            pending.run = nil
+            pending.result = result
+        }
         queue.isLed = false
         monitor.wakeAll()
     }
@@ -121,7 +125,7 @@ final class WriteQueue: Sendable {
             let filesBefore = session.releasedFiles.count
             session.beginOperation()
             do throws(VaultError) {
-                try batch[index].run(&session)
+                try batch[index].run?(&session)
                 done.append((index, Array(session.releasedFiles[filesBefore...])))
             } catch {
                 results[index] = .failure(error)
