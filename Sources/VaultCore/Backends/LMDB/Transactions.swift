@@ -122,7 +122,7 @@ internal import Darwin
             throw .database(code, "writing")
         }
         // What is stored is stored; a file that stays short is made longer when it is opened next.
-        try? unsafe DatabaseFile.coverPages(environment, readOnly: false)
+        try? unsafe DatabaseFile.checkExtent(environment, readOnly: false)
     }
 
     /// Lends the value of `key`; nil when there is none. Valid until the next write.
