@@ -58,9 +58,9 @@ extension DatabaseFile {
         var info = unsafe MDB_envinfo()
         unsafe mdb_env_info(handle, &info)
         let present = try unsafe UInt64(extent(handle).size) / pageSize(handle)
-        let last = unsafe UInt64(info.me_last_pgno)
+        let last = unsafe UInt64(truncatingIfNeeded: info.me_last_pgno)
         guard last >= present else { return nil }
-        let most = unsafe UInt64(info.me_mapsize) / pageSize(handle)
+        let most = unsafe UInt64(truncatingIfNeeded: info.me_mapsize) / pageSize(handle)
         guard last < most else { throw shorter }
         return present..<last + 1
     }
