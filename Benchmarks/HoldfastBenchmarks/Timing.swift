@@ -29,9 +29,10 @@ struct Rounds {
     /// - Parameter contenders: Each runs once per round, returns nanoseconds per operation, and is told the round.
     init(_ rounds: Int, _ contenders: [(Int) throws -> Double]) throws {
         var times = [[Double]](repeating: [], count: contenders.count)
+        var generator = SeededGenerator(1)
         for round in 0..<rounds {
-            for turn in contenders.indices {
-                let index = (turn + round) % contenders.count
+            // In another order each time: whoever runs next finds the caches as the one before left them.
+            for index in contenders.indices.shuffled(using: &generator) {
                 times[index].append(try contenders[index](round))
             }
         }

@@ -12,20 +12,19 @@ protocol KeyHolder: AnyObject, Sendable {
 }
 
 /// Lets operations in while the vault is unlocked, and makes locking wait for those that are inside.
-final class Gate: @unchecked Sendable {  // all state is guarded by the monitor
-    private let monitor = Monitor()
-    private var state = State()
+final class Gate: Sendable {
+    private let monitor = Monitor(State())
 
-    var current: UnlockedVault? { monitor.withLock { state.unlocked } }
+    var current: UnlockedVault? { monitor.withLock { $0.unlocked } }
 
     /// Publishes new keys; readers of the old ones are dropped.
     func open(_ vault: UnlockedVault) {
-        _ = monitor.withLock { state.publish(vault) }  // the old keys are wiped outside the lock
+        _ = monitor.withLock { $0.publish(vault) }  // the old keys are wiped outside the lock
     }
 
     /// Publishes new keys in place of `old`, unless the vault was locked or unlocked anew meanwhile.
     func replace(_ old: UnlockedVault, with new: UnlockedVault) {
-        _ = monitor.withLock { state.unlocked === old ? state.publish(new) : ([], nil) }
+        _ = monitor.withLock { $0.unlocked === old ? $0.publish(new) : ([], nil) }
     }
 
     /// Takes the keys away and returns when no operation that was let in before uses them. Not waited for: operations of
@@ -33,18 +32,17 @@ final class Gate: @unchecked Sendable {  // all state is guarded by the monitor
     /// when they end. Nor those let in by a later unlock.
     func close() {
         let me = pthread_self()
-        monitor.lock()
-        let (old, last) = state.shut(me)
+        let (old, last) = monitor.withLock { $0.shut(me) }
         monitor.wakeAll()
-        while state.mustWait(for: last) { monitor.wait() }
-        for holder in state.finishClosing(me, last) { holder.dropKeys() }
-        monitor.unlock()
+        monitor.withLock(when: { !$0.mustWait(for: last) }) { state in
+            for holder in state.finishClosing(me, last) { holder.dropKeys() }
+        }
         _ = old
     }
 
     /// Ends a long operation early once the vault is being locked.
     func checkOpen() throws(VaultError) {
-        guard monitor.withLock({ state.unlocked != nil }) else { throw .locked }
+        guard monitor.withLock({ $0.unlocked != nil }) else { throw .locked }
     }
 
     /// Runs one step of a stream while the vault is unlocked; between its steps the vault can be locked.
@@ -56,20 +54,20 @@ final class Gate: @unchecked Sendable {  // all state is guarded by the monitor
 
     /// Makes locking take a stream's keys too. Called inside an operation.
     func register(_ stream: any KeyHolder) {
-        monitor.withLock { state.streams[ObjectIdentifier(stream)] = (stream, state.generation) }
+        monitor.withLock { $0.streams[ObjectIdentifier(stream)] = (stream, $0.generation) }
     }
 
     func unregister(_ stream: any KeyHolder) {
-        monitor.withLock { state.streams[ObjectIdentifier(stream)] = nil }
+        monitor.withLock { $0.streams[ObjectIdentifier(stream)] = nil }
     }
 
     func enter() throws(VaultError) -> UnlockedVault {
-        guard let vault = monitor.withLock({ state.enter() }) else { throw .locked }
+        guard let vault = monitor.withLock({ $0.enter() }) else { throw .locked }
         return vault
     }
 
     func leave() {
-        monitor.withLock {
+        monitor.withLock { state in
             state.leave()
             if state.isClosing { monitor.wakeAll() }
         }
@@ -77,7 +75,7 @@ final class Gate: @unchecked Sendable {  // all state is guarded by the monitor
 
     /// As ``enter()``, but gives a reader to the caller alone.
     func enterWithReader() throws(VaultError) -> RecordReader {
-        switch monitor.withLock({ state.enterWithReader() }) {
+        switch monitor.withLock({ $0.enterWithReader() }) {
         case nil: throw .locked
         case .idle(let reader): return reader
         case .needed(let vault, let generation):
@@ -90,17 +88,16 @@ final class Gate: @unchecked Sendable {  // all state is guarded by the monitor
         }
     }
 
-    func leave(returning reader: consuming RecordReader) {
-        monitor.lock()
-        state.leave(returning: reader)
-        if state.isClosing { monitor.wakeAll() }
-        monitor.unlock()
+    func leave(returning reader: RecordReader) {
+        monitor.withLock { state in
+            state.leave(returning: reader)
+            if state.isClosing { monitor.wakeAll() }
+        }
     }
 }
 
 extension Gate {
-    /// What the monitor guards, in one value: a read or a write of it is checked for exclusive access once, not once
-    /// for each part.
+    /// What the monitor guards.
     private struct State {
         private(set) var unlocked: UnlockedVault?
         private var idleReaders: [RecordReader] = []
@@ -179,7 +176,7 @@ extension Gate {
             return unlocked.map { .needed($0, generation: generation) }
         }
 
-        mutating func leave(returning reader: consuming RecordReader) {
+        mutating func leave(returning reader: RecordReader) {
             leave()
             let isCurrent = unlocked != nil && reader.generation == generation
             if isCurrent && idleReaders.count < State.keptReaders { idleReaders.append(reader) }

@@ -4,33 +4,44 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// A mutex with a condition: what `Synchronization.Mutex` lacks for waiting.
-@safe final class Monitor: @unchecked Sendable {  // the pthread objects are made to be shared
+/// A value behind a mutex, with a condition to wait for: what `Synchronization.Mutex` lacks for waiting.
+@safe final class Monitor<State>: @unchecked Sendable {  // the pthread objects are made to be shared
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    // Behind a pointer like the others: the mutex rules out what Swift would check again at every access.
+    private let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
 
-    init() {
+    init(_ initial: State) {
         unsafe pthread_mutex_init(mutex, nil)
         unsafe pthread_cond_init(condition, nil)
+        unsafe state.initialize(to: initial)
     }
 
     deinit {
+        unsafe state.deinitialize(count: 1)
         unsafe pthread_cond_destroy(condition)
         unsafe pthread_mutex_destroy(mutex)
+        unsafe state.deallocate()
         unsafe condition.deallocate()
         unsafe mutex.deallocate()
     }
 
-    @inline(__always) func lock() { unsafe pthread_mutex_lock(mutex) }
-    @inline(__always) func unlock() { unsafe pthread_mutex_unlock(mutex) }
-
-    @inline(__always) func withLock<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
-        lock()
-        defer { unlock() }
-        return try body()
+    /// Runs `body` while no other thread is in this or ``withLock(when:_:)``. Not to be nested.
+    @inline(__always)
+    func withLock<R, E: Error>(_ body: (inout State) throws(E) -> R) throws(E) -> R {
+        unsafe pthread_mutex_lock(mutex)
+        defer { unsafe pthread_mutex_unlock(mutex) }
+        return try unsafe body(&state.pointee)
     }
 
-    /// Gives the lock up until woken; the caller holds it and looks at its condition again.
-    func wait() { unsafe pthread_cond_wait(condition, mutex) }
+    /// As ``withLock(_:)``, once `isReady` holds; meanwhile others are let in. Looks again after each ``wakeAll()``.
+    func withLock<R>(when isReady: (State) -> Bool, _ body: (inout State) -> R) -> R {
+        unsafe pthread_mutex_lock(mutex)
+        defer { unsafe pthread_mutex_unlock(mutex) }
+        while unsafe !isReady(state.pointee) { unsafe pthread_cond_wait(condition, mutex) }
+        return unsafe body(&state.pointee)
+    }
+
+    /// Makes those who wait look again.
     func wakeAll() { unsafe pthread_cond_broadcast(condition) }
 }

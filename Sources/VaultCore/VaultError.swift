@@ -38,6 +38,8 @@ public struct VaultError: Error, Sendable, Hashable {
         public static let invalidName = Code("invalidName")
         /// A passcode is empty or longer than 1,024 bytes.
         public static let invalidPasscode = Code("invalidPasscode")
+        /// Rules of a vault are outside their range.
+        public static let invalidPolicy = Code("invalidPolicy")
         /// A value is too large for the call used.
         public static let tooLarge = Code("tooLarge")
         /// The disk or its file system is read-only.

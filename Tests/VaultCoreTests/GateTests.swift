@@ -1,6 +1,5 @@
 import Foundation
 import SecretMemory
-import Synchronization
 import Testing
 import VaultFormat
 
@@ -10,17 +9,12 @@ import VaultFormat
 @Suite struct GateTests {
     /// Counts steps of several threads; waits without a time limit, so that a hang shows as one.
     final class Steps: Sendable {
-        private let monitor = Monitor()
-        private let count = Mutex(0)
+        private let count = Monitor(0)
         func reach() {
-            monitor.withLock {
-                count.withLock { $0 += 1 }
-                monitor.wakeAll()
-            }
+            count.withLock { $0 += 1 }
+            count.wakeAll()
         }
-        func wait(for number: Int) {
-            monitor.withLock { while count.withLock({ $0 }) < number { monitor.wait() } }
-        }
+        func wait(for number: Int) { count.withLock(when: { $0 >= number }) { _ in } }
     }
 
     private func thread(_ body: @escaping @Sendable () -> Void) -> Steps {

@@ -41,13 +41,15 @@ final class EpochKeys: Sendable {
         guard RecordLimits.allow(collection: collection, name: name) else { throw .invalidName }
         var (collection, name) = (collection, name)
         let digest = collection.withUTF8 { collection in
-            name.withUTF8 { name in unsafe lookupKey(collection: collection, name: name) }
+            name.withUTF8 { name in unsafe EpochKeys.hash(collection, name, key: names) }
         }
         guard let digest else { throw VaultError(.cryptography, "a name could not be hashed") }
         return digest
     }
 
-    private func lookupKey(collection: UnsafeBufferPointer<UInt8>, name: UnsafeBufferPointer<UInt8>) -> Digest? {
+    private static func hash(
+        _ collection: UnsafeBufferPointer<UInt8>, _ name: UnsafeBufferPointer<UInt8>, key: borrowing SecretBytes
+    ) -> Digest? {
         let size = 4 + collection.count + name.count
         return unsafe withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { buffer in
             let nameOffset = 2 + collection.count
@@ -56,7 +58,7 @@ final class EpochKeys: Sendable {
             unsafe buffer.storeBytes(of: UInt16(name.count).littleEndian, toByteOffset: nameOffset, as: UInt16.self)
             unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[(nameOffset + 2)...]).copyMemory(from: .init(name))
             let input = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: buffer[..<size]))
-            return names.withBytes { try? BLAKE3.keyedHash(input, key: $0) }
+            return key.withBytes { try? BLAKE3.keyedHash(input, key: $0) }
         }
     }
 

@@ -19,16 +19,20 @@ final class WriteQueue: Sendable {
         init(_ run: @escaping (inout WriteSession) throws(VaultError) -> Void) { self.run = run }
     }
 
-    /// Guarded by the monitor.
-    private final class State: @unchecked Sendable {
+    private struct State {
         var waiting: [Pending] = []
         var isLed = false
         /// The thread that runs a caller's closure.
         var performer: pthread_t?
+
+        mutating func takeAll() -> [Pending] {
+            isLed = true
+            defer { waiting = [] }
+            return waiting
+        }
     }
 
-    private let monitor = Monitor()
-    private let queue = State()
+    private let monitor = Monitor(State())
     private let writer: WriterState
 
     init(_ keys: UnlockedKeys, _ database: DatabaseLease, in home: HomeDirectory) throws(VaultError) {
@@ -39,13 +43,12 @@ final class WriteQueue: Sendable {
     /// - Returns: As ``join(_:)``.
     func perform(_ body: (inout WriteSession) throws(VaultError) -> Void) throws(VaultError) -> [String] {
         try refuseNested()
-        monitor.lock()
-        while queue.isLed { monitor.wait() }
-        queue.isLed = true
-        queue.performer = pthread_self()
-        monitor.unlock()
+        monitor.withLock(when: { !$0.isLed }) { queue in
+            queue.isLed = true
+            queue.performer = pthread_self()
+        }
         defer {
-            monitor.withLock {
+            monitor.withLock { queue in
                 queue.isLed = false
                 queue.performer = nil
             }
@@ -68,11 +71,11 @@ final class WriteQueue: Sendable {
         // The closure does not outlive this call: we return only when its result is there.
         let result = withoutActuallyEscaping(body) { body in
             let mine = Pending(body)
-            monitor.lock()
-            queue.waiting.append(mine)
-            while mine.result == nil && queue.isLed { monitor.wait() }
-            if mine.result == nil { lead() }
-            monitor.unlock()
+            monitor.withLock { $0.waiting.append(mine) }
+            let batch = monitor.withLock(when: { mine.result != nil || !$0.isLed }) { queue in
+                mine.result == nil ? queue.takeAll() : []
+            }
+            if !batch.isEmpty { lead(batch) }
             return mine.result ?? .failure(.locked)
         }
         return try result.get()
@@ -81,23 +84,20 @@ final class WriteQueue: Sendable {
     /// A write inside a batch's closure would wait for itself.
     private func refuseNested() throws(VaultError) {
         let me = pthread_self()
-        let isNested = monitor.withLock { queue.performer.map { pthread_equal($0, me) != 0 } ?? false }
+        let isNested = monitor.withLock { $0.performer.map { pthread_equal($0, me) != 0 } ?? false }
         if isNested { throw VaultError(.busy, "write through the batch that is open, not beside it") }
     }
 
-    /// Takes everything that waits and runs it. Called and left with the monitor held.
-    private func lead() {
-        queue.isLed = true
-        let batch = queue.waiting
-        queue.waiting = []
-        monitor.unlock()
+    /// Runs everything that waited.
+    private func lead(_ batch: [Pending]) {
         let results = run(batch)
-        monitor.lock()
-        for (pending, result) in zip(batch, results) {
-            pending.run = nil
-            pending.result = result
+        monitor.withLock { queue in
+            for (pending, result) in zip(batch, results) {
+                pending.run = nil
+                pending.result = result
+            }
+            queue.isLed = false
         }
-        queue.isLed = false
         monitor.wakeAll()
     }
 

@@ -96,7 +96,7 @@ internal import Darwin
         isReadOnly = readOnly
         do throws(VaultError) {
             try unsafe DatabaseEnvironment.checkIdentity(opened.handle, identity)
-            try unsafe DatabaseFile.coverPages(opened.handle, readOnly: readOnly, isLocked: false)
+            try unsafe DatabaseFile.checkExtent(opened.handle, readOnly: readOnly, isLocked: false)
             if !isNew { try unsafe DatabaseFile.checkMetaPages(opened.handle) }
             database = try unsafe DatabaseEnvironment.openDatabase(opened.handle)
         } catch {

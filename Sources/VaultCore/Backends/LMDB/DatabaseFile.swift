@@ -153,33 +153,4 @@ enum DatabaseFile {
         }
         return UInt64(status.f_bavail) * UInt64(status.f_frsize) < 65_536
     }
-
-    /// Makes the file as long as its page count says. LMDB never writes pages at the end that a transaction took and
-    /// gave back; reading there would end the process. What was cut off reads as zeros, which no tag fits.
-    ///
-    /// Only ever makes it longer.
-    /// - Parameter isLocked: Whether the caller holds the writers' lock.
-    static func coverPages(_ handle: OpaquePointer, readOnly: Bool, isLocked: Bool) throws(VaultError) {
-        var info = unsafe MDB_envinfo()
-        var statistics = MDB_stat()
-        var descriptor: Int32 = -1
-        unsafe mdb_env_info(handle, &info)
-        unsafe mdb_env_stat(handle, &statistics)
-        unsafe mdb_env_get_fd(handle, &descriptor)
-        var status = stat()
-        try system("examining \(DatabaseEnvironment.fileName)") { unsafe fstat(descriptor, &status) }
-        let pageSize = UInt64(statistics.ms_psize)
-        let pages = unsafe UInt64(info.me_last_pgno) &+ 1
-        guard pages > UInt64(status.st_size) / max(1, pageSize) else { return }
-        guard unsafe pages <= UInt64(info.me_mapsize) / pageSize, !readOnly else {
-            throw .damaged("\(DatabaseEnvironment.fileName) is shorter than it says")
-        }
-        // A hole is enough, so that a vault on a full disk opens. Writers hold this lock: none makes the file longer
-        // meanwhile; one that is at work does this itself when it is done.
-        guard isLocked || flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return }
-        defer { if !isLocked { flock(descriptor, LOCK_UN) } }
-        try system("examining \(DatabaseEnvironment.fileName)") { unsafe fstat(descriptor, &status) }
-        guard pages * pageSize > UInt64(status.st_size) else { return }
-        try system("extending \(DatabaseEnvironment.fileName)") { ftruncate(descriptor, off_t(pages * pageSize)) }
-    }
 }

@@ -6,6 +6,12 @@ internal import Glibc
 internal import Darwin
 #endif
 
+extension MDB_val {
+    /// What LMDB found. In a damaged page it may find nothing at all and say that it did.
+    @inline(__always)
+    fileprivate var bytes: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(start: mv_data, count: mv_size) }
+}
+
 /// A read transaction that is kept and renewed: a snapshot costs nanoseconds instead of an allocation.
 @safe struct ReadTransaction: ~Copyable, @unchecked Sendable {  // one user at a time; MDB_NOTLS lets threads change
     private let handle: OpaquePointer
@@ -35,7 +41,7 @@ internal import Darwin
     }
 
     /// The number of the transaction whose state the snapshot shows.
-    var number: UInt64 { unsafe UInt64(mdb_txn_id(handle)) }
+    var number: UInt64 { unsafe UInt64(truncatingIfNeeded: mdb_txn_id(handle)) }
 
     @inline(__always)
     func park() { unsafe mdb_txn_reset(handle) }
@@ -51,7 +57,7 @@ internal import Darwin
             return unsafe (mdb_get(handle, database, &key, &found), found)
         }
         switch code {
-        case 0: return try unsafe body(RawSpan(_unsafeStart: found.mv_data, byteCount: found.mv_size))
+        case 0: return try unsafe body(RawSpan(_unsafeBytes: found.bytes))
         case MDB_NOTFOUND: return try body(nil)
         default: throw failure(.database(code, "reading"))
         }
@@ -69,9 +75,7 @@ internal import Darwin
             let code = unsafe mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
             if code == MDB_NOTFOUND { return }
             guard code == 0 else { throw failure(.database(code, "reading")) }
-            try unsafe body(
-                RawSpan(_unsafeStart: key.mv_data, byteCount: key.mv_size),
-                RawSpan(_unsafeStart: value.mv_data, byteCount: value.mv_size))
+            try unsafe body(RawSpan(_unsafeBytes: key.bytes), RawSpan(_unsafeBytes: value.bytes))
         }
     }
 
@@ -90,7 +94,7 @@ internal import Darwin
     private let environment: OpaquePointer
 
     /// The number that this transaction has; the state it began with has the one before.
-    var number: UInt64 { unsafe UInt64(mdb_txn_id(handle)) }
+    var number: UInt64 { unsafe UInt64(truncatingIfNeeded: mdb_txn_id(handle)) }
 
     /// The caller keeps the lease for as long as the transaction lives.
     init(_ lease: DatabaseLease) throws(VaultError) {
@@ -122,7 +126,7 @@ internal import Darwin
             throw .database(code, "writing")
         }
         // What is stored is stored; a file that stays short is made longer when it is opened next.
-        try? unsafe DatabaseFile.coverPages(environment, readOnly: false, isLocked: true)
+        try? unsafe DatabaseFile.checkExtent(environment, readOnly: false, isLocked: true)
     }
 
     /// Lends the value of `key`; nil when there is none. Valid until the next write.
@@ -133,7 +137,7 @@ internal import Darwin
             return unsafe (mdb_get(handle, database, &key, &found), found)
         }
         switch code {
-        case 0: return try unsafe body(RawSpan(_unsafeStart: found.mv_data, byteCount: found.mv_size))
+        case 0: return try unsafe body(RawSpan(_unsafeBytes: found.bytes))
         case MDB_NOTFOUND: return try body(nil)
         default: throw .database(code, "reading")
         }

@@ -1,0 +1,47 @@
+public import SecretMemory
+public import VaultFormat
+
+extension Vault {
+    /// Changes the rules in the authenticated header. The passcode slot is bound to them, so the passcode is needed; an
+    /// edit by anything else makes even the right one fail.
+    ///
+    /// - Parameters:
+    ///   - passcode: The present passcode.
+    ///   - attempt: Spent on it.
+    ///   - change: Edits the rules as they are.
+    /// - Throws: `invalidPolicy` for rules outside their range, with nothing changed; what
+    ///   ``unlock(passcode:spending:evenIfDamaged:)``, writing and `change` can throw.
+    /// - Returns: The rules that hold now.
+    @discardableResult
+    public func changePolicy(
+        passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt,
+        _ change: (inout VaultPolicy) throws(VaultError) -> Void
+    ) throws(VaultError) -> VaultPolicy {
+        let verified = try verify(passcode, spending: &attempt)
+        var header = attempt.header.header
+        try change(&header.policy)
+        do throws(FormatError) {
+            _ = try header.policy.encoded()
+        } catch { throw VaultError(invalidPolicy: error) }
+        guard header.policy != attempt.header.header.policy else { return header.policy }
+        guard let costs = header.passcodeSlot?.derivation else { throw .damaged("the passcode slot is missing") }
+        header.set(try Vault.passcodeSlot(passcode, costs: costs, wrapping: verified.master, header: header))
+        try attempt.header.replace(header) { covered throws(VaultError) in try verified.keys.headerKeys.mac(covered) }
+        // Who has it open goes on under the new rules.
+        if let open = gate.current {
+            let keys = try Vault.open(attempt.header.header, master: verified.master)
+            gate.replace(open, with: try UnlockedVault(keys, in: home))
+        }
+        return header.policy
+    }
+}
+
+extension VaultError {
+    init(invalidPolicy error: FormatError) {
+        switch error {
+        case .invalid(let field): self.init(.invalidPolicy, "\(field) is outside what is allowed; nothing was changed")
+        case .headerFull: self.init(.invalidPolicy, "these rules are too long for the header; nothing was changed")
+        default: self.init(error, in: HeaderFile.name)
+        }
+    }
+}
