@@ -30,6 +30,22 @@ extension Vault {
         return attempt
     }
 
+    /// Counts a biometric prompt that ended without a match after its own tries: one attempt while self-destruct is on,
+    /// unless the rules switch that off. Such prompts burn nothing before; a single non-match, a cancel, or a sensor that
+    /// is busy, locked out or missing is never told here.
+    ///
+    /// - Returns: Attempts left, or nil where such failures do not count.
+    /// - Throws: `damaged`, `busy`, `readOnly` and the like: it could not be recorded. The owner is then asked for the
+    ///   passcode, which needs the ledger too.
+    @discardableResult
+    public func countFailedBiometrics() throws(VaultError) -> Int? {
+        let locked = try LockedHeader(in: home)
+        let policy = locked.header.policy
+        guard policy.selfDestruct && policy.countsBiometricFailures else { return nil }
+        let budget = try AttemptLedger.countFailure(in: home, header: locked.header, clock: settings.clock)
+        return budget.remaining
+    }
+
     /// Opens the vault with the passcode. Takes as long as the key derivation.
     /// - Throws: `wrongPasscode` with the attempts that remain, `damaged` when the passcode is right but the header or
     ///   the database is not (nothing is counted), `invalidPasscode`, `outOfMemory`.

@@ -237,6 +237,20 @@ extension AttemptLedger {
         }
     }
 
+    /// Adds one failure that nothing was burned for, durably.
+    /// - Returns: The budget after it.
+    static func countFailure(
+        in home: HomeDirectory, header: Header, clock: any BootClock
+    ) throws(VaultError) -> AttemptBudget {
+        let now = clock.now()
+        var ledger = try AttemptLedger.open(in: home, vault: header.vault, policy: header.policy, now: now)
+        try ledger.update(knownWrong: ledger.knownWrong) { budget in
+            budget.burn(at: now)
+            budget.refuse(at: now)
+        }
+        return ledger.budget
+    }
+
     /// Sets everything back to zero after the recovery phrase opened the vault.
     static func reset(in home: HomeDirectory, header: Header, clock: any BootClock) throws(VaultError) {
         let now = clock.now()
