@@ -79,6 +79,8 @@ private struct Engine {
     let facts: FallbackFacts
     let rules: [FallbackPolicy.Rule]
     var findings: [FallbackDecision.Finding]
+    /// The step that the owner refused.
+    private var refusal: FallbackStep?
 
     init(_ facts: FallbackFacts) {
         self.facts = facts
@@ -92,13 +94,15 @@ private struct Engine {
 
     mutating func run() -> FallbackDecision.Action {
         for asked in facts.outcomes where !isPossible(asked) { return stop(.inconsistent, asked.step, nil) }
-        // A refusal of the owner ends it where it was given, even if a step before that could be asked again by now.
-        if let last = facts.outcomes.last, last.outcome.isCancel,
+        let action = goOn(from: 0)
+        // A refusal of the owner ends it where it was given, even if by now another way leads past that step.
+        if let last = facts.outcomes.last, last.outcome.isCancel, last.step != refusal,
             let index = rules.firstIndex(where: { $0.step == last.step })
         {
+            findings = rules.map { _ in .notReached }
             return goOn(from: index)
         }
-        return goOn(from: 0)
+        return action
     }
 
     private mutating func goOn(from start: Int) -> FallbackDecision.Action {
@@ -120,7 +124,12 @@ private struct Engine {
                     reason = condition
                 }
             }
-            guard let next = next(after: index, because: reason) else { return end(at: step, because: reason) }
+            if reason == .cancelled { refusal = step }
+            guard let next = next(after: index, because: reason) else {
+                return refusal.map { end(at: $0, because: .cancelled) } ?? end(at: step, because: reason)
+            }
+            // Once more than the policy's own check: after a refusal of the owner nothing is asked, by no way round.
+            if let refusal, rules[next].step != .openCompartment { return end(at: refusal, because: .cancelled) }
             for skipped in (index + 1)..<next { findings[skipped] = .notCalledFor(after: reason) }
             index = next
         }
@@ -137,12 +146,7 @@ private struct Engine {
     }
 
     private func next(after index: Int, because reason: FallbackCondition) -> Int? {
-        rules.indices[(index + 1)...].first { candidate in
-            let rule = rules[candidate]
-            guard rule.conditions.contains(reason) else { return false }
-            // Once more than the policy's own check: nothing else may ever follow a refusal of the owner.
-            return reason != .cancelled || rule.step == .openCompartment
-        }
+        rules.indices[(index + 1)...].first { rules[$0].conditions.contains(reason) }
     }
 
     private enum State {
