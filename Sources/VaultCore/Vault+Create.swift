@@ -50,7 +50,8 @@ extension Vault {
         let covered = try format(HeaderFile.name) { () throws(FormatError) in try header.authenticatedBytes() }
         header.mac = try headerKeys.mac(covered)
         try DatabaseEnvironment.create(in: home)
-        let keys = try UnlockedKeys(header: header, headerKeys: headerKeys, keybag: keybag)
+        let admission = Admission(.keyBound, policy: [:], settings: [:])
+        let keys = try UnlockedKeys(header: header, headerKeys: headerKeys, keybag: keybag, admission: admission)
         try writeFirstRoot(keys, in: home)
         try AttemptLedger.create(in: home, vault: id, now: settings.clock.now())
         try HeaderFile.create(header, in: home)

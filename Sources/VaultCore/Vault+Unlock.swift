@@ -71,7 +71,7 @@ extension Vault {
     public func unlock(phrase: borrowing RecoveryPhrase, evenIfDamaged: Bool = false) throws(VaultError) {
         let header = try HeaderFile.read(in: home)
         let master = try unwrap(phrase, header)
-        try install(Vault.open(header, master: master), evenIfDamaged: evenIfDamaged)
+        try install(open(header, master: master, proving: .keyBound), evenIfDamaged: evenIfDamaged)
         // The phrase gives the passcode's attempts back. On a disk that cannot be written there is none to give.
         if let locked = try? LockedHeader(in: home, patience: 1000) {
             try? AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
@@ -113,7 +113,7 @@ extension Vault {
             }
             wrongTag.set(nil)
             let master = try key.unwrap(slot, vault: header.vault, policyDigest: header.policy.digest())
-            let keys = try Vault.open(header, master: master)
+            let keys = try open(header, master: master, proving: assurance(of: slot))
             // A ledger that cannot be written any more must not keep the owner out: the attempt stays spent.
             try? attempt.settle()
             return Verified(master: master, keys: keys)
@@ -170,11 +170,15 @@ extension Vault {
     }
 
     /// Checks the header's MAC before any other use of the master key, then opens the keybag.
-    static func open(_ header: Header, master: borrowing SecretBytes) throws(VaultError) -> UnlockedKeys {
+    func open(
+        _ header: Header, master: borrowing SecretBytes, proving assurance: Assurance
+    ) throws(VaultError) -> UnlockedKeys {
         let headerKeys = try HeaderKeys(master: master, vault: header.vault)
         guard headerKeys.authenticates(header) else { throw .headerAltered }
         let keybag = try Keybag(opened: headerKeys.openKeybag(of: header))
-        return try UnlockedKeys(header: header, headerKeys: headerKeys, keybag: keybag)
+        let admission = Admission(
+            assurance, policy: header.policy.collectionMinima, settings: settings.minima)
+        return try UnlockedKeys(header: header, headerKeys: headerKeys, keybag: keybag, admission: admission)
     }
 
     func install(_ keys: UnlockedKeys, evenIfDamaged: Bool = false) throws(VaultError) {
