@@ -51,7 +51,8 @@ import VaultFormat
     @Test func theTimerLocksAVaultThatWasLeftOpen() async throws {
         let scratch = Scratch()
         let vault = try scratch.vault()
-        let lock = AppLock(vault: vault, isEnabled: true, timing: .after(seconds: 1))
+        let lock = AppLock(
+            vault: vault, settings: LockSettings(isEnabled: true, timing: .after(seconds: 1)))
         var snapshots = await lock.snapshots().makeAsyncIterator()
         try await lock.unlock(passcode: Scratch.secret("right"))
         await lock.handle(.didEnterBackground)
