@@ -25,6 +25,7 @@ extension AppLock {
         do throws(VaultError) {
             let attempt = try vault.burnAttempt()
             try vault.changePolicy(passcode: passcode, spending: attempt) { policy throws(VaultError) in
+                policy.isLockEnabled = settings.isEnabled
                 policy.lockTiming = settings.timing
             }
         } catch {
@@ -51,35 +52,16 @@ extension AppLock {
 }
 
 extension AppLock {
-    /// Begins a change of self-destruct: the passcode is asked for it, and from now on leaving or locking the app drops
-    /// it. The countdown is the caller's.
-    /// - Throws: As ``setEnabled(_:passcode:)``; nothing is begun then.
-    package func beginSelfDestructChange(passcode: borrowing SecretBytes) throws(VaultError) {
-        try confirm(.selfDestructChangeRequested, passcode: passcode) { _ in }
+    /// A change of self-destruct is pending from now on: it is given up as soon as the app is left or locked.
+    /// - Parameter drop: Ends it with nothing changed; called at once where the app is shut or out of sight.
+    public func selfDestructChangeBegan(orElse drop: @escaping @Sendable () -> Void) {
+        dropSelfDestructChange = drop
+        run(.selfDestructChangeBegan)
     }
 
-    /// Makes the change that began, with the passcode asked once more.
-    /// - Throws: As ``setEnabled(_:passcode:)``, with nothing changed; `locked` where no change is pending.
-    package func finishSelfDestructChange(
-        passcode: borrowing SecretBytes, _ change: (inout VaultPolicy) throws(VaultError) -> Void
-    ) throws(VaultError) {
-        try confirm(.selfDestructChangeDue, passcode: passcode, change)
-    }
-
-    /// Gives the pending change up, if there is one.
-    package func cancelSelfDestructChange() { run(.selfDestructChangeCancelled) }
-
-    private func confirm(
-        _ event: LockEvent, passcode: borrowing SecretBytes, _ change: (inout VaultPolicy) throws(VaultError) -> Void
-    ) throws(VaultError) {
-        let number = try ask(event)
-        do throws(VaultError) {
-            let attempt = try vault.burnAttempt()
-            try vault.changePolicy(passcode: passcode, spending: attempt, change)
-        } catch {
-            run(.authenticationEnded(number, outcome(of: error)))
-            throw error
-        }
-        run(.authenticationEnded(number, .unlocked(by: .passcode)))
+    /// The change was made, or given up by its owner.
+    public func selfDestructChangeEnded() {
+        dropSelfDestructChange = nil
+        run(.selfDestructChangeEnded)
     }
 }

@@ -98,9 +98,10 @@ extension AppLock {
 
     /// The settings that were read at the start were not authenticated; these are.
     private func adoptSettings() {
-        guard !areSettingsFixed, let policy = vault.authenticatedPolicy else { return }
+        guard fixed != .all, let policy = vault.authenticatedPolicy else { return }
         var settings = machine.settings
         settings.timing = policy.lockTiming
+        if fixed == .none { settings.isEnabled = policy.isLockEnabled }
         run(.settingsChanged(settings))
     }
 

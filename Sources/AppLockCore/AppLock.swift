@@ -15,18 +15,25 @@ public actor AppLock {
         public let isLockScreenShown: Bool
         /// The settings that hold.
         public let settings: LockSettings
-        /// Whether a change of self-destruct waits for its countdown.
+        /// Whether a change of self-destruct is pending.
         public let hasPendingSelfDestructChange: Bool
+    }
+
+    /// Settings that the vault's rules do not change.
+    package enum FixedSettings: Sendable {
+        case none, isEnabled, all
     }
 
     /// The vault behind this lock; its calls fail with `locked` while the lock is shut.
     public nonisolated let vault: Vault
     var machine: LockMachine
     let clock: any BootClock
-    /// Whether the settings stay as given, whatever the vault's header says.
-    let areSettingsFixed: Bool
+    /// Which settings stay as given, whatever the vault's header says.
+    let fixed: FixedSettings
     /// Locks at once from any thread, counted: an unlock that began before such a lock opens nothing.
     nonisolated let emergencies = EmergencyCount()
+    /// Ends the pending change of self-destruct with nothing changed.
+    var dropSelfDestructChange: (@Sendable () -> Void)?
     private var timer: Task<Void, Never>?
     private var observers = Observers<Snapshot>(buffered: 8)
     private var recordObservers = Observers<LockRecord>(buffered: 64)
@@ -34,20 +41,23 @@ public actor AppLock {
     /// A lock in front of `vault`; it is shut until ``unlock(passcode:)`` succeeds.
     /// - Parameters:
     ///   - vault: The vault.
-    ///   - isEnabled: When false, leaving the app does not lock the vault. It is locked at launch all the same.
+    ///   - isEnabled: Whether the app lock is on; nil for what the vault's rules say (`padlock`), where it is off until
+    ///     ``setEnabled(_:passcode:)``. While it is off, leaving the app does not lock the vault; its keys are gone when
+    ///     the app is started again all the same.
     ///   - triggers: What locks at once, whatever the timing.
     /// - Throws: What reading the vault's policy throws.
-    public init(vault: Vault, isEnabled: Bool = true, triggers: LockTriggers = .standard) throws(VaultError) {
-        let timing = try vault.status().policy.lockTiming
-        self.init(
-            vault: vault, settings: LockSettings(isEnabled: isEnabled, timing: timing, triggers: triggers),
-            areFixed: false)
+    public init(
+        vault: Vault, isEnabled: Bool? = nil, triggers: LockTriggers = .standard
+    ) throws(VaultError) {
+        let policy = try vault.status().policy
+        let settings = LockSettings(
+            isEnabled: isEnabled ?? policy.isLockEnabled, timing: policy.lockTiming, triggers: triggers)
+        self.init(vault: vault, settings: settings, fixed: isEnabled == nil ? .none : .isEnabled)
     }
 
-    /// - Parameter areFixed: Whether `settings` stay whatever the vault's own rules say.
-    package init(vault: Vault, settings: LockSettings, areFixed: Bool = true) {
+    package init(vault: Vault, settings: LockSettings, fixed: FixedSettings = .all) {
         self.vault = vault
-        areSettingsFixed = areFixed
+        self.fixed = fixed
         clock = vault.settings.clock
         machine = LockMachine(settings: settings)
     }
@@ -92,8 +102,12 @@ public actor AppLock {
             guard vault.isUnlocked, !machine.asksForChange(number) else { return }
         case .authenticationEnded(_, .wipeRequired):
             guard isWipeDue else { return }
-        case .settingsRequested, .settingsChanged, .selfDestructChangeRequested, .selfDestructChangeDue,
-            .wipeBegan, .wipeFinished:
+        case .authenticationEnded(let number, .biometricFailed) where number == machine.prompt?.number:
+            // Not recorded: the passcode that is asked for next needs the ledger too.
+            _ = try? vault.countFailedBiometrics()
+            if isWipeDue { return run(.authenticationEnded(number, .wipeRequired)) }
+        case .settingsRequested, .settingsChanged, .selfDestructChangeBegan, .selfDestructChangeEnded, .wipeBegan,
+            .wipeFinished:
             return
         default: break
         }
@@ -152,9 +166,10 @@ public actor AppLock {
         case .record(let record): publish(record)
         case .applySettings(let settings): publish(.settingsChanged(settings))
         case .revertSettings(let outcome): publish(.settingsReverted(outcome))
-        case .beginSelfDestructChange: publish(.selfDestructChangeBegan)
-        case .finishSelfDestructChange: publish(.selfDestructChangeFinished)
-        case .cancelSelfDestructChange: publish(.selfDestructChangeCancelled)
+        case .cancelSelfDestructChange:
+            dropSelfDestructChange?()
+            dropSelfDestructChange = nil
+            publish(.selfDestructChangeCancelled)
         // What is seen follows the snapshot; prompts are answered by whoever calls unlock, and whoever wipes ends us.
         case .showCover, .hideCover, .presentLockScreen, .dismissLockScreen, .beginAuthentication,
             .cancelAuthentication, .beginWipe, .terminate:

@@ -192,7 +192,7 @@ extension World {
         }
     }
 
-    /// Settings and self-destruct change by a prompt made for it, and each request is answered once.
+    /// Settings change by a prompt made for it, and each request is answered once.
     private func brokenChange(from before: World, _ event: LockEvent, _ effects: [LockEffect]) -> String? {
         var succeeded: Prompt.Purpose?
         if case .authenticationEnded(let number, .unlocked) = event, number == before.prompt?.number {
@@ -202,13 +202,12 @@ extension World {
         if case .settingsChanged(let new) = event { isAdopted = !before.machine.isShut && new == machine.settings }
         let applied = effects.count { if case .applySettings = $0 { true } else { false } }
         let reverted = effects.count { if case .revertSettings = $0 { true } else { false } }
-        let begun = effects.count { $0 == .beginSelfDestructChange }
-        let finished = effects.count { $0 == .finishSelfDestructChange }
         if machine.settings != before.machine.settings, applied != 1 { return "settings changed without a word" }
         if applied > 0, !(succeeded == .settings || isAdopted) { return "settings changed by \(event)" }
-        if begun > 0, succeeded != .beginChange { return "a change begun by \(event)" }
-        if finished > 0, succeeded != .finishChange { return "a change finished by \(event)" }
         if succeeded == .settings, machine.isShut == before.machine.isShut, applied != 1 { return "a change got lost" }
+        if effects.contains(.cancelSelfDestructChange), !before.hasPendingChange, event != .selfDestructChangeBegan {
+            return "a change cancelled that was not pending"
+        }
         guard before.ending == .none else { return nil }
         var asked = before.prompt?.purpose == .settings ? 1 : 0
         if case .settingsRequested = event { asked += 1 }
@@ -233,7 +232,8 @@ extension World {
         case (.wiping, .wiping), (.wiped, .wiped):
             if event == .wipeFinished, ending == .wiping { return "a wipe that never ends" }
             if machine.state != before.machine.state { return "\(event) changed the end" }
-            return effects.allSatisfy { $0 == .dropKeys } ? nil : "\(event) did \(effects) at the end"
+            return effects.allSatisfy { $0 == .dropKeys || $0 == .cancelSelfDestructChange }
+                ? nil : "\(event) did \(effects) at the end"
         case (.wiping, .none), (.wiped, .none), (.wiped, .wiping): return "a wipe taken back"
         }
     }

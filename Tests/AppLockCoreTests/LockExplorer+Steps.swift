@@ -74,6 +74,8 @@ extension World {
             if number == prompt?.number, outcome != .retry { prompt = nil }
             if number == latePrompt?.number { latePrompt = nil }
         case .keysGone: hasKeys = false
+        case .selfDestructChangeBegan: hasPendingChange = true
+        case .selfDestructChangeEnded: hasPendingChange = false
         case .timeout: timer = nil
         case .willResignActive, .minimised: away.insert(.inactive)
         case .didEnterBackground:
@@ -116,14 +118,9 @@ extension World {
             prompt = nil
         case .beginAuthentication(let number):
             return begin(number, event)
-        case .beginSelfDestructChange:
-            if hasPendingChange { return "two pending changes" }
-            hasPendingChange = true
-        case .finishSelfDestructChange, .cancelSelfDestructChange:
-            if !hasPendingChange { return "no pending change to end" }
-            hasPendingChange = false
+        case .cancelSelfDestructChange: hasPendingChange = false
         case .beginWipe:
-            if ending != .none { return "a second wipe" }
+            if ending != .wiping { return "a wipe that nobody was told of" }
         case .record(.wipeBegan):
             if ending != .none { return "a wipe began twice" }
             ending = .wiping
@@ -139,8 +136,6 @@ extension World {
         let purpose: Prompt.Purpose =
             switch event {
             case .settingsRequested: .settings
-            case .selfDestructChangeRequested: .beginChange
-            case .selfDestructChangeDue: .finishChange
             default: .unlock
             }
         let isByItself = event != .authenticate && event != .authenticateUncounted && purpose == .unlock

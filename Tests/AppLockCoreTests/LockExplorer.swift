@@ -33,7 +33,7 @@ enum Step: Hashable, CustomStringConvertible {
 /// not refuse, so that whatever keeps guesses within the limit is the machine.
 struct World: Hashable {
     struct Prompt: Hashable {
-        enum Purpose { case unlock, settings, beginChange, finishChange }
+        enum Purpose { case unlock, settings }
         let number: UInt64
         let purpose: Purpose
         let isCounted: Bool
@@ -95,7 +95,7 @@ struct World: Hashable {
         .launch, .willResignActive, .didBecomeActive, .didEnterBackground, .willEnterForeground, .minimised,
         .systemLocked, .systemUnlocked, .userSwitchedAway, .userSwitchedBack, .suspended, .resumed, .lidClosed,
         .authenticate, .authenticateUncounted, .timeout, .idleTimeout, .forceLock, .panic, .forceUnlock, .keysGone,
-        .selfDestructChangeRequested, .selfDestructChangeDue, .selfDestructChangeCancelled, .wipeBegan, .wipeFinished,
+        .selfDestructChangeBegan, .selfDestructChangeEnded, .wipeBegan, .wipeFinished,
     ]
 
     static let outcomes: [AuthenticationOutcome] = [

@@ -2,7 +2,7 @@ import AppLockCore
 import Testing
 import VaultFormat
 
-/// Settings and self-destruct change only by a prompt made for it.
+/// Settings change only by a prompt made for it.
 @Suite struct LockMachineSettingsTests {
     static let off = LockSettings(isEnabled: false, timing: .fifteenSeconds)
     static let on = LockSettings(isEnabled: true, timing: .fifteenSeconds)
@@ -46,7 +46,6 @@ import VaultFormat
         var machine = Lock.open()
         machine.feed(.settingsRequested(Self.off))
         #expect(machine.feed(.settingsRequested(Self.off)) == [.revertSettings(.unavailable)])
-        #expect(machine.feed(.selfDestructChangeRequested) == [.record(.selfDestructChangeRefused(.unavailable))])
         machine.feed(.authenticationEnded(2, Lock.success))
         #expect(machine.state == .disabled)
     }
@@ -80,39 +79,31 @@ import VaultFormat
         #expect(machine.feed(at: 2, .settingsChanged(strict)).first == .dropKeys)
     }
 
-    @Test func aChangeOfSelfDestructNeedsTwoSuccesses() {
-        var machine = Lock.open()
-        #expect(machine.feed(.selfDestructChangeDue) == [], "nothing is pending")
-        machine.feed(.selfDestructChangeRequested)
-        #expect(machine.feed(.authenticationEnded(2, .cancelled)) == [.record(.selfDestructChangeRefused(.cancelled))])
-        #expect(!machine.hasPendingSelfDestructChange)
-        machine.feed(.selfDestructChangeRequested)
-        #expect(machine.feed(.authenticationEnded(3, Lock.success)) == [.beginSelfDestructChange])
-        #expect(machine.feed(.selfDestructChangeRequested) == [], "one at a time")
-        #expect(machine.feed(at: 30, .selfDestructChangeDue) == [.beginAuthentication(4)])
-        machine.feed(at: 31, .authenticationEnded(4, .wrongSecret(retryAfterMilliseconds: 0, remaining: 4)))
-        #expect(machine.hasPendingSelfDestructChange, "a typing error does not cost the countdown")
-        machine.feed(at: 32, .selfDestructChangeDue)
-        #expect(machine.feed(at: 33, .authenticationEnded(5, Lock.success)) == [.finishSelfDestructChange])
-        #expect(!machine.hasPendingSelfDestructChange)
-    }
-
-    @Test func leavingLockingAndCancellingDropThePendingChange() {
+    @Test func leavingAndLockingDropThePendingChangeOfSelfDestruct() {
         for event in [
-            LockEvent.selfDestructChangeCancelled, .didEnterBackground, .systemLocked, .userSwitchedAway, .suspended,
-            .forceLock, .panic, .idleTimeout, .launch, .wipeBegan,
+            LockEvent.didEnterBackground, .systemLocked, .userSwitchedAway, .suspended, .forceLock, .panic,
+            .idleTimeout, .launch, .keysGone, .wipeBegan, .wipeFinished,
         ] {
             var machine = Lock.open(.never, [])
-            machine.feed(.selfDestructChangeRequested, .authenticationEnded(2, Lock.success))
+            #expect(machine.feed(.selfDestructChangeBegan) == [])
+            #expect(machine.hasPendingSelfDestructChange)
             #expect(machine.feed(event).contains(.cancelSelfDestructChange), "\(event)")
             #expect(!machine.hasPendingSelfDestructChange)
         }
         var machine = Lock.open(.never, [])
-        machine.feed(.selfDestructChangeRequested, .authenticationEnded(2, Lock.success))
+        machine.feed(.selfDestructChangeBegan)
         #expect(machine.feed(.willResignActive) == [.showCover], "the prompt at its end makes the app inactive too")
-        machine.feed(.didBecomeActive, .selfDestructChangeDue)
-        #expect(
-            machine.feed(.selfDestructChangeCancelled) == [.cancelAuthentication(3), .cancelSelfDestructChange])
-        #expect(machine.feed(.authenticationEnded(3, Lock.success)) == [], "its late success finishes nothing")
+        machine.feed(.selfDestructChangeEnded)
+        #expect(machine.feed(.forceLock).contains(.cancelSelfDestructChange) == false)
+    }
+
+    @Test func aChangeOfSelfDestructThatBeginsWhileNobodyIsThereIsDroppedAtOnce() {
+        var machine = Lock.prompting()
+        #expect(machine.feed(.selfDestructChangeBegan) == [.cancelSelfDestructChange])
+        var away = Lock.open()
+        away.feed(.didEnterBackground)
+        #expect(away.feed(.selfDestructChangeBegan) == [.cancelSelfDestructChange])
+        away.feed(.wipeBegan)
+        #expect(away.feed(.selfDestructChangeBegan) == [.cancelSelfDestructChange])
     }
 }

@@ -172,7 +172,7 @@ extension LockMachine {
         var machine = Lock.prompting()
         let effects = machine.feed(.authenticationEnded(1, .wipeRequired))
         #expect(
-            effects == [.dropKeys, .beginWipe, .record(.notUnlocked(.wipeRequired)), .record(.wipeBegan)])
+            effects == [.dropKeys, .record(.notUnlocked(.wipeRequired)), .record(.wipeBegan), .beginWipe])
         for event in [
             LockEvent.launch, .didBecomeActive, .authenticate, .authenticateUncounted, .forceUnlock, .wipeBegan,
         ] {

@@ -16,10 +16,6 @@ public enum LockEffect: Sendable, Hashable {
     case applySettings(LockSettings)
     /// The settings that were asked for do not hold: put the switch back and show why.
     case revertSettings(AuthenticationOutcome)
-    /// Start the countdown of the change of self-destruct.
-    case beginSelfDestructChange
-    /// The owner proved himself again: make the change.
-    case finishSelfDestructChange
     /// Show content again; only ever asked for while unlocked or disabled.
     case hideCover
     /// Take the lock screen down.
@@ -45,13 +41,13 @@ public enum LockEffect: Sendable, Hashable {
         case .cancelSelfDestructChange: 2
         case .showCover: 3
         case .presentLockScreen: 4
-        case .applySettings, .revertSettings, .beginSelfDestructChange, .finishSelfDestructChange: 5
+        case .applySettings, .revertSettings: 5
         case .hideCover: 6
         case .dismissLockScreen: 7
         case .startTimer, .stopTimer: 8
         case .beginAuthentication: 9
-        case .beginWipe: 10
-        case .record: 11
+        case .record: 10
+        case .beginWipe: 11
         case .terminate: 12
         }
     }

@@ -60,14 +60,12 @@ public enum LockEvent: Sendable, Hashable {
     /// The authenticated header has these settings.
     case settingsChanged(LockSettings)
 
-    // A change of self-destruct, whose countdown runs elsewhere.
+    // A change of self-destruct, whose authentications and countdown run elsewhere.
 
-    /// The owner wants to change self-destruct; a prompt made for it begins the change.
-    case selfDestructChangeRequested
-    /// Its countdown is over; another prompt finishes the change.
-    case selfDestructChangeDue
-    /// The owner changed his mind.
-    case selfDestructChangeCancelled
+    /// One is pending.
+    case selfDestructChangeBegan
+    /// It was made, or given up.
+    case selfDestructChangeEnded
 
     // The end.
 

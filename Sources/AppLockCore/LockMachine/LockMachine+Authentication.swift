@@ -64,12 +64,6 @@ extension LockMachine {
             return [.record(.unlocked(by: method))]
         case .settings(let settings):
             return apply(settings, now) + [.applySettings(settings)]
-        case .beginSelfDestructChange:
-            hasPendingSelfDestructChange = true
-            return [.beginSelfDestructChange]
-        case .finishSelfDestructChange:
-            hasPendingSelfDestructChange = false
-            return [.finishSelfDestructChange]
         }
     }
 
@@ -81,8 +75,6 @@ extension LockMachine {
             rest(now)
             return [.record(.notUnlocked(outcome))]
         case .settings: return [.revertSettings(outcome)]
-        case .beginSelfDestructChange, .finishSelfDestructChange:
-            return [.record(.selfDestructChangeRefused(outcome))]
         }
     }
 }

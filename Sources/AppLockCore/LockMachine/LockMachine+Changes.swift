@@ -1,6 +1,6 @@
 internal import VaultCore
 
-/// Changes that only the owner makes: each has a prompt of its own, over content that stays as it is.
+/// Settings change by a prompt made for it, over content that stays as it is.
 extension LockMachine {
     /// Whether the prompt with this number decides about a change and not about the lock.
     func asksForChange(_ number: UInt64) -> Bool { prompt?.number == number && prompt?.purpose != .unlock }
@@ -38,29 +38,22 @@ extension LockMachine {
         return []
     }
 
-    mutating func requestSelfDestructChange(_ now: BootInstant) -> [LockEffect] {
-        guard !hasPendingSelfDestructChange else { return [] }
-        if let obstacle = obstacle(now) { return [.record(.selfDestructChangeRefused(obstacle))] }
-        return begin(.beginSelfDestructChange)
+    /// One that begins while nobody is there is over at once.
+    mutating func holdSelfDestructChange() -> [LockEffect] {
+        guard !isShut, absences.isSubset(of: .inactive) else { return [.cancelSelfDestructChange] }
+        hasPendingSelfDestructChange = true
+        return []
     }
 
-    mutating func finishSelfDestructChange(_ now: BootInstant) -> [LockEffect] {
-        guard hasPendingSelfDestructChange else { return [] }
-        if let obstacle = obstacle(now) { return [.record(.selfDestructChangeRefused(obstacle))] }
-        return begin(.finishSelfDestructChange)
+    mutating func forgetSelfDestructChange() -> [LockEffect] {
+        hasPendingSelfDestructChange = false
+        return []
     }
 
     mutating func dropSelfDestructChange() -> [LockEffect] {
-        var effects: [LockEffect] = []
-        switch prompt?.purpose {
-        case .beginSelfDestructChange, .finishSelfDestructChange: effects += dropPrompt(.cancelled)
-        case .unlock, .settings, nil: break
-        }
-        if hasPendingSelfDestructChange {
-            hasPendingSelfDestructChange = false
-            effects.append(.cancelSelfDestructChange)
-        }
-        return effects
+        guard hasPendingSelfDestructChange else { return [] }
+        hasPendingSelfDestructChange = false
+        return [.cancelSelfDestructChange]
     }
 }
 
@@ -78,6 +71,7 @@ extension LockMachine {
         switch event {
         case .wipeFinished where state == .wiping: end(in: .wiped) + [.record(.wiped), .terminate]
         case .authenticationEnded(_, let outcome): lateOutcome(outcome)
+        case .selfDestructChangeBegan: [.cancelSelfDestructChange]
         default: []  // because the end has no exceptions
         }
     }

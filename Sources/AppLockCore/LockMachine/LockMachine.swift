@@ -28,8 +28,6 @@ public struct LockMachine: Sendable, Hashable {
         enum Purpose: Sendable, Hashable {
             case unlock
             case settings(LockSettings)
-            case beginSelfDestructChange
-            case finishSelfDestructChange
         }
 
         let number: UInt64
@@ -54,7 +52,7 @@ public struct LockMachine: Sendable, Hashable {
     public internal(set) var isCovered: Bool
     /// Whether the one lock screen is up.
     public internal(set) var isLockScreenShown = false
-    /// Whether a change of self-destruct waits for its countdown or for the prompt at its end.
+    /// Whether a change of self-destruct is pending. Nobody leaves or locks the app with one.
     public internal(set) var hasPendingSelfDestructChange = false
     /// The settings that hold.
     public internal(set) var settings: LockSettings
@@ -136,9 +134,8 @@ public struct LockMachine: Sendable, Hashable {
         case .timeout: timedOut()
         case .settingsRequested(let settings): request(settings, now)
         case .settingsChanged(let settings): adopt(settings, now)
-        case .selfDestructChangeRequested: requestSelfDestructChange(now)
-        case .selfDestructChangeDue: finishSelfDestructChange(now)
-        case .selfDestructChangeCancelled: dropSelfDestructChange()
+        case .selfDestructChangeBegan: holdSelfDestructChange()
+        case .selfDestructChangeEnded: forgetSelfDestructChange()
         case .wipeBegan: end(in: .wiping) + [.record(.wipeBegan)]
         case .wipeFinished: end(in: .wiped) + [.record(.wiped), .terminate]
         }

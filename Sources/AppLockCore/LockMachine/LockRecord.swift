@@ -10,14 +10,8 @@ public enum LockRecord: Sendable, Hashable {
     case settingsChanged(LockSettings)
     /// Settings that were asked for do not hold, because the prompt for them ended so.
     case settingsReverted(AuthenticationOutcome)
-    /// A change of self-destruct waits for its countdown.
-    case selfDestructChangeBegan
-    /// The owner proved himself at its end.
-    case selfDestructChangeFinished
-    /// It was given up: by the owner, or because the app was left or locked.
+    /// A pending change of self-destruct was given up, because the app was left or locked.
     case selfDestructChangeCancelled
-    /// A prompt for it ended otherwise; nothing was begun or finished.
-    case selfDestructChangeRefused(AuthenticationOutcome)
     /// A wipe began.
     case wipeBegan
     /// The wipe ended.
