@@ -52,6 +52,7 @@ extension Vault {
         let keys = try UnlockedKeys(header: header, headerKeys: headerKeys, keybag: keybag)
         try writeFirstRoot(keys, in: home)
         try AttemptLedger.create(in: home, vault: id, now: settings.clock.now())
+        try SecurityLog.create(in: home, keys: keys, clock: settings.clock)
         try HeaderFile.create(header, in: home)
         return phrase
     }
