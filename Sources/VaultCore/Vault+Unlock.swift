@@ -7,8 +7,16 @@ extension Vault {
     ///
     /// The attempt holds the vault's header for itself until it is consumed or dropped. Dropped unused, it stays spent.
     /// - Throws: `delayed` and `attemptsExhausted` with what is left, `readOnly` where it could not be recorded, `busy`,
-    ///   `damaged` (found before anything is spent).
+    ///   `damaged` (found before anything is spent), `wiped`.
     public func burnAttempt() throws(VaultError) -> BurnedAttempt {
+        do throws(VaultError) {
+            return try burn()
+        } catch  where error.code == .wiped {
+            throw Wipe.finish(in: home, settings) ?? error
+        }
+    }
+
+    private func burn() throws(VaultError) -> BurnedAttempt {
         let header = try LockedHeader(in: home)
         guard let slot = header.header.passcodeSlot else {
             throw VaultError(.damaged, "this vault has no passcode; use the recovery phrase")
@@ -20,7 +28,7 @@ extension Vault {
     }
 
     /// Opens the vault with the passcode. Takes as long as the key derivation.
-    /// - Throws: `wrongPasscode` with the attempts that remain, `damaged` when the passcode is right but the header or
+    /// - Throws: `wrongPasscode` with the attempts that remain, `wiped` when it was the last one and self-destruct is on, `damaged` when the passcode is right but the header or
     ///   the database is not (nothing is counted), `invalidPasscode`, `outOfMemory`.
     /// - Parameters:
     ///   - passcode: What the owner typed.
@@ -41,6 +49,7 @@ extension Vault {
     ///   - phrase: The vault's phrase.
     ///   - evenIfDamaged: As ``unlock(passcode:spending:evenIfDamaged:)``.
     public func unlock(phrase: borrowing RecoveryPhrase, evenIfDamaged: Bool = false) throws(VaultError) {
+        try Wipe.finishIfBegun(in: home, settings)
         let header = try HeaderFile.read(in: home)
         let master = try unwrap(phrase, header)
         try install(Vault.open(header, master: master), evenIfDamaged: evenIfDamaged)
@@ -76,7 +85,10 @@ extension Vault {
             }
             let key = try SlotKey(factor: factor, slot: slot)
             guard key.matches(slot) else {
-                try? attempt.refuse(tag: tag)  // not recorded: it stays spent all the same
+                do throws(VaultError) {
+                    try attempt.refuse(tag: tag)
+                } catch { throw Vault.wrongPasscode(attempt, again: false) }  // it stays spent all the same
+                if attempt.mustDestroy { throw destroy(attempt) }
                 throw Vault.wrongPasscode(attempt, again: false)
             }
             let master = try key.unwrap(slot, vault: header.vault, policyDigest: header.policy.digest())
@@ -84,7 +96,7 @@ extension Vault {
             // A ledger that cannot be written any more must not keep the owner out: the attempt stays spent.
             try? attempt.settle()
             return Verified(master: master, keys: keys)
-        } catch let error where error.code != .wrongPasscode {
+        } catch let error where error.code != .wrongPasscode && error.code != .wiped {
             try? attempt.refund()  // never checked, or checked and right: not a failure
             throw error
         }
@@ -96,6 +108,7 @@ extension Vault {
         var reason = "wrong passcode"
         if again { reason += " (the same as before: not counted again)" }
         reason += left == 1 ? "; 1 attempt remains" : "; \(left) attempts remain"
+        reason += attempt.warning
         if delay > 0 { reason += ", the next one in \(seconds(delay))" }
         return VaultError(
             .wrongPasscode, reason, remainingAttempts: left, retryAfter: delay > 0 ? .milliseconds(delay) : nil)

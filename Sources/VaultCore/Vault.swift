@@ -14,10 +14,19 @@ public final class Vault: Sendable {
     /// The largest value that lies in a record of its own; larger ones are streamed into a file.
     public static let largestInlineValue = 1 << 20
 
-    /// Finds the vault in a folder; it starts locked.
-    /// - Throws: `noVault`, `damaged`, `newerVersion`, `permissionDenied`, `inputOutput`.
+    /// Finds the vault in a folder; it starts locked. A wipe that was begun is finished first.
+    /// - Throws: `wiped` when the vault was destroyed, `noVault`, `damaged`, `newerVersion`, `permissionDenied`, `inputOutput`.
     public convenience init(at path: String) throws(VaultError) {
         try self.init(at: path, settings: .standard)
+    }
+
+    /// As ``init(at:)``, with what a wipe must erase beside the vault.
+    /// - Parameter wipeTargets: The app's; the same ones at each start.
+    /// - Throws: As ``init(at:)``; `invalidName` for a target's identifier.
+    public convenience init(at path: String, wipeTargets: [any WipeTarget]) throws(VaultError) {
+        var settings = VaultSettings.standard
+        settings.wipeTargets = wipeTargets
+        try self.init(at: path, settings: settings)
     }
 
     package init(at path: String, settings: VaultSettings) throws(VaultError) {
@@ -26,7 +35,11 @@ public final class Vault: Sendable {
         guard !home.exists(VaultCreation.marker) else {
             throw VaultError(.noVault, "the vault at \(path) was never finished; create or restore it again")
         }
-        _ = try HeaderFile.read(in: home)
+        _ = try Wipe.identifiers(of: settings.wipeTargets)
+        try Wipe.finishIfBegun(in: home, settings)
+        let header = try HeaderFile.read(in: home)
+        // On a disk that cannot be written nothing can be erased either.
+        try? WipeJournalFile.register(settings.wipeTargets, in: home, vault: header.vault)
     }
 
     deinit { lock() }

@@ -22,6 +22,10 @@ public struct VaultError: Error, Sendable, Hashable {
         public static let delayed = Code("delayed")
         /// No passcode attempt is left; only the recovery phrase opens the vault.
         public static let attemptsExhausted = Code("attemptsExhausted")
+        /// The vault was destroyed, or is being destroyed; nothing opens it any more.
+        public static let wiped = Code("wiped")
+        /// A wipe's receipt was signed with another key than the one given.
+        public static let receiptMismatch = Code("receiptMismatch")
         /// The operation needs an unlocked vault.
         public static let locked = Code("locked")
         /// Another process changed the vault's keys; unlock again.

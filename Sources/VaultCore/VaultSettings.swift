@@ -15,14 +15,17 @@ package struct VaultSettings: Sendable {
     package var costs: DerivationParameters?
     /// The clock of delays.
     package var clock: any BootClock
+    /// What a wipe erases beside the vault.
+    package var wipeTargets: [any WipeTarget]
 
     package init(
         limits: DerivationLimits = .standard, costs: DerivationParameters? = nil,
-        clock: any BootClock = SystemBootClock()
+        clock: any BootClock = SystemBootClock(), wipeTargets: [any WipeTarget] = []
     ) {
         self.limits = limits
         self.costs = costs
         self.clock = clock
+        self.wipeTargets = wipeTargets
     }
 
     /// Costs for a new passcode slot.
