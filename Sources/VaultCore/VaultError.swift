@@ -24,6 +24,8 @@ public struct VaultError: Error, Sendable, Hashable {
         public static let attemptsExhausted = Code("attemptsExhausted")
         /// The vault was destroyed, or is being destroyed; nothing opens it any more.
         public static let wiped = Code("wiped")
+        /// A change that was to be confirmed or finished is not under way.
+        public static let notPending = Code("notPending")
         /// A wipe's receipt was signed with another key than the one given.
         public static let receiptMismatch = Code("receiptMismatch")
         /// The operation needs an unlocked vault.
