@@ -42,7 +42,7 @@ extension Vault {
             vault: id, generation: 1, created: UInt64(max(0, wallClockMilliseconds())), epoch: 1, policy: .standard,
             sealedKeybag: [], slots: [])
         let costs = try settings.newCosts()
-        header.set(try passcodeSlot(passcode, costs: costs, wrapping: master, header: header))
+        header.set(try passcodeSlot(passcode, costs: costs, wrapping: master, header: header, tier: settings.tier))
         header.set(try recoverySlot(phrase, wrapping: master, header: header))
         let headerKeys = try HeaderKeys(master: master, vault: id)
         header.sealedKeybag = try keybag.sealed(by: headerKeys, vault: id, epoch: header.epoch)
@@ -80,11 +80,20 @@ extension Vault {
     /// Slot ids: the passcode has 1, the phrase 2; later kinds take what is free.
     static func passcodeSlot(
         _ passcode: borrowing SecretBytes, costs: DerivationParameters, wrapping master: borrowing SecretBytes,
-        header: Header
+        header: Header, tier: (any AttemptTier)?
     ) throws(VaultError) -> Slot {
-        let slot = try emptySlot(header.passcodeSlot?.id ?? 1, .passcode, [.bindsPolicy], costs)
+        var slot = try emptySlot(header.passcodeSlot?.id ?? 1, .passcode, [.bindsPolicy], costs)
         let factor = try SlotKey.stretch(passcode, for: slot)
-        return try SlotKey(factor: factor, slot: slot)
+        guard let tier else {
+            return try SlotKey(factor: factor, slot: slot, share: nil)
+                .wrap(master, into: slot, vault: header.vault, policyDigest: header.policy.digest())
+        }
+        let made = try tier.makeShare(
+            authorisation: SlotKey.authorisation(factor: factor, slot: slot), limit: header.policy.attemptLimit)
+        slot.flags.insert(.hardwareShare)
+        slot.hardwareName = made.object.name
+        slot.kindData = made.object.data
+        return try SlotKey(factor: factor, slot: slot, share: made.share)
             .wrap(master, into: slot, vault: header.vault, policyDigest: header.policy.digest())
     }
 
@@ -93,7 +102,7 @@ extension Vault {
     ) throws(VaultError) -> Slot {
         let slot = try emptySlot(header.recoverySlot?.id ?? 2, .recoveryPhrase, [], nil)
         let factor = try SlotKey.expand(phrase, vault: header.vault)
-        return try SlotKey(factor: factor, slot: slot)
+        return try SlotKey(factor: factor, slot: slot, share: nil)
             .wrap(master, into: slot, vault: header.vault, policyDigest: header.policy.digest())
     }
 

@@ -73,8 +73,12 @@ extension Vault {
         } catch { throw VaultError(invalidPolicy: error) }
         guard header.policy != attempt.header.header.policy else { return header.policy }
         guard let costs = header.passcodeSlot?.derivation else { throw .damaged("the passcode slot is missing") }
-        header.set(try Vault.passcodeSlot(passcode, costs: costs, wrapping: verified.master, header: header))
-        try attempt.header.replace(header) { covered throws(VaultError) in try verified.keys.headerKeys.mac(covered) }
+        header.set(
+            try Vault.passcodeSlot(
+                passcode, costs: costs, wrapping: verified.master, header: header, tier: settings.tier))
+        try replace(&attempt, with: header) { covered throws(VaultError) in
+            try verified.keys.headerKeys.mac(covered)
+        }
         // Who has it open goes on under the new rules.
         if let open = gate.current {
             let keys = try Vault.open(attempt.header.header, master: verified.master)

@@ -7,7 +7,7 @@ extension Vault {
     ///
     /// The attempt holds the vault's header for itself until it is consumed or dropped. Dropped unused, it stays spent.
     /// - Throws: `delayed` and `attemptsExhausted` with what is left, `readOnly` where it could not be recorded, `busy`,
-    ///   `damaged` (found before anything is spent), `wiped`.
+    ///   `damaged` (found before anything is spent), `wiped`, `rollbackSuspected`, `hardwareUnavailable`.
     public func burnAttempt() throws(VaultError) -> BurnedAttempt {
         do throws(VaultError) {
             return try burn()
@@ -24,12 +24,42 @@ extension Vault {
         if let costs = slot.derivation {
             try format(HeaderFile.name) { () throws(FormatError) in try settings.limits.check(costs) }
         }
-        return try AttemptLedger.burn(in: home, header: header, clock: settings.clock)
+        let found = header.header
+        if settings.anchor != nil || found.flags.contains(.generationAnchored) {
+            try checkAnchor(found, ledger: AttemptLedger.sequence(in: home, vault: found.vault))
+        }
+        var attempt = try AttemptLedger.burn(in: home, header: header, clock: settings.clock)
+        do throws(VaultError) {
+            try updateAnchor(found, ledger: attempt.ledgerSequence)
+        } catch {
+            try? attempt.refund()  // no attempt that the key store does not know of
+            throw error
+        }
+        return attempt
+    }
+
+    /// Counts a biometric prompt that ended without a match after its own tries: one attempt while self-destruct is on,
+    /// unless the rules switch that off. Such prompts burn nothing before; a single non-match, a cancel, or a sensor that
+    /// is busy, locked out or missing is never told here.
+    ///
+    /// - Returns: Attempts left, or nil where such failures do not count.
+    /// - Throws: `wiped` when it was the last one; `damaged`, `busy`, `readOnly` and the like: it could not be recorded. The owner is then asked for the
+    ///   passcode, which needs the ledger too.
+    @discardableResult
+    public func countFailedBiometrics() throws(VaultError) -> Int? {
+        try Wipe.finishIfBegun(in: home, settings)
+        let locked = try LockedHeader(in: home)
+        let policy = locked.header.policy
+        guard policy.selfDestruct && policy.countsBiometricFailures else { return nil }
+        let budget = try AttemptLedger.countFailure(in: home, header: locked.header, clock: settings.clock)
+        if budget.decision(at: settings.clock.now()) == .destroy { throw destroy(locked) }
+        return budget.remaining
     }
 
     /// Opens the vault with the passcode. Takes as long as the key derivation.
-    /// - Throws: `wrongPasscode` with the attempts that remain, `wiped` when it was the last one and self-destruct is on, `damaged` when the passcode is right but the header or
-    ///   the database is not (nothing is counted), `invalidPasscode`, `outOfMemory`.
+    /// - Throws: `wrongPasscode` with the attempts that remain, `wiped` when it was the last one and self-destruct is on,
+    ///   `damaged` when the passcode is right but the header or the database is not (nothing is counted),
+    ///   `invalidPasscode`, `outOfMemory`.
     /// - Parameters:
     ///   - passcode: What the owner typed.
     ///   - attempt: Spent on it.
@@ -56,6 +86,7 @@ extension Vault {
         // The phrase gives the passcode's attempts back. On a disk that cannot be written there is none to give.
         if let locked = try? LockedHeader(in: home, patience: 1000) {
             try? AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
+            try? resetAnchor(locked.header)
         }
     }
 
@@ -78,19 +109,23 @@ extension Vault {
             guard let slot = header.passcodeSlot else { throw .damaged("the passcode slot is missing") }
             let factor = try SlotKey.stretch(passcode, for: slot)
             let tag = try SlotKey.repeatTag(factor: factor, slot: slot)
-            let isRepeat = attempt.knownWrong.map { constantTimeEquals(tag, $0) } ?? false
+            let hasShare = slot.flags.contains(.hardwareShare)
+            let isRepeat =
+                hasShare ? wrongTag.matches(tag) : attempt.knownWrong.map { constantTimeEquals(tag, $0) } ?? false
             if isRepeat {
                 try attempt.refund()
                 throw Vault.wrongPasscode(attempt, again: true)
             }
-            let key = try SlotKey(factor: factor, slot: slot)
-            guard key.matches(slot) else {
+            let key = try slotKey(factor, slot)
+            guard let key, key.matches(slot) else {
+                if hasShare { wrongTag.set(tag) }
                 do throws(VaultError) {
-                    try attempt.refuse(tag: tag)
+                    try attempt.refuse(tag: hasShare ? nil : tag)
                 } catch { throw Vault.wrongPasscode(attempt, again: false) }  // it stays spent all the same
-                if attempt.mustDestroy { throw destroy(attempt) }
+                if attempt.mustDestroy { throw destroy(attempt.header) }
                 throw Vault.wrongPasscode(attempt, again: false)
             }
+            wrongTag.set(nil)
             let master = try key.unwrap(slot, vault: header.vault, policyDigest: header.policy.digest())
             let keys = try Vault.open(header, master: master)
             // A ledger that cannot be written any more must not keep the owner out: the attempt stays spent.
@@ -99,6 +134,19 @@ extension Vault {
         } catch let error where error.code != .wrongPasscode && error.code != .wiped {
             try? attempt.refund()  // never checked, or checked and right: not a failure
             throw error
+        }
+    }
+
+    /// The slot's key, with the hardware's share where one is mixed in; nil when the hardware says that the secret is
+    /// wrong.
+    private func slotKey(_ factor: borrowing SecretBytes, _ slot: Slot) throws(VaultError) -> SlotKey? {
+        guard slot.flags.contains(.hardwareShare) else { return try SlotKey(factor: factor, slot: slot, share: nil) }
+        guard let tier = settings.tier else { throw .noTier }
+        let object = HardwareObject(name: slot.hardwareName, data: slot.kindData)
+        switch try tier.redeem(object, authorisation: SlotKey.authorisation(factor: factor, slot: slot)) {
+        case .share(let share): return try SlotKey(factor: factor, slot: slot, share: share)
+        case .wrongSecret: return nil
+        case .destroyed: throw .hardwareDestroyed
         }
     }
 
@@ -124,7 +172,7 @@ extension Vault {
     func unwrap(_ phrase: borrowing RecoveryPhrase, _ header: Header) throws(VaultError) -> SecretBytes {
         guard let slot = header.recoverySlot else { throw .damaged("the recovery slot is missing") }
         let factor = try SlotKey.expand(phrase, vault: header.vault)
-        let key = try SlotKey(factor: factor, slot: slot)
+        let key = try SlotKey(factor: factor, slot: slot, share: nil)
         guard key.matches(slot) else {
             throw VaultError(.wrongPhrase, "this is not the recovery phrase of this vault")
         }
@@ -135,10 +183,6 @@ extension Vault {
     static func open(_ header: Header, master: borrowing SecretBytes) throws(VaultError) -> UnlockedKeys {
         let headerKeys = try HeaderKeys(master: master, vault: header.vault)
         guard headerKeys.authenticates(header) else { throw .headerAltered }
-        guard !header.flags.contains(.generationAnchored) else {
-            throw .damaged(
-                "its generation is kept in a key store that this version cannot ask; use the recovery phrase")
-        }
         let keybag = try Keybag(opened: headerKeys.openKeybag(of: header))
         return try UnlockedKeys(header: header, headerKeys: headerKeys, keybag: keybag)
     }
@@ -149,6 +193,12 @@ extension Vault {
 }
 
 extension VaultError {
+    static let noTier = VaultError(
+        .hardwareUnavailable, "this passcode needs a chip that cannot be asked here; use the recovery phrase")
+    static let hardwareDestroyed = VaultError(
+        .hardwareDestroyed,
+        "the chip does not answer for this passcode any more: its limit was reached, or it was cleared; "
+            + "use the recovery phrase (holdfast recover)")
     static let headerAltered = VaultError.damaged(
         "the header was changed by something else than Holdfast; use holdfast recover with the phrase")
 }

@@ -73,6 +73,7 @@ extension Vault {
             throw error
         }
         let ending = Wipe(home, settings.wipeTargets, mark).run(locked.file)
+        endShares(of: locked.header)
         lock()
         return WipeReport(
             receipt: ending.receipt, receiptPath: "\(home.path)/\(WipeReceipt.fileName)",
@@ -97,11 +98,18 @@ extension Vault {
 
     /// The limit was reached with self-destruct on: destroys the vault now.
     /// - Returns: What to throw.
-    func destroy(_ attempt: borrowing BurnedAttempt) -> VaultError {
-        let mark = WipeMark(vault: attempt.header.header.vault, cause: .attempts, begun: Wipe.now())
-        let ending = Wipe(attempt.home, settings.wipeTargets, mark).run(attempt.header.file)
+    func destroy(_ locked: borrowing LockedHeader) -> VaultError {
+        let mark = WipeMark(vault: locked.header.vault, cause: .attempts, begun: Wipe.now())
+        let ending = Wipe(home, settings.wipeTargets, mark).run(locked.file)
+        endShares(of: locked.header)
         lock()
         return ending.error
+    }
+
+    /// What hardware holds for the vault opens nothing any more; it is asked to let go of it all the same.
+    private func endShares(of header: Header) {
+        for slot in header.slots { destroyShare(of: slot) }
+        try? settings.anchor?.release(header.vault)
     }
 }
 

@@ -8,6 +8,9 @@ public final class Vault: Sendable {
     package let home: HomeDirectory
     package let settings: VaultSettings
     let gate = Gate()
+    /// The tag of the last wrong passcode where a hardware share is mixed in: on the disk it would let a search that
+    /// costs Argon2id only find a near miss.
+    let wrongTag = WrongTag()
 
     /// The collection used when none is named.
     public static let defaultCollection = "default"

@@ -28,6 +28,12 @@ public struct VaultError: Error, Sendable, Hashable {
         public static let notPending = Code("notPending")
         /// A wipe's receipt was signed with another key than the one given.
         public static let receiptMismatch = Code("receiptMismatch")
+        /// The home is older than what a key store remembers of it; only the recovery phrase opens it.
+        public static let rollbackSuspected = Code("rollbackSuspected")
+        /// A key store or chip that the vault needs could not be asked.
+        public static let hardwareUnavailable = Code("hardwareUnavailable")
+        /// The chip gives its share never again; only the recovery phrase opens the vault.
+        public static let hardwareDestroyed = Code("hardwareDestroyed")
         /// The operation needs an unlocked vault.
         public static let locked = Code("locked")
         /// Another process changed the vault's keys; unlock again.

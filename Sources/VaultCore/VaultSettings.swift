@@ -17,6 +17,10 @@ package struct VaultSettings: Sendable {
     package var clock: any BootClock
     /// What a wipe erases beside the vault.
     package var wipeTargets: [any WipeTarget]
+    /// Hardware that counts attempts and holds a share of new passcode slots; nil for the file tier.
+    package var tier: (any AttemptTier)?
+    /// Where the generation of anchored vaults is held.
+    package var anchor: (any GenerationAnchor)?
 
     package init(
         limits: DerivationLimits = .standard, costs: DerivationParameters? = nil,

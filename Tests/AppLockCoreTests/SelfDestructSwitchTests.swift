@@ -140,6 +140,25 @@ import VaultFormat
         }
     }
 
+    @Test func theVaultsRulesMayAskForALongerCountdownOnly() throws {
+        let scratch = try Scratch()
+        try scratch.vault.changePolicy(passcode: scratch.right, spending: scratch.vault.burnAttempt()) {
+            $0.selfDestructCountdown = 120
+        }
+        let selfDestruct = SelfDestructSwitch(vault: scratch.vault, countdown: .seconds(30))
+        try selfDestruct.begin(.enable, passcode: scratch.right)
+        try selfDestruct.confirm()
+        #expect(selfDestruct.remaining == .seconds(120))
+        scratch.clock.advance(119)
+        #expect(code { _ = try selfDestruct.finish(passcode: scratch.right) } == .delayed)
+        scratch.clock.advance(1)
+        _ = try selfDestruct.finish(passcode: scratch.right)
+        #expect(try scratch.isOn())
+        let longer = SelfDestructSwitch(vault: scratch.vault, countdown: .seconds(200))
+        try longer.begin(.disable, passcode: scratch.right)
+        #expect(longer.countdown == .seconds(200))
+    }
+
     @Test func aLongerCountdownIsKept() throws {
         let scratch = try Scratch()
         #expect(SelfDestructSwitch(vault: scratch.vault, countdown: .seconds(1)).countdown == .seconds(30))

@@ -188,6 +188,18 @@ extension TestHome {
         #expect(errorCode { _ = try vault.recover(phrase: box.phrase, newPasscode: new) } == .wiped)
     }
 
+    @Test func biometricFailuresReachTheLimitToo() throws {
+        let home = try TestHome()
+        let vault = try home.filled()
+        #expect(try vault.countFailedBiometrics() == nil)
+        try vault.setSelfDestruct(true)
+        #expect(errorCode { try vault.guess(1) } == .wrongPasscode)
+        for left in [3, 2, 1] { #expect(try vault.countFailedBiometrics() == left) }
+        #expect(errorCode { _ = try vault.countFailedBiometrics() } == .wiped)
+        #expect(try home.names() == ["wipe-receipt"])
+        #expect(errorCode { _ = try vault.countFailedBiometrics() } == .wiped)
+    }
+
     @Test func theOwnerDestroysItWithThePasscode() throws {
         let home = try TestHome()
         let vault = try home.filled()

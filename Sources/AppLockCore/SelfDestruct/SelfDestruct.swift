@@ -78,7 +78,7 @@ public struct SelfDestruct: Sendable, Hashable {
     /// How far it is.
     public private(set) var state = State.idle
     /// Milliseconds between the confirmation and the last authentication.
-    public let countdown: UInt64
+    public private(set) var countdown: UInt64
     private var lastPrompt: UInt64 = 0
     /// When the state was entered, and the latest time seen in it.
     private var entered: BootInstant?
@@ -94,6 +94,12 @@ public struct SelfDestruct: Sendable, Hashable {
     /// - Parameter countdown: Milliseconds; brought between ``shortestCountdown`` and ``longestCountdown``.
     public init(countdown: UInt64 = shortestCountdown) {
         self.countdown = min(max(countdown, SelfDestruct.shortestCountdown), SelfDestruct.longestCountdown)
+    }
+
+    /// Makes the countdown longer where the vault's rules ask for that; while something is pending it stays.
+    package mutating func lengthen(to milliseconds: UInt64) {
+        guard state == .idle, milliseconds > countdown else { return }
+        countdown = min(milliseconds, SelfDestruct.longestCountdown)
     }
 
     /// What is pending, if anything is.

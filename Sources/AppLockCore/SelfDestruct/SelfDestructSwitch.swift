@@ -16,7 +16,8 @@ public final class SelfDestructSwitch: Sendable {
     private let vault: Vault
     private let machine: Mutex<SelfDestruct>
 
-    /// - Parameter countdown: Brought between 30 seconds and 24 hours.
+    /// - Parameter countdown: Brought between 30 seconds and 24 hours; the vault's own rules may ask for more, never for
+    ///   less.
     public init(vault: Vault, countdown: Duration = .seconds(30)) {
         self.vault = vault
         let (seconds, attoseconds) = countdown.components
@@ -49,9 +50,12 @@ public final class SelfDestructSwitch: Sendable {
     /// - Throws: `exists` when it is so already or another change is pending; as ``VaultCore/Vault/burnAttempt()`` and
     ///   ``VaultCore/Vault/verify(passcode:spending:)``, with nothing pending then.
     public func begin(_ change: SelfDestruct.Change, passcode: borrowing SecretBytes) throws(VaultError) {
-        guard try vault.status().policy.selfDestruct != (change == .enable) else {
+        let policy = try vault.status().policy
+        guard policy.selfDestruct != (change == .enable) else {
             throw VaultError(.exists, "self-destruct is \(change == .enable ? "on" : "off") already")
         }
+        // Not authenticated yet, but the passcode that follows is bound to these very rules.
+        machine.withLock { $0.lengthen(to: UInt64(policy.selfDestructCountdown) * 1000) }
         guard case .authenticate(let prompt)? = send(.request(change)).first else {
             throw VaultError(.exists, "another change of self-destruct is pending")
         }

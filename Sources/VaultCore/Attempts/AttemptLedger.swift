@@ -16,7 +16,7 @@ struct AttemptLedger: ~Copyable, Sendable {
     private let vault: VaultID
     private(set) var budget: AttemptBudget
     private(set) var knownWrong: [UInt8]?
-    private var sequence: UInt64
+    private(set) var sequence: UInt64
     /// The sector that the next write goes to: never the one that holds the truth.
     private var nextIndex: Int
     private let needsSave: Bool
@@ -84,6 +84,12 @@ struct AttemptLedger: ~Copyable, Sendable {
         case (nil, let second?): return (second, true, 0)
         case (nil, nil): return (nil, false, 0)
         }
+    }
+
+    /// The ledger's write count, for an anchor; 0 when there is none.
+    static func sequence(in home: HomeDirectory, vault: VaultID) throws(VaultError) -> UInt64 {
+        guard let file = try home.openFile(name, O_RDONLY) else { return 0 }
+        return decide(try file.read(LedgerSector.fileSize, at: 0), vault: vault).sector?.sequence ?? 0
     }
 
     /// Reads the budget for display, without writing and without the lock.
@@ -193,6 +199,9 @@ public struct BurnedAttempt: ~Copyable, Sendable {
     /// The tag of the last passcode known to be wrong.
     var knownWrong: [UInt8]? { ledger.knownWrong }
 
+    /// How often the ledger was written.
+    var ledgerSequence: UInt64 { ledger.sequence }
+
     /// Milliseconds until the next attempt.
     var delayLeft: UInt64 { ledger.budget.delayLeft(at: clock.now()) }
 
@@ -200,7 +209,7 @@ public struct BurnedAttempt: ~Copyable, Sendable {
     mutating func refund() throws(VaultError) { try ledger.restore(before) }
 
     /// The passcode was wrong; `tag` recognises it when it comes again.
-    mutating func refuse(tag: [UInt8]) throws(VaultError) {
+    mutating func refuse(tag: [UInt8]?) throws(VaultError) {
         let now = clock.now()
         try ledger.update(knownWrong: tag) { $0.refuse(at: now) }
     }
@@ -236,6 +245,20 @@ extension AttemptLedger {
                 .attemptsExhausted, "no passcode attempt is left; use the recovery phrase (holdfast recover)",
                 remainingAttempts: 0)
         }
+    }
+
+    /// Adds one failure that nothing was burned for, durably.
+    /// - Returns: The budget after it.
+    static func countFailure(
+        in home: HomeDirectory, header: Header, clock: any BootClock
+    ) throws(VaultError) -> AttemptBudget {
+        let now = clock.now()
+        var ledger = try AttemptLedger.open(in: home, vault: header.vault, policy: header.policy, now: now)
+        try ledger.update(knownWrong: ledger.knownWrong) { budget in
+            budget.burn(at: now)
+            budget.refuse(at: now)
+        }
+        return ledger.budget
     }
 
     /// Sets everything back to zero after the recovery phrase opened the vault.

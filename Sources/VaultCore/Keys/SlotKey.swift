@@ -29,16 +29,21 @@ struct SlotKey: ~Copyable {
     }
 
     /// W || C = HKDF-SHA256(salt: slot salt, ikm: hardware share || A, info: "holdfast/1/slot/" || kind).
-    /// - Parameter factor: A, 32 bytes.
-    init(factor: borrowing SecretBytes, slot: Slot) throws(VaultError) {
-        guard !slot.flags.contains(.hardwareShare) else {
-            throw VaultError(.damaged, "this slot needs a hardware share, which this version cannot fetch")
-        }
+    /// - Parameters:
+    ///   - factor: A, 32 bytes.
+    ///   - share: What the hardware gave, 32 bytes; nil only where the slot's flags say that there is none.
+    init(factor: borrowing SecretBytes, slot: Slot, share: consuming SecretBytes?) throws(VaultError) {
+        guard slot.flags.contains(.hardwareShare) == (share != nil) else { throw .noTier }
         var input = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: 64) }
         input.withMutableBytes { input in
             factor.withBytes { factor in
                 for index in 0..<min(32, factor.byteCount) {
                     input.store(factor.integer(at: index, as: UInt8.self) ?? 0, at: 32 + index)
+                }
+            }
+            share?.withBytes { share in
+                for index in 0..<min(32, share.byteCount) {
+                    input.store(share.integer(at: index, as: UInt8.self) ?? 0, at: index)
                 }
             }
         }
@@ -50,6 +55,13 @@ struct SlotKey: ~Copyable {
         let second = try secretMemory { () throws(SecretMemoryError) in try both.copy(32..<64) }
         wrappingKey = first
         commitment = second
+    }
+
+    /// What a chip is asked with instead of the passcode: 32 bytes.
+    static func authorisation(factor: borrowing SecretBytes, slot: Slot) throws(VaultError) -> SecretBytes {
+        try crypto { () throws(CryptographyError) in
+            try unsafe HKDFSHA256.derive(factor, salt: slot.salt.span.bytes, info: "holdfast/1/tpm-auth", count: 32)
+        }
     }
 
     /// Recognises a passcode that is already known to be wrong.
