@@ -68,11 +68,13 @@ let package = Package(
         tests("SecretMemoryTests", ["SecretMemory"]),
         tests("CryptographyTests", ["Cryptography", "SecretMemory"]),
         tests("VaultFormatTests", ["VaultFormat"]),
-        tests("KeyStoresTests", ["KeyStores", "VaultFormat", "Cryptography", "SecretMemory"]),
+        // The real parts that tests start: a software TPM, and what else runs as a process of its own.
+        .target(name: "RealParts", path: "Tests/RealParts", swiftSettings: settings),
+        tests("KeyStoresTests", ["KeyStores", "RealParts", "VaultFormat", "Cryptography", "SecretMemory"]),
         tests("VaultCoreTests", ["VaultCore", "KeyStores", "VaultFormat", "Cryptography", "SecretMemory"]),
         tests("AppLockCoreTests", ["AppLockCore", "VaultCore", "VaultFormat", "SecretMemory"]),
         tests("HoldfastTests", exported),
-        tests("CommandTests", ["HoldfastCommand"]),
+        tests("CommandTests", ["HoldfastCommand", "RealParts"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -15,6 +15,8 @@ extension Vault {
         public let slots: [SlotKind]
         /// Costs of the passcode's key derivation.
         public let derivation: DerivationParameters?
+        /// Whether a chip holds a share of the passcode and counts its attempts.
+        public let hasHardwareShare: Bool
         /// The rules in the header.
         public let policy: VaultPolicy
         /// Passcode attempts left before the limit.
@@ -39,7 +41,8 @@ extension Vault {
         if case .delayed(let milliseconds) = decision { retryAfter = .milliseconds(milliseconds) }
         return Status(
             id: header.vault, path: home.path, formatVersion: Header.formatVersion, created: header.created,
-            slots: header.slots.map(\.kind), derivation: header.passcodeSlot?.derivation, policy: header.policy,
+            slots: header.slots.map(\.kind), derivation: header.passcodeSlot?.derivation,
+            hasHardwareShare: header.passcodeSlot?.flags.contains(.hardwareShare) ?? false, policy: header.policy,
             remainingAttempts: budget.remaining, refusedAttempts: Int(budget.refused), retryAfter: retryAfter,
             isPasscodeClosed: decision == .closed || decision == .destroy, log: log.status())
     }

@@ -163,9 +163,10 @@ final class CountingChip: AttemptTier {
         #expect(code == .wrongPhrase)
         #expect(chip.objectCount == 0)
         let plain = try home.open()
-        #expect(errorCode {
-            try plain.enrolHardware(passcode: passcode, spending: plain.burnAttempt(), phrase: phrase.phrase)
-        } == .hardwareUnavailable)
+        #expect(
+            errorCode {
+                try plain.enrolHardware(passcode: passcode, spending: plain.burnAttempt(), phrase: phrase.phrase)
+            } == .hardwareUnavailable)
         #expect(try vault.status().remainingAttempts == 5)
         #expect(try home.open().status().slots.count == 2)
     }

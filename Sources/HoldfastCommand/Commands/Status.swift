@@ -32,6 +32,7 @@ private func facts(_ status: Vault.Status) -> [(String, String)] {
     if let costs = status.derivation {
         facts.append(("passcode", "Argon2id, \(costs.passes) passes over \(costs.memoryKiB >> 10) MiB"))
     }
+    if status.hasHardwareShare { facts.append(("", "a TPM holds a share of it and counts attempts too")) }
     let limit = status.policy.attemptLimit
     facts.append(("attempts", "\(status.remainingAttempts) of \(limit) left"))
     if status.isPasscodeClosed {
@@ -60,7 +61,7 @@ extension Vault.Status {
             "derivation": derivation.map {
                 .object(["passes": .integer(Int64($0.passes)), "memoryKiB": .integer(Int64($0.memoryKiB))])
             } ?? .null,
-            "attemptLimit": .integer(Int64(policy.attemptLimit)),
+            "hasHardwareShare": .boolean(hasHardwareShare), "attemptLimit": .integer(Int64(policy.attemptLimit)),
             "remainingAttempts": .integer(Int64(remainingAttempts)),
             "refusedAttempts": .integer(Int64(refusedAttempts)),
             "retryAfterSeconds": retryAfter.map { .integer(Format.roundedUpSeconds($0)) } ?? .null,
