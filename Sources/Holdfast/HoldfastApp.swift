@@ -18,9 +18,12 @@ public final class HoldfastApp: Sendable {
     /// - Parameters:
     ///   - path: The folder.
     ///   - isLockEnabled: When false, leaving the app does not lock the vault. It is locked at launch all the same.
+    ///   - minima: What an unlock must prove at least for a collection, whatever the vault's own rules say.
     /// - Throws: As ``VaultCore/Vault/init(at:)``.
-    public init(at path: String, isLockEnabled: Bool = true) throws(VaultError) {
-        vault = try Vault(at: path)
+    public init(
+        at path: String, isLockEnabled: Bool = true, minima: [String: Assurance] = [:]
+    ) throws(VaultError) {
+        vault = try Vault(at: path, minima: minima)
         lock = try AppLock(vault: vault, isEnabled: isLockEnabled)
     }
 
