@@ -4,6 +4,7 @@
 /// let phrase = try HoldfastApp.create(at: folder, passcode: passcode)   // show it to the owner, once
 /// let app = try HoldfastApp(at: folder)
 /// try await app.lock.unlock(passcode: passcode)
+/// try await app.lock.setEnabled(true, passcode: passcode)               // the owner's switch, once
 /// try app.vault.put(token, for: "api token", in: "work")
 /// try app.vault.withValue(for: "api token", in: "work") { bytes in use(bytes) }
 /// await app.lock.lock()
@@ -17,11 +18,12 @@ public final class HoldfastApp: Sendable {
     /// Opens the home in a folder; it starts locked.
     /// - Parameters:
     ///   - path: The folder.
-    ///   - isLockEnabled: When false, leaving the app does not lock the vault. It is locked at launch all the same.
+    ///   - isLockEnabled: Whether the app lock is on; nil for what the vault's rules say: off until its owner wants it,
+    ///     see ``AppLockCore/AppLock/setEnabled(_:passcode:)``. The vault is locked at launch all the same.
     ///   - minima: What an unlock must prove at least for a collection, whatever the vault's own rules say.
-    /// - Throws: As ``VaultCore/Vault/init(at:)``.
+    /// - Throws: As ``VaultCore/Vault/init(at:minima:)``.
     public init(
-        at path: String, isLockEnabled: Bool = true, minima: [String: Assurance] = [:]
+        at path: String, isLockEnabled: Bool? = nil, minima: [String: Assurance] = [:]
     ) throws(VaultError) {
         vault = try Vault(at: path, minima: minima)
         lock = try AppLock(vault: vault, isEnabled: isLockEnabled)

@@ -1,4 +1,5 @@
 public import SecretMemory
+internal import KeyStores
 internal import VaultFormat
 public import Cryptography
 
@@ -125,13 +126,18 @@ extension Vault {
     /// The slot's key, with the hardware's share where one is mixed in; nil when the hardware says that the secret is
     /// wrong.
     private func slotKey(_ factor: borrowing SecretBytes, _ slot: Slot) throws(VaultError) -> SlotKey? {
-        guard slot.flags.contains(.hardwareShare) else { return try SlotKey(factor: factor, slot: slot, share: nil) }
+        guard slot.flags.contains(.hardwareShare) else { return try SlotKey(factor: factor, slot: slot) }
         guard let tier = settings.tier else { throw .noTier }
         let object = HardwareObject(name: slot.hardwareName, data: slot.kindData)
-        switch try tier.redeem(object, authorisation: SlotKey.authorisation(factor: factor, slot: slot)) {
+        let authorisation = try SlotKey.authorisation(factor: factor, slot: slot)
+        let answer = try keyStore { () throws(KeyStoreError) in
+            try tier.redeem(object, authorisation: authorisation)
+        }
+        switch consume answer {
         case .share(let share): return try SlotKey(factor: factor, slot: slot, share: share)
         case .wrongSecret: return nil
         case .destroyed: throw .hardwareDestroyed
+        case .foreign: throw .foreignHardware
         }
     }
 
@@ -156,7 +162,7 @@ extension Vault {
     func unwrap(_ phrase: borrowing RecoveryPhrase, _ header: Header) throws(VaultError) -> SecretBytes {
         guard let slot = header.recoverySlot else { throw .damaged("the recovery slot is missing") }
         let factor = try SlotKey.expand(phrase, vault: header.vault)
-        let key = try SlotKey(factor: factor, slot: slot, share: nil)
+        let key = try SlotKey(factor: factor, slot: slot)
         guard key.matches(slot) else {
             throw VaultError(.wrongPhrase, "this is not the recovery phrase of this vault")
         }
@@ -183,6 +189,9 @@ extension Vault {
 extension VaultError {
     static let noTier = VaultError(
         .hardwareUnavailable, "this passcode needs a chip that cannot be asked here; use the recovery phrase")
+    static let foreignHardware = VaultError(
+        .hardwareUnavailable,
+        "this passcode belongs to another machine's chip, or this one's was cleared; use the recovery phrase")
     static let hardwareDestroyed = VaultError(
         .hardwareDestroyed,
         "the chip does not answer for this passcode any more: its limit was reached, or it was cleared; "

@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import KeyStores
 package import SecretMemory
 public import VaultFormat
 
@@ -129,6 +130,16 @@ func crypto<R: ~Copyable>(_ body: () throws(CryptographyError) -> R) throws(Vaul
 
 func secretMemory<R: ~Copyable>(_ body: () throws(SecretMemoryError) -> R) throws(VaultError) -> R {
     do throws(SecretMemoryError) { return try body() } catch { throw VaultError(error) }
+}
+
+/// A key store's failure is never a wrong passcode, and nothing was counted for it.
+func keyStore<R: ~Copyable>(_ body: () throws(KeyStoreError) -> R) throws(VaultError) -> R {
+    do throws(KeyStoreError) {
+        return try body()
+    } catch {
+        if error.code == .outOfMemory { throw VaultError(.outOfMemory, error.reason) }
+        throw VaultError(.hardwareUnavailable, "\(error.reason); or use the recovery phrase")
+    }
 }
 
 func format<R: ~Copyable>(_ file: String, _ body: () throws(FormatError) -> R) throws(VaultError) -> R {

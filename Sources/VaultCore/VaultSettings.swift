@@ -1,3 +1,4 @@
+package import KeyStores
 internal import SecretMemory
 package import VaultFormat
 

@@ -8,8 +8,8 @@ struct PolicyReport {
     var issues: [PolicyIssue] { PolicyLinter(status).issues(policy) }
     var capabilities: [FallbackStep: StepCapability] { [FallbackStep: StepCapability](status) }
 
-    /// How strongly what the vault stores is protected: this version keeps keys in files only, wrapped by the passcode.
-    var storageAssurance: Assurance { .keyBound }
+    /// How strongly what the vault stores is protected: as the passcode's slot. The phrase's is key-bound.
+    var storageAssurance: Assurance { status.passcodeAssurance ?? .keyBound }
 
     private var minima: [(collection: String, assurance: Assurance)] {
         policy.collectionMinima.map { ($0.key, $0.value) }.sorted { $0.collection < $1.collection }
