@@ -179,6 +179,22 @@ import Testing
         #expect(none.code == 2 && none.errors.contains("--passcode-fd"))
     }
 
+    /// Each works on the rules that the other one left.
+    @Test func changesAtOnceAreBothMade() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let settings = ["padlock=on", "lockTiming=30min", "attemptLimit=9", "minimum.work=keyBound"]
+        let children = try settings.map { setting in
+            let passcode = try sandbox.file((Prepared.passcode + "\n").utf8)
+            return try Child(
+                raw: ["lock-policy", "set", setting, "--passcode-fd=3"].map { Array($0.utf8) },
+                descriptors: [3: .file(passcode)], environment: ["HOLDFAST_HOME": sandbox.home])
+        }
+        #expect(children.map { $0.wait() } == [0, 0, 0, 0])
+        let rules = try show(sandbox)
+        #expect(rules["padlock"] as? Bool == true && rules["lockTiming"] as? String == "30min")
+        #expect(rules["attemptLimit"] as? Int == 9 && rules["minima"] as? [String: String] == ["work": "keyBound"])
+    }
+
     @Test func explainTellsTheTruthAboutThisMachine() throws {
         let sandbox = try Sandbox(prepared: true)
         #expect(
