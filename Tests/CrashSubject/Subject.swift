@@ -44,6 +44,7 @@ import VaultCore
         case "passcode": try KeyChanges.passcodes(home, clock, from: number(rest, 0))
         case "recover": try KeyChanges.recoveries(home, clock, from: number(rest, 0), phrase: number(rest, 1))
         case "rekey": try KeyChanges.rekeys(home, clock, from: number(rest, 0), phrase: number(rest, 1))
+        case "policy": try PolicyChanges.endless(home, clock, from: number(rest, 0))
         case "create": Homes.creations(below: home, clock)
         case "backup": try Homes.backups(of: home, clock, below: rest.first ?? "")
         case "script": try Script.run(home, clock)

@@ -2,7 +2,8 @@
 enum CommandTable {
     static let all: [Command] = [
         .create, .put, .get, .list, .remove, .backup, .restore, .passcodeChange, .passcodeVerify, .verify, .recover,
-        .status, .enrollTPM, .slots, .removeSlot, .tour, .completions, .help,
+        .status, .lockPolicyShow, .lockPolicySet, .lockPolicyExplain, .enrollTPM, .slots, .removeSlot, .tour,
+        .completions, .help,
     ]
 
     /// Options that may stand before the command too.

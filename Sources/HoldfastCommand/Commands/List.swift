@@ -20,6 +20,12 @@ extension Command {
 private func listRecords(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let vault = try Unlocking.open(arguments)
     let records = try vaultCall { try vault.records(in: arguments[Options.onlyCollection]) }
+    let outOfReach = vault.collectionsOutOfReach.count
+    if outOfReach > 0 {
+        Output.note(
+            "\(Format.count(outOfReach, "collection")) not listed: the vault's rules ask for more than this unlock proves "
+                + "(holdfast lock-policy show)")
+    }
     if arguments[Options.json] {
         try Output.write(.object(["records": .array(records.map(\.json))]))
     } else if Descriptors.isTerminal(STDOUT_FILENO) {
