@@ -52,7 +52,7 @@ struct World: Hashable {
     enum Ending: Hashable { case none, wiping, wiped }
 
     /// The ledger's limit.
-    static let limit: UInt8 = 3
+    static let limit: UInt8 = 2
 
     let selfDestruct: Bool
     var machine: LockMachine
@@ -77,6 +77,7 @@ struct World: Hashable {
     // The ledger.
     var wrongSecrets: UInt8 = 0
     var delayedUntil: UInt64?
+    var isDelayOnDisk = false
 
     init(_ settings: LockSettings, selfDestruct: Bool) {
         self.selfDestruct = selfDestruct
