@@ -54,6 +54,7 @@ extension Vault {
         let keys = try UnlockedKeys(header: header, headerKeys: headerKeys, keybag: keybag, admission: admission)
         try writeFirstRoot(keys, in: home)
         try AttemptLedger.create(in: home, vault: id, now: settings.clock.now())
+        try SecurityLog.create(in: home, keys: keys, clock: settings.clock)
         try HeaderFile.create(header, in: home)
         return phrase
     }
