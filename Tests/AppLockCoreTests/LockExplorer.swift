@@ -85,6 +85,25 @@ struct World: Hashable {
         isCovered = machine.isCovered
     }
 
+    /// The cheap part of a world tells most of them apart; equality looks at all of it.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(now)
+        hasher.combine(boot)
+        hasher.combine(away.rawValue)
+        hasher.combine(wrongSecrets)
+        hasher.combine(prompt?.number)
+        hasher.combine(latePrompt?.number)
+        hasher.combine(awaySince)
+        hasher.combine(openedAt)
+        hasher.combine(delayedUntil)
+        hasher.combine(timer?.milliseconds)
+        let flags = [
+            hasKeys, isCovered, hasPendingChange, wasPrompted, machine.isShut, machine.settings.isEnabled,
+            ending == .none, ending == .wiped,
+        ]
+        hasher.combine(flags.reduce(0 as UInt8) { $0 << 1 | ($1 ? 1 : 0) })
+    }
+
     static let boots: [[UInt8]] = [[], [1], [2]]
 
     var instant: BootInstant { BootInstant(bootID: World.boots[Int(boot)], milliseconds: now * 1000) }
