@@ -44,7 +44,7 @@ COPY_SIZE = 8192
 PASSCODE, PHRASE = 1, 2
 KIND_NAMES = {1: "passcode", 2: "recoveryPhrase", 3: "deviceOwner", 4: "hardware"}
 HARDWARE_SHARE, BINDS_POLICY = 1, 2
-RECORDS, NAMES, FILES, LOG, IDENTITY = 1, 2, 3, 4, 5
+RECORDS, NAMES, FILES, LOG, IDENTITY, INBOX = 1, 2, 3, 4, 5, 6
 ROOT_KEY, ROOT_LOOKUP = b"\0", bytes(32)
 CHUNK, TAG = 65536, 16
 FILE_MAGIC = b"HFFILE\0\1"
@@ -377,7 +377,7 @@ def unlock(header, kind, factor):
     keybag = {}
     for _ in range(reader.integer(2)):
         kind, epoch = reader.integer(1), reader.integer(4)
-        reader.check(RECORDS <= kind <= IDENTITY and (kind, epoch) not in keybag)
+        reader.check(RECORDS <= kind <= INBOX and (kind, epoch) not in keybag)
         keybag[kind, epoch] = reader.take(32)
     reader.check(not reader.rest())
     epochs = sorted((epoch for kind, epoch in keybag if kind == RECORDS), reverse=True)

@@ -21,6 +21,7 @@ extension Vault {
         let verified = try verify(current, spending: &attempt)
         var header = attempt.header.header
         let costs = try newCosts(header)
+        verified.keys.complete(&header)
         header.set(
             try Vault.passcodeSlot(new, costs: costs, wrapping: verified.master, header: header, tier: settings.tier))
         try replace(&attempt, with: header) { covered throws(VaultError) in
@@ -67,6 +68,7 @@ extension Vault {
         let keybag = try Keybag(opened: headerKeys.openKeybag(of: header))
         guard keybag.epochs.first == header.epoch else { throw .damaged("the keybag does not fit the header's epoch") }
         let costs = try newCosts(header)
+        keybag.complete(&header, headerKeys)
         header.slots.removeAll { $0.kind == .passcode }
         header.set(
             try Vault.passcodeSlot(newPasscode, costs: costs, wrapping: master, header: header, tier: settings.tier))
@@ -76,6 +78,7 @@ extension Vault {
         try AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
         try? resetAnchor(locked.header)
         try install(Vault.open(locked.header, master: master))
+        takeInOpenItems()
         return Recovery(headerWasAltered: isAltered)
     }
 
@@ -122,6 +125,7 @@ extension Vault {
         // Whoever was unlocked before could go on writing under keys that the old header opens: shut out from here on. The
         // rekey itself is done; should this fail, finishRekey begins with it again.
         _ = try? beginMoving()
+        takeInOpenItems()
     }
 
     /// Whether records still lie under older keys.
@@ -151,7 +155,17 @@ extension Vault {
             progress(min(done, total), total)
             start = step.next
         }
+        try drainOpenItems()
         try forgetOlderKeys()
+    }
+
+    /// What was sealed to the older public key must be taken in before its private key is forgotten. Nobody seals to it
+    /// any more: the first look has put the new one in its place.
+    private func drainOpenItems() throws(VaultError) {
+        repeat {
+            takeInOpenItems()
+            if let problem = open.lastMigration?.problem { throw problem }
+        } while open.lastMigration?.left ?? 0 > 0
     }
 
     private static let movedAtOnce = 256
@@ -162,7 +176,7 @@ extension Vault {
         let vault = try gate.enter()
         defer { gate.leave() }
         _ = try vault.queue.perform { session throws(VaultError) in session.touch() }
-        return Int(clamping: try RecordReader(vault.keys, vault.database).root().count)
+        return Int(clamping: try RecordReader(vault.keys.records, vault.database).root().count)
     }
 
     /// One transaction's worth; between two of them the vault can be used and locked.

@@ -59,6 +59,8 @@ extension Vault {
     ) throws(VaultError) {
         let opened = try verify(passcode, spending: &attempt)
         try install(opened.keys, evenIfDamaged: evenIfDamaged)
+        _ = consume attempt  // nobody waits for the header meanwhile
+        if !evenIfDamaged { takeInOpenItems() }
     }
 
     /// Opens the vault with its recovery phrase; attempts are not counted, 256 bits cannot be guessed.
@@ -76,6 +78,7 @@ extension Vault {
             try? AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
             try? resetAnchor(locked.header)
         }
+        if !evenIfDamaged { takeInOpenItems() }
     }
 
     /// A right passcode's fruits.

@@ -13,11 +13,18 @@ final class EpochKeys: Sendable {
     /// Mixed into each file's own key.
     let files: SecretBytes
 
-    init(_ keybag: borrowing Keybag, epoch: UInt32) throws(VaultError) {
+    convenience init(_ keybag: borrowing Keybag, epoch: UInt32) throws(VaultError) {
+        try self.init(
+            epoch: epoch, records: EpochKeys.copy(keybag, .records, epoch),
+            names: EpochKeys.copy(keybag, .names, epoch), files: EpochKeys.copy(keybag, .files, epoch))
+    }
+
+    init(
+        epoch: UInt32, records: consuming SecretBytes, names: consuming SecretBytes, files: consuming SecretBytes
+    ) throws(VaultError) {
         self.epoch = epoch
-        records = try EpochKeys.copy(keybag, .records, epoch)
-        let names = try EpochKeys.copy(keybag, .names, epoch)
-        files = try EpochKeys.copy(keybag, .files, epoch)
+        self.records = records
+        self.files = files
         multiset = try EpochKeys.multisetKey(names)
         self.names = names
     }
@@ -95,6 +102,27 @@ final class EpochKeys: Sendable {
     }
 }
 
+/// What one store of records, a compartment, is read and written with.
+final class RecordKeys: Sendable {
+    /// The vault's id, or what stands for it in another compartment: no record of one opens in the other.
+    let domain: VaultID
+    /// Newest first; more than one only while records move to new keys.
+    let epochs: [EpochKeys]
+    /// The newest.
+    let current: EpochKeys
+
+    init(domain: VaultID, newest: EpochKeys, older: [EpochKeys] = []) {
+        self.domain = domain
+        epochs = [newest] + older
+        current = newest
+    }
+
+    func epoch(_ number: UInt32) throws(VaultError) -> EpochKeys {
+        guard let keys = epochs.first(where: { $0.epoch == number }) else { throw .keysChanged }
+        return keys
+    }
+}
+
 /// Everything an unlocked vault keeps in memory: the epochs' keys and what is needed to write a new header.
 final class UnlockedKeys: Sendable {
     let vault: VaultID
@@ -102,10 +130,11 @@ final class UnlockedKeys: Sendable {
     let policy: VaultPolicy
     let headerKeys: HeaderKeys
     let keybag: Keybag
-    /// Newest first; more than one only while records move to new keys.
-    let epochs: [EpochKeys]
-    /// The newest.
-    let current: EpochKeys
+    /// Of the protected compartment.
+    let records: RecordKeys
+
+    var epochs: [EpochKeys] { records.epochs }
+    var current: EpochKeys { records.current }
 
     init(header: Header, headerKeys: consuming HeaderKeys, keybag: consuming Keybag) throws(VaultError) {
         vault = header.vault
@@ -116,14 +145,25 @@ final class UnlockedKeys: Sendable {
         guard let newest = epochs.first, newest.epoch == header.epoch else {
             throw .damaged("the keybag does not fit the header's epoch")
         }
-        self.epochs = epochs
-        current = newest
+        records = RecordKeys(domain: header.vault, newest: newest, older: Array(epochs.dropFirst()))
         self.keybag = keybag
     }
+}
 
-    func epoch(_ number: UInt32) throws(VaultError) -> EpochKeys {
-        guard let keys = epochs.first(where: { $0.epoch == number }) else { throw .keysChanged }
-        return keys
+extension UnlockedKeys {
+    /// As ``Keybag/complete(_:_:)``.
+    func complete(_ header: inout Header) { keybag.complete(&header, headerKeys) }
+}
+
+extension Keybag {
+    /// Gives a header that is about to be written the key for write-only items, which earlier versions did not make. The
+    /// keybag in the header must be this one. Should it not fit, the vault goes on without.
+    borrowing func complete(_ header: inout Header, _ keys: borrowing HeaderKeys) {
+        guard newestInboxEpoch == nil,
+            let more = try? Keybag(adding: .inbox, epoch: header.epoch, to: self),
+            let sealed = try? more.sealed(by: keys, vault: header.vault, epoch: header.epoch)
+        else { return }
+        header.sealedKeybag = sealed
     }
 }
 
