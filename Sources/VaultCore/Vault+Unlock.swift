@@ -1,4 +1,5 @@
 public import SecretMemory
+internal import KeyStores
 internal import VaultFormat
 public import Cryptography
 
@@ -72,7 +73,7 @@ extension Vault {
     public func unlock(phrase: borrowing RecoveryPhrase, evenIfDamaged: Bool = false) throws(VaultError) {
         let header = try HeaderFile.read(in: home)
         let master = try unwrap(phrase, header)
-        try install(Vault.open(header, master: master), evenIfDamaged: evenIfDamaged)
+        try install(open(header, master: master, proving: .keyBound), evenIfDamaged: evenIfDamaged)
         // The phrase gives the passcode's attempts back. On a disk that cannot be written there is none to give.
         if let locked = try? LockedHeader(in: home, patience: 1000) {
             try? AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
@@ -115,7 +116,7 @@ extension Vault {
             }
             wrongTag.set(nil)
             let master = try key.unwrap(slot, vault: header.vault, policyDigest: header.policy.digest())
-            let keys = try Vault.open(header, master: master)
+            let keys = try open(header, master: master, proving: assurance(of: slot))
             // A ledger that cannot be written any more must not keep the owner out: the attempt stays spent.
             try? attempt.settle()
             return Verified(master: master, keys: keys)
@@ -128,13 +129,18 @@ extension Vault {
     /// The slot's key, with the hardware's share where one is mixed in; nil when the hardware says that the secret is
     /// wrong.
     private func slotKey(_ factor: borrowing SecretBytes, _ slot: Slot) throws(VaultError) -> SlotKey? {
-        guard slot.flags.contains(.hardwareShare) else { return try SlotKey(factor: factor, slot: slot, share: nil) }
+        guard slot.flags.contains(.hardwareShare) else { return try SlotKey(factor: factor, slot: slot) }
         guard let tier = settings.tier else { throw .noTier }
         let object = HardwareObject(name: slot.hardwareName, data: slot.kindData)
-        switch try tier.redeem(object, authorisation: SlotKey.authorisation(factor: factor, slot: slot)) {
+        let authorisation = try SlotKey.authorisation(factor: factor, slot: slot)
+        let answer = try keyStore { () throws(KeyStoreError) in
+            try tier.redeem(object, authorisation: authorisation)
+        }
+        switch consume answer {
         case .share(let share): return try SlotKey(factor: factor, slot: slot, share: share)
         case .wrongSecret: return nil
         case .destroyed: throw .hardwareDestroyed
+        case .foreign: throw .foreignHardware
         }
     }
 
@@ -159,7 +165,7 @@ extension Vault {
     func unwrap(_ phrase: borrowing RecoveryPhrase, _ header: Header) throws(VaultError) -> SecretBytes {
         guard let slot = header.recoverySlot else { throw .damaged("the recovery slot is missing") }
         let factor = try SlotKey.expand(phrase, vault: header.vault)
-        let key = try SlotKey(factor: factor, slot: slot, share: nil)
+        let key = try SlotKey(factor: factor, slot: slot)
         guard key.matches(slot) else {
             throw VaultError(.wrongPhrase, "this is not the recovery phrase of this vault")
         }
@@ -167,11 +173,15 @@ extension Vault {
     }
 
     /// Checks the header's MAC before any other use of the master key, then opens the keybag.
-    static func open(_ header: Header, master: borrowing SecretBytes) throws(VaultError) -> UnlockedKeys {
+    func open(
+        _ header: Header, master: borrowing SecretBytes, proving assurance: Assurance
+    ) throws(VaultError) -> UnlockedKeys {
         let headerKeys = try HeaderKeys(master: master, vault: header.vault)
         guard headerKeys.authenticates(header) else { throw .headerAltered }
         let keybag = try Keybag(opened: headerKeys.openKeybag(of: header))
-        return try UnlockedKeys(header: header, headerKeys: headerKeys, keybag: keybag)
+        let admission = Admission(
+            assurance, policy: header.policy.collectionMinima, settings: settings.minima)
+        return try UnlockedKeys(header: header, headerKeys: headerKeys, keybag: keybag, admission: admission)
     }
 
     func install(_ keys: UnlockedKeys, evenIfDamaged: Bool = false) throws(VaultError) {
@@ -182,6 +192,9 @@ extension Vault {
 extension VaultError {
     static let noTier = VaultError(
         .hardwareUnavailable, "this passcode needs a chip that cannot be asked here; use the recovery phrase")
+    static let foreignHardware = VaultError(
+        .hardwareUnavailable,
+        "this passcode belongs to another machine's chip, or this one's was cleared; use the recovery phrase")
     static let hardwareDestroyed = VaultError(
         .hardwareDestroyed,
         "the chip does not answer for this passcode any more: its limit was reached, or it was cleared; "

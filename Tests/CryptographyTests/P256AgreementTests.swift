@@ -51,7 +51,8 @@ import Testing
 
     private func seal(_ text: [UInt8], to key: P256PublicKey, ad: [UInt8] = [1]) throws -> [UInt8] {
         try unsafe P256SealedBox.seal(
-            text.span.bytes.extracting(first: text.count / 2), text.span.bytes.extracting(last: text.count - text.count / 2),
+            text.span.bytes.extracting(first: text.count / 2),
+            text.span.bytes.extracting(last: text.count - text.count / 2),
             to: key, context: context.span.bytes, authenticating: ad.span.bytes)
     }
 

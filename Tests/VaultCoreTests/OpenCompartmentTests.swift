@@ -135,9 +135,13 @@ extension TestHome {
             #expect(errorCode { try vault.open.drop([1], "a", "bank") } == .assuranceTooLow)
             try vault.open.put([1], "a", "none", replacing: true)
         }
-        vault.open.require(.presence, for: "none")
-        vault.open.require(.none, for: "none")
-        #expect(errorCode { try vault.open.put([1], "b", "none") } == .assuranceTooLow)
+        var settings = home.settings
+        settings.minima = ["none": .presence, "other": .none]
+        let strict = try Vault(at: home.path, settings: settings)
+        #expect(errorCode { try strict.open.put([1], "b", "none") } == .assuranceTooLow)
+        #expect(errorCode { try strict.open.put([1], "b", "bank") } == .assuranceTooLow)
+        try strict.open.put([1], "b", "other")
+        try strict.open.delete("b", in: "other")
         #expect(try vault.open.records().map(\.name) == ["a"])
     }
 
@@ -151,7 +155,7 @@ extension TestHome {
         let bytes = [UInt8](repeating: 7, count: 32)
         let id = try vault.id
         let open = try RecordKeys(openKey: secret(bytes), vault: id)
-        let same = RecordKeys(domain: id, newest: open.current)
+        let same = RecordKeys(domain: id, admission: open.admission, newest: open.current)
         let other = try RecordKeys(
             openKey: secret(bytes), vault: #require(VaultID(bytes: [UInt8](repeating: 9, count: 16))))
         var cipher = try RecordCipher(open)

@@ -29,7 +29,9 @@ import VaultFormat
     @Test func anyOtherKeyFileIsRefused() {
         let bytes = keyFile(hasKey: true)
         for offset in bytes.indices {
-            #expect(throws: FormatError.self, "offset \(offset)") { try check(bytes.with(bytes[offset] ^ 1, at: offset)) }
+            #expect(throws: FormatError.self, "offset \(offset)") {
+                try check(bytes.with(bytes[offset] ^ 1, at: offset))
+            }
         }
         for count in 0..<bytes.count {
             #expect(throws: FormatError.wrongSize) { try check(Array(bytes.prefix(count))) }
@@ -113,7 +115,8 @@ import VaultFormat
         #expect(OpenFiles.copied == ["open.mdb", "open.key", "open.pub"])
         let names = ["open.mdb", "open.mdb-lock", "open.key", "open.pub", "open.mdb.damaged", "open.key.damaged"]
         #expect(OpenFiles.all == names)
-        for (path, isAllowed) in [("open.key", true), ("open.mdb", true), ("open.pub", true), ("open.mdb-lock", false)] {
+        for (path, isAllowed) in [("open.key", true), ("open.mdb", true), ("open.pub", true), ("open.mdb-lock", false)]
+        {
             let entries = ["header", "vault.mdb", path].map {
                 BackupManifest.Entry(path: $0, size: 1, digest: repeated(1, 32))
             }

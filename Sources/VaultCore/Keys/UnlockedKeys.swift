@@ -106,13 +106,16 @@ final class EpochKeys: Sendable {
 final class RecordKeys: Sendable {
     /// The vault's id, or what stands for it in another compartment: no record of one opens in the other.
     let domain: VaultID
+    /// Which collections are reached.
+    let admission: Admission
     /// Newest first; more than one only while records move to new keys.
     let epochs: [EpochKeys]
     /// The newest.
     let current: EpochKeys
 
-    init(domain: VaultID, newest: EpochKeys, older: [EpochKeys] = []) {
+    init(domain: VaultID, admission: Admission, newest: EpochKeys, older: [EpochKeys] = []) {
         self.domain = domain
+        self.admission = admission
         epochs = [newest] + older
         current = newest
     }
@@ -135,8 +138,12 @@ final class UnlockedKeys: Sendable {
 
     var epochs: [EpochKeys] { records.epochs }
     var current: EpochKeys { records.current }
+    /// What the unlock proved, and what it does not reach.
+    var admission: Admission { records.admission }
 
-    init(header: Header, headerKeys: consuming HeaderKeys, keybag: consuming Keybag) throws(VaultError) {
+    init(
+        header: Header, headerKeys: consuming HeaderKeys, keybag: consuming Keybag, admission: Admission
+    ) throws(VaultError) {
         vault = header.vault
         policy = header.policy
         self.headerKeys = headerKeys
@@ -145,7 +152,8 @@ final class UnlockedKeys: Sendable {
         guard let newest = epochs.first, newest.epoch == header.epoch else {
             throw .damaged("the keybag does not fit the header's epoch")
         }
-        records = RecordKeys(domain: header.vault, newest: newest, older: Array(epochs.dropFirst()))
+        records = RecordKeys(
+            domain: header.vault, admission: admission, newest: newest, older: Array(epochs.dropFirst()))
         self.keybag = keybag
     }
 }

@@ -24,6 +24,7 @@ public final class OpenCompartment: Sendable {
         /// What may be asked for at most.
         public static let largest = Quota(bytes: 32 << 20, items: 20_000)
 
+        /// Cut to ``largest`` where it is set.
         public init(bytes: Int, items: Int) {
             self.bytes = bytes
             self.items = items
@@ -36,18 +37,19 @@ public final class OpenCompartment: Sendable {
 
     let home: HomeDirectory
     private let gate: Gate
+    /// What the app's own code asks for, beside the rules in the header.
+    private let minima: [String: Assurance]
     let state = Mutex(State())
 
     struct State: Sendable {
         var quota = Quota.standard
-        /// What the app's own code asks for, beside the rules in the header.
-        var minima: [String: Assurance] = [:]
         var store: OpenStore?
         var lastMigration: Migration?
     }
 
-    init(in home: HomeDirectory, gate: Gate) {
+    init(in home: HomeDirectory, gate: Gate, minima: [String: Assurance]) {
         self.home = home
+        self.minima = minima
         self.gate = gate
     }
 
@@ -55,12 +57,6 @@ public final class OpenCompartment: Sendable {
     public var quota: Quota {
         get { state.withLock { $0.quota } }
         set { state.withLock { $0.quota = newValue.capped } }
-    }
-
-    /// States what a collection asks for, in the app's own code: the open compartment then refuses it, whatever a file
-    /// says. The vault's own rules hold beside it.
-    public func require(_ minimum: Assurance, for collection: String) {
-        state.withLock { $0.minima[collection] = max(minimum, $0.minima[collection] ?? .none) }
     }
 
     /// What the last unlock took in; nil before the first.
@@ -178,9 +174,8 @@ public final class OpenCompartment: Sendable {
         guard let record = RecordName(collection: collection, name: name) else { throw .invalidName }
         let header = try HeaderFile.read(in: home)
         // The rules that are known to be genuine count, where there are any.
-        let minima = gate.current?.keys.policy.collectionMinima ?? header.policy.collectionMinima
-        let own = state.withLock { $0.minima[collection] } ?? .none
-        guard max(minima[collection] ?? .none, own) == .none else { throw .assuranceTooLow }
+        let rules = gate.current?.keys.policy.collectionMinima ?? header.policy.collectionMinima
+        try Admission(.none, policy: rules, settings: minima).check(collection)
         return (record, header.vault)
     }
 
@@ -200,8 +195,6 @@ public final class OpenCompartment: Sendable {
 extension VaultError {
     static let quotaExceeded = VaultError(
         .quotaExceeded, "the open compartment is full; unlock the vault once, which empties it into the inbox")
-    static let assuranceTooLow = VaultError(
-        .assuranceTooLow, "this collection asks for an owner; it takes nothing while the vault is locked")
     static let tooLargeForOpen = VaultError(.tooLarge, "the open compartment takes values of at most 1 MiB")
     static let noPublicKey = VaultError(
         .noPublicKey,

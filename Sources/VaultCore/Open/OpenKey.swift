@@ -126,7 +126,8 @@ extension RecordKeys {
         let input = Array("holdfast/1/open".utf8) + vault.bytes
         let digest = unsafe BLAKE3.hash(input.span.bytes).bytes
         guard let domain = VaultID(bytes: Array(digest[..<16])) else { throw VaultError(.cryptography, "no domain") }
-        self.init(domain: domain, newest: keys)
+        // What it takes is decided before it is written; what is there is there.
+        self.init(domain: domain, admission: Admission(.none, policy: [:], settings: [:]), newest: keys)
     }
 
     private static func derive(

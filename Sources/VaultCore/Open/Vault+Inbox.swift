@@ -25,6 +25,7 @@ extension Vault {
     public func inbox() throws(VaultError) -> [InboxItem] {
         let reader = try gate.enterWithReader()
         defer { gate.leave(returning: reader) }
+        try reader.keys.admission.check(Vault.inboxCollection)
         var items: [InboxItem] = []
         _ = try reader.forEach { visited, plaintext, _ throws(VaultError) in
             try gate.checkOpen()
@@ -59,6 +60,7 @@ extension Vault {
         let reader = try gate.enterWithReader()
         defer { gate.leave(returning: reader) }
         do {
+            try reader.keys.admission.check(collection)
             return try reader.withRecord(collection: collection, name: name) { fields, _, _ in
                 RecordOrigin(fields.origin)
             }
@@ -72,6 +74,7 @@ extension Vault {
     ) throws -> R {
         let reader = try gate.enterWithReader()
         defer { gate.leave(returning: reader) }
+        try reader.keys.admission.check(collection)
         return try reader.withRecord(collection: collection, name: name) { fields, plaintext, _ in
             guard fields.origin == .protected else { throw VaultError.unconfirmed }
             guard fields.kind != .file else { throw VaultError.storedAsFile }
@@ -95,6 +98,7 @@ extension Vault {
     ) throws(VaultError) -> (name: String, collection: String) {
         let vault = try gate.enter()
         defer { gate.leave() }
+        try vault.keys.admission.check(Vault.inboxCollection)
         var place = (name: "", collection: "")
         let released = try vault.queue.join { session throws(VaultError) in
             place = try session.confirm(item, as: name, in: collection, replacing: replacing)
@@ -109,6 +113,7 @@ extension Vault {
         let vault = try gate.enter()
         defer { gate.leave() }
         _ = try vault.queue.join { session throws(VaultError) in
+            try session.admission.check(Vault.inboxCollection)
             guard try session.origin(Vault.inboxCollection, item) == .open else { throw .recordNotFound }
             try session.delete(collection: Vault.inboxCollection, name: item)
         }
@@ -137,6 +142,7 @@ extension WriteSession {
         guard let content, let found else { throw .recordNotFound }
         let place = (name: name ?? found.label.record.name, collection: collection ?? found.label.record.collection)
         guard RecordLimits.allow(collection: place.collection, name: place.name) else { throw .invalidName }
+        try admission.check(place.collection)
         let draft = RecordDraft(
             collection: place.collection, name: place.name, replacing: replacing, created: found.fields.created,
             now: found.fields.modified)
