@@ -54,6 +54,7 @@ extension Vault {
         let keys = try UnlockedKeys(header: header, headerKeys: headerKeys, keybag: keybag, admission: admission)
         try writeFirstRoot(keys.records, .protected, in: home)
         try AttemptLedger.create(in: home, vault: id, now: settings.clock.now())
+        try SecurityLog.create(in: home, keys: keys, clock: settings.clock)
         try OpenPublicKey.write(keys, in: home)
         try HeaderFile.create(header, in: home)
         return phrase

@@ -19,9 +19,20 @@ extension Vault {
         }
         let found = header.header
         if settings.anchor != nil || found.flags.contains(.generationAnchored) {
-            try checkAnchor(found, ledger: AttemptLedger.sequence(in: home, vault: found.vault))
+            do throws(VaultError) {
+                try checkAnchor(found, ledger: AttemptLedger.sequence(in: home, vault: found.vault))
+            } catch {
+                noteRefusal(error)
+                throw error
+            }
         }
-        var attempt = try AttemptLedger.burn(in: home, header: header, clock: settings.clock)
+        var attempt: BurnedAttempt
+        do throws(VaultError) {
+            attempt = try AttemptLedger.burn(in: home, header: header, clock: settings.clock)
+        } catch {
+            noteRefusal(error)
+            throw error
+        }
         do throws(VaultError) {
             try updateAnchor(found, ledger: attempt.ledgerSequence)
         } catch {
@@ -44,6 +55,7 @@ extension Vault {
         let policy = locked.header.policy
         guard policy.selfDestruct && policy.countsBiometricFailures else { return nil }
         let budget = try AttemptLedger.countFailure(in: home, header: locked.header, clock: settings.clock)
+        log.append(.biometricFailed)
         return budget.remaining
     }
 
@@ -59,7 +71,8 @@ extension Vault {
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, evenIfDamaged: Bool = false
     ) throws(VaultError) {
         let opened = try verify(passcode, spending: &attempt)
-        try install(opened.keys, evenIfDamaged: evenIfDamaged)
+        let success = Success(by: .passcode, after: attempt.budgetBefore)
+        try install(opened.keys, evenIfDamaged: evenIfDamaged, noting: success)
         _ = consume attempt  // nobody waits for the header meanwhile
         if !evenIfDamaged { takeInOpenItems() }
     }
@@ -73,7 +86,9 @@ extension Vault {
     public func unlock(phrase: borrowing RecoveryPhrase, evenIfDamaged: Bool = false) throws(VaultError) {
         let header = try HeaderFile.read(in: home)
         let master = try unwrap(phrase, header)
-        try install(open(header, master: master, proving: .keyBound), evenIfDamaged: evenIfDamaged)
+        let success = Success(by: .recoveryPhrase, after: budget(header))
+        try install(
+            open(header, master: master, proving: .keyBound), evenIfDamaged: evenIfDamaged, noting: success)
         // The phrase gives the passcode's attempts back. On a disk that cannot be written there is none to give.
         if let locked = try? LockedHeader(in: home, patience: 1000) {
             try? AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
@@ -106,12 +121,14 @@ extension Vault {
                 hasShare ? wrongTag.matches(tag) : attempt.knownWrong.map { constantTimeEquals(tag, $0) } ?? false
             if isRepeat {
                 try attempt.refund()
+                log.append(.repeated)
                 throw Vault.wrongPasscode(attempt, again: true)
             }
             let key = try slotKey(factor, slot)
             guard let key, key.matches(slot) else {
                 if hasShare { wrongTag.set(tag) }
                 try? attempt.refuse(tag: hasShare ? nil : tag)  // not recorded: it stays spent all the same
+                log.append(.refused)
                 throw Vault.wrongPasscode(attempt, again: false)
             }
             wrongTag.set(nil)
@@ -167,6 +184,7 @@ extension Vault {
         let factor = try SlotKey.expand(phrase, vault: header.vault)
         let key = try SlotKey(factor: factor, slot: slot)
         guard key.matches(slot) else {
+            log.append(.wrongPhrase)
             throw VaultError(.wrongPhrase, "this is not the recovery phrase of this vault")
         }
         return try key.unwrap(slot, vault: header.vault, policyDigest: header.policy.digest())
@@ -184,8 +202,13 @@ extension Vault {
         return try UnlockedKeys(header: header, headerKeys: headerKeys, keybag: keybag, admission: admission)
     }
 
-    func install(_ keys: UnlockedKeys, evenIfDamaged: Bool = false) throws(VaultError) {
-        gate.open(try UnlockedVault(keys, in: home, evenIfDamaged: evenIfDamaged))
+    /// Written down before anything can be read with the keys.
+    func install(
+        _ keys: UnlockedKeys, evenIfDamaged: Bool = false, noting success: Success?
+    ) throws(VaultError) {
+        let unlocked = try UnlockedVault(keys, in: home, evenIfDamaged: evenIfDamaged)
+        if let success { note(success, keys) }
+        gate.open(unlocked)
     }
 }
 

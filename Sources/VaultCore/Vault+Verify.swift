@@ -30,9 +30,10 @@ extension Vault {
         public var open = OpenCompartment.Check()
 
         /// Everything there, nothing damaged.
-        public var isIntact: Bool {
-            damagedRecords == 0 && damagedFiles.isEmpty && !isRolledBack && open.isIntact
-        }
+        public var isIntact: Bool { isProtectedIntact && open.isIntact }
+
+        /// As ``isIntact``, whatever the open compartment holds.
+        public var isProtectedIntact: Bool { damagedRecords == 0 && damagedFiles.isEmpty && !isRolledBack }
     }
 
     /// Reads every record and every file and compares them with the root record.

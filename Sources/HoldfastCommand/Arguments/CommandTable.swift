@@ -1,7 +1,8 @@
 /// All commands, in the order in which help lists them.
 enum CommandTable {
     static let all: [Command] = [
-        .create, .put, .get, .list, .remove, .backup, .restore, .passcodeChange, .passcodeVerify, .verify, .recover,
+        .create, .put, .get, .list, .remove, .inboxList, .inboxAccept, .inboxReject, .backup, .restore, .passcodeChange,
+        .passcodeVerify, .verify, .recover,
         .status, .tour, .completions, .help,
     ]
 

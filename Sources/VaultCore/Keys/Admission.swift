@@ -1,3 +1,4 @@
+internal import KeyStores
 public import VaultFormat
 
 /// Which collections an unlock reaches: it must prove what they ask for at least.

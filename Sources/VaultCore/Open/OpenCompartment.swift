@@ -1,7 +1,7 @@
 internal import Cryptography
 public import SecretMemory
 internal import Synchronization
-public import VaultFormat
+internal import VaultFormat
 
 /// Records that are reached without the owner: for what an app must keep while it is locked.
 ///

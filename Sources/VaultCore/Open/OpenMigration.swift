@@ -47,6 +47,10 @@ extension Vault {
                 try takeIn(vault, &report)
             } catch { report.problem = error }
         }
+        // Whatever follows in the log follows this: its state may be written later.
+        if report.moved > 0 {
+            log.append(.inboxMigrated(count: UInt32(clamping: report.moved)), begin: nil, waits: false)
+        }
         open.state.withLock { $0.lastMigration = report }
     }
 
