@@ -53,6 +53,7 @@ extension Vault {
         phrase: borrowing RecoveryPhrase, newPasscode: borrowing SecretBytes
     ) throws(VaultError) -> Recovery {
         try Vault.check(passcode: newPasscode)
+        try Wipe.finishIfBegun(in: home, settings)
         var locked = try LockedHeader(in: home)
         var header = locked.header
         let master = try unwrap(phrase, header)

@@ -22,15 +22,20 @@ public final class Vault: Sendable {
     /// The largest value that lies in a record of its own; larger ones are streamed into a file.
     public static let largestInlineValue = 1 << 20
 
-    /// Finds the vault in a folder; it starts locked.
+    /// Finds the vault in a folder; it starts locked. A wipe that was begun is finished first.
     /// - Parameters:
     ///   - path: The folder.
     ///   - minima: What an unlock must prove at least for a collection to be read, written or listed, beside what the
     ///     header's rules ask for; the stricter one holds.
-    /// - Throws: `noVault`, `damaged`, `newerVersion`, `permissionDenied`, `inputOutput`.
-    public convenience init(at path: String, minima: [String: Assurance] = [:]) throws(VaultError) {
+    ///   - wipeTargets: What a wipe must erase beside the vault; the same ones at each start.
+    /// - Throws: `wiped` when the vault was destroyed, `noVault`, `damaged`, `newerVersion`, `permissionDenied`,
+    ///   `inputOutput`; `invalidName` for a target's identifier.
+    public convenience init(
+        at path: String, minima: [String: Assurance] = [:], wipeTargets: [any WipeTarget] = []
+    ) throws(VaultError) {
         var settings = VaultSettings.standard
         settings.minima = minima
+        settings.wipeTargets = wipeTargets
         try self.init(at: path, settings: settings)
     }
 
@@ -41,7 +46,12 @@ public final class Vault: Sendable {
         guard !home.exists(VaultCreation.marker) else {
             throw VaultError(.noVault, "the vault at \(path) was never finished; create or restore it again")
         }
-        log = SecurityLog(in: home, vault: try HeaderFile.read(in: home).vault, clock: settings.clock)
+        _ = try Wipe.identifiers(of: settings.wipeTargets)
+        try Wipe.finishIfBegun(in: home, settings)
+        let header = try HeaderFile.read(in: home)
+        log = SecurityLog(in: home, vault: header.vault, clock: settings.clock)
+        // On a disk that cannot be written nothing can be erased either.
+        try? WipeJournalFile.register(settings.wipeTargets, in: home, vault: header.vault)
     }
 
     deinit { gate.close() }  // the end of a process writes nothing into the log

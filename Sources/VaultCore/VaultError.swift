@@ -23,6 +23,12 @@ public struct VaultError: Error, Sendable, Hashable {
         public static let delayed = Code("delayed")
         /// No passcode attempt is left; only the recovery phrase opens the vault.
         public static let attemptsExhausted = Code("attemptsExhausted")
+        /// The vault was destroyed, or is being destroyed; nothing opens it any more.
+        public static let wiped = Code("wiped")
+        /// A change that was to be confirmed or finished is not under way.
+        public static let notPending = Code("notPending")
+        /// A wipe's receipt was signed with another key than the one given.
+        public static let receiptMismatch = Code("receiptMismatch")
         /// The home is older than what a key store remembers of it; only the recovery phrase opens it.
         public static let rollbackSuspected = Code("rollbackSuspected")
         /// A key store or chip that the vault needs could not be asked.
