@@ -82,7 +82,7 @@ final class Gate: Sendable {
         case .idle(let reader): return reader
         case .needed(let vault, let generation):
             do throws(VaultError) {
-                return try RecordReader(vault.keys, vault.database, generation: generation)
+                return try RecordReader(vault.keys.records, vault.database, generation: generation)
             } catch {
                 leave()
                 throw error

@@ -22,6 +22,7 @@ extension Vault {
         let verified = try verify(current, spending: &attempt)
         var header = attempt.header.header
         let costs = try newCosts(header)
+        verified.keys.complete(&header)
         header.set(
             try Vault.passcodeSlot(
                 new, costs: costs, wrapping: verified.master, header: header, tier: tier(of: header.passcodeSlot)))
@@ -73,6 +74,7 @@ extension Vault {
         guard keybag.epochs.first == header.epoch else { throw .damaged("the keybag does not fit the header's epoch") }
         let costs = try newCosts(header)
         let old = locked.header.passcodeSlot
+        keybag.complete(&header, headerKeys)
         header.slots.removeAll { $0.kind == .passcode }
         let made = try slotAfterRecovery(newPasscode, old, costs: costs, wrapping: master, header: header)
         header.set(made.slot)
@@ -87,6 +89,7 @@ extension Vault {
         try AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
         try? resetAnchor(locked.header)
         try install(open(locked.header, master: master, proving: .keyBound), noting: success)
+        takeInOpenItems()
         return Recovery(headerWasAltered: isAltered, hardwareWasDropped: made.isDropped)
     }
 
@@ -159,6 +162,7 @@ extension Vault {
         // Whoever was unlocked before could go on writing under keys that the old header opens: shut out from here on. The
         // rekey itself is done; should this fail, finishRekey begins with it again.
         _ = try? beginMoving()
+        takeInOpenItems()
     }
 
     /// Whether records still lie under older keys.
@@ -188,7 +192,17 @@ extension Vault {
             progress(min(done, total), total)
             start = step.next
         }
+        try drainOpenItems()
         try forgetOlderKeys()
+    }
+
+    /// What was sealed to the older public key must be taken in before its private key is forgotten. Nobody seals to it
+    /// any more: the first look has put the new one in its place.
+    private func drainOpenItems() throws(VaultError) {
+        repeat {
+            takeInOpenItems()
+            if let problem = open.lastMigration?.problem { throw problem }
+        } while open.lastMigration?.left ?? 0 > 0
     }
 
     private static let movedAtOnce = 256
@@ -199,7 +213,7 @@ extension Vault {
         let vault = try gate.enter()
         defer { gate.leave() }
         _ = try vault.queue.perform { session throws(VaultError) in session.touch() }
-        return Int(clamping: try RecordReader(vault.keys, vault.database).root().count)
+        return Int(clamping: try RecordReader(vault.keys.records, vault.database).root().count)
     }
 
     /// One transaction's worth; between two of them the vault can be used and locked.

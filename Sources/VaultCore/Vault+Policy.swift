@@ -74,6 +74,7 @@ extension Vault {
         } catch { throw VaultError(invalidPolicy: error) }
         guard header.policy != attempt.header.header.policy else { return header.policy }
         guard let costs = header.passcodeSlot?.derivation else { throw .damaged("the passcode slot is missing") }
+        verified.keys.complete(&header)
         header.set(
             try Vault.passcodeSlot(
                 passcode, costs: costs, wrapping: verified.master, header: header,

@@ -13,7 +13,7 @@ extension Vault {
         defer { gate.leave(returning: reader) }
         try reader.keys.admission.check(collection)
         return try reader.withRecord(collection: collection, name: name) { fields, plaintext, _ in
-            guard case .inline = fields.kind else { throw VaultError.storedAsFile }
+            guard fields.kind != .file else { throw VaultError.storedAsFile }
             return try body(plaintext.extracting(fields.contentOffset..<plaintext.byteCount))
         }
     }
@@ -111,6 +111,10 @@ extension Vault {
         public let modified: Int64
         /// Whether the content lies in an encrypted file of its own.
         public let isFile: Bool
+        /// Who wrote it: the owner, or whoever was there while the vault was locked.
+        public let origin: RecordOrigin
+        /// It is sealed to the vault and waits in the open compartment: its own name and size are not known yet.
+        public let isSealed: Bool
     }
 
     /// The records of one collection, or of all, sorted by collection and name.
@@ -145,7 +149,8 @@ extension Vault {
         }
         return RecordInfo(
             collection: name.collection, name: name.name, size: size, created: fields.created,
-            modified: fields.modified, isFile: fields.kind == .file)
+            modified: fields.modified, isFile: fields.kind == .file, origin: RecordOrigin(fields.origin),
+            isSealed: fields.kind == .sealed)
     }
 }
 

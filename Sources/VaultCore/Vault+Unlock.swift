@@ -84,6 +84,8 @@ extension Vault {
         let opened = try verify(passcode, spending: &attempt)
         let success = Success(by: .passcode, after: attempt.budgetBefore)
         try install(opened.keys, evenIfDamaged: evenIfDamaged, noting: success)
+        _ = consume attempt  // nobody waits for the header meanwhile
+        if !evenIfDamaged { takeInOpenItems() }
     }
 
     /// Opens the vault with its recovery phrase; attempts are not counted, 256 bits cannot be guessed.
@@ -104,6 +106,7 @@ extension Vault {
             try? AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
             try? resetAnchor(locked.header)
         }
+        if !evenIfDamaged { takeInOpenItems() }
     }
 
     /// A right passcode's fruits.

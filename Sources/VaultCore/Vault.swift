@@ -14,6 +14,9 @@ public final class Vault: Sendable {
     /// What happens to the vault is written here.
     package let log: SecurityLog
 
+    /// Records that are reached while the vault is locked.
+    public let open: OpenCompartment
+
     /// The collection used when none is named.
     public static let defaultCollection = "default"
     /// The largest value that lies in a record of its own; larger ones are streamed into a file.
@@ -39,6 +42,7 @@ public final class Vault: Sendable {
     package init(at path: String, settings: VaultSettings) throws(VaultError) {
         home = try HomeDirectory(path: path)
         self.settings = settings
+        open = OpenCompartment(in: home, gate: gate, minima: settings.minima)
         guard !home.exists(VaultCreation.marker) else {
             throw VaultError(.noVault, "the vault at \(path) was never finished; create or restore it again")
         }
@@ -79,10 +83,10 @@ final class UnlockedVault: Sendable {
     let queue: WriteQueue
 
     init(_ keys: UnlockedKeys, in home: HomeDirectory, evenIfDamaged: Bool = false) throws(VaultError) {
-        database = try DatabaseEnvironment.acquire(in: home)
+        database = try DatabaseEnvironment.acquire(.protected, in: home)
         // One read of the root record proves that database and keys belong together.
-        _ = try RecordReader(keys, database).root(evenIfDamaged: evenIfDamaged)
-        queue = try WriteQueue(keys, database, in: home)
+        _ = try RecordReader(keys.records, database).root(evenIfDamaged: evenIfDamaged)
+        queue = try WriteQueue(keys.records, database, in: home)
         self.keys = keys
     }
 }

@@ -63,6 +63,12 @@ public struct VaultError: Error, Sendable, Hashable {
         public static let diskFull = Code("diskFull")
         /// The user may not read or write these files.
         public static let permissionDenied = Code("permissionDenied")
+        /// The open compartment is full.
+        public static let quotaExceeded = Code("quotaExceeded")
+        /// Written while the vault was locked, and not confirmed by its owner.
+        public static let unconfirmed = Code("unconfirmed")
+        /// The vault has no public key that could be written to while it is locked.
+        public static let noPublicKey = Code("noPublicKey")
         /// Another process holds the vault for longer than we wait.
         public static let busy = Code("busy")
         /// Reading or writing failed in another way; the reason has the system's words.

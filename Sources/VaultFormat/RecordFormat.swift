@@ -60,6 +60,10 @@ package struct RecordFields: Sendable, Hashable {
         case inline = 0
         /// In a file of its own; the content is a ``FileDescriptor``.
         case file = 1
+        /// Sealed to the vault's public key, name and all; in the open compartment only.
+        case sealed = 2
+        /// In the record itself, behind a ``RecordLabel``: taken in from the open compartment, not confirmed yet.
+        case inbox = 3
     }
 
     /// Who wrote it.
@@ -80,6 +84,8 @@ package struct RecordFields: Sendable, Hashable {
     package var modified: Int64
     package var collectionSize: Int
     package var nameSize: Int
+    /// Bytes of the ``RecordLabel`` between name and content; zero but for ``Kind/inbox``.
+    package var labelSize = 0
 
     package init(
         kind: Kind, origin: Origin, sequence: UInt64, created: Int64, modified: Int64,
@@ -95,7 +101,10 @@ package struct RecordFields: Sendable, Hashable {
     }
 
     /// Offset of the content in the plaintext.
-    package var contentOffset: Int { RecordFields.size + collectionSize + nameSize }
+    package var contentOffset: Int { labelOffset + labelSize }
+
+    /// Offset of what follows the name.
+    package var labelOffset: Int { RecordFields.size + collectionSize + nameSize }
 
     package func write(into bytes: inout MutableRawSpan) {
         bytes.store(RecordFields.version, at: 0)
@@ -125,6 +134,8 @@ package struct RecordFields: Sendable, Hashable {
         self.init(
             kind: kind, origin: origin, sequence: sequence, created: created, modified: modified,
             collectionSize: Int(collectionSize), nameSize: Int(nameSize))
+        guard origin == .open || kind != .inbox && kind != .sealed else { throw .invalid(field: "record") }
+        if kind == .inbox { labelSize = try RecordLabel.size(in: bytes, at: labelOffset) }
         guard contentOffset <= bytes.byteCount else { throw .invalid(field: "record") }
     }
 }

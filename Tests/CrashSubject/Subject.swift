@@ -26,13 +26,16 @@ import VaultCore
     }
 
     private static func run(_ mode: String, _ home: String, _ clock: FileClock, _ rest: [String]) throws -> Bool {
-        // These two read their orders from standard input; the others only watch it end.
+        // These read their orders from standard input; the others only watch it end.
         switch mode {
         case "guess":
             try Guesses.onDemand(home, clock, first: number(rest, 0))
             return true
         case "flip":
             try Flips.run(home, clock)
+            return true
+        case "open-garbage":
+            try OpenGarbage.run(home, clock)
             return true
         default: Parent.endWithIt()
         }
@@ -50,6 +53,8 @@ import VaultCore
         case "script": try Script.run(home, clock)
         case "script-create": Script.create(home, clock)
         case "script-backup": try Script.backup(home, clock, to: rest.first ?? "")
+        case "open-script": try OpenWork.script(home, clock)
+        case "open-mix": try OpenWork.mix(home, clock, writer: number(rest, 0), count: number(rest, 1))
         case "small-disk": try SmallDisk.run(home, clock)
         default: return false
         }

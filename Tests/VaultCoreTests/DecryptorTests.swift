@@ -487,7 +487,7 @@ extension RecoveryPhraseBox {
 
 extension Vault {
     /// Rekeys with a new phrase and gives its words.
-    fileprivate func rekeyForTest(_ passcode: String, to new: String) throws -> String {
+    func rekeyForTest(_ passcode: String, to new: String) throws -> String {
         let box = RecoveryPhraseBox(try Vault.newRecoveryPhrase())
         let old = try secret(passcode)
         let next = try secret(new)

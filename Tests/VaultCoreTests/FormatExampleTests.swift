@@ -62,7 +62,7 @@ import Testing
         let keys = try keys()
         let lookup = try keys.current.lookupKey(collection: "default", name: "é")
         #expect(try lookup.bytes == example["lookup key"])
-        var cipher = try RecordCipher(keys)
+        var cipher = try RecordCipher(keys.records)
         let record = try example["record"]
         let size = try record.withRawSpan { record in try lookup.withBytes { try cipher.open(record, lookupKey: $0) } }
         let plaintext = cipher.withPlaintext(size) { $0.array }

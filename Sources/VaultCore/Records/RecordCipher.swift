@@ -29,15 +29,16 @@ struct RecordCipher: ~Copyable {
     /// Larger buffers are given back after use: locked memory is scarce.
     private static let keptScratch = 4096
     private static let largestPlaintext =
-        RecordFields.size + RecordName.maximumCollectionSize + RecordName.maximumNameSize + Vault.largestInlineValue
+        RecordFields.size + RecordName.maximumCollectionSize + RecordName.maximumNameSize
+        + max(RecordLabel.maximumSize, SealedItem.maximumOverhead) + Vault.largestInlineValue
 
-    init(_ keys: UnlockedKeys) throws(VaultError) {
+    init(_ keys: RecordKeys) throws(VaultError) {
         var older: [Context] = []
         for epoch in keys.epochs.dropFirst() { older.append(try Context(epoch)) }
         let newest = try RecordCipher.context(keys.current)
         let associated = try RecordCipher.buffer(SealedRecord.authenticatedSize)
         let scratch = try RecordCipher.buffer(RecordCipher.keptScratch)
-        vault = keys.vault
+        vault = keys.domain
         self.newest = newest
         newestEpoch = keys.current.epoch
         self.older = older
@@ -104,7 +105,7 @@ struct RecordCipher: ~Copyable {
 
     /// Decrypts the root record's value, behind which its number stands in clear.
     mutating func openRoot(_ value: RawSpan) throws(VaultError) -> Int {
-        guard value.byteCount == SealedRoot.size else { throw .damagedRecord }
+        guard SealedRoot.isSize(value.byteCount) else { throw .damagedRecord }
         let zeros = Digest()
         return try zeros.withBytes { key throws(VaultError) in
             try open(value.extracting(0..<value.byteCount - SealedRoot.numberSize), lookupKey: key)

@@ -4,13 +4,13 @@ internal import VaultFormat
 
 /// One reader: a parked snapshot and a cipher with its buffer. A pool of them serves as many threads.
 final class RecordReader: @unchecked Sendable {  // taken from the pool by one thread at a time
-    let keys: UnlockedKeys
+    let keys: RecordKeys
     /// The unlocking that the keys are of.
     let generation: UInt64
     // Unchecked, because one thread uses it at a time: the checks would cost a read 2 % of its time.
     @exclusivity(unchecked) private var state: State
 
-    init(_ keys: UnlockedKeys, _ database: DatabaseLease, generation: UInt64 = 0) throws(VaultError) {
+    init(_ keys: RecordKeys, _ database: DatabaseLease, generation: UInt64 = 0) throws(VaultError) {
         self.keys = keys
         self.generation = generation
         unsafe state = State(transaction: try ReadTransaction(database), cipher: try RecordCipher(keys))
@@ -61,7 +61,7 @@ extension RecordReader {
 extension RecordReader.State {
     @inline(__always)
     mutating func withRecord<R: ~Copyable>(
-        collection: String, name: String, _ keys: UnlockedKeys, _ body: (RecordFields, RawSpan, EpochKeys) throws -> R
+        collection: String, name: String, _ keys: RecordKeys, _ body: (RecordFields, RawSpan, EpochKeys) throws -> R
     ) throws -> R {
         let (size, epoch) = try open(collection: collection, name: name, keys)
         defer { cipher.wipe(size) }
@@ -73,7 +73,7 @@ extension RecordReader.State {
     /// Decrypts a record into the cipher's buffer; the snapshot is over when this returns. Not generic, unlike its
     /// caller, so that the whole of the work is compiled as one.
     private mutating func open(
-        collection: String, name: String, _ keys: UnlockedKeys
+        collection: String, name: String, _ keys: RecordKeys
     ) throws(VaultError) -> (size: Int, epoch: EpochKeys) {
         try transaction.renew()
         defer { transaction.park() }
@@ -96,7 +96,7 @@ extension RecordReader.State {
     }
 
     /// A record that is not there may be one that another process moved to new keys.
-    private func checkKeysAreCurrent(_ keys: UnlockedKeys) throws(VaultError) {
+    private func checkKeysAreCurrent(_ keys: RecordKeys) throws(VaultError) {
         let epoch = try rootEpoch()
         if !keys.epochs.contains(where: { $0.epoch == epoch }) { throw .keysChanged }
     }
@@ -142,7 +142,7 @@ extension RecordReader.State {
     }
 
     mutating func forEach(
-        _ keys: UnlockedKeys, searching: Bool,
+        _ keys: RecordKeys, searching: Bool,
         _ body: (RecordReader.Visited, RawSpan, Int) throws(VaultError) -> Void
     ) throws(VaultError) -> (root: RootRecord, isOfSnapshot: Bool) {
         try transaction.renew()

@@ -24,7 +24,7 @@ extension DatabaseFile {
         guard let missing = try unsafe missingPages(handle) else { return }
         let size = try unsafe extent(handle).size
         // The list of free pages may itself lie in what is missing: zeros there are damage that LMDB finds.
-        try system("extending \(DatabaseEnvironment.fileName)") {
+        try system("extending the database") {
             unsafe ftruncate(descriptor, off_t(missing.upperBound * pageSize(handle)))
         }
         do throws(VaultError) {
@@ -35,7 +35,7 @@ extension DatabaseFile {
         }
     }
 
-    private static var shorter: VaultError { .damaged("\(DatabaseEnvironment.fileName) is shorter than it says") }
+    private static var shorter: VaultError { .damaged("the database is shorter than it says") }
 
     private static func pageSize(_ handle: OpaquePointer) -> UInt64 {
         var statistics = MDB_stat()
@@ -47,7 +47,7 @@ extension DatabaseFile {
         var descriptor: Int32 = -1
         var status = stat()
         unsafe mdb_env_get_fd(handle, &descriptor)
-        try system("examining \(DatabaseEnvironment.fileName)") { unsafe fstat(descriptor, &status) }
+        try system("examining the database") { unsafe fstat(descriptor, &status) }
         return (descriptor, status.st_size)
     }
 
@@ -76,13 +76,13 @@ extension DatabaseFile {
     /// How many of the free pages have this number or a higher one.
     private static func freePages(_ handle: OpaquePointer, from first: UInt64) throws(VaultError) -> UInt64 {
         var transaction: OpaquePointer?
-        try VaultCore.database("reading \(DatabaseEnvironment.fileName)") {
+        try VaultCore.database("reading the database") {
             unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
         }
         defer { unsafe mdb_txn_abort(transaction) }
         var cursor: OpaquePointer?
         let listOfFreePages: MDB_dbi = 0
-        try VaultCore.database("reading \(DatabaseEnvironment.fileName)") {
+        try VaultCore.database("reading the database") {
             unsafe mdb_cursor_open(transaction, listOfFreePages, &cursor)
         }
         defer { unsafe mdb_cursor_close(cursor) }
@@ -92,7 +92,7 @@ extension DatabaseFile {
         while true {
             let code = unsafe mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
             if code == MDB_NOTFOUND { return found }
-            guard code == 0 else { throw .database(code, "reading \(DatabaseEnvironment.fileName)") }
+            guard code == 0 else { throw .database(code, "reading the database") }
             // Each entry is the number of pages and then their numbers.
             let numbers = unsafe UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size)
             for offset in stride(from: 8, through: numbers.count - 8, by: 8) {

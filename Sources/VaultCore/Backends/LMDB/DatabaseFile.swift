@@ -36,7 +36,7 @@ enum DatabaseFile {
             let isRight = try arePlausible(before, descriptor, pageSize)
             if isRight { return }
             guard try metas(descriptor, pageSize) != before else {
-                throw .damaged("\(DatabaseEnvironment.fileName): its first pages do not fit together")
+                throw .damaged("the database: its first pages do not fit together")
             }
         }
         throw VaultError(.busy, "the vault is being written without a pause; try again")
@@ -138,7 +138,7 @@ enum DatabaseFile {
 
     private static func read(_ descriptor: Int32, _ offset: Int, _ count: Int) throws(VaultError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
-        try system("reading \(DatabaseEnvironment.fileName)") {
+        try system("reading the database") {
             unsafe bytes.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, count, off_t(offset)) }
         }
         return bytes

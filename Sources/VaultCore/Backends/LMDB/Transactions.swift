@@ -12,6 +12,15 @@ extension MDB_val {
     fileprivate var bytes: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(start: mv_data, count: mv_size) }
 }
 
+extension MDB_stat {
+    /// Bytes of the pages that entries take.
+    fileprivate var usedBytes: Int {
+        let pages = ms_branch_pages &+ ms_leaf_pages &+ ms_overflow_pages
+        let (bytes, isOverflow) = pages.multipliedReportingOverflow(by: Int(ms_psize))
+        return isOverflow || bytes < 0 ? .max : bytes
+    }
+}
+
 /// A read transaction that is kept and renewed: a snapshot costs nanoseconds instead of an allocation.
 @safe struct ReadTransaction: ~Copyable, @unchecked Sendable {  // one user at a time; MDB_NOTLS lets threads change
     private let handle: OpaquePointer
@@ -77,6 +86,15 @@ extension MDB_val {
             guard code == 0 else { throw failure(.database(code, "reading")) }
             try unsafe body(RawSpan(_unsafeBytes: key.bytes), RawSpan(_unsafeBytes: value.bytes))
         }
+    }
+
+    /// Bytes of the pages that the entries take now.
+    consuming func usedBytes() throws(VaultError) -> Int {
+        try renew()
+        defer { park() }
+        var statistics = MDB_stat()
+        try VaultCore.database("reading") { unsafe mdb_stat(handle, database, &statistics) }
+        return statistics.usedBytes
     }
 
     /// Number of entries.
@@ -173,6 +191,13 @@ extension MDB_val {
         return true
     }
 
+    /// Bytes of the pages that the entries take, as they are now.
+    func usedBytes() throws(VaultError) -> Int {
+        var statistics = MDB_stat()
+        try VaultCore.database("reading") { unsafe mdb_stat(handle, database, &statistics) }
+        return statistics.usedBytes
+    }
+
     /// Some keys in order, from the first one not below `start`, at most `limit`.
     func keys(from start: [UInt8], limit: Int) throws(VaultError) -> [[UInt8]] {
         var cursor: OpaquePointer?
@@ -202,7 +227,7 @@ extension MDB_val {
 extension DatabaseEnvironment {
     /// Writes a consistent, compacted snapshot to an open file while others go on reading and writing.
     func copy(to descriptor: Int32) throws(VaultError) {
-        try VaultCore.database("copying \(DatabaseEnvironment.fileName)") {
+        try VaultCore.database("copying the database") {
             unsafe mdb_env_copyfd2(handle, descriptor, UInt32(MDB_CP_COMPACT))
         }
     }
