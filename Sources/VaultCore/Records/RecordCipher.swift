@@ -137,9 +137,8 @@ struct RecordCipher: ~Copyable {
         prepareAssociatedData(newestEpoch, lookupKey)
         value.store(newestEpoch, at: 0)
         nonce.withBytes { nonce in
-            for index in 0..<SealedRecord.nonceSize {
-                value.store(nonce.integer(at: index, as: UInt8.self) ?? 0, at: SealedRecord.epochSize + index)
-            }
+            value.store(nonce.integer(at: 0, as: UInt64.self) ?? 0, at: SealedRecord.epochSize)
+            value.store(nonce.integer(at: 8, as: UInt32.self) ?? 0, at: SealedRecord.epochSize + 8)
         }
         do throws(CryptographyError) {
             try value.withPart(SealedRecord.boxOffset..<value.byteCount) { box throws(CryptographyError) in
