@@ -1,5 +1,6 @@
 import Testing
 import VaultCore
+import VaultFormat
 
 /// Definite failures of a biometric prompt: counted only while self-destruct is on, and only by the switch.
 @Suite struct BiometricFailureTests {
