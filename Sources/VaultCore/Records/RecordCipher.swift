@@ -25,6 +25,8 @@ struct RecordCipher: ~Copyable {
     private let older: [Context]
     /// Not secret; such memory is the cheapest to lend.
     private var associated: SecretBytes
+    /// The epoch that `associated` names now; 0 at first.
+    private var associatedEpoch: UInt32 = 0
     private(set) var scratch: SecretBytes
     /// Larger buffers are given back after use: locked memory is scarce.
     private static let keptScratch = 4096
@@ -152,6 +154,10 @@ struct RecordCipher: ~Copyable {
     }
 
     private mutating func prepareAssociatedData(_ epoch: UInt32, _ lookupKey: RawSpan) {
+        if epoch == associatedEpoch {
+            return associated.withMutableBytes { SealedRecord.writeLookupKey(lookupKey, into: &$0) }
+        }
+        associatedEpoch = epoch
         associated.withMutableBytes { bytes in
             SealedRecord.writeAuthenticatedData(vault: vault, epoch: epoch, lookupKey: lookupKey, into: &bytes)
         }
