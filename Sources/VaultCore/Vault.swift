@@ -11,6 +11,8 @@ public final class Vault: Sendable {
     /// The tag of the last wrong passcode where a hardware share is mixed in: on the disk it would let a search that
     /// costs Argon2id only find a near miss.
     let wrongTag = WrongTag()
+    /// What happens to the vault is written here.
+    package let log: SecurityLog
 
     /// The collection used when none is named.
     public static let defaultCollection = "default"
@@ -18,9 +20,15 @@ public final class Vault: Sendable {
     public static let largestInlineValue = 1 << 20
 
     /// Finds the vault in a folder; it starts locked.
+    /// - Parameters:
+    ///   - path: The folder.
+    ///   - minima: What an unlock must prove at least for a collection to be read, written or listed, beside what the
+    ///     header's rules ask for; the stricter one holds.
     /// - Throws: `noVault`, `damaged`, `newerVersion`, `permissionDenied`, `inputOutput`.
-    public convenience init(at path: String) throws(VaultError) {
-        try self.init(at: path, settings: .standard)
+    public convenience init(at path: String, minima: [String: Assurance] = [:]) throws(VaultError) {
+        var settings = VaultSettings.standard
+        settings.minima = minima
+        try self.init(at: path, settings: settings)
     }
 
     package init(at path: String, settings: VaultSettings) throws(VaultError) {
@@ -29,16 +37,21 @@ public final class Vault: Sendable {
         guard !home.exists(VaultCreation.marker) else {
             throw VaultError(.noVault, "the vault at \(path) was never finished; create or restore it again")
         }
-        _ = try HeaderFile.read(in: home)
+        log = SecurityLog(in: home, vault: try HeaderFile.read(in: home).vault, clock: settings.clock)
     }
 
-    deinit { lock() }
+    deinit { gate.close() }  // the end of a process writes nothing into the log
 
     /// Whether the keys are in memory now.
     public var isUnlocked: Bool { gate.current != nil }
 
     /// Wipes every key. Reads and writes that run in other threads are let finish first.
-    public func lock() { gate.close() }
+    public func lock() { lock(because: .requested) }
+
+    /// As ``lock()``, and the log says why. The keys are gone before it is written.
+    public func lock(because reason: LogLockReason) {
+        if gate.close() { log.append(.locked(reason)) }
+    }
 
     /// The rules of the header while they are known to be genuine: nil while the vault is locked.
     package var authenticatedPolicy: VaultPolicy? { gate.current?.keys.policy }

@@ -190,6 +190,9 @@ public struct BurnedAttempt: ~Copyable, Sendable {
     /// Attempts left, this one not among them.
     public var remainingAttempts: Int { ledger.budget.remaining }
 
+    /// What was counted before it.
+    var budgetBefore: AttemptBudget { before }
+
     /// The tag of the last passcode known to be wrong.
     var knownWrong: [UInt8]? { ledger.knownWrong }
 

@@ -47,7 +47,7 @@ internal import VaultFormat
 
 extension Gate {
     /// Finds and decrypts a record. What is returned must not outlive the gate.
-    /// - Throws: `locked`, `recordNotFound`, `damaged`, `keysChanged`.
+    /// - Throws: `locked`, `assuranceTooLow`, `recordNotFound`, `damaged`, `keysChanged`.
     func lendRecord(collection: String, name: String) throws(VaultError) -> LentRecord {
         let taken = takeReader()
         let reader: Unmanaged<RecordReader>

@@ -35,6 +35,7 @@ final class RecordReader: @unchecked Sendable {  // taken from the pool by one t
     /// Finds a record and decrypts it into the buffer; the caller wipes it in the end. After a failure nothing is there.
     func open(collection: String, name: String) -> Result<Opened, VaultError> {
         do throws(VaultError) {
+            try keys.admission.check(collection)
             let size = try unsafe state.open(collection: collection, name: name, keys).size
             do throws(VaultError) {
                 return .success(try unsafe state.cipher.withPlaintext(size, RecordReader.opened))
