@@ -60,6 +60,7 @@ let package = Package(
         library("VaultFormat"),
         library("VaultCore", ["VaultFormat", "Cryptography", "SecretMemory"], c: ["CLMDB"]),
         library("AppLockCore", ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
+        library("AgentMessages"),
         library("Holdfast", ["AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         .executableTarget(
             name: "HoldfastCommand", dependencies: exported.map { .byName(name: $0) }, swiftSettings: settings),
@@ -70,6 +71,7 @@ let package = Package(
         tests("VaultCoreTests", ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         tests("AppLockCoreTests", ["AppLockCore", "VaultCore", "VaultFormat", "SecretMemory"]),
         tests("HoldfastTests", exported),
+        tests("AgentMessagesTests", ["AgentMessages"]),
         tests("CommandTests", ["HoldfastCommand"]),
     ],
     swiftLanguageModes: [.v6]
