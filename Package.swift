@@ -62,6 +62,7 @@ let package = Package(
         library("KeyStores", ["VaultFormat", "Cryptography", "SecretMemory"], c: ["CTSS2"]),
         library("VaultCore", ["VaultFormat", "KeyStores", "Cryptography", "SecretMemory"], c: ["CLMDB"]),
         library("AppLockCore", ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
+        library("AgentMessages"),
         library("Holdfast", ["AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         .executableTarget(
             name: "HoldfastCommand", dependencies: exported.map { .byName(name: $0) }, swiftSettings: settings),
@@ -75,6 +76,7 @@ let package = Package(
         tests("VaultCoreTests", ["VaultCore", "KeyStores", "VaultFormat", "Cryptography", "SecretMemory"]),
         tests("AppLockCoreTests", ["AppLockCore", "VaultCore", "VaultFormat", "SecretMemory"]),
         tests("HoldfastTests", exported),
+        tests("AgentMessagesTests", ["AgentMessages"]),
         tests("CommandTests", ["HoldfastCommand", "RealParts"]),
     ],
     swiftLanguageModes: [.v6]
