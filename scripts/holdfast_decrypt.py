@@ -587,7 +587,7 @@ def open_domain(vault):
 
 
 class OpenCompartment(Vault):
-    """What was written while the vault was locked (section 19), read as a vault of its own."""
+    """What was written while the vault was locked (section 20), read as a vault of its own."""
 
     def __init__(self, vault):
         with open(os.path.join(vault.home, "open.key"), "rb") as file:

@@ -105,7 +105,7 @@ struct OpenContents: ~Copyable {
     }
 
     /// A hash of what no two sealed values have in common: where it lies, its nonce and its tag.
-    private static func term(_ lookup: Digest, _ value: RawSpan) -> Sum256 {
+    static func term(_ lookup: Digest, _ value: RawSpan) -> Sum256 {
         var input = lookup.bytes
         for offset in SealedRecord.epochSize..<SealedRecord.boxOffset {
             input.append(value.integer(at: offset, as: UInt8.self) ?? 0)

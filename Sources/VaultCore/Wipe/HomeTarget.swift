@@ -30,13 +30,17 @@ struct HomeTarget: Sendable {
     /// Everything else, in the order of erasing: what can open or count before what is merely unreadable.
     static let all: [HomeTarget] = [
         HomeTarget(ledger, "the attempt ledger", .overwrite([AttemptLedger.name])),
-        HomeTarget("open-keys", "keys of the open compartment", .overwrite(["open.key", "open.pub"])),
+        HomeTarget(
+            "open-keys", "keys of the open compartment",
+            .overwrite([OpenFiles.key, OpenFiles.damagedKey, OpenFiles.publicKey])),
         HomeTarget("log-state", "the key of the security log", .overwrite([LogStateFile.name])),
         HomeTarget(
             "records", "records",
             .remove([DatabaseName.protected.file, DatabaseName.protected.file + "-lock"])),
         HomeTarget("files", "large values", .folder(FileStore.folder)),
-        HomeTarget("open-records", "records of the open compartment", .remove(["open.mdb", "open.mdb-lock"])),
+        HomeTarget(
+            "open-records", "records of the open compartment",
+            .remove([OpenFiles.database, OpenFiles.database + "-lock", OpenFiles.damagedDatabase])),
         HomeTarget("log", "the security log", .remove([LogSegment.name, LogSegment.previousName, LogSegment.newName])),
         HomeTarget("backup-manifest", "the list of a backup", .remove([BackupManifest.fileName])),
         HomeTarget("creation-mark", "the mark of a creation", .remove([VaultCreation.marker])),
