@@ -63,7 +63,7 @@ package struct LogRestart: Sendable, Hashable {
     package let reason: Reason
     /// The segment that is kept as the previous one; nil when nothing was there to keep.
     package let previous: LogLink?
-    /// The index behind the last entry of it that was found right.
+    /// The index behind the last entry that it had.
     package let found: UInt64
     /// What the attempt ledger knew at that time: wrong passcodes, and attempts never checked.
     package let refused: UInt32

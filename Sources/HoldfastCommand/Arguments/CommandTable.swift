@@ -2,7 +2,7 @@
 enum CommandTable {
     static let all: [Command] = [
         .create, .put, .get, .list, .remove, .backup, .restore, .passcodeChange, .passcodeVerify, .verify, .recover,
-        .status, .tour, .completions, .help,
+        .status, .log, .tour, .completions, .help,
     ]
 
     /// Options that may stand before the command too.

@@ -17,6 +17,8 @@ enum Options {
         "collection", "C", help: "The collection; \"\(defaultCollection)\" when not given.")
     static let onlyCollection = TextOption("collection", "C", help: "Only this collection.")
 
+    static let last = TextOption("last", "N", .number, help: "Only the newest N entries.")
+
     static let passcodeDescriptor = DescriptorOption(
         "passcode-fd", "Read the passcode from file descriptor N, one line.")
     static let passcodesDescriptor = DescriptorOption(
