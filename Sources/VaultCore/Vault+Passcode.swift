@@ -82,7 +82,7 @@ extension Vault {
         destroyShare(of: old)
         try AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
         try? resetAnchor(locked.header)
-        try install(Vault.open(locked.header, master: master), noting: success)
+        try install(open(locked.header, master: master, proving: .keyBound), noting: success)
         return Recovery(headerWasAltered: isAltered)
     }
 
@@ -128,7 +128,8 @@ extension Vault {
             covered throws(VaultError) in
             try headerKeys.mac(covered)
         }
-        try install(Vault.open(attempt.header.header, master: master), noting: nil)
+        let proving = assurance(of: attempt.header.header.passcodeSlot)
+        try install(open(attempt.header.header, master: master, proving: proving), noting: nil)
         // Whoever was unlocked before could go on writing under keys that the old header opens: shut out from here on. The
         // rekey itself is done; should this fail, finishRekey begins with it again.
         _ = try? beginMoving()
@@ -234,7 +235,8 @@ extension Vault {
         try locked.replace(header) { covered throws(VaultError) in try keys.headerKeys.mac(covered) }
         try? updateAnchor(locked.header, ledger: 0)
         let headerKeys = try keys.headerKeys.copy()
-        let fewer = try UnlockedKeys(header: locked.header, headerKeys: headerKeys, keybag: keybag)
+        let fewer = try UnlockedKeys(
+            header: locked.header, headerKeys: headerKeys, keybag: keybag, admission: keys.admission)
         gate.replace(vault, with: try UnlockedVault(fewer, in: home))
     }
 }

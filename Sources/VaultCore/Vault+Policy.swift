@@ -34,7 +34,8 @@ extension Vault {
         }
         // Who has it open goes on under the new rules.
         if let open = gate.current {
-            let keys = try Vault.open(attempt.header.header, master: verified.master)
+            let keys = try self.open(
+                attempt.header.header, master: verified.master, proving: verified.keys.admission.assurance)
             gate.replace(open, with: try UnlockedVault(keys, in: home))
         }
         return header.policy

@@ -1,4 +1,5 @@
 public import SecretMemory
+internal import KeyStores
 internal import VaultFormat
 public import Cryptography
 
@@ -84,7 +85,8 @@ extension Vault {
         let header = try HeaderFile.read(in: home)
         let master = try unwrap(phrase, header)
         let success = Success(by: .recoveryPhrase, after: budget(header))
-        try install(Vault.open(header, master: master), evenIfDamaged: evenIfDamaged, noting: success)
+        try install(
+            open(header, master: master, proving: .keyBound), evenIfDamaged: evenIfDamaged, noting: success)
         // The phrase gives the passcode's attempts back. On a disk that cannot be written there is none to give.
         if let locked = try? LockedHeader(in: home, patience: 1000) {
             try? AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
@@ -128,7 +130,7 @@ extension Vault {
             }
             wrongTag.set(nil)
             let master = try key.unwrap(slot, vault: header.vault, policyDigest: header.policy.digest())
-            let keys = try Vault.open(header, master: master)
+            let keys = try open(header, master: master, proving: assurance(of: slot))
             // A ledger that cannot be written any more must not keep the owner out: the attempt stays spent.
             try? attempt.settle()
             return Verified(master: master, keys: keys)
@@ -141,13 +143,18 @@ extension Vault {
     /// The slot's key, with the hardware's share where one is mixed in; nil when the hardware says that the secret is
     /// wrong.
     private func slotKey(_ factor: borrowing SecretBytes, _ slot: Slot) throws(VaultError) -> SlotKey? {
-        guard slot.flags.contains(.hardwareShare) else { return try SlotKey(factor: factor, slot: slot, share: nil) }
+        guard slot.flags.contains(.hardwareShare) else { return try SlotKey(factor: factor, slot: slot) }
         guard let tier = settings.tier else { throw .noTier }
         let object = HardwareObject(name: slot.hardwareName, data: slot.kindData)
-        switch try tier.redeem(object, authorisation: SlotKey.authorisation(factor: factor, slot: slot)) {
+        let authorisation = try SlotKey.authorisation(factor: factor, slot: slot)
+        let answer = try keyStore { () throws(KeyStoreError) in
+            try tier.redeem(object, authorisation: authorisation)
+        }
+        switch consume answer {
         case .share(let share): return try SlotKey(factor: factor, slot: slot, share: share)
         case .wrongSecret: return nil
         case .destroyed: throw .hardwareDestroyed
+        case .foreign: throw .foreignHardware
         }
     }
 
@@ -172,7 +179,7 @@ extension Vault {
     func unwrap(_ phrase: borrowing RecoveryPhrase, _ header: Header) throws(VaultError) -> SecretBytes {
         guard let slot = header.recoverySlot else { throw .damaged("the recovery slot is missing") }
         let factor = try SlotKey.expand(phrase, vault: header.vault)
-        let key = try SlotKey(factor: factor, slot: slot, share: nil)
+        let key = try SlotKey(factor: factor, slot: slot)
         guard key.matches(slot) else {
             log.append(.wrongPhrase)
             throw VaultError(.wrongPhrase, "this is not the recovery phrase of this vault")
@@ -181,11 +188,15 @@ extension Vault {
     }
 
     /// Checks the header's MAC before any other use of the master key, then opens the keybag.
-    static func open(_ header: Header, master: borrowing SecretBytes) throws(VaultError) -> UnlockedKeys {
+    func open(
+        _ header: Header, master: borrowing SecretBytes, proving assurance: Assurance
+    ) throws(VaultError) -> UnlockedKeys {
         let headerKeys = try HeaderKeys(master: master, vault: header.vault)
         guard headerKeys.authenticates(header) else { throw .headerAltered }
         let keybag = try Keybag(opened: headerKeys.openKeybag(of: header))
-        return try UnlockedKeys(header: header, headerKeys: headerKeys, keybag: keybag)
+        let admission = Admission(
+            assurance, policy: header.policy.collectionMinima, settings: settings.minima)
+        return try UnlockedKeys(header: header, headerKeys: headerKeys, keybag: keybag, admission: admission)
     }
 
     /// Written down before anything can be read with the keys.
@@ -201,6 +212,9 @@ extension Vault {
 extension VaultError {
     static let noTier = VaultError(
         .hardwareUnavailable, "this passcode needs a chip that cannot be asked here; use the recovery phrase")
+    static let foreignHardware = VaultError(
+        .hardwareUnavailable,
+        "this passcode belongs to another machine's chip, or this one's was cleared; use the recovery phrase")
     static let hardwareDestroyed = VaultError(
         .hardwareDestroyed,
         "the chip does not answer for this passcode any more: its limit was reached, or it was cleared; "

@@ -20,9 +20,15 @@ public final class Vault: Sendable {
     public static let largestInlineValue = 1 << 20
 
     /// Finds the vault in a folder; it starts locked.
+    /// - Parameters:
+    ///   - path: The folder.
+    ///   - minima: What an unlock must prove at least for a collection to be read, written or listed, beside what the
+    ///     header's rules ask for; the stricter one holds.
     /// - Throws: `noVault`, `damaged`, `newerVersion`, `permissionDenied`, `inputOutput`.
-    public convenience init(at path: String) throws(VaultError) {
-        try self.init(at: path, settings: .standard)
+    public convenience init(at path: String, minima: [String: Assurance] = [:]) throws(VaultError) {
+        var settings = VaultSettings.standard
+        settings.minima = minima
+        try self.init(at: path, settings: settings)
     }
 
     package init(at path: String, settings: VaultSettings) throws(VaultError) {
