@@ -36,10 +36,11 @@ let exported = ["Holdfast", "AppLockCore", "VaultCore", "KeyStores", "VaultForma
 #if os(Linux)
 let crashTests: [Target] = [
     .executableTarget(
-        name: "CrashSubject", dependencies: ["VaultCore", "Cryptography", "SecretMemory"], path: "Tests/CrashSubject",
+        name: "CrashSubject", dependencies: ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory"],
+        path: "Tests/CrashSubject",
         swiftSettings: settings),
     .target(name: "FaultInjection", path: "Tests/FaultInjection"),
-    tests("CrashTests", ["CrashSubject", "VaultCore", "Cryptography", "SecretMemory"]),
+    tests("CrashTests", ["CrashSubject", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
 ]
 let crashProducts: [Product] = [.library(name: "FaultInjection", type: .dynamic, targets: ["FaultInjection"])]
 #else

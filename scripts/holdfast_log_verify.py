@@ -41,7 +41,10 @@ NAMES = {
     **{32 + number: name for number, name in enumerate(RUN_KINDS)},
 }  # fmt: skip
 METHODS = ("", "passcode", "recoveryPhrase", "deviceOwner", "hardware", "biometrics", "devicePasscode")
-REASONS = ("", "requested", "idle", "timeout", "background", "system", "suspend", "ended", "wipe")
+REASONS = (
+    "", "requested", "idle", "timeout", "background", "system", "suspend", "ended", "wipe", "userSwitch",
+    "lidClosed", "minimised", "panic", "clock",
+)  # fmt: skip
 RESTARTS = ("", "nothingFound", "stateLost", "backup", "restored")
 ALTERATIONS = ("", "missing", "replaced", "cut", "changed", "extended", "stateBehind")
 

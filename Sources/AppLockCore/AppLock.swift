@@ -66,7 +66,7 @@ public actor AppLock {
         timer?.cancel()
         observers.finish()
         recordObservers.finish()
-        vault.lock()
+        vault.lock(because: .ended)
     }
 
     /// What the lock is doing now.
@@ -127,7 +127,7 @@ public actor AppLock {
     /// moment opens nothing: its keys go as soon as the check ends. Nothing is destroyed.
     public nonisolated func panic() {
         emergencies.add()
-        vault.lock()
+        vault.lock(because: .panic)
         Task { await self.run(.panic) }
     }
 
@@ -158,7 +158,7 @@ public actor AppLock {
 
     private func perform(_ effect: LockEffect) {
         switch effect {
-        case .dropKeys: vault.lock()
+        case .dropKeys: vault.lock(because: LogLockReason(machine.state))
         case .startTimer(let instant): startTimer(instant)
         case .stopTimer:
             timer?.cancel()

@@ -146,6 +146,16 @@ public enum LogLockReason: UInt8, Sendable, Hashable, CaseIterable {
     case ended = 7
     /// A wipe began.
     case wipe = 8
+    /// Another user of the machine came to the front.
+    case userSwitch = 9
+    /// The lid was closed.
+    case lidClosed = 10
+    /// The window was minimised.
+    case minimised = 11
+    /// The owner pulled the emergency brake.
+    case panic = 12
+    /// The clock was that of another boot, or went back.
+    case clock = 13
 }
 
 /// Rules of the header, by bit.

@@ -11,7 +11,8 @@ enum LogText {
         "created": "the vault was created", "rotated": "a new part of the log begins",
         "confirmed": "the passcode was checked and right", "passcodeChanged": "the passcode was changed",
         "refused": "a wrong passcode", "repeated": "the same wrong passcode again, not counted",
-        "wrongPhrase": "a wrong recovery phrase", "turnedAway": "an attempt was turned away: a delay ran, or none was left",
+        "wrongPhrase": "a wrong recovery phrase",
+        "turnedAway": "an attempt was turned away: a delay ran, or none was left",
         "biometricFailed": "a biometric prompt without a match", "backedUp": "a backup was made",
         "rollbackReported": "the key store knows of another state of this vault",
         "selfDestructArmed": "the countdown to self-destruct began", "selfDestructEnabled": "self-destruct was enabled",
@@ -40,7 +41,8 @@ enum LogText {
             return "a new passcode was set with the recovery phrase" + (altered ? "; the header had been changed" : "")
         case "fallbackUsed": return "opened by \(text(event, "step")), because: \(text(event, "because"))"
         case "wipeBegun": return event["isDeliberate"] == .flag(true) ? "a wipe began" : "a wipe began at the limit"
-        case "inboxMigrated": return "\(Format.count(number(event, "count"), "record")) came out of the open compartment"
+        case "inboxMigrated":
+            return "\(Format.count(number(event, "count"), "record")) came out of the open compartment"
         case "drill": return event["passed"] == .flag(true) ? "a drill was passed" : "a drill failed"
         case "restarted": return restarts[text(event, "reason")]
         case "altered": return alterations[text(event, "kind")]
@@ -49,7 +51,8 @@ enum LogText {
     }
 
     private static let methods = [
-        "passcode": "the passcode", "recoveryPhrase": "the recovery phrase", "deviceOwner": "the device owner's consent",
+        "passcode": "the passcode", "recoveryPhrase": "the recovery phrase",
+        "deviceOwner": "the device owner's consent",
         "hardware": "the chip", "biometrics": "biometrics", "devicePasscode": "the device's passcode",
     ]
 
@@ -57,6 +60,9 @@ enum LogText {
         "requested": "locked", "idle": "locked after a while without use", "timeout": "locked by the timer",
         "background": "locked when the app was left", "system": "locked with the screen",
         "suspend": "locked before sleep", "ended": "locked at the end of its process", "wipe": "locked for a wipe",
+        "userSwitch": "locked because another user came", "lidClosed": "locked with the lid",
+        "minimised": "locked when it was minimised", "panic": "locked by the emergency brake",
+        "clock": "locked because the clock changed",
     ]
 
     private static let restarts = [

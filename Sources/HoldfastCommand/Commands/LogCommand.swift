@@ -57,7 +57,9 @@ private func lines(_ entries: [SecurityLogEntry]) -> String {
 
 private func text(_ report: SecurityLogReport) -> String {
     var kept = Format.count(report.entries.count, "entry", "entries")
-    if let first = report.entries.first?.index, let last = report.entries.last?.index { kept += ", \(first) to \(last)" }
+    if let first = report.entries.first?.index, let last = report.entries.last?.index {
+        kept += ", \(first) to \(last)"
+    }
     var facts = [("kept", kept)]
     facts += report.findings.map { ("entry \($0.position)", $0.text) }
     facts += report.notes.map { ("note", $0) }
