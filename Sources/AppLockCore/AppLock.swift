@@ -127,7 +127,7 @@ public actor AppLock {
     /// moment opens nothing: its keys go as soon as the check ends. Nothing is destroyed.
     public nonisolated func panic() {
         emergencies.add()
-        vault.lock()
+        vault.lock(because: .panic)
         Task { await self.run(.panic) }
     }
 

@@ -48,6 +48,8 @@ import VaultCore
         case "recover": try KeyChanges.recoveries(home, clock, from: number(rest, 0), phrase: number(rest, 1))
         case "rekey": try KeyChanges.rekeys(home, clock, from: number(rest, 0), phrase: number(rest, 1))
         case "policy": try PolicyChanges.endless(home, clock, from: number(rest, 0))
+        case "log": try LogAppends.endless(home, clock, first: number(rest, 0))
+        case "log-some": try LogAppends.some(home, clock, first: number(rest, 0), count: number(rest, 1))
         case "create": Homes.creations(below: home, clock)
         case "backup": try Homes.backups(of: home, clock, below: rest.first ?? "")
         case "script": try Script.run(home, clock)

@@ -41,6 +41,8 @@ private func facts(_ status: Vault.Status) -> [(String, String)] {
     } else if let wait = status.retryAfter {
         facts.append(("", "the next one is taken in \(Format.wait(wait))"))
     }
+    let entries = status.log.entries.map { Format.count($0, "entry", "entries") }
+    facts.append(("security log", [entries, status.log.problem].compactMap(\.self).joined(separator: "; ")))
     return facts
 }
 
@@ -91,6 +93,9 @@ extension Vault.Status {
             "refusedAttempts": .integer(Int64(refusedAttempts)),
             "retryAfterSeconds": retryAfter.map { .integer(Format.roundedUpSeconds($0)) } ?? .null,
             "isPasscodeClosed": .boolean(isPasscodeClosed), "selfDestruct": .boolean(policy.selfDestruct),
+            "log": .object([
+                "entries": log.entries.map { .count($0) } ?? .null, "problem": log.problem.map { .text($0) } ?? .null,
+            ]),
         ])
     }
 }
