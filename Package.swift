@@ -39,7 +39,7 @@ let crashTests: [Target] = [
         name: "CrashSubject", dependencies: ["VaultCore", "Cryptography", "SecretMemory"], path: "Tests/CrashSubject",
         swiftSettings: settings),
     .target(name: "FaultInjection", path: "Tests/FaultInjection"),
-    tests("CrashTests", ["CrashSubject", "VaultCore", "Cryptography", "SecretMemory"]),
+    tests("CrashTests", ["CrashSubject", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
 ]
 let crashProducts: [Product] = [.library(name: "FaultInjection", type: .dynamic, targets: ["FaultInjection"])]
 #else
@@ -70,7 +70,7 @@ let package = Package(
         tests("VaultCoreTests", ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         tests("AppLockCoreTests", ["AppLockCore", "VaultCore", "VaultFormat", "SecretMemory"]),
         tests("HoldfastTests", exported),
-        tests("CommandTests", ["HoldfastCommand"]),
+        tests("CommandTests", ["HoldfastCommand"] + exported),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -49,6 +49,10 @@ import VaultCore
         case "script": try Script.run(home, clock)
         case "script-create": Script.create(home, clock)
         case "script-backup": try Script.backup(home, clock, to: rest.first ?? "")
+        case "wipe-limit": try Wipes.reachLimit(home, clock, guess: number(rest, 0))
+        case "wipe-owner": try Wipes.byOwner(home, clock)
+        case "wipe-start": Wipes.start(home, clock)
+        case "toggle": try Wipes.toggle(home, clock)
         case "small-disk": try SmallDisk.run(home, clock)
         default: return false
         }

@@ -2,7 +2,8 @@
 enum CommandTable {
     static let all: [Command] = [
         .create, .put, .get, .list, .remove, .backup, .restore, .passcodeChange, .passcodeVerify, .verify, .recover,
-        .status, .tour, .completions, .help,
+        .status, .selfDestructEnable, .selfDestructDisable, .selfDestructCancel, .selfDestructStatus, .wipe,
+        .receiptVerify, .tour, .completions, .help,
     ]
 
     /// Options that may stand before the command too.

@@ -39,6 +39,7 @@ private func facts(_ status: Vault.Status) -> [(String, String)] {
     } else if let wait = status.retryAfter {
         facts.append(("", "the next one is taken in \(Format.wait(wait))"))
     }
+    facts.append(("self-destruct", status.policy.selfDestruct ? "on" + status.destructionWarning : "off"))
     return facts
 }
 
