@@ -1,4 +1,5 @@
 public import Cryptography
+internal import KeyStores
 public import SecretMemory
 internal import VaultFormat
 
@@ -49,9 +50,11 @@ extension Vault {
         let covered = try format(HeaderFile.name) { () throws(FormatError) in try header.authenticatedBytes() }
         header.mac = try headerKeys.mac(covered)
         try DatabaseEnvironment.create(in: home)
-        let keys = try UnlockedKeys(header: header, headerKeys: headerKeys, keybag: keybag)
+        let admission = Admission(.keyBound, policy: [:], settings: [:])
+        let keys = try UnlockedKeys(header: header, headerKeys: headerKeys, keybag: keybag, admission: admission)
         try writeFirstRoot(keys, in: home)
         try AttemptLedger.create(in: home, vault: id, now: settings.clock.now())
+        try SecurityLog.create(in: home, keys: keys, clock: settings.clock)
         try HeaderFile.create(header, in: home)
         return phrase
     }
@@ -85,11 +88,13 @@ extension Vault {
         var slot = try emptySlot(header.passcodeSlot?.id ?? 1, .passcode, [.bindsPolicy], costs)
         let factor = try SlotKey.stretch(passcode, for: slot)
         guard let tier else {
-            return try SlotKey(factor: factor, slot: slot, share: nil)
+            return try SlotKey(factor: factor, slot: slot)
                 .wrap(master, into: slot, vault: header.vault, policyDigest: header.policy.digest())
         }
-        let made = try tier.makeShare(
-            authorisation: SlotKey.authorisation(factor: factor, slot: slot), limit: header.policy.attemptLimit)
+        let authorisation = try SlotKey.authorisation(factor: factor, slot: slot)
+        let made = try keyStore { () throws(KeyStoreError) in
+            try tier.makeShare(authorisation: authorisation, limit: header.policy.attemptLimit)
+        }
         slot.flags.insert(.hardwareShare)
         slot.hardwareName = made.object.name
         slot.kindData = made.object.data
@@ -102,7 +107,7 @@ extension Vault {
     ) throws(VaultError) -> Slot {
         let slot = try emptySlot(header.recoverySlot?.id ?? 2, .recoveryPhrase, [], nil)
         let factor = try SlotKey.expand(phrase, vault: header.vault)
-        return try SlotKey(factor: factor, slot: slot, share: nil)
+        return try SlotKey(factor: factor, slot: slot)
             .wrap(master, into: slot, vault: header.vault, policyDigest: header.policy.digest())
     }
 

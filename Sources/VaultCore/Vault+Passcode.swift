@@ -8,7 +8,8 @@ extension Vault {
     public func verify(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt
     ) throws(VaultError) {
-        _ = try verify(passcode, spending: &attempt)
+        let verified = try verify(passcode, spending: &attempt)
+        note(Success(.confirmed, after: attempt.budgetBefore), verified.keys)
     }
 
     /// Gives the vault another passcode. The vault's keys stay: an old copy of the header still opens with the old
@@ -23,7 +24,7 @@ extension Vault {
         let costs = try newCosts(header)
         header.set(
             try Vault.passcodeSlot(new, costs: costs, wrapping: verified.master, header: header, tier: settings.tier))
-        try replace(&attempt, with: header) { covered throws(VaultError) in
+        try replace(&attempt, with: header, noting: .passcodeChanged, verified.keys) { covered throws(VaultError) in
             try verified.keys.headerKeys.mac(covered)
         }
     }
@@ -72,11 +73,17 @@ extension Vault {
         header.set(
             try Vault.passcodeSlot(newPasscode, costs: costs, wrapping: master, header: header, tier: settings.tier))
         let old = try HeaderFile.read(in: home).passcodeSlot
-        try locked.replace(header) { covered throws(VaultError) in try headerKeys.mac(covered) }
+        let success = Success(.recovered(headerWasAltered: isAltered), after: budget(header))
+        do throws(VaultError) {
+            try locked.replace(header) { covered throws(VaultError) in try headerKeys.mac(covered) }
+        } catch {
+            if locked.header.generation > header.generation { log.append(success.event) }
+            throw error
+        }
         destroyShare(of: old)
         try AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
         try? resetAnchor(locked.header)
-        try install(Vault.open(locked.header, master: master))
+        try install(open(locked.header, master: master, proving: .keyBound), noting: success)
         return Recovery(headerWasAltered: isAltered)
     }
 
@@ -118,8 +125,12 @@ extension Vault {
         // Slots of other kinds wrap the old master key and would open nothing.
         header.slots.removeAll { $0.kind != .passcode && $0.kind != .recoveryPhrase }
         header.sealedKeybag = try keybag.sealed(by: headerKeys, vault: header.vault, epoch: epoch)
-        try replace(&attempt, with: header) { covered throws(VaultError) in try headerKeys.mac(covered) }
-        try install(Vault.open(attempt.header.header, master: master))
+        try replace(&attempt, with: header, noting: .rekeyed(epoch: epoch), verified.keys) {
+            covered throws(VaultError) in
+            try headerKeys.mac(covered)
+        }
+        let proving = assurance(of: attempt.header.header.passcodeSlot)
+        try install(open(attempt.header.header, master: master, proving: proving), noting: nil)
         // Whoever was unlocked before could go on writing under keys that the old header opens: shut out from here on. The
         // rekey itself is done; should this fail, finishRekey begins with it again.
         _ = try? beginMoving()
@@ -225,7 +236,8 @@ extension Vault {
         try locked.replace(header) { covered throws(VaultError) in try keys.headerKeys.mac(covered) }
         try? updateAnchor(locked.header, ledger: 0)
         let headerKeys = try keys.headerKeys.copy()
-        let fewer = try UnlockedKeys(header: locked.header, headerKeys: headerKeys, keybag: keybag)
+        let fewer = try UnlockedKeys(
+            header: locked.header, headerKeys: headerKeys, keybag: keybag, admission: keys.admission)
         gate.replace(vault, with: try UnlockedVault(fewer, in: home))
     }
 }

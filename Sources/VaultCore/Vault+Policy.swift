@@ -57,6 +57,7 @@ extension Vault {
             }
             throw error
         }
+        log.append(.selfDestruct(isOn ? .enabled : .disabled))
         if !isOn { try? ReceiptKeyFile.destroy(in: home) }
         return try wipeReceiptKey
     }
@@ -76,12 +77,14 @@ extension Vault {
         header.set(
             try Vault.passcodeSlot(
                 passcode, costs: costs, wrapping: verified.master, header: header, tier: settings.tier))
-        try replace(&attempt, with: header) { covered throws(VaultError) in
+        let changed = LogEvent.policyChanged(LogPolicyFields(from: attempt.header.header.policy, to: header.policy))
+        try replace(&attempt, with: header, noting: changed, verified.keys) { covered throws(VaultError) in
             try verified.keys.headerKeys.mac(covered)
         }
         // Who has it open goes on under the new rules.
         if let open = gate.current {
-            let keys = try Vault.open(attempt.header.header, master: verified.master)
+            let keys = try self.open(
+                attempt.header.header, master: verified.master, proving: verified.keys.admission.assurance)
             gate.replace(open, with: try UnlockedVault(keys, in: home))
         }
         return header.policy

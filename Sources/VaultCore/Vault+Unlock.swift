@@ -1,4 +1,5 @@
 public import SecretMemory
+internal import KeyStores
 internal import VaultFormat
 public import Cryptography
 
@@ -11,7 +12,7 @@ extension Vault {
     public func burnAttempt() throws(VaultError) -> BurnedAttempt {
         do throws(VaultError) {
             return try burn()
-        } catch  where error.code == .wiped {
+        } catch where error.code == .wiped {
             throw Wipe.finish(in: home, settings) ?? error
         }
     }
@@ -26,9 +27,20 @@ extension Vault {
         }
         let found = header.header
         if settings.anchor != nil || found.flags.contains(.generationAnchored) {
-            try checkAnchor(found, ledger: AttemptLedger.sequence(in: home, vault: found.vault))
+            do throws(VaultError) {
+                try checkAnchor(found, ledger: AttemptLedger.sequence(in: home, vault: found.vault))
+            } catch {
+                noteRefusal(error)
+                throw error
+            }
         }
-        var attempt = try AttemptLedger.burn(in: home, header: header, clock: settings.clock)
+        var attempt: BurnedAttempt
+        do throws(VaultError) {
+            attempt = try AttemptLedger.burn(in: home, header: header, clock: settings.clock)
+        } catch {
+            noteRefusal(error)
+            throw error
+        }
         do throws(VaultError) {
             try updateAnchor(found, ledger: attempt.ledgerSequence)
         } catch {
@@ -43,8 +55,8 @@ extension Vault {
     /// is busy, locked out or missing is never told here.
     ///
     /// - Returns: Attempts left, or nil where such failures do not count.
-    /// - Throws: `wiped` when it was the last one; `damaged`, `busy`, `readOnly` and the like: it could not be recorded. The owner is then asked for the
-    ///   passcode, which needs the ledger too.
+    /// - Throws: `wiped` when it was the last one; `damaged`, `busy`, `readOnly` and the like: it could not be recorded.
+    ///   The owner is then asked for the passcode, which needs the ledger too.
     @discardableResult
     public func countFailedBiometrics() throws(VaultError) -> Int? {
         try Wipe.finishIfBegun(in: home, settings)
@@ -53,6 +65,7 @@ extension Vault {
         guard policy.selfDestruct && policy.countsBiometricFailures else { return nil }
         let budget = try AttemptLedger.countFailure(in: home, header: locked.header, clock: settings.clock)
         if budget.decision(at: settings.clock.now()) == .destroy { throw destroy(locked) }
+        log.append(.biometricFailed)
         return budget.remaining
     }
 
@@ -69,7 +82,8 @@ extension Vault {
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, evenIfDamaged: Bool = false
     ) throws(VaultError) {
         let opened = try verify(passcode, spending: &attempt)
-        try install(opened.keys, evenIfDamaged: evenIfDamaged)
+        let success = Success(by: .passcode, after: attempt.budgetBefore)
+        try install(opened.keys, evenIfDamaged: evenIfDamaged, noting: success)
     }
 
     /// Opens the vault with its recovery phrase; attempts are not counted, 256 bits cannot be guessed.
@@ -82,7 +96,9 @@ extension Vault {
         try Wipe.finishIfBegun(in: home, settings)
         let header = try HeaderFile.read(in: home)
         let master = try unwrap(phrase, header)
-        try install(Vault.open(header, master: master), evenIfDamaged: evenIfDamaged)
+        let success = Success(by: .recoveryPhrase, after: budget(header))
+        try install(
+            open(header, master: master, proving: .keyBound), evenIfDamaged: evenIfDamaged, noting: success)
         // The phrase gives the passcode's attempts back. On a disk that cannot be written there is none to give.
         if let locked = try? LockedHeader(in: home, patience: 1000) {
             try? AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
@@ -114,20 +130,24 @@ extension Vault {
                 hasShare ? wrongTag.matches(tag) : attempt.knownWrong.map { constantTimeEquals(tag, $0) } ?? false
             if isRepeat {
                 try attempt.refund()
+                log.append(.repeated)
                 throw Vault.wrongPasscode(attempt, again: true)
             }
             let key = try slotKey(factor, slot)
             guard let key, key.matches(slot) else {
                 if hasShare { wrongTag.set(tag) }
+                var isRecorded = true
                 do throws(VaultError) {
                     try attempt.refuse(tag: hasShare ? nil : tag)
-                } catch { throw Vault.wrongPasscode(attempt, again: false) }  // it stays spent all the same
-                if attempt.mustDestroy { throw destroy(attempt.header) }
+                } catch { isRecorded = false }  // it stays spent all the same
+                // Before the log is written: nothing comes between the limit and the keys' end.
+                if isRecorded, attempt.mustDestroy { throw destroy(attempt.header) }
+                log.append(.refused)
                 throw Vault.wrongPasscode(attempt, again: false)
             }
             wrongTag.set(nil)
             let master = try key.unwrap(slot, vault: header.vault, policyDigest: header.policy.digest())
-            let keys = try Vault.open(header, master: master)
+            let keys = try open(header, master: master, proving: assurance(of: slot))
             // A ledger that cannot be written any more must not keep the owner out: the attempt stays spent.
             try? attempt.settle()
             return Verified(master: master, keys: keys)
@@ -140,13 +160,18 @@ extension Vault {
     /// The slot's key, with the hardware's share where one is mixed in; nil when the hardware says that the secret is
     /// wrong.
     private func slotKey(_ factor: borrowing SecretBytes, _ slot: Slot) throws(VaultError) -> SlotKey? {
-        guard slot.flags.contains(.hardwareShare) else { return try SlotKey(factor: factor, slot: slot, share: nil) }
+        guard slot.flags.contains(.hardwareShare) else { return try SlotKey(factor: factor, slot: slot) }
         guard let tier = settings.tier else { throw .noTier }
         let object = HardwareObject(name: slot.hardwareName, data: slot.kindData)
-        switch try tier.redeem(object, authorisation: SlotKey.authorisation(factor: factor, slot: slot)) {
+        let authorisation = try SlotKey.authorisation(factor: factor, slot: slot)
+        let answer = try keyStore { () throws(KeyStoreError) in
+            try tier.redeem(object, authorisation: authorisation)
+        }
+        switch consume answer {
         case .share(let share): return try SlotKey(factor: factor, slot: slot, share: share)
         case .wrongSecret: return nil
         case .destroyed: throw .hardwareDestroyed
+        case .foreign: throw .foreignHardware
         }
     }
 
@@ -172,29 +197,42 @@ extension Vault {
     func unwrap(_ phrase: borrowing RecoveryPhrase, _ header: Header) throws(VaultError) -> SecretBytes {
         guard let slot = header.recoverySlot else { throw .damaged("the recovery slot is missing") }
         let factor = try SlotKey.expand(phrase, vault: header.vault)
-        let key = try SlotKey(factor: factor, slot: slot, share: nil)
+        let key = try SlotKey(factor: factor, slot: slot)
         guard key.matches(slot) else {
+            log.append(.wrongPhrase)
             throw VaultError(.wrongPhrase, "this is not the recovery phrase of this vault")
         }
         return try key.unwrap(slot, vault: header.vault, policyDigest: header.policy.digest())
     }
 
     /// Checks the header's MAC before any other use of the master key, then opens the keybag.
-    static func open(_ header: Header, master: borrowing SecretBytes) throws(VaultError) -> UnlockedKeys {
+    func open(
+        _ header: Header, master: borrowing SecretBytes, proving assurance: Assurance
+    ) throws(VaultError) -> UnlockedKeys {
         let headerKeys = try HeaderKeys(master: master, vault: header.vault)
         guard headerKeys.authenticates(header) else { throw .headerAltered }
         let keybag = try Keybag(opened: headerKeys.openKeybag(of: header))
-        return try UnlockedKeys(header: header, headerKeys: headerKeys, keybag: keybag)
+        let admission = Admission(
+            assurance, policy: header.policy.collectionMinima, settings: settings.minima)
+        return try UnlockedKeys(header: header, headerKeys: headerKeys, keybag: keybag, admission: admission)
     }
 
-    func install(_ keys: UnlockedKeys, evenIfDamaged: Bool = false) throws(VaultError) {
-        gate.open(try UnlockedVault(keys, in: home, evenIfDamaged: evenIfDamaged))
+    /// Written down before anything can be read with the keys.
+    func install(
+        _ keys: UnlockedKeys, evenIfDamaged: Bool = false, noting success: Success?
+    ) throws(VaultError) {
+        let unlocked = try UnlockedVault(keys, in: home, evenIfDamaged: evenIfDamaged)
+        if let success { note(success, keys) }
+        gate.open(unlocked)
     }
 }
 
 extension VaultError {
     static let noTier = VaultError(
         .hardwareUnavailable, "this passcode needs a chip that cannot be asked here; use the recovery phrase")
+    static let foreignHardware = VaultError(
+        .hardwareUnavailable,
+        "this passcode belongs to another machine's chip, or this one's was cleared; use the recovery phrase")
     static let hardwareDestroyed = VaultError(
         .hardwareDestroyed,
         "the chip does not answer for this passcode any more: its limit was reached, or it was cleared; "

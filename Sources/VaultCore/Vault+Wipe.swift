@@ -1,4 +1,5 @@
 public import Cryptography
+internal import KeyStores
 public import SecretMemory
 public import VaultFormat
 
@@ -74,7 +75,7 @@ extension Vault {
         }
         let ending = Wipe(home, settings.wipeTargets, mark).run(locked.file)
         endShares(of: locked.header)
-        lock()
+        gate.close()  // not lock(): there is no log any more to write that into
         return WipeReport(
             receipt: ending.receipt, receiptPath: "\(home.path)/\(WipeReceipt.fileName)",
             isFinished: ending.isFinished, summary: ending.error.reason)
@@ -94,6 +95,13 @@ extension Vault {
     public var isWiped: Bool {
         guard let file = try? home.openFile(HeaderFile.name, O_RDONLY) else { return Wipe.finished(in: home) != nil }
         return (try? file.read(Header.fileSize, at: 0)).flatMap(HeaderFile.mark) != nil
+    }
+
+    /// The first step of a wipe by itself, for measuring it; the next start finishes the rest.
+    /// - Throws: `busy`, `readOnly`, `inputOutput`.
+    package func eraseKeysOnly() throws(VaultError) {
+        let locked = try LockedHeader(in: home)
+        try Wipe.eraseKeys(WipeMark(vault: locked.header.vault, cause: .owner, begun: Wipe.now()), locked.file)
     }
 
     /// Whether a path is the vault's own folder or the one of its files.
@@ -124,7 +132,7 @@ extension Vault {
         let mark = WipeMark(vault: locked.header.vault, cause: .attempts, begun: Wipe.now())
         let ending = Wipe(home, settings.wipeTargets, mark).run(locked.file)
         endShares(of: locked.header)
-        lock()
+        gate.close()
         return ending.error
     }
 

@@ -11,6 +11,8 @@ public final class Vault: Sendable {
     /// The tag of the last wrong passcode where a hardware share is mixed in: on the disk it would let a search that
     /// costs Argon2id only find a near miss.
     let wrongTag = WrongTag()
+    /// What happens to the vault is written here.
+    package let log: SecurityLog
 
     /// The collection used when none is named.
     public static let defaultCollection = "default"
@@ -18,16 +20,18 @@ public final class Vault: Sendable {
     public static let largestInlineValue = 1 << 20
 
     /// Finds the vault in a folder; it starts locked. A wipe that was begun is finished first.
-    /// - Throws: `wiped` when the vault was destroyed, `noVault`, `damaged`, `newerVersion`, `permissionDenied`, `inputOutput`.
-    public convenience init(at path: String) throws(VaultError) {
-        try self.init(at: path, settings: .standard)
-    }
-
-    /// As ``init(at:)``, with what a wipe must erase beside the vault.
-    /// - Parameter wipeTargets: The app's; the same ones at each start.
-    /// - Throws: As ``init(at:)``; `invalidName` for a target's identifier.
-    public convenience init(at path: String, wipeTargets: [any WipeTarget]) throws(VaultError) {
+    /// - Parameters:
+    ///   - path: The folder.
+    ///   - minima: What an unlock must prove at least for a collection to be read, written or listed, beside what the
+    ///     header's rules ask for; the stricter one holds.
+    ///   - wipeTargets: What a wipe must erase beside the vault; the same ones at each start.
+    /// - Throws: `wiped` when the vault was destroyed, `noVault`, `damaged`, `newerVersion`, `permissionDenied`,
+    ///   `inputOutput`; `invalidName` for a target's identifier.
+    public convenience init(
+        at path: String, minima: [String: Assurance] = [:], wipeTargets: [any WipeTarget] = []
+    ) throws(VaultError) {
         var settings = VaultSettings.standard
+        settings.minima = minima
         settings.wipeTargets = wipeTargets
         try self.init(at: path, settings: settings)
     }
@@ -40,18 +44,24 @@ public final class Vault: Sendable {
         }
         _ = try Wipe.identifiers(of: settings.wipeTargets)
         try Wipe.finishIfBegun(in: home, settings)
-        let header = try HeaderFile.read(in: home)
+        let vault = try HeaderFile.read(in: home).vault
+        log = SecurityLog(in: home, vault: vault, clock: settings.clock)
         // On a disk that cannot be written nothing can be erased either.
-        try? WipeJournalFile.register(settings.wipeTargets, in: home, vault: header.vault)
+        try? WipeJournalFile.register(settings.wipeTargets, in: home, vault: vault)
     }
 
-    deinit { lock() }
+    deinit { gate.close() }  // the end of a process writes nothing into the log
 
     /// Whether the keys are in memory now.
     public var isUnlocked: Bool { gate.current != nil }
 
     /// Wipes every key. Reads and writes that run in other threads are let finish first.
-    public func lock() { gate.close() }
+    public func lock() { lock(because: .requested) }
+
+    /// As ``lock()``, and the log says why. The keys are gone before it is written.
+    public func lock(because reason: LogLockReason) {
+        if gate.close() { log.append(.locked(reason)) }
+    }
 
     /// The rules of the header while they are known to be genuine: nil while the vault is locked.
     package var authenticatedPolicy: VaultPolicy? { gate.current?.keys.policy }

@@ -1,3 +1,4 @@
+package import KeyStores
 internal import SecretMemory
 package import VaultFormat
 
@@ -19,6 +20,8 @@ package struct VaultSettings: Sendable {
     package var wipeTargets: [any WipeTarget]
     /// Hardware that counts attempts and holds a share of new passcode slots; nil for the file tier.
     package var tier: (any AttemptTier)?
+    /// Collections that need at least this assurance whatever the header says; of two minima the stricter one holds.
+    package var minima: [String: Assurance] = [:]
     /// Where the generation of anchored vaults is held.
     package var anchor: (any GenerationAnchor)?
 

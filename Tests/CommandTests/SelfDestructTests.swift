@@ -47,7 +47,7 @@ import Holdfast
         #expect(first.code == 3)
         #expect(first.errors.contains("4 attempts remain; 4 more wrong passcodes destroy this vault"))
         try SelfDestructTests.guess(sandbox, 2...4)
-        let last = try SelfDestructTests.afterAnHour(sandbox) { try sandbox.run("get", "greeting", "--json", passcode: "wrong 5") }
+        let last = try SelfDestructTests.afterAnHour(sandbox) { try sandbox.run("list", "--json", passcode: "wrong 5") }
         #expect(last.code == 4)
         #expect(try last.jsonError()["code"] as? String == "wiped")
         #expect(last.errors.contains("destroyed because wrong passcodes reached the limit"))

@@ -42,15 +42,17 @@ struct DoomedHome {
         let ledger = try bytes("ledger")
         secrets += [Array(ledger[28..<76]), Array(ledger[4096 + 28..<4096 + 76])]
         if selfDestruct { secrets.append(Array(try bytes("receipt.key")[32..<64])) }
+        let state = try bytes("log.state")
+        secrets += stride(from: 0, to: state.count - 32, by: 32).map { Array(state[$0..<$0 + 32]) }.filter { Set($0).count > 20 }
         secrets += [Content(seed: 1, size: 400), Content(seed: 2, size: 30_000)].map { Array($0.bytes()[..<32]) }
         self.secrets = secrets
     }
 
     func copy() throws {
         try scratch.copyHome(template, to: scratch.home)
-        let key = "\(template)/receipt.key"
-        if FileManager.default.fileExists(atPath: key) {
-            try FileManager.default.copyItem(atPath: key, toPath: "\(scratch.home)/receipt.key")
+        for name in ["receipt.key", "log", "log.state"]
+        where FileManager.default.fileExists(atPath: "\(template)/\(name)") && !FileManager.default.fileExists(atPath: "\(scratch.home)/\(name)") {
+            try FileManager.default.copyItem(atPath: "\(template)/\(name)", toPath: "\(scratch.home)/\(name)")
         }
     }
 
@@ -96,7 +98,7 @@ struct DoomedHome {
         let arguments = ["wipe-limit", doomed.scratch.home, doomed.scratch.clock.path, "4"]
         try doomed.copy()
         let calls = try disk.calls(of: arguments, under: doomed.scratch.home, expecting: ["guess wiped"])
-        let chosen = FaultyDisk.choose(calls, 12, fault, using: &generator)
+        let chosen = FaultyDisk.choose(calls, 8, fault, using: &generator)
         var (wiped, whole, closed, resumed) = (0, 0, 0, 0)
         for call in chosen {
             try doomed.copy()
@@ -146,7 +148,7 @@ struct DoomedHome {
             let arguments = ["wipe-owner", doomed.scratch.home, doomed.scratch.clock.path]
             try doomed.copy()
             let calls = try disk.calls(of: arguments, under: doomed.scratch.home)
-            let chosen = FaultyDisk.choose(calls, 8, fault, using: &generator)
+            let chosen = FaultyDisk.choose(calls, 5, fault, using: &generator)
             var (wiped, whole) = (0, 0)
             for call in chosen {
                 try doomed.copy()
@@ -184,14 +186,14 @@ struct DoomedHome {
         let calls = try disk.calls(of: limit, under: scratch.home, expecting: ["guess wiped"])
         let firstMark = try #require(calls.firstIndex(of: "pwrite header"))
         var stops = 0
-        for round in 0..<(TestRun.isSoak ? 100 : 4) {
+        for round in 0..<(TestRun.isSoak ? 100 : 2) {
             try doomed.copy()
             let seed = generator.next() >> 2
             let at = Int.random(in: (firstMark + 3)...calls.count, using: &generator)
             _ = try disk.run(limit, under: scratch.home, Fault.kill.environment(at: at, seed: seed))
             var isOver = false
-            for again in 0..<40 where !isOver {
-                let call = Int.random(in: 1...6, using: &generator)
+            for again in 0..<10 where !isOver {
+                let call = Int.random(in: 1...14, using: &generator)
                 let lines = try disk.run(start, under: scratch.home, fault.environment(at: call, seed: seed))
                 stops += 1
                 isOver = try FileManager.default.contentsOfDirectory(atPath: scratch.home) == ["wipe-receipt"]
@@ -215,7 +217,7 @@ struct DoomedHome {
         let arguments = ["toggle", scratch.home, scratch.clock.path]
         try doomed.copy()
         let calls = try disk.calls(of: arguments, under: scratch.home)
-        let chosen = FaultyDisk.choose(calls, 10, fault, using: &generator)
+        let chosen = FaultyDisk.choose(calls, 6, fault, using: &generator)
         var (on, off) = (0, 0)
         for call in chosen {
             try doomed.copy()

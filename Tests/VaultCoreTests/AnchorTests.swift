@@ -1,4 +1,5 @@
 import Foundation
+import KeyStores
 import SecretMemory
 import Synchronization
 import Testing
@@ -16,26 +17,26 @@ final class TestAnchor: GenerationAnchor {
     func forget() { held.withLock { $0 = [:] } }
     func set(_ state: AnchoredState, of vault: VaultID) { held.withLock { $0[vault] = state } }
 
-    private func checkPresence() throws(VaultError) {
-        if isAbsent.withLock({ $0 }) { throw VaultError(.hardwareUnavailable, "absent") }
+    private func checkPresence() throws(KeyStoreError) {
+        if isAbsent.withLock({ $0 }) { throw KeyStoreError(.unavailable, "absent") }
     }
 
-    func state(of vault: VaultID) throws(VaultError) -> AnchoredState? {
+    func state(of vault: VaultID) throws(KeyStoreError) -> AnchoredState? {
         try checkPresence()
         return held.withLock { $0[vault] }
     }
 
-    func hold(_ state: AnchoredState, of vault: VaultID) throws(VaultError) {
+    func hold(_ state: AnchoredState, of vault: VaultID) throws(KeyStoreError) {
         try checkPresence()
         let isRefused = refusedWrites.withLock { left in
             defer { left = max(0, left - 1) }
             return left > 0
         }
-        if isRefused { throw VaultError(.hardwareUnavailable, "busy") }
+        if isRefused { throw KeyStoreError(.unavailable, "busy") }
         held.withLock { $0[vault] = state }
     }
 
-    func release(_ vault: VaultID) throws(VaultError) {
+    func release(_ vault: VaultID) throws(KeyStoreError) {
         try checkPresence()
         held.withLock { $0[vault] = nil }
     }

@@ -1,4 +1,5 @@
 import Cryptography
+import KeyStores
 import SecretMemory
 import Synchronization
 import Testing
@@ -30,27 +31,27 @@ final class CountingChip: AttemptTier {
     func unplug(_ isAbsent: Bool) { state.withLock { $0.isAbsent = isAbsent } }
     func clear() { state.withLock { $0.objects = [:] } }
 
-    private func checkPresence(_ state: State) throws(VaultError) {
-        if state.isAbsent { throw VaultError(.hardwareUnavailable, "the chip is absent") }
+    private func checkPresence(_ state: State) throws(KeyStoreError) {
+        if state.isAbsent { throw KeyStoreError(.unavailable, "the chip is absent") }
     }
 
-    func makeShare(authorisation: borrowing SecretBytes, limit: Int) throws(VaultError) -> HardwareShare {
+    func makeShare(authorisation: borrowing SecretBytes, limit: Int) throws(KeyStoreError) -> HardwareShare {
         let authorisation = authorisation.withBytes { $0.array }
         let share = [UInt8](repeating: 7, count: 31) + [state.withLock { $0.next }]
-        let name = try state.withLock { state throws(VaultError) in
+        let name = try state.withLock { state throws(KeyStoreError) in
             try checkPresence(state)
             let name: [UInt8] = [state.next]
             state.next += 1
             state.objects[name] = Object(authorisation: authorisation, share: share, limit: limit)
             return name
         }
-        guard let secret = try? secret(share) else { throw VaultError(.outOfMemory, "no memory") }
+        guard let secret = try? secret(share) else { throw KeyStoreError(.outOfMemory, "no memory") }
         return HardwareShare(share: secret, object: HardwareObject(name: name, data: [1, 2, 3]))
     }
 
-    func redeem(_ object: HardwareObject, authorisation: borrowing SecretBytes) throws(VaultError) -> Redemption {
+    func redeem(_ object: HardwareObject, authorisation: borrowing SecretBytes) throws(KeyStoreError) -> Redemption {
         let authorisation = authorisation.withBytes { $0.array }
-        let answer: (share: [UInt8]?, left: Int)? = try state.withLock { state throws(VaultError) in
+        let answer: (share: [UInt8]?, left: Int)? = try state.withLock { state throws(KeyStoreError) in
             try checkPresence(state)
             state.asked += 1
             guard var found = state.objects[object.name], found.failures < found.limit else { return nil }
@@ -66,8 +67,8 @@ final class CountingChip: AttemptTier {
         return .share(share)
     }
 
-    func destroy(_ object: HardwareObject) throws(VaultError) {
-        try state.withLock { state throws(VaultError) in
+    func destroy(_ object: HardwareObject) throws(KeyStoreError) {
+        try state.withLock { state throws(KeyStoreError) in
             try checkPresence(state)
             state.objects[object.name] = nil
         }

@@ -21,7 +21,8 @@ import Testing
             sealedKeybag: example["sealed keybag"], slots: [])
         let headerKeys = try HeaderKeys(master: secret(example["master key"]), vault: vault)
         let keybag = try Keybag(opened: headerKeys.openKeybag(of: header))
-        return try UnlockedKeys(header: header, headerKeys: headerKeys, keybag: keybag)
+        let admission = Admission(.keyBound, policy: [:], settings: [:])
+        return try UnlockedKeys(header: header, headerKeys: headerKeys, keybag: keybag, admission: admission)
     }
 
     @Test func passcodeOpensTheSlot() throws {
@@ -32,7 +33,7 @@ import Testing
         #expect(try factor.withBytes { $0.array } == example["A"])
         #expect(try SlotKey.repeatTag(factor: factor, slot: slot) == example["repeat tag"])
         #expect(try VaultPolicy.standard.digest() == example["policy digest"])
-        let key = try SlotKey(factor: factor, slot: slot, share: nil)
+        let key = try SlotKey(factor: factor, slot: slot)
         let isRight = key.matches(slot)
         #expect(try isRight && slot.commitment == example["C"])
         let master = try key.unwrap(slot, vault: vault, policyDigest: example["policy digest"])
@@ -47,7 +48,7 @@ import Testing
         let slot = try Slot(
             id: 2, kind: .recoveryPhrase, flags: [], derivation: nil, salt: example["slot salt"],
             commitment: example["C of the phrase"])
-        let isRight = try SlotKey(factor: factor, slot: slot, share: nil).matches(slot)
+        let isRight = try SlotKey(factor: factor, slot: slot).matches(slot)
         #expect(isRight)
     }
 

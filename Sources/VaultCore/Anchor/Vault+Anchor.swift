@@ -1,3 +1,4 @@
+internal import KeyStores
 package import SecretMemory
 internal import VaultFormat
 
@@ -14,9 +15,9 @@ extension Vault {
         header.flags.insert(.generationAnchored)
         let next = AnchoredState(generation: header.generation + 1, attempts: attempt.ledgerSequence)
         // First the store: a header that says it is anchored and is not would need the phrase.
-        try anchor.hold(next, of: header.vault)
+        try keyStore { () throws(KeyStoreError) in try anchor.hold(next, of: header.vault) }
         do throws(VaultError) {
-            try replace(&attempt, with: header) { covered throws(VaultError) in
+            try replace(&attempt, with: header, noting: nil, verified.keys) { covered throws(VaultError) in
                 try verified.keys.headerKeys.mac(covered)
             }
         } catch {
@@ -34,7 +35,7 @@ extension Vault {
             return
         }
         let present = AnchoredState(generation: header.generation, attempts: ledger)
-        let held = try anchor.state(of: header.vault)
+        let held = try keyStore { () throws(KeyStoreError) in try anchor.state(of: header.vault) }
         if case .rolledBack(let what) = AnchorVerdict(isAnchored: isAnchored, held: held, present: present) {
             throw .rollback(what)
         }
@@ -44,25 +45,37 @@ extension Vault {
     func updateAnchor(_ header: Header, ledger: UInt64) throws(VaultError) {
         guard header.flags.contains(.generationAnchored) else { return }
         guard let anchor = settings.anchor else { throw .noAnchor }
-        let attempts = max(ledger, (try anchor.state(of: header.vault))?.attempts ?? 0)
-        try anchor.hold(AnchoredState(generation: header.generation, attempts: attempts), of: header.vault)
+        try keyStore { () throws(KeyStoreError) in
+            let attempts = max(ledger, (try anchor.state(of: header.vault))?.attempts ?? 0)
+            try anchor.hold(AnchoredState(generation: header.generation, attempts: attempts), of: header.vault)
+        }
     }
 
     /// The phrase opened the vault: whatever the key store held, the present home counts from now on.
     func resetAnchor(_ header: Header) throws(VaultError) {
         guard let anchor = settings.anchor else { return }
-        guard header.flags.contains(.generationAnchored) else { return try anchor.release(header.vault) }
         let attempts = try AttemptLedger.sequence(in: home, vault: header.vault)
-        try anchor.hold(AnchoredState(generation: header.generation, attempts: attempts), of: header.vault)
+        try keyStore { () throws(KeyStoreError) in
+            guard header.flags.contains(.generationAnchored) else { return try anchor.release(header.vault) }
+            try anchor.hold(AnchoredState(generation: header.generation, attempts: attempts), of: header.vault)
+        }
     }
 
     /// Writes a header under a burned attempt, lets the key store follow, and ends the share of a slot that was replaced.
     ///
     /// The header is what counts: an anchor that could not be written is one behind, which the next unlock makes good.
     func replace(
-        _ attempt: inout BurnedAttempt, with header: Header, authenticate: ([UInt8]) throws(VaultError) -> [UInt8]
+        _ attempt: inout BurnedAttempt, with header: Header, noting event: LogEvent?, _ keys: UnlockedKeys,
+        authenticate: ([UInt8]) throws(VaultError) -> [UInt8]
     ) throws(VaultError) {
         let old = attempt.header.header.passcodeSlot
+        let generation = attempt.header.header.generation
+        defer {
+            // Also when only the second copy could not be written: the change is made then.
+            if let event, attempt.header.header.generation > generation {
+                note(Success(event, after: attempt.budgetBefore), keys)
+            }
+        }
         try attempt.header.replace(header, authenticate: authenticate)
         try? updateAnchor(attempt.header.header, ledger: attempt.ledgerSequence)
         if old?.salt != header.passcodeSlot?.salt { destroyShare(of: old) }

@@ -196,6 +196,9 @@ public struct BurnedAttempt: ~Copyable, Sendable {
     /// What a refusal adds about the limit.
     var warning: String { ledger.budget.warning }
 
+    /// What was counted before it.
+    var budgetBefore: AttemptBudget { before }
+
     /// The tag of the last passcode known to be wrong.
     var knownWrong: [UInt8]? { ledger.knownWrong }
 

@@ -11,10 +11,10 @@ internal import Darwin
 struct VaultCreation: ~Copyable {
     static let marker = ".creating"
     /// What a creation may have left behind.
-    private static let ownNames: Set<String> = [
+    private static let ownNames = Set(SecurityLog.fileNames).union([
         marker, HeaderFile.name, AttemptLedger.name, DatabaseEnvironment.fileName,
         DatabaseEnvironment.fileName + "-lock", FileStore.folder, BackupManifest.fileName,
-    ]
+    ])
 
     let home: HomeDirectory
     /// Folders that were not there before, the innermost last.

@@ -100,6 +100,8 @@ final class UnlockedKeys: Sendable {
     let vault: VaultID
     /// The rules of the header, whose MAC was right.
     let policy: VaultPolicy
+    /// What the unlock proved, and what it does not reach.
+    let admission: Admission
     let headerKeys: HeaderKeys
     let keybag: Keybag
     /// Newest first; more than one only while records move to new keys.
@@ -107,8 +109,11 @@ final class UnlockedKeys: Sendable {
     /// The newest.
     let current: EpochKeys
 
-    init(header: Header, headerKeys: consuming HeaderKeys, keybag: consuming Keybag) throws(VaultError) {
+    init(
+        header: Header, headerKeys: consuming HeaderKeys, keybag: consuming Keybag, admission: Admission
+    ) throws(VaultError) {
         vault = header.vault
+        self.admission = admission
         policy = header.policy
         self.headerKeys = headerKeys
         var epochs: [EpochKeys] = []

@@ -31,13 +31,13 @@ struct HomeTarget: Sendable {
     static let all: [HomeTarget] = [
         HomeTarget(ledger, "the attempt ledger", .overwrite([AttemptLedger.name])),
         HomeTarget("open-keys", "keys of the open compartment", .overwrite(["open.key", "open.pub"])),
-        HomeTarget("log-state", "the key of the security log", .overwrite(["log.state"])),
+        HomeTarget("log-state", "the key of the security log", .overwrite([LogStateFile.name])),
         HomeTarget(
             "records", "records",
             .remove([DatabaseEnvironment.fileName, DatabaseEnvironment.fileName + "-lock"])),
         HomeTarget("files", "large values", .folder(FileStore.folder)),
         HomeTarget("open-records", "records of the open compartment", .remove(["open.mdb", "open.mdb-lock"])),
-        HomeTarget("log", "the security log", .remove(["log"])),
+        HomeTarget("log", "the security log", .remove([LogSegment.name, LogSegment.previousName, LogSegment.newName])),
         HomeTarget("backup-manifest", "the list of a backup", .remove([BackupManifest.fileName])),
         HomeTarget("creation-mark", "the mark of a creation", .remove([VaultCreation.marker])),
     ].compactMap { $0 }

@@ -14,16 +14,16 @@ package protocol AttemptTier: Sendable {
     /// - Parameters:
     ///   - authorisation: 32 bytes derived from the stretched passcode; never the passcode itself.
     ///   - limit: Wrong authorisations before the share is gone for ever.
-    /// - Throws: `hardwareUnavailable`; nothing is left behind then.
-    func makeShare(authorisation: borrowing SecretBytes, limit: Int) throws(VaultError) -> HardwareShare
+    /// - Throws: ``KeyStoreError``; nothing is left behind then.
+    func makeShare(authorisation: borrowing SecretBytes, limit: Int) throws(KeyStoreError) -> HardwareShare
 
     /// Asks for the share. A wrong authorisation is counted by the hardware before this returns.
-    /// - Throws: `hardwareUnavailable` when it could not be asked: absent, busy, another machine's.
-    func redeem(_ object: HardwareObject, authorisation: borrowing SecretBytes) throws(VaultError) -> Redemption
+    /// - Throws: ``KeyStoreError`` when it could not be asked.
+    func redeem(_ object: HardwareObject, authorisation: borrowing SecretBytes) throws(KeyStoreError) -> Redemption
 
     /// Makes a share impossible to redeem; one that is gone already is fine.
-    /// - Throws: `hardwareUnavailable`.
-    func destroy(_ object: HardwareObject) throws(VaultError)
+    /// - Throws: ``KeyStoreError``.
+    func destroy(_ object: HardwareObject) throws(KeyStoreError)
 }
 
 /// What a slot keeps to find its share again; authenticated with the slot, no secret.
@@ -59,4 +59,6 @@ package enum Redemption: ~Copyable {
     case wrongSecret(remaining: Int?)
     /// The limit was reached, or the object was removed: no authorisation gets the share any more.
     case destroyed
+    /// The share is in another chip, or this one was cleared since.
+    case foreign
 }
