@@ -170,11 +170,18 @@ public actor AppLock {
             dropSelfDestructChange?()
             dropSelfDestructChange = nil
             publish(.selfDestructChangeCancelled)
-        // What is seen follows the snapshot; prompts are answered by whoever calls unlock, and whoever wipes ends us.
+        case .beginWipe: finishWipe()
+        // What is seen follows the snapshot; prompts are answered by whoever calls unlock, and the app ends itself.
         case .showCover, .hideCover, .presentLockScreen, .dismissLockScreen, .beginAuthentication,
-            .cancelAuthentication, .beginWipe, .terminate:
+            .cancelAuthentication, .terminate:
             break
         }
+    }
+
+    /// The vault destroys itself at the limit. What did not end then ends at the next attempt, or at the next start.
+    private func finishWipe() {
+        if !vault.isWiped { _ = try? vault.burnAttempt() }
+        if vault.isWiped { step(.wipeFinished) }
     }
 
     /// Tells everyone who watches the records.

@@ -35,6 +35,7 @@ extension Vault {
     ///   - approve: Asked at the last moment, when the passcode was found right and nothing is written yet.
     /// - Throws: As ``changePolicy(passcode:spending:_:)``, and what `approve` throws.
     /// - Returns: The receipt's key while self-destruct is on.
+    @discardableResult
     package func changeSelfDestruct(
         to isOn: Bool, passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt,
         approve: () throws(VaultError) -> Void

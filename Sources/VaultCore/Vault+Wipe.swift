@@ -1,3 +1,4 @@
+internal import KeyStores
 public import Cryptography
 internal import KeyStores
 public import SecretMemory

@@ -82,7 +82,7 @@ extension TestHome {
         #expect(receipt.strangers == 0)
         let results = Dictionary(uniqueKeysWithValues: receipt.items.map { ($0.target.description, $0.result) })
         for (name, result) in WipeTests.results { #expect(results[name] == result, "\(name)") }
-        #expect(results["log"] == .absent)
+        #expect(results["log"] == .erased)
         let left = try home.bytes("wipe-receipt")
         for secret in secrets { #expect(!left.contains(secret)) }
         for _ in 0..<2 { #expect(errorCode { _ = try home.open() } == .wiped) }
