@@ -77,7 +77,7 @@ let package = Package(
         tests("AppLockCoreTests", ["AppLockCore", "VaultCore", "VaultFormat", "SecretMemory"]),
         tests("HoldfastTests", exported),
         tests("AgentMessagesTests", ["AgentMessages"]),
-        tests("CommandTests", ["HoldfastCommand", "RealParts"]),
+        tests("CommandTests", ["HoldfastCommand", "RealParts"] + exported),
     ],
     swiftLanguageModes: [.v6]
 )

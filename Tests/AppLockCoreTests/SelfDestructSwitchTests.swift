@@ -112,6 +112,10 @@ import VaultFormat
         #expect(code { _ = try selfDestruct.finish(passcode: scratch.right) } == .notPending)
         #expect(try scratch.bytes() == before)
         #expect(!selfDestruct.cancel())
+        try scratch.vault.unlock(passcode: scratch.right, spending: scratch.vault.burnAttempt())
+        let words = try scratch.vault.securityLog().entries.map(\.event.name)
+        #expect(words.contains("selfDestructArmed"))
+        #expect(words.contains("selfDestructCancelled") == (way != "forget"))
     }
 
     @Test func aCancelFromAnotherThreadWinsWhileTheKeyIsDerived() throws {

@@ -57,6 +57,10 @@ import VaultCore
         case "script-backup": try Script.backup(home, clock, to: rest.first ?? "")
         case "open-script": try OpenWork.script(home, clock)
         case "open-mix": try OpenWork.mix(home, clock, writer: number(rest, 0), count: number(rest, 1))
+        case "wipe-limit": try Wipes.reachLimit(home, clock, guess: number(rest, 0))
+        case "wipe-owner": try Wipes.byOwner(home, clock)
+        case "wipe-start": Wipes.start(home, clock)
+        case "toggle": try Wipes.toggle(home, clock)
         case "small-disk": try SmallDisk.run(home, clock)
         default: return false
         }

@@ -98,7 +98,7 @@ import Testing
         #expect(plaintext == Array("content".utf8))
     }
 
-    /// The values of section 20.
+    /// The values of section 21.
     @Test func logKeyOpensTheEntry() throws {
         let log = try Example("## 21. Security log\n", block: 2)
         let vault = try #require(VaultID(bytes: example["vault id"]))

@@ -3,6 +3,7 @@ enum CommandTable {
     static let all: [Command] = [
         .create, .put, .get, .list, .remove, .inboxList, .inboxAccept, .inboxReject, .backup, .restore, .passcodeChange,
         .passcodeVerify, .verify, .recover, .status, .log, .lockPolicyShow, .lockPolicySet, .lockPolicyExplain,
+        .selfDestructEnable, .selfDestructDisable, .selfDestructCancel, .selfDestructStatus, .wipe, .receiptVerify,
         .enrollTPM, .slots, .removeSlot, .tour, .completions, .help,
     ]
 

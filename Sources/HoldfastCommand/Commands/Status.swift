@@ -41,6 +41,7 @@ private func facts(_ status: Vault.Status) -> [(String, String)] {
     } else if let wait = status.retryAfter {
         facts.append(("", "the next one is taken in \(Format.wait(wait))"))
     }
+    facts.append(("self-destruct", status.policy.selfDestruct ? "on" + status.destructionWarning : "off"))
     let entries = status.log.entries.map { Format.count($0, "entry", "entries") }
     facts.append(("security log", [entries, status.log.problem].compactMap(\.self).joined(separator: "; ")))
     return facts
