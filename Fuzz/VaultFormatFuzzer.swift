@@ -7,7 +7,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     guard count >= 2 else { return 0 }
     let input = unsafe Array(UnsafeBufferPointer(start: start, count: count))
     let rest = Array(input[2...])
-    switch input[0] % 9 {
+    switch input[0] % 10 {
     case 0: fuzzHeader(shape(rest, input[1], Samples.header))
     case 1: fuzzLedgerSector(shape(rest, input[1], Samples.sector))
     case 2: fuzzManifest(shape(rest, input[1], Samples.manifest))
@@ -16,6 +16,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     case 5: fuzzLogEntry(shape(rest, input[1], Samples.logEntry))
     case 6: fuzzLogState(shape(rest, input[1], Samples.logState))
     case 7: fuzzLogFront(shape(rest, input[1], Samples.logFront))
+    case 8: fuzzFallbackText(shape(rest, input[1], Samples.fallbackText))
     default: fuzzRecord(shape(rest, input[1], Samples.record))
     }
     return 0
@@ -81,6 +82,24 @@ private func fuzzPolicy(_ bytes: [UInt8]) {
     guard let policy = try? VaultPolicy(parsing: bytes) else { return }
     let encoded = try? policy.encoded()
     require(encoded == bytes, "a policy has two encodings")
+    fuzzFallback(policy.fallback)
+}
+
+/// JSON from a file that the command line names.
+private func fuzzFallbackText(_ bytes: [UInt8]) {
+    guard let policy = try? FallbackPolicy(json: bytes) else { return }
+    fuzzFallback(policy)
+}
+
+/// Whatever was read is well-formed, and both of its forms give it back.
+private func fuzzFallback(_ policy: FallbackPolicy) {
+    require((try? FallbackPolicy(policy.rules)) == policy, "a policy was read that cannot be")
+    require((try? FallbackPolicy(json: Array(policy.jsonText.utf8))) == policy, "a policy's text is another policy")
+    var reader = ByteReader(policy.encoded())
+    require((try? FallbackPolicy(reading: &reader)) == policy, "a policy's bytes are another policy")
+    for rule in policy.rules where rule.conditions.contains(.cancelled) {
+        require(rule.step == .openCompartment, "cancelling leads to a step")
+    }
 }
 
 private func fuzzKeybag(_ bytes: [UInt8]) {
@@ -164,6 +183,8 @@ private enum Samples {
         policy.fallback = .neverBlocks
         return (try? policy.encoded()) ?? []
     }()
+
+    static let fallbackText = Array(FallbackPolicy.neverBlocks.jsonText.utf8)
 
     static let header: [UInt8] = {
         let fill = { (byte: UInt8, count: Int) in [UInt8](repeating: byte, count: count) }

@@ -60,7 +60,8 @@ extension Vault {
         let total = paths.reduce(0) { $0 + $1.1 }
         var done: UInt64 = 0
         var entries: [BackupManifest.Entry] = []
-        for name in [HeaderFile.name, DatabaseEnvironment.fileName] {
+        let openFiles = try open.copy(to: target)
+        for name in [HeaderFile.name, DatabaseName.protected.file] + openFiles {
             entries.append(try FileCopy.digest(name, in: target))
         }
         for (path, _) in paths {
@@ -81,11 +82,11 @@ extension Vault {
     /// Copies header and database so that the header has the keys of every record: the keybag must be the same before
     /// and after.
     private func snapshot(to target: HomeDirectory) throws(VaultError) -> Header {
-        let database = try DatabaseEnvironment.acquire(in: home)
+        let database = try DatabaseEnvironment.acquire(.protected, in: home)
         for _ in 0..<5 {
             let before = try HeaderFile.read(in: home)
-            target.remove(DatabaseEnvironment.fileName)
-            guard let file = try target.openFile(DatabaseEnvironment.fileName, O_RDWR | O_CREAT | O_EXCL) else {
+            target.remove(DatabaseName.protected.file)
+            guard let file = try target.openFile(DatabaseName.protected.file, O_RDWR | O_CREAT | O_EXCL) else {
                 throw .damaged("the copy cannot be created")
             }
             try database.environment.copy(to: file.descriptor)
@@ -147,7 +148,7 @@ extension Vault {
         try AttemptLedger.copy(from: backup, to: home, vault: header.vault, now: SystemBootClock().now())
         try SecurityLog.copy(from: backup, to: home, vault: header.vault, as: .restored)
         // LMDB reads it once before anybody relies on it.
-        _ = try DatabaseEnvironment.acquire(in: home)
+        _ = try DatabaseEnvironment.acquire(.protected, in: home)
     }
 }
 

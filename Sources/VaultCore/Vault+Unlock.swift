@@ -8,8 +8,16 @@ extension Vault {
     ///
     /// The attempt holds the vault's header for itself until it is consumed or dropped. Dropped unused, it stays spent.
     /// - Throws: `delayed` and `attemptsExhausted` with what is left, `readOnly` where it could not be recorded, `busy`,
-    ///   `damaged` (found before anything is spent), `rollbackSuspected`, `hardwareUnavailable`.
+    ///   `damaged` (found before anything is spent), `wiped`, `rollbackSuspected`, `hardwareUnavailable`.
     public func burnAttempt() throws(VaultError) -> BurnedAttempt {
+        do throws(VaultError) {
+            return try burn()
+        } catch  where error.code == .wiped {
+            throw Wipe.finish(in: home, settings) ?? error
+        }
+    }
+
+    private func burn() throws(VaultError) -> BurnedAttempt {
         let header = try LockedHeader(in: home)
         guard let slot = header.header.passcodeSlot else {
             throw VaultError(.damaged, "this vault has no passcode; use the recovery phrase")
@@ -47,21 +55,24 @@ extension Vault {
     /// is busy, locked out or missing is never told here.
     ///
     /// - Returns: Attempts left, or nil where such failures do not count.
-    /// - Throws: `damaged`, `busy`, `readOnly` and the like: it could not be recorded. The owner is then asked for the
+    /// - Throws: `wiped` when it was the last one; `damaged`, `busy`, `readOnly` and the like: it could not be recorded. The owner is then asked for the
     ///   passcode, which needs the ledger too.
     @discardableResult
     public func countFailedBiometrics() throws(VaultError) -> Int? {
+        try Wipe.finishIfBegun(in: home, settings)
         let locked = try LockedHeader(in: home)
         let policy = locked.header.policy
         guard policy.selfDestruct && policy.countsBiometricFailures else { return nil }
         let budget = try AttemptLedger.countFailure(in: home, header: locked.header, clock: settings.clock)
         log.append(.biometricFailed)
+        if budget.decision(at: settings.clock.now()) == .destroy { throw destroy(locked) }
         return budget.remaining
     }
 
     /// Opens the vault with the passcode. Takes as long as the key derivation.
-    /// - Throws: `wrongPasscode` with the attempts that remain, `damaged` when the passcode is right but the header or
-    ///   the database is not (nothing is counted), `invalidPasscode`, `outOfMemory`.
+    /// - Throws: `wrongPasscode` with the attempts that remain, `wiped` when it was the last one and self-destruct is on,
+    ///   `damaged` when the passcode is right but the header or the database is not (nothing is counted),
+    ///   `invalidPasscode`, `outOfMemory`.
     /// - Parameters:
     ///   - passcode: What the owner typed.
     ///   - attempt: Spent on it.
@@ -73,6 +84,8 @@ extension Vault {
         let opened = try verify(passcode, spending: &attempt)
         let success = Success(by: .passcode, after: attempt.budgetBefore)
         try install(opened.keys, evenIfDamaged: evenIfDamaged, noting: success)
+        _ = consume attempt  // nobody waits for the header meanwhile
+        if !evenIfDamaged { takeInOpenItems() }
     }
 
     /// Opens the vault with its recovery phrase; attempts are not counted, 256 bits cannot be guessed.
@@ -82,6 +95,7 @@ extension Vault {
     ///   - phrase: The vault's phrase.
     ///   - evenIfDamaged: As ``unlock(passcode:spending:evenIfDamaged:)``.
     public func unlock(phrase: borrowing RecoveryPhrase, evenIfDamaged: Bool = false) throws(VaultError) {
+        try Wipe.finishIfBegun(in: home, settings)
         let header = try HeaderFile.read(in: home)
         let master = try unwrap(phrase, header)
         let success = Success(by: .recoveryPhrase, after: budget(header))
@@ -92,6 +106,7 @@ extension Vault {
             try? AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
             try? resetAnchor(locked.header)
         }
+        if !evenIfDamaged { takeInOpenItems() }
     }
 
     /// A right passcode's fruits.
@@ -124,8 +139,11 @@ extension Vault {
             let key = try slotKey(factor, slot)
             guard let key, key.matches(slot) else {
                 if hasShare { wrongTag.set(tag) }
-                try? attempt.refuse(tag: hasShare ? nil : tag)  // not recorded: it stays spent all the same
+                do throws(VaultError) {
+                    try attempt.refuse(tag: hasShare ? nil : tag)
+                } catch { throw Vault.wrongPasscode(attempt, again: false) }  // it stays spent all the same
                 log.append(.refused)
+                if attempt.mustDestroy { throw destroy(attempt.header) }
                 throw Vault.wrongPasscode(attempt, again: false)
             }
             wrongTag.set(nil)
@@ -134,7 +152,7 @@ extension Vault {
             // A ledger that cannot be written any more must not keep the owner out: the attempt stays spent.
             try? attempt.settle()
             return Verified(master: master, keys: keys)
-        } catch let error where error.code != .wrongPasscode {
+        } catch let error where error.code != .wrongPasscode && error.code != .wiped {
             try? attempt.refund()  // never checked, or checked and right: not a failure
             throw error
         }
@@ -164,6 +182,7 @@ extension Vault {
         var reason = "wrong passcode"
         if again { reason += " (the same as before: not counted again)" }
         reason += left == 1 ? "; 1 attempt remains" : "; \(left) attempts remain"
+        reason += attempt.warning
         if delay > 0 { reason += ", the next one in \(seconds(delay))" }
         return VaultError(
             .wrongPasscode, reason, remainingAttempts: left, retryAfter: delay > 0 ? .milliseconds(delay) : nil)

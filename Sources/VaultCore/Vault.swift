@@ -14,30 +14,44 @@ public final class Vault: Sendable {
     /// What happens to the vault is written here.
     package let log: SecurityLog
 
+    /// Records that are reached while the vault is locked.
+    public let open: OpenCompartment
+
     /// The collection used when none is named.
     public static let defaultCollection = "default"
     /// The largest value that lies in a record of its own; larger ones are streamed into a file.
     public static let largestInlineValue = 1 << 20
 
-    /// Finds the vault in a folder; it starts locked.
+    /// Finds the vault in a folder; it starts locked. A wipe that was begun is finished first.
     /// - Parameters:
     ///   - path: The folder.
     ///   - minima: What an unlock must prove at least for a collection to be read, written or listed, beside what the
     ///     header's rules ask for; the stricter one holds.
-    /// - Throws: `noVault`, `damaged`, `newerVersion`, `permissionDenied`, `inputOutput`.
-    public convenience init(at path: String, minima: [String: Assurance] = [:]) throws(VaultError) {
+    ///   - wipeTargets: What a wipe must erase beside the vault; the same ones at each start.
+    /// - Throws: `wiped` when the vault was destroyed, `noVault`, `damaged`, `newerVersion`, `permissionDenied`,
+    ///   `inputOutput`; `invalidName` for a target's identifier.
+    public convenience init(
+        at path: String, minima: [String: Assurance] = [:], wipeTargets: [any WipeTarget] = []
+    ) throws(VaultError) {
         var settings = VaultSettings.standard
         settings.minima = minima
+        settings.wipeTargets = wipeTargets
         try self.init(at: path, settings: settings)
     }
 
     package init(at path: String, settings: VaultSettings) throws(VaultError) {
         home = try HomeDirectory(path: path)
         self.settings = settings
+        open = OpenCompartment(in: home, gate: gate, minima: settings.minima)
         guard !home.exists(VaultCreation.marker) else {
             throw VaultError(.noVault, "the vault at \(path) was never finished; create or restore it again")
         }
-        log = SecurityLog(in: home, vault: try HeaderFile.read(in: home).vault, clock: settings.clock)
+        _ = try Wipe.identifiers(of: settings.wipeTargets)
+        try Wipe.finishIfBegun(in: home, settings)
+        let header = try HeaderFile.read(in: home)
+        log = SecurityLog(in: home, vault: header.vault, clock: settings.clock)
+        // On a disk that cannot be written nothing can be erased either.
+        try? WipeJournalFile.register(settings.wipeTargets, in: home, vault: header.vault)
     }
 
     deinit { gate.close() }  // the end of a process writes nothing into the log
@@ -69,10 +83,10 @@ final class UnlockedVault: Sendable {
     let queue: WriteQueue
 
     init(_ keys: UnlockedKeys, in home: HomeDirectory, evenIfDamaged: Bool = false) throws(VaultError) {
-        database = try DatabaseEnvironment.acquire(in: home)
+        database = try DatabaseEnvironment.acquire(.protected, in: home)
         // One read of the root record proves that database and keys belong together.
-        _ = try RecordReader(keys, database).root(evenIfDamaged: evenIfDamaged)
-        queue = try WriteQueue(keys, database, in: home)
+        _ = try RecordReader(keys.records, database).root(evenIfDamaged: evenIfDamaged)
+        queue = try WriteQueue(keys.records, database, in: home)
         self.keys = keys
     }
 }

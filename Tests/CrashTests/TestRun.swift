@@ -65,7 +65,7 @@ final class Scratch {
         try? FileManager.default.removeItem(atPath: target)
         try FileManager.default.createDirectory(
             atPath: "\(target)/files", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        let names = ["header", "ledger", "vault.mdb", "log", "log.old", "log.state"].filter {
+        let names = ["header", "ledger", "vault.mdb", "open.pub", "log", "log.old", "log.state"].filter {
             FileManager.default.fileExists(atPath: "\(source)/\($0)")
         }
         let files = try FileManager.default.contentsOfDirectory(atPath: "\(source)/files").map { "files/\($0)" }

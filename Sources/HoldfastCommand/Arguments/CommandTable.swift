@@ -1,8 +1,9 @@
 /// All commands, in the order in which help lists them.
 enum CommandTable {
     static let all: [Command] = [
-        .create, .put, .get, .list, .remove, .backup, .restore, .passcodeChange, .passcodeVerify, .verify, .recover,
-        .status, .log, .tour, .completions, .help,
+        .create, .put, .get, .list, .remove, .inboxList, .inboxAccept, .inboxReject, .backup, .restore, .passcodeChange,
+        .passcodeVerify, .verify, .recover, .status, .lockPolicyShow, .lockPolicySet, .lockPolicyExplain, .enrollTPM,
+        .slots, .removeSlot, .log, .tour, .completions, .help,
     ]
 
     /// Options that may stand before the command too.

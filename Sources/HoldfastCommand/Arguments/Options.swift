@@ -10,11 +10,16 @@ enum Options {
         "clean", "When all is intact, also finish an interrupted --rekey and remove files that no record names.")
     static let rekey = Flag(
         "rekey", "Give the vault new keys as well, so that an old copy's passcode opens nothing new.")
+    static let open = Flag("open", "In the open compartment, which is reached without the passcode.")
+    static let writeOnly = Flag("write-only", "With --open: seal it, so that only the unlocked vault reads it.")
     static let phrase = Flag("phrase", "Use the recovery phrase and ask for it on the terminal.")
 
     static let home = TextOption("home", "DIR", .folder, help: "The folder of the vault.")
     static let collection = TextOption(
         "collection", "C", help: "The collection; \"\(defaultCollection)\" when not given.")
+    static let asName = TextOption("as", "NAME", help: "Under this name; else as it was written.")
+    static let acceptedCollection = TextOption(
+        "collection", "C", help: "Into this collection; else the one it was written for.")
     static let onlyCollection = TextOption("collection", "C", help: "Only this collection.")
 
     static let last = TextOption("last", "N", .number, help: "Only the newest N entries.")

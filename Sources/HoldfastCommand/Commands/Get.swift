@@ -13,10 +13,12 @@ extension Command {
             "Writes the bytes that were stored and nothing else. Each piece of a large value is written when it has "
                 + "proved to be genuine; the exit code says whether it was all."
         ],
-        places: [.recordName], options: [Options.collection.option] + Options.unlocking, run: getValue)
+        places: [.recordName], options: [Options.collection.option, Options.open.option] + Options.unlocking,
+        run: getValue)
 }
 
 private func getValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    if arguments[Options.open] { return try OpenItems.get(arguments) }
     let name = arguments[place: 0]
     let collection = arguments.collection
     let vault = try Unlocking.open(arguments)

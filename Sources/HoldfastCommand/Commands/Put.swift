@@ -16,14 +16,20 @@ extension Command {
         details: [
             "Stores what standard input holds, to its end: any bytes, any size. On a terminal one line is asked for and "
                 + "not shown. What is stored under the name already is replaced only with --replace.",
+            "With --open nothing is unlocked: the value, at most 1 MiB, can be read by whoever can read the vault's folder, "
+                + "and moves to the inbox at the next unlock. With --write-only too, only the unlocked vault reads it.",
             "The passcode may come on standard input too, as a first line: --passcode-fd 0.",
         ],
         places: [.recordName],
-        options: [Options.collection.option, Options.replace.option] + Options.unlocking,
+        options: [
+            Options.collection.option, Options.replace.option, Options.open.option, Options.writeOnly.option,
+        ] + Options.unlocking,
         run: putValue)
 }
 
 private func putValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    if arguments[Options.open] { return try OpenItems.put(arguments) }
+    guard !arguments[Options.writeOnly] else { throw .usage("--write-only goes with --open only") }
     let name = arguments[place: 0]
     let collection = arguments.collection
     let vault = try Unlocking.open(arguments)
@@ -60,7 +66,7 @@ private func putTyped(
 }
 
 /// A terminal takes no longer line: 4,096 bytes with the newline and one that tells that there were more.
-private let longestLine = 4094
+let longestLine = 4094
 
 private func putStream(
     _ vault: Vault, _ name: String, _ collection: String, _ isReplacing: Bool

@@ -4,10 +4,12 @@ extension Command {
     static let remove = Command(
         "rm", synonyms: ["remove", "delete", "del", "erase"], summary: "remove a record",
         details: ["Removes a record and its content. A backup made before still holds it."],
-        places: [.recordName], options: [Options.collection.option] + Options.unlocking, run: removeRecord)
+        places: [.recordName], options: [Options.collection.option, Options.open.option] + Options.unlocking,
+        run: removeRecord)
 }
 
 private func removeRecord(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    if arguments[Options.open] { return try OpenItems.remove(arguments) }
     let name = arguments[place: 0]
     let collection = arguments.collection
     let vault = try Unlocking.open(arguments)

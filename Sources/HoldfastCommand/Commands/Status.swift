@@ -13,10 +13,11 @@ extension Command {
 private func showStatus(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let vault = try Unlocking.find(arguments)
     let status = try vaultCall { try vault.status() }
+    let open = vault.open.status()
     if arguments[Options.json] {
-        try Output.write(status.json)
+        try Output.write(status.json(open))
     } else {
-        try Output.write(Facts.text(facts(status)))
+        try Output.write(Facts.text(facts(status) + facts(open)))
     }
     return .done
 }
@@ -32,6 +33,7 @@ private func facts(_ status: Vault.Status) -> [(String, String)] {
     if let costs = status.derivation {
         facts.append(("passcode", "Argon2id, \(costs.passes) passes over \(costs.memoryKiB >> 10) MiB"))
     }
+    if status.hasHardwareShare { facts.append(("", "a TPM holds a share of it and counts attempts too")) }
     let limit = status.policy.attemptLimit
     facts.append(("attempts", "\(status.remainingAttempts) of \(limit) left"))
     if status.isPasscodeClosed {
@@ -44,6 +46,29 @@ private func facts(_ status: Vault.Status) -> [(String, String)] {
     return facts
 }
 
+private func facts(_ open: OpenCompartment.Status) -> [(String, String)] {
+    var facts: [(String, String)] = []
+    if let problem = open.problem {
+        facts.append(("open", Escaping.sentence(problem.reason)))
+    } else if open.items > 0 {
+        let size = "\(Format.size(UInt64(clamping: open.bytes))) of \(Format.size(UInt64(clamping: open.quota.bytes)))"
+        facts.append(("open", "\(Format.count(open.items, "item")), \(size), readable without the passcode"))
+    }
+    if open.hasSetAside { facts.append(("", "what could not be read is kept as open.mdb.damaged (verify --clean)")) }
+    return facts
+}
+
+extension OpenCompartment.Status {
+    fileprivate var json: JSON {
+        .object([
+            "items": .count(items), "bytes": .count(UInt64(clamping: bytes)),
+            "quotaItems": .integer(Int64(quota.items)), "quotaBytes": .integer(Int64(quota.bytes)),
+            "assurance": .text("none"), "takesSealed": .boolean(takesSealed), "hasSetAside": .boolean(hasSetAside),
+            "problem": problem.map { .text($0.reason) } ?? .null,
+        ])
+    }
+}
+
 /// A kind of slot for people.
 private func words(_ kind: SlotKind) -> String {
     switch kind {
@@ -54,15 +79,16 @@ private func words(_ kind: SlotKind) -> String {
 }
 
 extension Vault.Status {
-    var json: JSON {
+    func json(_ open: OpenCompartment.Status) -> JSON {
         .object([
+            "open": open.json,
             "id": .text(id.description), "path": .text(path), "formatVersion": .integer(Int64(formatVersion)),
             "created": Format.timestamp(milliseconds: Int64(clamping: created)).map { .text($0) } ?? .null,
             "slots": .array(slots.map { .text($0.name) }),
             "derivation": derivation.map {
                 .object(["passes": .integer(Int64($0.passes)), "memoryKiB": .integer(Int64($0.memoryKiB))])
             } ?? .null,
-            "attemptLimit": .integer(Int64(policy.attemptLimit)),
+            "hasHardwareShare": .boolean(hasHardwareShare), "attemptLimit": .integer(Int64(policy.attemptLimit)),
             "remainingAttempts": .integer(Int64(remainingAttempts)),
             "refusedAttempts": .integer(Int64(refusedAttempts)),
             "retryAfterSeconds": retryAfter.map { .integer(Format.roundedUpSeconds($0)) } ?? .null,

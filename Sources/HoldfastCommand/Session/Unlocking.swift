@@ -34,6 +34,7 @@ enum Unlocking {
                 }
             }
         }
+        tellOpenItems(vault)
         if try vaultCall({ try vault.isRekeyUnfinished }) {
             Output.remark("a change of keys was interrupted; holdfast verify --clean finishes it")
         }

@@ -111,6 +111,11 @@ package final class HomeDirectory: Sendable {
         unsafe unlinkat(descriptor, name, 0)
     }
 
+    /// Removes a file, a link, or an empty folder.
+    func removeAnything(_ name: String) {
+        if unsafe unlinkat(descriptor, name, 0) != 0 { unsafe unlinkat(descriptor, name, AT_REMOVEDIR) }
+    }
+
     /// Names in a folder below the home, without the two dots.
     func names(in below: String) throws(VaultError) -> [String] {
         let folder = try system("opening \(below)") {
