@@ -12,15 +12,19 @@ extension LockEffect {
 }
 
 extension LockReason {
-    /// The security log tells less apart than the lock does.
+    /// What the security log calls it.
     var logged: LogLockReason {
         switch self {
-        case .background, .minimised: .background
+        case .background: .background
+        case .minimised: .minimised
         case .idle: .idle
-        case .systemLock, .userSwitch, .lidClosed: .system
+        case .systemLock: .system
+        case .userSwitch: .userSwitch
+        case .lidClosed: .lidClosed
         case .suspend: .suspend
-        case .reboot, .clockWentBack: .timeout
-        case .launch, .forced, .panic, .keysGone: .requested
+        case .panic: .panic
+        case .reboot, .clockWentBack: .clock
+        case .launch, .forced, .keysGone: .requested
         }
     }
 }
