@@ -12,7 +12,7 @@ extension Vault {
     public func burnAttempt() throws(VaultError) -> BurnedAttempt {
         do throws(VaultError) {
             return try burn()
-        } catch where error.code == .wiped {
+        } catch  where error.code == .wiped {
             throw Wipe.finish(in: home, settings) ?? error
         }
     }

@@ -110,7 +110,8 @@ extension Vault {
         guard let other = try? HomeDirectory(path: path) else { return false }
         if (try? home.isSameFolder(as: other)) == true { return true }
         guard let files = try? home.openFile(FileStore.folder, O_RDONLY | O_DIRECTORY),
-            let mine = try? files.status(), let theirs = try? DurableFile(owning: dup(other.descriptor), name: path).status()
+            let mine = try? files.status(),
+            let theirs = try? DurableFile(owning: dup(other.descriptor), name: path).status()
         else { return false }
         return mine.isSameFile(as: theirs)
     }

@@ -163,6 +163,31 @@ import VaultFormat
         #expect(longer.countdown == .seconds(200))
     }
 
+    @Test(arguments: [LockEvent.didEnterBackground, .forceLock])
+    func leavingOrLockingTheAppGivesItUp(event: LockEvent) async throws {
+        let scratch = try Scratch()
+        let lock = AppLock(vault: scratch.vault, settings: LockSettings(isEnabled: true, timing: .oneMinute))
+        try await lock.unlock(passcode: AppLockTests.Scratch.secret("right"))
+        let selfDestruct = SelfDestructSwitch(vault: scratch.vault)
+        for isLeft in [true, false] {
+            if isLeft == false {
+                await lock.handle(.didBecomeActive)
+                if !lock.vault.isUnlocked { try await lock.unlock(passcode: AppLockTests.Scratch.secret("right")) }
+            }
+            try selfDestruct.begin(.enable, passcode: scratch.right)
+            try await lock.confirm(selfDestruct)
+            #expect(await lock.snapshot.hasPendingSelfDestructChange)
+            if isLeft { await lock.handle(event) }
+            scratch.clock.advance(30)
+            do {
+                _ = try await lock.finish(selfDestruct, passcode: AppLockTests.Scratch.secret("right"))
+                #expect(!isLeft)
+            } catch let error as VaultError { #expect(isLeft && error.code == .notPending, "\(error)") }
+            #expect(await !lock.snapshot.hasPendingSelfDestructChange)
+            #expect(try scratch.isOn() == !isLeft)
+        }
+    }
+
     @Test func aLongerCountdownIsKept() throws {
         let scratch = try Scratch()
         #expect(SelfDestructSwitch(vault: scratch.vault, countdown: .seconds(1)).countdown == .seconds(30))

@@ -52,7 +52,9 @@ import Holdfast
         #expect(try last.jsonError()["code"] as? String == "wiped")
         #expect(last.errors.contains("destroyed because wrong passcodes reached the limit"))
         #expect(try FileManager.default.contentsOfDirectory(atPath: sandbox.home) == ["wipe-receipt"])
-        for words in [["status"], ["list", "--passcode-fd=3"], ["verify", "--passcode-fd=3"], ["backup", sandbox.path + "/b"]] {
+        for words in [
+            ["status"], ["list", "--passcode-fd=3"], ["verify", "--passcode-fd=3"], ["backup", sandbox.path + "/b"],
+        ] {
             let result = try sandbox.run(
                 raw: words.map { Array($0.utf8) }, descriptors: [3: sandbox.lines(Prepared.passcode)])
             #expect(result.code == 4, "\(words)")
@@ -124,7 +126,8 @@ import Holdfast
             #expect(try sandbox.bytes("home/header") == before)
             #expect(!sandbox.exists("home/receipt.key"))
         }
-        let killed = try sandbox.start("self-destruct", "enable", "--yes", "--passcode-fd=3", on: PseudoTerminal(),
+        let killed = try sandbox.start(
+            "self-destruct", "enable", "--yes", "--passcode-fd=3", on: PseudoTerminal(),
             descriptors: [3: sandbox.lines(Prepared.passcode, Prepared.passcode)])
         kill(killed.pid, SIGKILL)
         _ = killed.wait()
@@ -185,7 +188,7 @@ import Holdfast
         #expect(plan.text.hasSuffix("nothing was erased\n"))
         let json = try sandbox.run("wipe", "--dry-run", "--json").json()
         let targets = try #require(json["steps"] as? [[String: Any]]).compactMap { $0["target"] as? String }
-        #expect(targets == ["keys", "ledger", "records", "files"])
+        #expect(targets == ["keys", "ledger", "log-state", "records", "files", "log"])
         #expect(try sandbox.bytes("home/header") == before)
     }
 
@@ -193,9 +196,11 @@ import Holdfast
         let sandbox = try Sandbox(prepared: true)
         #expect(try sandbox.run("wipe", passcode: Prepared.passcode).code == 2, "without a terminal or --yes")
         #expect(try sandbox.run("wipe", "--yes", passcode: "wrong").code == 3)
-        let inside = try sandbox.run("wipe", "--yes", "--receipt", sandbox.home + "/files/r", passcode: Prepared.passcode)
+        let inside = try sandbox.run(
+            "wipe", "--yes", "--receipt", sandbox.home + "/files/r", passcode: Prepared.passcode)
         #expect(inside.code == 2)
-        let nowhere = try sandbox.run("wipe", "--yes", "--receipt", sandbox.path + "/none/r", passcode: Prepared.passcode)
+        let nowhere = try sandbox.run(
+            "wipe", "--yes", "--receipt", sandbox.path + "/none/r", passcode: Prepared.passcode)
         #expect(nowhere.code == 1)
         #expect(try sandbox.run("get", "greeting", passcode: Prepared.passcode).text == Prepared.greeting)
 
@@ -236,7 +241,10 @@ import Holdfast
         let receipt = try sandbox.bytes("home/wipe-receipt")
         let text = String(decoding: receipt, as: UTF8.self)
         let cases: [(String, [UInt8], [String], Int32, String)] = [
-            ("changed", Array(text.replacingOccurrences(of: "cause owner", with: "cause attempts").utf8), [], 5, "damaged"),
+            (
+                "changed", Array(text.replacingOccurrences(of: "cause owner", with: "cause attempts").utf8), [], 5,
+                "damaged"
+            ),
             ("noise", [1, 2, 255, 0], [], 5, "damaged"), ("empty", [], [], 5, "damaged"),
             ("huge", [UInt8](repeating: 10, count: 1 << 18), [], 5, "damaged"),
             ("no key", receipt, ["--key", "xyz"], 2, "invalidName"),

@@ -31,19 +31,24 @@ struct DoomedHome {
         if selfDestruct { try vault.switchSelfDestruct(true) }
         vault.lock()
         for number in 0..<refused {
-            #expect(code { try vault.verify(passcode: Known.wrongPasscode(number), spending: vault.burnAttempt()) } == .wrongPasscode)
+            #expect(
+                code { try vault.verify(passcode: Known.wrongPasscode(number), spending: vault.burnAttempt()) }
+                    == .wrongPasscode)
             scratch.clock.advance(milliseconds: 3_600_001)
         }
         let bytes = { [template] (name: String) in
             Array(try Data(contentsOf: URL(fileURLWithPath: "\(template)/\(name)")))
         }
         let header = try Header(parsing: Array(bytes("header")[..<Header.copySize])) { BLAKE3.hash($0).bytes }
-        var secrets = header.slots.flatMap { [$0.wrappedKey, $0.commitment, $0.salt, $0.nonce] } + [header.sealedKeybag]
+        var secrets =
+            header.slots.flatMap { [$0.wrappedKey, $0.commitment, $0.salt, $0.nonce] } + [header.sealedKeybag]
         let ledger = try bytes("ledger")
         secrets += [Array(ledger[28..<76]), Array(ledger[4096 + 28..<4096 + 76])]
         if selfDestruct { secrets.append(Array(try bytes("receipt.key")[32..<64])) }
         let state = try bytes("log.state")
-        secrets += stride(from: 0, to: state.count - 32, by: 32).map { Array(state[$0..<$0 + 32]) }.filter { Set($0).count > 20 }
+        secrets += stride(from: 0, to: state.count - 32, by: 32).map { Array(state[$0..<$0 + 32]) }.filter {
+            Set($0).count > 20
+        }
         secrets += [Content(seed: 1, size: 400), Content(seed: 2, size: 30_000)].map { Array($0.bytes()[..<32]) }
         self.secrets = secrets
     }
@@ -51,7 +56,9 @@ struct DoomedHome {
     func copy() throws {
         try scratch.copyHome(template, to: scratch.home)
         for name in ["receipt.key", "log", "log.state"]
-        where FileManager.default.fileExists(atPath: "\(template)/\(name)") && !FileManager.default.fileExists(atPath: "\(scratch.home)/\(name)") {
+        where FileManager.default.fileExists(atPath: "\(template)/\(name)")
+            && !FileManager.default.fileExists(atPath: "\(scratch.home)/\(name)")
+        {
             try FileManager.default.copyItem(atPath: "\(template)/\(name)", toPath: "\(scratch.home)/\(name)")
         }
     }
@@ -91,7 +98,9 @@ struct DoomedHome {
 /// Every call that changes a file fails in turn while a vault is destroyed or its self-destruct is switched.
 @Suite(.serialized) struct WipeFaultTests {
     @Test(arguments: Fault.allCases)
-    func `a fault at any call of the last attempt gives no try and ends in a whole vault or in none`(fault: Fault) throws {
+    func `a fault at any call of the last attempt gives no try and ends in a whole vault or in none`(fault: Fault)
+        throws
+    {
         let doomed = try DoomedHome(refused: DoomedHome.limit - 1)
         var generator = TestRun.generator("wipe at the limit \(fault.rawValue)")
         let disk = FaultyDisk(scratch: doomed.scratch)
@@ -106,7 +115,8 @@ struct DoomedHome {
             let lines = try disk.run(arguments, under: doomed.scratch.home, environment)
             let context = "\(fault.rawValue), \(FaultyDisk.name(call, in: calls)), HOLDFAST_SEED=\(TestRun.seed)"
             #expect((lines.last == "end") == (fault.isSurvived || call > calls.count), "\(context)")
-            let isFinished = try FileManager.default.contentsOfDirectory(atPath: doomed.scratch.home) == ["wipe-receipt"]
+            let isFinished =
+                try FileManager.default.contentsOfDirectory(atPath: doomed.scratch.home) == ["wipe-receipt"]
             guard try !doomed.isWiped() else {
                 #expect(try doomed.leftovers() == nil, "\(context)")
                 #expect(try doomed.isWiped() && doomed.leftovers() == nil, "a second start; \(context)")

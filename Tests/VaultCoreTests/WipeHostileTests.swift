@@ -131,11 +131,11 @@ import VaultFormat
         try FileManager.default.createDirectory(atPath: home.file("pictures"), withIntermediateDirectories: false)
         try FileManager.default.createDirectory(atPath: home.file("files/sub"), withIntermediateDirectories: false)
         try WipeHostileTests.plant(Array("mine".utf8), "files/sub/inner", in: home)
-        try FileManager.default.createDirectory(atPath: home.file("log"), withIntermediateDirectories: false)
+        try FileManager.default.createDirectory(atPath: home.file("log.old"), withIntermediateDirectories: false)
         let plan = try vault.wipePlan()
         #expect(plan.strangers == ["notes.txt", "pictures"])
         #expect(try vault.wipe().isFinished)
-        #expect(try home.names() == ["files", "log", "notes.txt", "pictures", "wipe-receipt"])
+        #expect(try home.names() == ["files", "log.old", "notes.txt", "pictures", "wipe-receipt"])
         #expect(try home.bytes("files/sub/inner") == Array("mine".utf8))
         let receipt = try home.receipt()
         #expect(receipt.strangers == 2)
@@ -150,9 +150,10 @@ import VaultFormat
         try vault.setSelfDestruct(true)
         let before = try home.names().map { ($0, try? home.bytes($0)) }
         let plan = try vault.wipePlan()
-        #expect(plan.steps.map(\.target.description) == ["keys", "ledger", "records", "files"])
-        #expect(plan.steps.map(\.method) == [.overwritten, .overwritten, .removed, .removed])
-        #expect(plan.steps[3].files == 1 && plan.steps[3].bytes > UInt64(Vault.largestInlineValue))
+        #expect(plan.steps.map(\.target.description) == ["keys", "ledger", "log-state", "records", "files", "log"])
+        #expect(
+            plan.steps.map(\.method) == [.overwritten, .overwritten, .overwritten, .removed, .removed, .removed])
+        #expect(plan.steps[4].files == 1 && plan.steps[4].bytes > UInt64(Vault.largestInlineValue))
         #expect(plan.steps[0].bytes == 16_384)
         #expect(plan.strangers == [])
         let after = try home.names().map { ($0, try? home.bytes($0)) }
@@ -311,7 +312,9 @@ import VaultFormat
         }
     }
 
-    @Test(arguments: ["", "cache", "Org.example", "org..example", "../etc.passwd", "org.exämple", ".org", "org.", "a/b.c"])
+    @Test(arguments: [
+        "", "cache", "Org.example", "org..example", "../etc.passwd", "org.exämple", ".org", "org.", "a/b.c",
+    ])
     func identifiersAreNamesAndNeverPaths(identifier: String) throws {
         let home = try TestHome()
         _ = try home.filled()

@@ -6,11 +6,13 @@ import VaultFormat
     static let vault = VaultID(bytes: (0..<16).map { UInt8($0) })
 
     static func receipt() throws -> WipeReceipt {
-        let items = try [("keys", WipeResult.erased, 1), ("files", .foreign, 7), ("org.example.cache", .pending, 0)].map {
+        let items = try [("keys", WipeResult.erased, 1), ("files", .foreign, 7), ("org.example.cache", .pending, 0)].map
+        {
             WipeItem(try #require(WipeTargetID($0.0)), $0.1, count: UInt32($0.2))
         }
         var receipt = WipeReceipt(
-            vault: try #require(vault), cause: .attempts, begun: 1_700_000_000_000, ended: 1_700_000_000_250, items: items,
+            vault: try #require(vault), cause: .attempts, begun: 1_700_000_000_000, ended: 1_700_000_000_250,
+            items: items,
             strangers: 2, keyOrigin: .enabled, key: [2] + [UInt8](repeating: 0xAB, count: 32))
         receipt.signature = [UInt8](repeating: 0x5C, count: 64)
         return receipt
@@ -95,7 +97,9 @@ import VaultFormat
         let bytes = receipt.encoded
         #expect(try WipeReceipt(parsing: bytes) == receipt)
         #expect(!receipt.isComplete)
-        for end in 0..<bytes.count { #expect(throws: FormatError.self) { try WipeReceipt(parsing: Array(bytes[..<end])) } }
+        for end in 0..<bytes.count {
+            #expect(throws: FormatError.self) { try WipeReceipt(parsing: Array(bytes[..<end])) }
+        }
         // A changed byte is refused, or is another receipt: never the same one in other words.
         for offset in bytes.indices {
             for mask: UInt8 in [0x01, 0x20, 0x80] {

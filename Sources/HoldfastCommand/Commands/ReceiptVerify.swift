@@ -49,7 +49,8 @@ enum ReceiptText {
         var count = 0
         while count < bytes.count {
             let got = unsafe bytes.withUnsafeMutableBytes { buffer in
-                unsafe pread(descriptor, buffer.baseAddress.map { unsafe $0 + count }, buffer.count - count, off_t(count))
+                unsafe pread(
+                    descriptor, buffer.baseAddress.map { unsafe $0 + count }, buffer.count - count, off_t(count))
             }
             if got == 0 { break }
             guard got > 0 else {
@@ -67,9 +68,16 @@ enum ReceiptText {
             ("begun", Format.localTime(milliseconds: Int64(clamping: receipt.begun)) + " by this machine's clock then"),
             ("ended", Format.localTime(milliseconds: Int64(clamping: receipt.ended))),
             ("complete", receipt.isComplete ? "yes" : "no, something is still to be erased"),
-            ("left alone", Format.count(receipt.strangers, "name") + " in the folder that " + (receipt.strangers == 1 ? "is" : "are") + " not the vault's"),
+            (
+                "left alone",
+                Format.count(receipt.strangers, "name") + " in the folder that "
+                    + (receipt.strangers == 1 ? "is" : "are") + " not the vault's"
+            ),
             ("key", receipt.publicKey), ("key made", origin(receipt.keyOrigin)),
-            ("signature", isKeyGiven ? "right, by the key that was given" : "right, by the key above; --key tells whose it is"),
+            (
+                "signature",
+                isKeyGiven ? "right, by the key that was given" : "right, by the key above; --key tells whose it is"
+            ),
         ]
         var table = Table(["TARGET", "RESULT", "ERASED"], rightAligned: [2])
         for item in receipt.items { table.append([item.target.description, item.result.name, "\(item.count)"]) }

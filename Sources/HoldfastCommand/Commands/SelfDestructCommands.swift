@@ -90,7 +90,8 @@ private func tell(_ vault: Vault, changed: Bool, _ arguments: Arguments) throws(
     if changed, let key {
         try Output.write(
             "receipt key: \(key.publicKey)\n"
-                + "Keep this key elsewhere: holdfast receipt verify --key shows with it that a receipt is this vault's.\n")
+                + "Keep this key elsewhere: holdfast receipt verify --key shows with it that a receipt is this vault's.\n"
+        )
     }
     return .done
 }

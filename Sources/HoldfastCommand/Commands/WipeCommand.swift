@@ -81,7 +81,8 @@ private func showPlan(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     if arguments[Options.json] {
         let steps = plan.steps.map { step in
             JSON.object([
-                "target": .text(step.target.description), "what": .text(step.what), "method": .text(step.method.rawValue),
+                "target": .text(step.target.description), "what": .text(step.what),
+                "method": .text(step.method.rawValue),
                 "files": .integer(Int64(step.files)), "bytes": .count(step.bytes),
             ])
         }

@@ -16,7 +16,8 @@ enum Countdown {
         let wait = Format.wait(countdown)
         switch change {
         case .enable:
-            return "In \(wait), \(policy.attemptLimit) wrong passcodes will be enough to destroy this vault with all that is "
+            return
+                "In \(wait), \(policy.attemptLimit) wrong passcodes will be enough to destroy this vault with all that is "
                 + "in it. Nobody can bring it back then but from a backup."
         case .disable: return "In \(wait), wrong passcodes will not destroy this vault any more."
         }

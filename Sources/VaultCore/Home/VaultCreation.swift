@@ -50,7 +50,7 @@ struct VaultCreation: ~Copyable {
     private static func finishWipe(at path: String) throws(VaultError) {
         do throws(VaultError) {
             try Vault.finishWipe(at: path)
-        } catch where error.code == .wiped {
+        } catch  where error.code == .wiped {
             throw error
         } catch {}  // whatever lies there is no vault of ours, and not touched
     }
