@@ -36,10 +36,11 @@ let exported = ["Holdfast", "AppLockCore", "VaultCore", "KeyStores", "VaultForma
 #if os(Linux)
 let crashTests: [Target] = [
     .executableTarget(
-        name: "CrashSubject", dependencies: ["VaultCore", "Cryptography", "SecretMemory"], path: "Tests/CrashSubject",
+        name: "CrashSubject", dependencies: ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory"],
+        path: "Tests/CrashSubject",
         swiftSettings: settings),
     .target(name: "FaultInjection", path: "Tests/FaultInjection"),
-    tests("CrashTests", ["CrashSubject", "VaultCore", "Cryptography", "SecretMemory"]),
+    tests("CrashTests", ["CrashSubject", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
 ]
 let crashProducts: [Product] = [.library(name: "FaultInjection", type: .dynamic, targets: ["FaultInjection"])]
 #else
@@ -61,6 +62,7 @@ let package = Package(
         library("KeyStores", ["VaultFormat", "Cryptography", "SecretMemory"], c: ["CTSS2"]),
         library("VaultCore", ["VaultFormat", "KeyStores", "Cryptography", "SecretMemory"], c: ["CLMDB"]),
         library("AppLockCore", ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
+        library("AgentMessages"),
         library("Holdfast", ["AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         .executableTarget(
             name: "HoldfastCommand", dependencies: exported.map { .byName(name: $0) }, swiftSettings: settings),
@@ -68,11 +70,14 @@ let package = Package(
         tests("SecretMemoryTests", ["SecretMemory"]),
         tests("CryptographyTests", ["Cryptography", "SecretMemory"]),
         tests("VaultFormatTests", ["VaultFormat"]),
-        tests("KeyStoresTests", ["KeyStores", "VaultFormat", "Cryptography", "SecretMemory"]),
+        // The real parts that tests start: a software TPM, and what else runs as a process of its own.
+        .target(name: "RealParts", path: "Tests/RealParts", swiftSettings: settings),
+        tests("KeyStoresTests", ["KeyStores", "RealParts", "VaultFormat", "Cryptography", "SecretMemory"]),
         tests("VaultCoreTests", ["VaultCore", "KeyStores", "VaultFormat", "Cryptography", "SecretMemory"]),
         tests("AppLockCoreTests", ["AppLockCore", "VaultCore", "VaultFormat", "SecretMemory"]),
         tests("HoldfastTests", exported),
-        tests("CommandTests", ["HoldfastCommand"]),
+        tests("AgentMessagesTests", ["AgentMessages"]),
+        tests("CommandTests", ["HoldfastCommand", "RealParts"]),
     ],
     swiftLanguageModes: [.v6]
 )

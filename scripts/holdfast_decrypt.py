@@ -390,8 +390,8 @@ class Keys:
         return int.from_bytes(blake3_keyed(self.sum, lookup + struct.pack("<Q", sequence)), "little")
 
 
-def unlock(header, kind, factor):
-    """All keys by epoch, the newest first. `factor` is what a passcode or a phrase yields for a slot (A)."""
+def open_keybag(header, kind, factor):
+    """All keys by kind and epoch. `factor` is what a passcode or a phrase yields for a slot (A)."""
     slot = header.slot(kind)
     if slot.flags & HARDWARE_SHARE:
         raise Failure("this slot needs a share from hardware too; use the recovery phrase")
@@ -421,8 +421,15 @@ def unlock(header, kind, factor):
         reader.check(RECORDS <= kind <= INBOX and (kind, epoch) not in keybag)
         keybag[kind, epoch] = reader.take(32)
     reader.check(not reader.rest())
+    return keybag
+
+
+def unlock(header, kind, factor):
+    """The keys of the records by epoch, the newest first."""
+    keybag = open_keybag(header, kind, factor)
     epochs = sorted((epoch for kind, epoch in keybag if kind == RECORDS), reverse=True)
-    reader.check(epochs and epochs[0] == header.epoch)
+    if not epochs or epochs[0] != header.epoch:
+        raise Damaged("the keybag does not fit the header")
     header.inbox_seeds = {epoch: key for (kind, epoch), key in keybag.items() if kind == INBOX}
     return {epoch: Keys(keybag, epoch) for epoch in epochs}
 
@@ -740,16 +747,19 @@ def read_secret(descriptor, prompt):
         return file.readline(4096).removesuffix(b"\n")
 
 
-def open_vault(arguments):
-    header = read_header(arguments.home)
+def secret_for(arguments, header):
+    """The kind of slot that the caller answers, and what gives its factor."""
     if arguments.phrase or arguments.phrase_fd is not None:
         phrase = read_secret(arguments.phrase_fd, "Recovery phrase: ").decode("utf-8", "replace")
         entropy = entropy_of(phrase)
-        epochs = unlock(header, PHRASE, lambda _: hkdf(header.vault, entropy, b"holdfast/1/recovery", 32))
-    else:
-        passcode = read_secret(arguments.passcode_fd, "Passcode: ")
-        epochs = unlock(header, PASSCODE, lambda slot: argon2id(passcode, slot.salt, *slot.costs))
-    return Vault(arguments.home, header, epochs)
+        return PHRASE, lambda _: hkdf(header.vault, entropy, b"holdfast/1/recovery", 32)
+    passcode = read_secret(arguments.passcode_fd, "Passcode: ")
+    return PASSCODE, lambda slot: argon2id(passcode, slot.salt, *slot.costs)
+
+
+def open_vault(arguments):
+    header = read_header(arguments.home)
+    return Vault(arguments.home, header, unlock(header, *secret_for(arguments, header)))
 
 
 def main():

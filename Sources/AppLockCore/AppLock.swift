@@ -66,7 +66,7 @@ public actor AppLock {
         timer?.cancel()
         observers.finish()
         recordObservers.finish()
-        vault.lock()
+        vault.lock(because: .ended)
     }
 
     /// What the lock is doing now.
@@ -127,7 +127,7 @@ public actor AppLock {
     /// moment opens nothing: its keys go as soon as the check ends. Nothing is destroyed.
     public nonisolated func panic() {
         emergencies.add()
-        vault.lock()
+        vault.lock(because: .panic)
         Task { await self.run(.panic) }
     }
 
@@ -153,12 +153,14 @@ public actor AppLock {
     }
 
     private func step(_ event: LockEvent) {
-        for effect in machine.handle(event, at: clock.now()) { perform(effect) }
+        let effects = machine.handle(event, at: clock.now())
+        let reason = effects.lazy.compactMap(\.lockedBecause).first
+        for effect in effects { perform(effect, reason ?? .requested) }
     }
 
-    private func perform(_ effect: LockEffect) {
+    private func perform(_ effect: LockEffect, _ reason: LogLockReason) {
         switch effect {
-        case .dropKeys: vault.lock()
+        case .dropKeys: vault.lock(because: reason)
         case .startTimer(let instant): startTimer(instant)
         case .stopTimer:
             timer?.cancel()

@@ -20,9 +20,12 @@ public final class HoldfastApp: Sendable {
     ///   - path: The folder.
     ///   - isLockEnabled: Whether the app lock is on; nil for what the vault's rules say: off until its owner wants it,
     ///     see ``AppLockCore/AppLock/setEnabled(_:passcode:)``. The vault is locked at launch all the same.
-    /// - Throws: As ``VaultCore/Vault/init(at:)``.
-    public init(at path: String, isLockEnabled: Bool? = nil) throws(VaultError) {
-        vault = try Vault(at: path)
+    ///   - minima: What an unlock must prove at least for a collection, whatever the vault's own rules say.
+    /// - Throws: As ``VaultCore/Vault/init(at:minima:)``.
+    public init(
+        at path: String, isLockEnabled: Bool? = nil, minima: [String: Assurance] = [:]
+    ) throws(VaultError) {
+        vault = try Vault(at: path, minima: minima)
         lock = try AppLock(vault: vault, isEnabled: isLockEnabled)
     }
 

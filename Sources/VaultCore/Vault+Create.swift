@@ -43,7 +43,7 @@ extension Vault {
             vault: id, generation: 1, created: UInt64(max(0, wallClockMilliseconds())), epoch: 1, policy: .standard,
             sealedKeybag: [], slots: [])
         let costs = try settings.newCosts()
-        header.set(try passcodeSlot(passcode, costs: costs, wrapping: master, header: header, tier: settings.tier))
+        header.set(try passcodeSlot(passcode, costs: costs, wrapping: master, header: header, tier: nil))
         header.set(try recoverySlot(phrase, wrapping: master, header: header))
         let headerKeys = try HeaderKeys(master: master, vault: id)
         header.sealedKeybag = try keybag.sealed(by: headerKeys, vault: id, epoch: header.epoch)

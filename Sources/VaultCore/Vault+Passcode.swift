@@ -24,7 +24,8 @@ extension Vault {
         let costs = try newCosts(header)
         verified.keys.complete(&header)
         header.set(
-            try Vault.passcodeSlot(new, costs: costs, wrapping: verified.master, header: header, tier: settings.tier))
+            try Vault.passcodeSlot(
+                new, costs: costs, wrapping: verified.master, header: header, tier: tier(of: header.passcodeSlot)))
         try replace(&attempt, with: header, noting: .passcodeChanged, verified.keys) { covered throws(VaultError) in
             try verified.keys.headerKeys.mac(covered)
         }
@@ -45,6 +46,8 @@ extension Vault {
         /// The header had been changed by something else than Holdfast: the policy is the standard one again, and slots
         /// other than passcode and phrase are gone.
         public let headerWasAltered: Bool
+        /// The passcode was under a chip that could not be asked, and is under none now.
+        public let hardwareWasDropped: Bool
     }
 
     /// Opens the vault with its phrase, gives it a new passcode and all attempts back. It is unlocked afterwards.
@@ -70,11 +73,11 @@ extension Vault {
         let keybag = try Keybag(opened: headerKeys.openKeybag(of: header))
         guard keybag.epochs.first == header.epoch else { throw .damaged("the keybag does not fit the header's epoch") }
         let costs = try newCosts(header)
+        let old = locked.header.passcodeSlot
         keybag.complete(&header, headerKeys)
         header.slots.removeAll { $0.kind == .passcode }
-        header.set(
-            try Vault.passcodeSlot(newPasscode, costs: costs, wrapping: master, header: header, tier: settings.tier))
-        let old = try HeaderFile.read(in: home).passcodeSlot
+        let made = try slotAfterRecovery(newPasscode, old, costs: costs, wrapping: master, header: header)
+        header.set(made.slot)
         let success = Success(.recovered(headerWasAltered: isAltered), after: budget(header))
         do throws(VaultError) {
             try locked.replace(header) { covered throws(VaultError) in try headerKeys.mac(covered) }
@@ -87,11 +90,32 @@ extension Vault {
         try? resetAnchor(locked.header)
         try install(open(locked.header, master: master, proving: .keyBound), noting: success)
         takeInOpenItems()
-        return Recovery(headerWasAltered: isAltered)
+        return Recovery(headerWasAltered: isAltered, hardwareWasDropped: made.isDropped)
+    }
+
+    /// Under the chip again where it answers; another machine, or a chip that is gone, must not keep the phrase's owner
+    /// out.
+    private func slotAfterRecovery(
+        _ passcode: borrowing SecretBytes, _ old: Slot?, costs: DerivationParameters,
+        wrapping master: borrowing SecretBytes, header: Header
+    ) throws(VaultError) -> (slot: Slot, isDropped: Bool) {
+        guard old?.flags.contains(.hardwareShare) == true else {
+            let slot = try Vault.passcodeSlot(passcode, costs: costs, wrapping: master, header: header, tier: nil)
+            return (slot, false)
+        }
+        do throws(VaultError) {
+            let tier = try tier(of: old)
+            let slot = try Vault.passcodeSlot(passcode, costs: costs, wrapping: master, header: header, tier: tier)
+            return (slot, false)
+        } catch {
+            guard error.code == .hardwareUnavailable else { throw error }
+            let slot = try Vault.passcodeSlot(passcode, costs: costs, wrapping: master, header: header, tier: nil)
+            return (slot, true)
+        }
     }
 
     /// The costs of the present slot where they are acceptable, else new ones.
-    private func newCosts(_ header: Header) throws(VaultError) -> DerivationParameters {
+    func newCosts(_ header: Header) throws(VaultError) -> DerivationParameters {
         if let costs = header.passcodeSlot?.derivation, (try? settings.limits.check(costs)) != nil { return costs }
         return try settings.newCosts()
     }
@@ -123,7 +147,8 @@ extension Vault {
         let costs = try newCosts(header)
         header.epoch = epoch
         header.set(
-            try Vault.passcodeSlot(newPasscode, costs: costs, wrapping: master, header: header, tier: settings.tier))
+            try Vault.passcodeSlot(
+                newPasscode, costs: costs, wrapping: master, header: header, tier: tier(of: header.passcodeSlot)))
         header.set(try Vault.recoverySlot(phrase, wrapping: master, header: header))
         // Slots of other kinds wrap the old master key and would open nothing.
         header.slots.removeAll { $0.kind != .passcode && $0.kind != .recoveryPhrase }

@@ -77,7 +77,8 @@ extension Vault {
         verified.keys.complete(&header)
         header.set(
             try Vault.passcodeSlot(
-                passcode, costs: costs, wrapping: verified.master, header: header, tier: settings.tier))
+                passcode, costs: costs, wrapping: verified.master, header: header,
+                tier: tier(of: header.passcodeSlot)))
         let changed = LogEvent.policyChanged(LogPolicyFields(from: attempt.header.header.policy, to: header.policy))
         try replace(&attempt, with: header, noting: changed, verified.keys) { covered throws(VaultError) in
             try verified.keys.headerKeys.mac(covered)

@@ -9,19 +9,21 @@ extension Vault {
     public func withValue<R: ~Copyable>(
         for name: String, in collection: String = Vault.defaultCollection, _ body: (RawSpan) throws -> R
     ) throws -> R {
-        let reader = try gate.enterWithReader()
-        defer { gate.leave(returning: reader) }
-        try reader.keys.admission.check(collection)
-        return try reader.withRecord(collection: collection, name: name) { fields, plaintext, _ in
-            guard fields.kind != .file else { throw VaultError.storedAsFile }
-            return try body(plaintext.extracting(fields.contentOffset..<plaintext.byteCount))
-        }
+        let record = try inlineRecord(name, collection)
+        return try record.withContent(body)
+    }
+
+    private func inlineRecord(_ name: String, _ collection: String) throws(VaultError) -> LentRecord {
+        let record = try gate.lendRecord(collection: collection, name: name)
+        guard record.fields.kind != .file else { throw VaultError.storedAsFile }
+        return record
     }
 
     /// A copy of a value in locked memory.
     /// - Throws: As ``withValue(for:in:_:)``, and `outOfMemory`.
     public func value(for name: String, in collection: String = Vault.defaultCollection) throws -> SecretBytes {
-        try withValue(for: name, in: collection) { try SecretBytes(copying: $0) }
+        let record = try inlineRecord(name, collection)
+        return try record.withContent { try SecretBytes(copying: $0) }
     }
 
     /// Stores a value of at most 1 MiB; durable when it returns.

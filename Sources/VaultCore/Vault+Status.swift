@@ -15,6 +15,11 @@ extension Vault {
         public let slots: [SlotKind]
         /// Costs of the passcode's key derivation.
         public let derivation: DerivationParameters?
+        /// Whether a chip holds a share of the passcode and counts its attempts.
+        public let hasHardwareShare: Bool
+        /// What an unlock with the passcode proves; nil where there is none, or where it needs hardware that this program
+        /// cannot ask.
+        public let passcodeAssurance: Assurance?
         /// The rules in the header.
         public let policy: VaultPolicy
         /// Passcode attempts left before the limit.
@@ -39,8 +44,15 @@ extension Vault {
         if case .delayed(let milliseconds) = decision { retryAfter = .milliseconds(milliseconds) }
         return Status(
             id: header.vault, path: home.path, formatVersion: Header.formatVersion, created: header.created,
-            slots: header.slots.map(\.kind), derivation: header.passcodeSlot?.derivation, policy: header.policy,
+            slots: header.slots.map(\.kind), derivation: header.passcodeSlot?.derivation,
+            hasHardwareShare: header.passcodeSlot?.flags.contains(.hardwareShare) ?? false,
+            passcodeAssurance: passcodeAssurance(header), policy: header.policy,
             remainingAttempts: budget.remaining, refusedAttempts: Int(budget.refused), retryAfter: retryAfter,
             isPasscodeClosed: decision == .closed || decision == .destroy, log: log.status())
+    }
+
+    private func passcodeAssurance(_ header: Header) -> Assurance? {
+        guard let slot = header.passcodeSlot else { return nil }
+        return slot.flags.contains(.hardwareShare) && settings.tier == nil ? nil : assurance(of: slot)
     }
 }

@@ -18,7 +18,7 @@ package struct VaultSettings: Sendable {
     package var clock: any BootClock
     /// What a wipe erases beside the vault.
     package var wipeTargets: [any WipeTarget]
-    /// Hardware that counts attempts and holds a share of new passcode slots; nil for the file tier.
+    /// Hardware that can count attempts and hold a share of the passcode slot; nil where there is none.
     package var tier: (any AttemptTier)?
     /// Collections that need at least this assurance whatever the header says; of two minima the stricter one holds.
     package var minima: [String: Assurance] = [:]
@@ -42,7 +42,13 @@ package struct VaultSettings: Sendable {
     }
 
     /// What every app and executable uses.
-    package static let standard = VaultSettings()
+    package static let standard: VaultSettings = {
+        var settings = VaultSettings()
+        #if os(Linux)
+        settings.tier = TPMLocation.standard.map(TPMAttemptTier.init)
+        #endif
+        return settings
+    }()
 
     /// One pass over 64 KiB, for tests and test executables: nothing below `Sources` may name it (checked by
     /// scripts/check-layout), and a vault made with it is refused by ``standard``.

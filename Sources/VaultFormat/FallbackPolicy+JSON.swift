@@ -33,15 +33,16 @@ extension FallbackPolicy: Codable {
         try self.init(rules)
     }
 
-    private var json: JSONValue {
+    /// The object that ``init(json:)`` takes.
+    package var json: JSONValue {
         .object([
             JSONValue.Member("version", .integer(1)), JSONValue.Member("steps", .list(rules.map(\.json))),
         ])
     }
 
-    /// The policy as a JSON text for people: one line for each step.
+    /// The policy as a JSON text for people: the reasons of a step on a line of their own.
     public var jsonText: String {
-        let lines = rules.map { "    " + $0.json.line }.joined(separator: ",\n")
+        let lines = rules.map { "    " + $0.text }.joined(separator: ",\n")
         return "{\n  \"version\": 1,\n  \"steps\": [\n\(lines)\n  ]\n}\n"
     }
 }
@@ -132,6 +133,15 @@ extension FallbackPolicy.Rule {
         return conditions
     }
 
+    fileprivate var text: String {
+        guard case .object(let members) = json else { return "" }
+        let parts = members.map { member in
+            let ownLine = member.key == "when" || member.key == "onCancel"
+            return (ownLine ? "\n      " : " ") + "\"\(member.key)\": \(member.value.line)"
+        }
+        return "{" + parts.joined(separator: ",") + " }"
+    }
+
     fileprivate var json: JSONValue {
         var members = [
             JSONValue.Member("step", .text(step.name)), JSONValue.Member("assurance", .text(assurance.name)),
@@ -153,7 +163,7 @@ extension JSONValue {
     fileprivate var line: String {
         switch self {
         case .object(let members):
-            "{ " + members.map { "\"\($0.key)\": \($0.value.line)" }.joined(separator: ", ") + " }"
+            "{" + members.map { "\"\($0.key)\": \($0.value.line)" }.joined(separator: ", ") + "}"
         case .list(let values): "[" + values.map(\.line).joined(separator: ", ") + "]"
         case .text(let text): "\"\(text)\""
         case .integer(let number): "\(number)"

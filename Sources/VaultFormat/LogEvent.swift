@@ -63,7 +63,7 @@ package struct LogRestart: Sendable, Hashable {
     package let reason: Reason
     /// The segment that is kept as the previous one; nil when nothing was there to keep.
     package let previous: LogLink?
-    /// The index behind the last entry of it that was found right.
+    /// The index behind the last entry that it had.
     package let found: UInt64
     /// What the attempt ledger knew at that time: wrong passcodes, and attempts never checked.
     package let refused: UInt32
@@ -146,6 +146,16 @@ public enum LogLockReason: UInt8, Sendable, Hashable, CaseIterable {
     case ended = 7
     /// A wipe began.
     case wipe = 8
+    /// Another user of the machine came to the front.
+    case userSwitch = 9
+    /// The lid was closed.
+    case lidClosed = 10
+    /// The window was minimised.
+    case minimised = 11
+    /// The owner pulled the emergency brake.
+    case panic = 12
+    /// The clock was that of another boot, or went back.
+    case clock = 13
 }
 
 /// Rules of the header, by bit.

@@ -34,6 +34,23 @@ import VaultFormat
         #expect(try !vault.status().policy.isLockEnabled)
     }
 
+    @Test func theSecurityLogLearnsWhyTheKeysWent() async throws {
+        let scratch = Scratch()
+        let lock = AppLock(vault: try scratch.vault(), settings: LockSettings(isEnabled: true, timing: .immediately))
+        for event in [LockEvent.suspended, .systemLocked, .idleTimeout, .didEnterBackground, .forceLock] {
+            await lock.handle(.didBecomeActive)
+            try await lock.unlock(passcode: Scratch.secret("right"))
+            await lock.handle(event)
+        }
+        await lock.handle(.didBecomeActive)
+        try await lock.unlock(passcode: Scratch.secret("right"))
+        let entries = try lock.vault.securityLog().entries.filter { $0.event.name == "locked" }
+        #expect(
+            entries.map { $0.event["reason"] } == [
+                .text("suspend"), .text("system"), .text("idle"), .text("background"), .text("requested"),
+            ])
+    }
+
     @Test func nothingIsChangedWhileTheLockIsShut() async throws {
         let scratch = Scratch()
         let lock = AppLock(vault: try scratch.vault(), settings: LockSettings(isEnabled: true, timing: .never))

@@ -398,8 +398,8 @@ private struct Values {
     }
 }
 
-/// Runs the script.
-private enum Decryptor {
+/// Runs the scripts that read what we write.
+enum Decryptor {
     enum Secret {
         case passcode(String)
         case phrase(String)
@@ -422,9 +422,8 @@ private enum Decryptor {
     }
 
     // This file is <package root>/Tests/VaultCoreTests/DecryptorTests.swift.
-    private static let script = URL(filePath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "scripts/holdfast_decrypt.py").path
+    private static let scripts = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().appending(path: "scripts")
 
     static func run(_ home: String, _ secret: Secret, _ arguments: String...) throws -> Result {
         let (option, input) =
@@ -433,7 +432,15 @@ private enum Decryptor {
             case .phrase(let text): ("--phrase-fd", text)
             }
         let words = try #require(python).split(separator: " ").map(String.init)
+        let script = scripts.appending(path: "holdfast_decrypt.py").path
         return try start(words + ["-B", script, option, "0", home] + arguments, input: input + "\n")
+    }
+
+    /// Runs the verifier of the security log.
+    static func verifyLog(_ home: String, _ option: String, _ secret: String, _ arguments: String...) throws -> Result {
+        let words = try #require(python).split(separator: " ").map(String.init)
+        let script = scripts.appending(path: "holdfast_log_verify.py").path
+        return try start(words + ["-B", script, option, "0", home] + arguments, input: secret + "\n")
     }
 
     /// Changes the database behind the vault's back: `edit` has a transaction `t`, a cursor, and `old`, a transaction on

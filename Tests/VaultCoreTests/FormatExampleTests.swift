@@ -97,6 +97,24 @@ import Testing
         }
         #expect(plaintext == Array("content".utf8))
     }
+
+    /// The values of section 20.
+    @Test func logKeyOpensTheEntry() throws {
+        let log = try Example("## 21. Security log\n", block: 2)
+        let vault = try #require(VaultID(bytes: example["vault id"]))
+        let front = try LogFront(parsing: log["log front"], checksum: HeaderFile.checksum)
+        #expect(front.vault == vault && front.first == 0 && front.chain.bytes == Array(0xF0...0xFF))
+        let root = Array(0xC0...0xDF) as [UInt8]
+        var key = try root.withRawSpan { root throws(VaultError) in
+            try LogKey(root: root, vault: vault, chain: front.chain)
+        }
+        #expect(try key.withBytes { $0.array } == log["log K(0)"])
+        let entry = try log["log entry"].withRawSpan { key.open($0, at: 0, vault: vault, chain: front.chain) }
+        let moment = LogMoment(wall: 1000, bootID: [UInt8](repeating: 0, count: 16), milliseconds: 5)
+        #expect(entry == LogEntry(moment: moment, event: .created))
+        try key.evolve()
+        #expect(try key.withBytes { $0.array } == log["log K(1)"])
+    }
 }
 
 /// The values of section 20, computed in the same way.
@@ -169,13 +187,16 @@ import Testing
 private struct Example {
     private var values: [String: String] = [:]
 
-    init(_ heading: String = "## 19. Example values") throws {
+    /// - Parameters:
+    ///   - heading: What the values stand below.
+    ///   - block: Which of the section's blocks.
+    init(_ heading: String = "## 19. Example values", block number: Int = 1) throws {
         // This file is <package root>/Tests/VaultCoreTests/FormatExampleTests.swift.
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         let text = try String(contentsOf: root.appending(path: "Docs/vault-format.md"), encoding: .utf8)
         let section = try #require(text.components(separatedBy: heading).last)
-        let block = try #require(section.components(separatedBy: "```\n").dropFirst().first)
+        let block = try #require(section.components(separatedBy: "```\n").dropFirst(2 * number - 1).first)
         var name = ""
         for line in block.split(separator: "\n") {
             if line.hasPrefix("    ") {

@@ -155,8 +155,11 @@ private struct Engine {
     }
 
     private func state(of rule: FallbackPolicy.Rule) -> State {
+        let capability = facts.capabilities[rule.step] ?? .missing(why: "nobody looked for it")
+        // What is not there at all is said first.
+        if case .missing(let why) = capability { return .unusable(.unavailable, why: why) }
         if let obstacle = ruledOut(rule) { return obstacle }
-        switch facts.capabilities[rule.step] ?? .missing(why: "nobody looked for it") {
+        switch capability {
         case .notEnrolled(let why): return .unusable(.notEnrolled, why: why)
         case .lockedOut(let why): return .unusable(.systemLockout, why: why)
         case .busy(let why): return .unusable(.hardwareBusy, why: why)

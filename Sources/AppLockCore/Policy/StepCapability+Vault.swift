@@ -2,7 +2,7 @@ public import VaultCore
 public import VaultFormat
 
 extension [FallbackStep: StepCapability] {
-    /// What this version can ask for a vault in this state, with its keys in files and attempts counted in files.
+    /// What this version can ask for a vault in this state, without asking anybody or anything.
     public init(_ status: Vault.Status) {
         let isMissing = StepCapability.missing(why: "not built into this version")
         self = [.biometrics: isMissing, .devicePasscode: isMissing, .openCompartment: isMissing]
@@ -19,6 +19,9 @@ extension [FallbackStep: StepCapability] {
             let seconds = wait.components.seconds + (wait.components.attoseconds > 0 ? 1 : 0)
             return .lockedOut(why: "the next attempt is taken in \(seconds) s")
         }
-        return .available(.keyBound)
+        guard let assurance = status.passcodeAssurance else {
+            return .missing(why: "the hardware that holds a share of its key cannot be asked here")
+        }
+        return .available(assurance)
     }
 }

@@ -2,8 +2,8 @@
 enum CommandTable {
     static let all: [Command] = [
         .create, .put, .get, .list, .remove, .inboxList, .inboxAccept, .inboxReject, .backup, .restore, .passcodeChange,
-        .passcodeVerify, .verify, .recover,
-        .status, .tour, .completions, .help,
+        .passcodeVerify, .verify, .recover, .status, .log, .lockPolicyShow, .lockPolicySet, .lockPolicyExplain,
+        .enrollTPM, .slots, .removeSlot, .tour, .completions, .help,
     ]
 
     /// Options that may stand before the command too.

@@ -6,6 +6,8 @@ enum ValueKind: Sendable, Hashable {
     case folder
     /// The number of an open file descriptor.
     case descriptor
+    /// A whole number from 1 on.
+    case number
     /// One of these words.
     case word([String])
     /// The words of a command.
@@ -17,6 +19,7 @@ enum ValueKind: Sendable, Hashable {
         case .text, .folder: text.isEmpty ? "may not be empty" : nil
         case .descriptor:
             ValueKind.descriptor(text) == nil ? "needs the number of a file descriptor (0, 3, 4 ...)" : nil
+        case .number: Int(text).map { $0 > 0 } ?? false ? nil : "needs a whole number from 1 on"
         case .word(let words): words.contains(text) ? nil : "is one of: " + words.joined(separator: ", ")
         case .command: nil
         }
@@ -84,4 +87,6 @@ struct Place: Sendable, Hashable {
     let help: String
     /// Takes all that is left, which may be nothing.
     var isRest = false
+    /// May be left out.
+    var isOptional = false
 }

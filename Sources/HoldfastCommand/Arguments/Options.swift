@@ -22,6 +22,8 @@ enum Options {
         "collection", "C", help: "Into this collection; else the one it was written for.")
     static let onlyCollection = TextOption("collection", "C", help: "Only this collection.")
 
+    static let last = TextOption("last", "N", .number, help: "Only the newest N entries.")
+
     static let passcodeDescriptor = DescriptorOption(
         "passcode-fd", "Read the passcode from file descriptor N, one line.")
     static let passcodesDescriptor = DescriptorOption(

@@ -99,7 +99,9 @@ struct Parser {
         for option in CommandTable.general where arguments.contains(option) && !command.options.contains(option) {
             throw usage("\(command.name) takes no \(option.spelled)")
         }
-        if arguments.places.count < command.places.count, !command.places[arguments.places.count].isRest {
+        if arguments.places.count < command.places.count, !command.places[arguments.places.count].isRest,
+            !command.places[arguments.places.count].isOptional
+        {
             throw usage("\(command.name): \(command.places[arguments.places.count].name) is missing")
         }
         return .run(command, arguments)

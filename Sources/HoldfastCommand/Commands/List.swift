@@ -23,7 +23,14 @@ extension Command {
 private func listRecords(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     if arguments[Options.open] { return try OpenItems.list(arguments) }
     let vault = try Unlocking.open(arguments)
-    return try showRecords(vaultCall { try vault.records(in: arguments[Options.onlyCollection]) }, arguments)
+    let records = try vaultCall { try vault.records(in: arguments[Options.onlyCollection]) }
+    let outOfReach = vault.collectionsOutOfReach.count
+    if outOfReach > 0 {
+        Output.note(
+            "\(Format.count(outOfReach, "collection")) not listed: the vault's rules ask for more than this unlock proves "
+                + "(holdfast lock-policy show)")
+    }
+    return try showRecords(records, arguments)
 }
 
 func showRecords(_ records: [Vault.RecordInfo], _ arguments: Arguments) throws(CommandError) -> ExitCode {

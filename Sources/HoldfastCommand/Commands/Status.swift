@@ -33,6 +33,7 @@ private func facts(_ status: Vault.Status) -> [(String, String)] {
     if let costs = status.derivation {
         facts.append(("passcode", "Argon2id, \(costs.passes) passes over \(costs.memoryKiB >> 10) MiB"))
     }
+    if status.hasHardwareShare { facts.append(("", "a TPM holds a share of it and counts attempts too")) }
     let limit = status.policy.attemptLimit
     facts.append(("attempts", "\(status.remainingAttempts) of \(limit) left"))
     if status.isPasscodeClosed {
@@ -40,6 +41,8 @@ private func facts(_ status: Vault.Status) -> [(String, String)] {
     } else if let wait = status.retryAfter {
         facts.append(("", "the next one is taken in \(Format.wait(wait))"))
     }
+    let entries = status.log.entries.map { Format.count($0, "entry", "entries") }
+    facts.append(("security log", [entries, status.log.problem].compactMap(\.self).joined(separator: "; ")))
     return facts
 }
 
@@ -85,11 +88,14 @@ extension Vault.Status {
             "derivation": derivation.map {
                 .object(["passes": .integer(Int64($0.passes)), "memoryKiB": .integer(Int64($0.memoryKiB))])
             } ?? .null,
-            "attemptLimit": .integer(Int64(policy.attemptLimit)),
+            "hasHardwareShare": .boolean(hasHardwareShare), "attemptLimit": .integer(Int64(policy.attemptLimit)),
             "remainingAttempts": .integer(Int64(remainingAttempts)),
             "refusedAttempts": .integer(Int64(refusedAttempts)),
             "retryAfterSeconds": retryAfter.map { .integer(Format.roundedUpSeconds($0)) } ?? .null,
             "isPasscodeClosed": .boolean(isPasscodeClosed), "selfDestruct": .boolean(policy.selfDestruct),
+            "log": .object([
+                "entries": log.entries.map { .count($0) } ?? .null, "problem": log.problem.map { .text($0) } ?? .null,
+            ]),
         ])
     }
 }

@@ -68,7 +68,7 @@ enum BashCompletions {
             """
     }
 
-    /// What may stand behind an option; nothing is offered for free text and descriptors.
+    /// What may stand behind an option; nothing is offered for free text and numbers.
     private static var optionValues: String {
         ShellText.optionsByKind.map { kind, names in
             let action = action(kind).map { "\n        \($0)" } ?? ""
@@ -78,7 +78,7 @@ enum BashCompletions {
 
     private static func action(_ kind: ValueKind) -> String? {
         switch kind {
-        case .text, .descriptor: nil
+        case .text, .descriptor, .number: nil
         case .folder: "_holdfast_folders"
         case .word(let words): "_holdfast_words '\(words.joined(separator: " "))'"
         case .command: "_holdfast_words '\(ShellText.allWords)'"

@@ -38,6 +38,9 @@ enum Unlocking {
         if try vaultCall({ try vault.isRekeyUnfinished }) {
             Output.remark("a change of keys was interrupted; holdfast verify --clean finishes it")
         }
+        if let problem = vault.log.problem {
+            Output.note("this unlocking could not be written into the security log: \(problem.reason)")
+        }
         return vault
     }
 

@@ -46,9 +46,8 @@ final class EpochKeys: Sendable {
     /// The database key of a record: keyed BLAKE3 over length-prefixed collection and name, on the stack.
     func lookupKey(collection: String, name: String) throws(VaultError) -> Digest {
         guard RecordLimits.allow(collection: collection, name: name) else { throw .invalidName }
-        var (collection, name) = (collection, name)
-        let digest = collection.withUTF8 { collection in
-            name.withUTF8 { name in unsafe EpochKeys.hash(collection, name, key: names) }
+        let digest = unsafe collection.withUTF8Bytes { collection in
+            unsafe name.withUTF8Bytes { name in unsafe EpochKeys.hash(collection, name, key: names) }
         }
         guard let digest else { throw VaultError(.cryptography, "a name could not be hashed") }
         return digest
@@ -58,15 +57,32 @@ final class EpochKeys: Sendable {
         _ collection: UnsafeBufferPointer<UInt8>, _ name: UnsafeBufferPointer<UInt8>, key: borrowing SecretBytes
     ) -> Digest? {
         let size = 4 + collection.count + name.count
+        if size <= 64 {
+            var block = SIMD64<UInt8>()
+            return unsafe withUnsafeMutableBytes(of: &block) { block in
+                unsafe write(collection, name, into: block)
+                let input = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(block))
+                return key.withBytes { try? BLAKE3.keyedHash(padded: input, count: size, key: $0) }
+            }
+        }
         return unsafe withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { buffer in
-            let nameOffset = 2 + collection.count
-            unsafe buffer.storeBytes(of: UInt16(collection.count).littleEndian, as: UInt16.self)
-            unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[2...]).copyMemory(from: .init(collection))
-            unsafe buffer.storeBytes(of: UInt16(name.count).littleEndian, toByteOffset: nameOffset, as: UInt16.self)
-            unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[(nameOffset + 2)...]).copyMemory(from: .init(name))
+            unsafe write(collection, name, into: buffer)
             let input = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: buffer[..<size]))
             return key.withBytes { try? BLAKE3.keyedHash(input, key: $0) }
         }
+    }
+
+    /// Both texts, each behind its 16-bit length.
+    @inline(__always)
+    private static func write(
+        _ collection: UnsafeBufferPointer<UInt8>, _ name: UnsafeBufferPointer<UInt8>,
+        into buffer: UnsafeMutableRawBufferPointer
+    ) {
+        let nameOffset = 2 + collection.count
+        unsafe buffer.storeBytes(of: UInt16(collection.count).littleEndian, as: UInt16.self)
+        unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[2...]).copyMemory(from: .init(collection))
+        unsafe buffer.storeBytes(of: UInt16(name.count).littleEndian, toByteOffset: nameOffset, as: UInt16.self)
+        unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[(nameOffset + 2)...]).copyMemory(from: .init(name))
     }
 
     /// What one record adds to the root record's sum.

@@ -81,7 +81,10 @@ struct LogSession: ~Copyable {
             state.first = front.first  // a new segment, whose writer was killed before it wrote the state
             state.tail = [UInt8](repeating: 0, count: LogFormat.tagSize)
         }
-        guard front.first == state.first else { return alteration(.replaced, front.link, state.next) }
+        guard front.first == state.first else {
+            let isBehind = front.first > state.next
+            return isBehind ? alteration(.stateBehind, front.link, state.next) : replaced(by: front)
+        }
         guard size >= state.offset else {
             return alteration(.cut, front.link, front.first + max(1, size / UInt64(LogFormat.slotSize)) - 1)
         }
@@ -115,12 +118,18 @@ struct LogSession: ~Copyable {
     ) throws(VaultError) -> LogAlteration? {
         let found = try LogSegment.front(of: log)
         guard found == nil, state.next > state.first, size >= state.offset, try tailIsRight(log) else {
-            return alteration(.replaced, found?.link, state.next)
+            return replaced(by: found)
         }
         let front = LogFront(vault: state.vault, chain: state.chain, first: state.first)
         try log.write(front.encoded(checksum: HeaderFile.checksum), at: 0)
         try log.synchronize()
-        return alteration(.replaced, front.link, state.first)
+        return replaced(by: front)
+    }
+
+    /// What must be in the previous segment is what the state knew; a chain without entries was only being begun.
+    private func replaced(by found: LogFront?) -> LogAlteration {
+        let known = LogLink(chain: state.chain, first: state.first)
+        return alteration(.replaced, state.next > state.first ? known : found?.link, state.first)
     }
 
     /// Takes up entries that prove themselves under the state's key, and drops one that was cut short.

@@ -156,8 +156,11 @@ extension SecurityLog {
                 try LogReader(old, root: root, vault: vault)?.end
             }
         }
+        // A copy knows how many entries there were.
+        let isCopied = file.state.map { $0.kind != .live && $0.chain == previous?.chain } ?? false
+        let copied = isCopied ? file.state?.next ?? 0 : 0
         let restart = LogRestart(
-            reason: reason, previous: previous, found: (found ?? nil) ?? 0, refused: begin.refused,
+            reason: reason, previous: previous, found: max((found ?? nil) ?? 0, copied), refused: begin.refused,
             unsettled: begin.unsettled)
         return try SecurityLog.begin(file, .restarted(restart), in: home, keys: begin.keys, at: moment)
     }

@@ -25,6 +25,8 @@ struct RecordCipher: ~Copyable {
     private let older: [Context]
     /// Not secret; such memory is the cheapest to lend.
     private var associated: SecretBytes
+    /// The epoch that `associated` names now; 0 at first.
+    private var associatedEpoch: UInt32 = 0
     private(set) var scratch: SecretBytes
     /// Larger buffers are given back after use: locked memory is scarce.
     private static let keptScratch = 4096
@@ -138,9 +140,8 @@ struct RecordCipher: ~Copyable {
         prepareAssociatedData(newestEpoch, lookupKey)
         value.store(newestEpoch, at: 0)
         nonce.withBytes { nonce in
-            for index in 0..<SealedRecord.nonceSize {
-                value.store(nonce.integer(at: index, as: UInt8.self) ?? 0, at: SealedRecord.epochSize + index)
-            }
+            value.store(nonce.integer(at: 0, as: UInt64.self) ?? 0, at: SealedRecord.epochSize)
+            value.store(nonce.integer(at: 8, as: UInt32.self) ?? 0, at: SealedRecord.epochSize + 8)
         }
         do throws(CryptographyError) {
             try value.withPart(SealedRecord.boxOffset..<value.byteCount) { box throws(CryptographyError) in
@@ -154,6 +155,10 @@ struct RecordCipher: ~Copyable {
     }
 
     private mutating func prepareAssociatedData(_ epoch: UInt32, _ lookupKey: RawSpan) {
+        if epoch == associatedEpoch {
+            return associated.withMutableBytes { SealedRecord.writeLookupKey(lookupKey, into: &$0) }
+        }
+        associatedEpoch = epoch
         associated.withMutableBytes { bytes in
             SealedRecord.writeAuthenticatedData(vault: vault, epoch: epoch, lookupKey: lookupKey, into: &bytes)
         }

@@ -24,6 +24,36 @@ final class RecordReader: @unchecked Sendable {  // taken from the pool by one t
         try unsafe state.withRecord(collection: collection, name: name, keys, body)
     }
 
+    /// A record in the buffer.
+    @safe struct Opened {
+        let size: Int
+        let fields: RecordFields
+        /// In the buffer, and so good until that is wiped.
+        let content: UnsafeRawBufferPointer
+    }
+
+    /// Finds a record and decrypts it into the buffer; the caller wipes it in the end. After a failure nothing is there.
+    func open(collection: String, name: String) -> Result<Opened, VaultError> {
+        do throws(VaultError) {
+            try keys.admission.check(collection)
+            let size = try unsafe state.open(collection: collection, name: name, keys).size
+            do throws(VaultError) {
+                return .success(try unsafe state.cipher.withPlaintext(size, RecordReader.opened))
+            } catch {
+                wipe(size)
+                throw error
+            }
+        } catch { return .failure(error) }
+    }
+
+    private static func opened(_ plaintext: RawSpan) throws(VaultError) -> Opened {
+        let fields = try fields(plaintext)
+        let content = plaintext.extracting(fields.contentOffset..<plaintext.byteCount)
+        return unsafe Opened(size: plaintext.byteCount, fields: fields, content: content.withUnsafeBytes { unsafe $0 })
+    }
+
+    func wipe(_ size: Int) { unsafe state.cipher.wipe(size) }
+
     /// The root record of now.
     /// - Throws: `damaged` when the database is not in the state that its last writer left.
     func root(evenIfDamaged: Bool = false) throws(VaultError) -> RootRecord {
@@ -66,20 +96,21 @@ extension RecordReader.State {
         let (size, epoch) = try open(collection: collection, name: name, keys)
         defer { cipher.wipe(size) }
         return try cipher.withPlaintext(size) { plaintext in
-            try body(RecordReader.fields(plaintext), plaintext, epoch)
+            try body(RecordReader.fields(plaintext), plaintext, keys.epochs[epoch])
         }
     }
 
     /// Decrypts a record into the cipher's buffer; the snapshot is over when this returns. Not generic, unlike its
     /// caller, so that the whole of the work is compiled as one.
-    private mutating func open(
+    /// - Returns: The size of the plaintext, and the epoch's place among those that there are keys of.
+    mutating func open(
         collection: String, name: String, _ keys: RecordKeys
-    ) throws(VaultError) -> (size: Int, epoch: EpochKeys) {
+    ) throws(VaultError) -> (size: Int, epoch: Int) {
         try transaction.renew()
         defer { transaction.park() }
-        if let size = try open(collection: collection, name: name, keys.current) { return (size, keys.current) }
-        for epoch in keys.epochs.dropFirst() {
-            if let size = try open(collection: collection, name: name, epoch) { return (size, epoch) }
+        if let size = try open(collection: collection, name: name, keys.current) { return (size, 0) }
+        for index in keys.epochs.indices.dropFirst() {
+            if let size = try open(collection: collection, name: name, keys.epochs[index]) { return (size, index) }
         }
         try checkKeysAreCurrent(keys)
         throw .recordNotFound

@@ -33,7 +33,7 @@ struct HomeTarget: Sendable {
         HomeTarget(
             "open-keys", "keys of the open compartment",
             .overwrite([OpenFiles.key, OpenFiles.damagedKey, OpenFiles.publicKey])),
-        HomeTarget("log-state", "the key of the security log", .overwrite(["log.state"])),
+        HomeTarget("log-state", "the key of the security log", .overwrite([LogStateFile.name])),
         HomeTarget(
             "records", "records",
             .remove([DatabaseName.protected.file, DatabaseName.protected.file + "-lock"])),
@@ -41,7 +41,7 @@ struct HomeTarget: Sendable {
         HomeTarget(
             "open-records", "records of the open compartment",
             .remove([OpenFiles.database, OpenFiles.database + "-lock", OpenFiles.damagedDatabase])),
-        HomeTarget("log", "the security log", .remove(["log"])),
+        HomeTarget("log", "the security log", .remove([LogSegment.name, LogSegment.previousName, LogSegment.newName])),
         HomeTarget("backup-manifest", "the list of a backup", .remove([BackupManifest.fileName])),
         HomeTarget("creation-mark", "the mark of a creation", .remove([VaultCreation.marker])),
     ].compactMap { $0 }

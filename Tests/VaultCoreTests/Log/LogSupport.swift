@@ -49,3 +49,25 @@ extension Vault {
     /// Entries whose text tells them apart.
     func appendDrills(_ count: Int) { for number in 0..<count { log.append(.drill(passed: number % 2 == 0)) } }
 }
+
+extension TestHome {
+    /// Adds entries with the keys of an unlocked vault and without flushing each, until the next one has this index.
+    func fillLog(of vault: Vault, upTo next: UInt64) throws {
+        let state = try #require(try LogStateFile.open(.creating, in: vault.home, vault: vault.log.vault))
+        var now = try #require(state.state)
+        let front = try #require(LogSegment.front(of: bytes("log")))
+        var key = try vault.firstLogKey(front)
+        try key.evolve(by: now.next)
+        var log = try bytes("log")
+        while now.next < next {
+            let entry = LogEntry(moment: vault.log.now, event: .drill(passed: true))
+            let slot = try key.seal(entry, at: now.next, vault: front.vault, chain: front.chain)
+            log += slot
+            now.tail = Array(slot.suffix(16))
+            now.next += 1
+            try key.evolve()
+        }
+        try write(log, to: "log")
+        try state.write(now, key: key)
+    }
+}

@@ -25,6 +25,8 @@ struct DatabaseName: Sendable {
     let handle: OpaquePointer
     let database: MDB_dbi
     let isReadOnly: Bool
+    /// Pages that the file was seen to have by a writer. It never becomes shorter while writers keep to their lock.
+    let seenPages = Atomic<UInt64>(0)
     private let identity: FileStatus
     private var users = 1
 

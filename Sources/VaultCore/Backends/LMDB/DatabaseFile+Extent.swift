@@ -1,4 +1,5 @@
 internal import CLMDB
+internal import Synchronization
 
 #if canImport(Glibc)
 internal import Glibc
@@ -35,6 +36,11 @@ extension DatabaseFile {
         }
     }
 
+    /// Pages that the file has now.
+    fileprivate static func presentPages(_ handle: OpaquePointer) throws(VaultError) -> UInt64 {
+        try unsafe UInt64(extent(handle).size) / pageSize(handle)
+    }
+
     private static var shorter: VaultError { .damaged("the database is shorter than it says") }
 
     private static func pageSize(_ handle: OpaquePointer) -> UInt64 {
@@ -56,7 +62,7 @@ extension DatabaseFile {
         // In this order: a page is written before it is counted.
         var info = unsafe MDB_envinfo()
         unsafe mdb_env_info(handle, &info)
-        let present = try unsafe UInt64(extent(handle).size) / pageSize(handle)
+        let present = try unsafe presentPages(handle)
         let last = unsafe UInt64(truncatingIfNeeded: info.me_last_pgno)
         guard last >= present else { return nil }
         let most = unsafe UInt64(truncatingIfNeeded: info.me_mapsize) / pageSize(handle)
@@ -100,5 +106,19 @@ extension DatabaseFile {
                 if number >= first { found += 1 }
             }
         }
+    }
+}
+
+extension DatabaseEnvironment {
+    /// As ``DatabaseFile/checkExtent(_:readOnly:isLocked:)`` after a commit, for who still holds the writers' lock.
+    ///
+    /// Looks at the file only when the database has grown: a look makes the system note a time at the next write.
+    func extendFileToItsPages() {
+        var info = unsafe MDB_envinfo()
+        unsafe mdb_env_info(handle, &info)
+        guard unsafe UInt64(truncatingIfNeeded: info.me_last_pgno) >= seenPages.load(ordering: .relaxed) else { return }
+        // What is stored is stored; a file that stays short is made longer when it is opened next.
+        try? unsafe DatabaseFile.checkExtent(handle, readOnly: false, isLocked: true)
+        if let present = try? unsafe DatabaseFile.presentPages(handle) { seenPages.store(present, ordering: .relaxed) }
     }
 }

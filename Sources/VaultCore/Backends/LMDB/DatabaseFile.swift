@@ -45,11 +45,15 @@ enum DatabaseFile {
     /// Page header and LMDB's meta structure.
     private static let metaSize = 16 + 136
 
-    /// The meta page that a transaction will overwrite, as it is now; empty when it cannot be read.
+    /// The meta page that a transaction will overwrite, as it is now.
+    ///
+    /// Out of LMDB's map: a read of the file would have the system note its time, at every commit.
     static func metaPage(ofTransaction number: UInt64, _ handle: OpaquePointer) -> [UInt8] {
-        let (descriptor, offset) = unsafe place(number, handle)
-        guard let bytes = try? read(descriptor, offset, metaSize) else { return [] }
-        return bytes
+        var info = unsafe MDB_envinfo()
+        unsafe mdb_env_info(handle, &info)
+        guard let map = unsafe info.me_mapaddr else { return [] }
+        let start = unsafe map + place(number, handle).offset
+        return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: metaSize))
     }
 
     /// Undoes what a failed commit left of its meta page.

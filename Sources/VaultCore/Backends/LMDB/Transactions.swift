@@ -109,7 +109,8 @@ extension MDB_stat {
 @safe struct WriteTransaction: ~Copyable {
     private let handle: OpaquePointer
     private let database: MDB_dbi
-    private let environment: OpaquePointer
+    // Unmanaged, because only a value without references can be discarded.
+    private let environment: Unmanaged<DatabaseEnvironment>
 
     /// The number that this transaction has; the state it began with has the one before.
     var number: UInt64 { unsafe UInt64(truncatingIfNeeded: mdb_txn_id(handle)) }
@@ -123,7 +124,7 @@ extension MDB_stat {
         guard let transaction = unsafe transaction else { throw .damaged("no transaction") }
         unsafe handle = transaction
         database = environment.database
-        unsafe self.environment = environment.handle
+        unsafe self.environment = .passUnretained(environment)
     }
 
     deinit { unsafe mdb_txn_abort(handle) }
@@ -131,7 +132,8 @@ extension MDB_stat {
     /// Returns when everything is on the disk.
     consuming func commit() throws(VaultError) {
         let transaction = unsafe handle
-        let environment = unsafe environment
+        let owner = unsafe environment.takeUnretainedValue()
+        let environment = unsafe owner.handle
         let number = number
         discard self  // a failed commit has freed the transaction too
         let before = unsafe DatabaseFile.metaPage(ofTransaction: number, environment)
@@ -143,8 +145,7 @@ extension MDB_stat {
             if code == EIO, unsafe DatabaseFile.isDiskFull(environment) { throw .system(ENOSPC, "writing") }
             throw .database(code, "writing")
         }
-        // What is stored is stored; a file that stays short is made longer when it is opened next.
-        try? unsafe DatabaseFile.checkExtent(environment, readOnly: false, isLocked: true)
+        owner.extendFileToItsPages()
     }
 
     /// Lends the value of `key`; nil when there is none. Valid until the next write.
@@ -166,11 +167,11 @@ extension MDB_stat {
     func put(
         _ key: RawSpan, size: Int, replacing: Bool, _ fill: (inout MutableRawSpan) throws(VaultError) -> Void
     ) throws(VaultError) -> Bool {
-        var value = unsafe MDB_val(mv_size: size, mv_data: nil)
         let flags = UInt32(MDB_RESERVE) | (replacing ? 0 : UInt32(MDB_NOOVERWRITE))
-        let code = unsafe key.withUnsafeBytes { key in
+        let (code, value) = unsafe key.withUnsafeBytes { key in
             var key = unsafe MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
-            return unsafe mdb_put(handle, database, &key, &value, flags)
+            var value = unsafe MDB_val(mv_size: size, mv_data: nil)
+            return unsafe (mdb_put(handle, database, &key, &value, flags), value)
         }
         if code == MDB_KEYEXIST { return false }
         if code != 0 { throw .database(code, "writing") }

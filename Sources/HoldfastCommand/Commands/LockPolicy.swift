@@ -1,0 +1,112 @@
+internal import Holdfast
+
+extension Command {
+    static let lockPolicyShow = Command(
+        "lock-policy", "show", synonyms: ["get", "list"], summary: "show the vault's rules",
+        details: [
+            "Prints every rule with its key and what the linter says of them. Nothing is asked for, so nothing of it is "
+                + "proved: the passcode opens the vault only under the rules it was set with."
+        ],
+        options: [Options.home.option, Options.json.option], run: showPolicy)
+
+    static let lockPolicyExplain = Command(
+        "lock-policy", "explain", synonyms: ["why"], summary: "tell what would be asked to unlock, and why",
+        details: [
+            "Goes through the steps of the fallback policy as they are on this machine now: which one is asked for, why the "
+                + "others are not, what cancelling does, and how strong the result is. Asks for nothing and changes nothing."
+        ],
+        options: [Options.home.option, Options.json.option], run: explainPolicy)
+}
+
+private func showPolicy(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let vault = try Unlocking.find(arguments)
+    let report = PolicyReport(status: try vaultCall { try vault.status() })
+    if arguments[Options.json] {
+        try Output.write(report.json)
+        return .done
+    }
+    try Output.write(Facts.text(report.facts))
+    for issue in report.issues { try Output.write("\(issue.severity): \(Escaping.sentence(issue.words))\n") }
+    return .done
+}
+
+private func explainPolicy(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let vault = try Unlocking.find(arguments)
+    let report = PolicyReport(status: try vaultCall { try vault.status() })
+    let policy = report.status.policy
+    let decision = FallbackDecision(FallbackFacts(policy: policy, capabilities: report.capabilities))
+    let sentences = decision.explanation(under: policy.fallback)
+    if arguments[Options.json] {
+        try Output.write(decision.json(sentences, report))
+        return .done
+    }
+    let order = policy.fallback.rules.map(\.step.words).joined(separator: ", then ")
+    let name = policy.fallback.presetName.map { "The policy \"\($0)\"" } ?? "The vault's own policy"
+    try Output.write("\(name): \(order).\n")
+    for sentence in sentences { try Output.write(Escaping.sentence(sentence) + "\n") }
+    return .done
+}
+
+extension FallbackDecision {
+    func json(_ sentences: [String], _ report: PolicyReport) -> JSON {
+        .object([
+            "action": action.json,
+            "steps": .array(lines.map { $0.json(report.capabilities[$0.step]) }),
+            "sentences": .array(sentences.map { .text($0) }),
+            "preset": report.status.policy.fallback.presetName.map { .text($0) } ?? .null,
+            "storageAssurance": .text(report.storageAssurance.name),
+        ])
+    }
+}
+
+extension FallbackDecision.Action {
+    fileprivate var json: JSON {
+        switch self {
+        case .ask(let step): .object(["kind": .text("ask"), "step": .text(step.name)])
+        case .useOpenCompartment: .object(["kind": .text("useOpenCompartment")])
+        case .stop(let stop):
+            .object([
+                "kind": .text("stop"), "code": .text(stop.code.rawValue),
+                "step": stop.step.map { .text($0.name) } ?? .null,
+                "condition": stop.condition.map { .text($0.name) } ?? .null,
+            ])
+        }
+    }
+}
+
+extension FallbackDecision.Line {
+    fileprivate func json(_ capability: StepCapability?) -> JSON {
+        var members: [String: JSON] = ["step": .text(step.name)]
+        switch finding {
+        case .used(let assurance):
+            members["finding"] = .text("used")
+            members["assurance"] = .text(assurance.name)
+        case .asked(let outcome):
+            members["finding"] = .text("asked")
+            members["outcome"] = .text(outcome.rawValue)
+        case .passedOver(let condition, let why):
+            members["finding"] = .text("passedOver")
+            members["condition"] = .text(condition.name)
+            members["why"] = .text(why)
+        case .notCalledFor(let condition):
+            members["finding"] = .text("notCalledFor")
+            members["condition"] = .text(condition.name)
+        case .notReached: members["finding"] = .text("notReached")
+        }
+        members["capability"] = capability.map { .text($0.name) } ?? .null
+        return .object(members)
+    }
+}
+
+extension StepCapability {
+    /// Its word in JSON.
+    fileprivate var name: String {
+        switch self {
+        case .available: "available"
+        case .notEnrolled: "notEnrolled"
+        case .lockedOut: "lockedOut"
+        case .busy: "busy"
+        case .missing: "missing"
+        }
+    }
+}

@@ -1,0 +1,59 @@
+internal import Holdfast
+
+extension Place {
+    fileprivate static let settings = Place(
+        name: "KEY=VALUE", kind: .text, help: "A rule and its new value; several are changed together.", isRest: true)
+}
+
+extension Command {
+    static let lockPolicySet = Command(
+        "lock-policy", "set", synonyms: ["change"], summary: "change the vault's rules",
+        details: [
+            "padlock, useFaceID and countBiometricFailures are on or off. attemptLimit is 3 to 10. delays are the seconds "
+                + "to wait after each wrong passcode: 0,0,30,60. lockTiming is \(LockTiming.allowed).",
+            "fallback is strict, convenient, neverBlocks or @FILE, a file with a policy in JSON. minimum.COLLECTION is "
+                + Assurance.allCases.map(\.name).joined(separator: ", ") + ": what an unlock must prove for it.",
+            "The rules are bound to the passcode, so it is asked for. What the linter calls an error is refused before "
+                + "that, with nothing changed; warnings are printed. Self-destruct has a command of its own.",
+        ],
+        places: [.settings], options: [Options.home.option, Options.passcodeDescriptor.option], run: setPolicy)
+}
+
+private func setPolicy(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let settings = try PolicySetting.parse(arguments.places)
+    let input = SecretInput(arguments)
+    try input.requirePasscodeSource()
+    let vault = try Unlocking.find(arguments)
+    let status = try vaultCall { try vault.status() }
+    let linter = PolicyLinter(status)
+    var policy = status.policy
+    // Before the owner types, on rules that are not proved yet; once more below on those that are.
+    try vaultCall { try change(&policy, settings, linter) }
+    guard policy != status.policy else {
+        Output.remark("these are the rules already; nothing was changed")
+        return .done
+    }
+    try Unlocking.refuseEarly(vault)
+    let passcode = try input.passcode()
+    let changed = try PassingNote.show("Changing the rules ...") { () throws(CommandError) in
+        try vaultCall {
+            try vault.changePolicy(passcode: passcode, spending: vault.burnAttempt()) { policy throws(VaultError) in
+                try change(&policy, settings, linter)
+            }
+        }
+    }
+    for issue in linter.issues(changed) { Output.note("\(issue.severity): \(issue.words)") }
+    Output.remark("the rules are changed")
+    return .done
+}
+
+/// Changes rules unless that brings an error that was not there before.
+private func change(
+    _ policy: inout VaultPolicy, _ settings: [PolicySetting], _ linter: PolicyLinter
+) throws(VaultError) {
+    let before = linter.issues(policy)
+    for setting in settings { setting.apply(to: &policy) }
+    if let error = linter.issues(policy).first(where: { $0.isError && !before.contains($0) }) {
+        throw VaultError(.invalidPolicy, "\(error.code.rawValue): \(error.words); nothing was changed")
+    }
+}

@@ -1,0 +1,83 @@
+internal import Holdfast
+
+/// A vault's rules and what there is to say about them, as text and as JSON.
+struct PolicyReport {
+    let status: Vault.Status
+
+    private var policy: VaultPolicy { status.policy }
+    var issues: [PolicyIssue] { PolicyLinter(status).issues(policy) }
+    var capabilities: [FallbackStep: StepCapability] { [FallbackStep: StepCapability](status) }
+
+    /// How strongly what the vault stores is protected: as the passcode's slot. The phrase's is key-bound.
+    var storageAssurance: Assurance { status.passcodeAssurance ?? .keyBound }
+
+    private var minima: [(collection: String, assurance: Assurance)] {
+        policy.collectionMinima.map { ($0.key, $0.value) }.sorted { $0.collection < $1.collection }
+    }
+
+    var facts: [(String, String)] {
+        var facts = [
+            ("padlock", policy.isLockEnabled.word), ("useFaceID", policy.usesBiometrics.word),
+            ("countBiometricFailures", policy.countsBiometricFailures.word),
+            ("attemptLimit", "\(policy.attemptLimit)"),
+            ("delays", policy.delays.map { "\($0)" }.joined(separator: ",")),
+            ("lockTiming", policy.lockTiming.word),
+            ("selfDestruct", policy.selfDestruct.word + " (set with holdfast self-destruct)"),
+            ("fallback", (policy.fallback.presetName ?? "own") + ": " + chain),
+        ]
+        facts += minima.map { ("minimum." + Escaping.name($0.collection), $0.assurance.name) }
+        facts.append(("storage", "\(storageAssurance.words); \(storageAssurance.meaning)"))
+        return facts
+    }
+
+    private var chain: String { policy.fallback.rules.map(\.step.name).joined(separator: ", ") }
+
+    var json: JSON {
+        let minima = minima.map { ($0.collection, JSON.text($0.assurance.name)) }
+        return .object([
+            "padlock": .boolean(policy.isLockEnabled), "useFaceID": .boolean(policy.usesBiometrics),
+            "countBiometricFailures": .boolean(policy.countsBiometricFailures),
+            "attemptLimit": .integer(Int64(policy.attemptLimit)),
+            "delays": .array(policy.delays.map { .integer(Int64($0)) }),
+            "lockTiming": .text(policy.lockTiming.word),
+            "lockSeconds": policy.lockTiming.seconds.map { .integer(Int64($0)) } ?? .null,
+            "selfDestruct": .boolean(policy.selfDestruct),
+            "selfDestructCountdown": .integer(Int64(policy.selfDestructCountdown)),
+            "fallback": JSON(policy.fallback.json),
+            "fallbackPreset": policy.fallback.presetName.map { .text($0) } ?? .null,
+            "minima": .object(Dictionary(minima, uniquingKeysWith: { $1 })),
+            "storageAssurance": .text(storageAssurance.name), "isAuthenticated": .boolean(false),
+            "issues": .array(issues.map(\.json)),
+        ])
+    }
+}
+
+extension PolicyIssue {
+    var json: JSON {
+        .object([
+            "code": .text(code.rawValue), "severity": .text(severity), "words": .text(words),
+        ])
+    }
+
+    var severity: String { isError ? "error" : "warning" }
+}
+
+extension JSON {
+    /// The same value, as this program writes it.
+    init(_ value: JSONValue) {
+        switch value {
+        case .null, .otherNumber: self = .null
+        case .bool(let bool): self = .boolean(bool)
+        case .integer(let integer): self = .integer(Int64(integer))
+        case .text(let text): self = .text(text)
+        case .list(let values): self = .array(values.map { JSON($0) })
+        case .object(let members):
+            self = .object(Dictionary(members.map { ($0.key, JSON($0.value)) }, uniquingKeysWith: { $1 }))
+        }
+    }
+}
+
+extension Bool {
+    /// As the command line has it.
+    var word: String { self ? "on" : "off" }
+}

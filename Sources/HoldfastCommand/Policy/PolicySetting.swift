@@ -1,0 +1,131 @@
+internal import Holdfast
+
+/// One `KEY=VALUE` of `lock-policy set`, understood.
+struct PolicySetting {
+    let key: String
+    private let change: (inout VaultPolicy) -> Void
+
+    func apply(to policy: inout VaultPolicy) { change(&policy) }
+
+    /// Keys as they are shown; `minimum.` takes a collection behind it.
+    static let keys = [
+        "padlock", "useFaceID", "countBiometricFailures", "attemptLimit", "delays", "lockTiming", "fallback", minimum,
+    ]
+    private static let minimum = "minimum."
+
+    /// - Throws: A usage error that names key, value and what is allowed; what reading a policy's file throws.
+    init(_ word: String) throws(CommandError) {
+        guard let sign = word.firstIndex(of: "=") else {
+            throw .usage("\(Escaping.name(word)): a setting is KEY=VALUE; keys are \(PolicySetting.keyList)")
+        }
+        let key = String(word[..<sign])
+        self.key = key
+        change = try PolicySetting.change(key, String(word[word.index(after: sign)...]))
+    }
+
+    /// Several settings; each key once.
+    static func parse(_ words: [String]) throws(CommandError) -> [PolicySetting] {
+        var settings: [PolicySetting] = []
+        for word in words {
+            let setting = try PolicySetting(word)
+            guard !settings.contains(where: { $0.key == setting.key }) else {
+                throw .usage("\(Escaping.name(setting.key)) is given twice")
+            }
+            settings.append(setting)
+        }
+        guard !settings.isEmpty else { throw .usage("KEY=VALUE is missing; keys are \(keyList)") }
+        return settings
+    }
+
+    private static var keyList: String {
+        keys.map { $0 == minimum ? minimum + "COLLECTION" : $0 }.joined(separator: ", ")
+    }
+
+    private static func change(_ key: String, _ value: String) throws(CommandError) -> (inout VaultPolicy) -> Void {
+        switch key {
+        case "padlock":
+            let isOn = try onOff(key, value)
+            return { $0.isLockEnabled = isOn }
+        case "useFaceID":
+            let isOn = try onOff(key, value)
+            return { $0.usesBiometrics = isOn }
+        case "countBiometricFailures":
+            let isOn = try onOff(key, value)
+            return { $0.countsBiometricFailures = isOn }
+        case "attemptLimit":
+            guard let limit = number(value), (3...10).contains(limit) else { throw refused(key, value, "3 to 10") }
+            return { $0.attemptLimit = limit }
+        case "delays":
+            let delays = try delays(key, value)
+            return { $0.delays = delays }
+        case "lockTiming":
+            guard let timing = LockTiming(word: value) else { throw refused(key, value, LockTiming.allowed) }
+            return { $0.lockTiming = timing }
+        case "fallback":
+            let fallback = try fallback(key, value)
+            return { $0.fallback = fallback }
+        case "selfDestruct", "selfDestructCountdown":
+            throw .usage("\(key) is not set here: it needs the countdown of holdfast self-destruct")
+        case let key where key.hasPrefix(minimum):
+            return try collectionMinimum(key, value)
+        default:
+            throw .usage(
+                "there is no setting \(Escaping.name(key)); keys are \(keyList)" + Suggestion.hint(key, keys))
+        }
+    }
+
+    private static func collectionMinimum(
+        _ key: String, _ value: String
+    ) throws(CommandError) -> (inout VaultPolicy) -> Void {
+        let collection = String(key.dropFirst(minimum.count))
+        guard collection.utf8.count <= 255 else {
+            throw .usage("\(minimum): a collection's name has at most 255 bytes")
+        }
+        guard let assurance = Assurance(name: value) else {
+            throw refused(key, value, Assurance.allCases.map(\.name).joined(separator: ", "))
+        }
+        return { $0.collectionMinima[collection] = assurance == .none ? nil : assurance }
+    }
+
+    private static func onOff(_ key: String, _ value: String) throws(CommandError) -> Bool {
+        guard value == "on" || value == "off" else { throw refused(key, value, "on, off") }
+        return value == "on"
+    }
+
+    private static func delays(_ key: String, _ value: String) throws(CommandError) -> [UInt32] {
+        let parts = value.split(separator: ",", omittingEmptySubsequences: false).map { number(String($0)) }
+        let delays = parts.compactMap { $0.flatMap(UInt32.init(exactly:)) }
+        guard delays.count == parts.count, (1...16).contains(delays.count), delays.allSatisfy({ $0 <= 3600 }),
+            delays == delays.sorted()
+        else {
+            throw refused(key, value, "1 to 16 numbers of seconds up to 3600, with commas, none below the one before")
+        }
+        return delays
+    }
+
+    private static func fallback(_ key: String, _ value: String) throws(CommandError) -> FallbackPolicy {
+        if let preset = FallbackPolicy.presets.first(where: { $0.name == value }) { return preset.policy }
+        guard value.hasPrefix("@"), value.count > 1 else {
+            throw refused(key, value, FallbackPolicy.presets.map(\.name).joined(separator: ", ") + ", @FILE")
+        }
+        let path = String(value.dropFirst())
+        let text = try TextFile.read(path, limit: 65_536)
+        do throws(FallbackPolicyError) {
+            return try FallbackPolicy(json: text)
+        } catch {
+            throw CommandError(.usage, code: "invalidPolicy", "\(key)=@\(Escaping.sentence(path)): \(error)")
+        }
+    }
+
+    /// Decimal digits only, so that a sign or a space is not taken for a number.
+    static func number(_ text: String) -> Int? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+            return nil
+        }
+        return Int(text)
+    }
+
+    private static func refused(_ key: String, _ value: String, _ allowed: String) -> CommandError {
+        .usage("\(Escaping.name(key))=\(Escaping.name(value)): allowed is \(allowed)")
+    }
+}

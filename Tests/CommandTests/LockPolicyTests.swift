@@ -1,0 +1,240 @@
+import Foundation
+import Testing
+
+/// `lock-policy` on real vaults, with the real binary.
+@Suite struct LockPolicyTests {
+    private func show(_ sandbox: Sandbox) throws -> [String: Any] {
+        let result = try sandbox.run("lock-policy", "show", "--json")
+        #expect(result.code == 0, "\(result.errors)")
+        return try result.json()
+    }
+
+    private func issues(_ json: [String: Any]) -> [String] {
+        (json["issues"] as? [[String: Any]] ?? []).compactMap { $0["code"] as? String }
+    }
+
+    @Test func aNewVaultHasTheStandardRules() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let rules = try show(sandbox)
+        #expect(rules["padlock"] as? Bool == false && rules["useFaceID"] as? Bool == false)
+        #expect(rules["countBiometricFailures"] as? Bool == true && rules["selfDestruct"] as? Bool == false)
+        #expect(rules["attemptLimit"] as? Int == 5 && rules["selfDestructCountdown"] as? Int == 30)
+        #expect(rules["delays"] as? [Int] == [0, 0, 30, 60, 300, 900, 1800, 3600])
+        #expect(rules["lockTiming"] as? String == "immediately" && rules["lockSeconds"] as? Int == 0)
+        #expect(rules["fallbackPreset"] as? String == "strict" && (rules["minima"] as? [String: Any])?.isEmpty == true)
+        #expect(rules["storageAssurance"] as? String == "keyBound" && rules["isAuthenticated"] as? Bool == false)
+        #expect(issues(rules).isEmpty)
+        let text = try sandbox.run("lock-policy", "show")
+        #expect(text.code == 0 && text.text.contains("fallback                strict: appPasscode, recoveryPhrase\n"))
+        #expect(text.text.contains("\nstorage                 key-bound; ") && !text.text.contains("warning"))
+    }
+
+    @Test func rulesAreChangedTogetherAndHold() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let set = try sandbox.run(
+            "lock-policy", "set", "padlock=on", "useFaceID=on", "countBiometricFailures=off", "attemptLimit=7",
+            "delays=0,5,3600", "lockTiming=5min", "fallback=neverBlocks", "minimum.files=hardwareBound",
+            passcode: Prepared.passcode)
+        #expect(set.code == 0 && set.output.isEmpty, "\(set.errors)")
+        #expect(set.errors.contains("warning: cancelling uses the open compartment"))
+        #expect(set.errors.contains("warning: no step opens collection \"files\" (hardwareBound) on this machine"))
+        let rules = try show(sandbox)
+        #expect(rules["padlock"] as? Bool == true && rules["useFaceID"] as? Bool == true)
+        #expect(rules["countBiometricFailures"] as? Bool == false && rules["attemptLimit"] as? Int == 7)
+        #expect(rules["delays"] as? [Int] == [0, 5, 3600] && rules["lockTiming"] as? String == "5min")
+        #expect(rules["fallbackPreset"] as? String == "neverBlocks")
+        #expect(rules["minima"] as? [String: String] == ["files": "hardwareBound"])
+        #expect(Set(issues(rules)) == ["cancelUsesOpenCompartment", "stepBelowMinimum", "minimumOutOfReach"])
+
+        // What asks for more than the passcode proves is refused, the rest goes on.
+        let get = try sandbox.run("get", "big", "--collection", "files", "--json", passcode: Prepared.passcode)
+        #expect(get.code == 2, "get takes no --json")
+        let refused = try sandbox.run("get", "big", "--collection", "files", passcode: Prepared.passcode)
+        #expect(refused.code == 3 && refused.output.isEmpty)
+        #expect(refused.errors.contains("needs an unlock of assurance hardwareBound; this one is keyBound"))
+        let put = try sandbox.run(
+            "put", "new", "--collection", "files", passcode: Prepared.passcode, input: .file(sandbox.file([1, 2, 3])))
+        #expect(put.code == 3)
+        let list = try sandbox.run("list", "--json", passcode: Prepared.passcode)
+        #expect(try (list.json()["records"] as? [[String: Any]])?.map { $0["name"] as? String } == ["greeting"])
+        #expect(list.errors.contains("1 collection not listed"))
+        let only = try sandbox.run("list", "--collection", "files", "--json", passcode: Prepared.passcode)
+        #expect(try only.code == 3 && only.jsonError()["code"] as? String == "assuranceTooLow")
+        #expect(try sandbox.run("get", "greeting", passcode: Prepared.passcode).text == Prepared.greeting)
+
+        let back = try sandbox.run(
+            "lock-policy", "set", "minimum.files=none", "fallback=strict", "useFaceID=off", passcode: Prepared.passcode)
+        #expect(back.code == 0 && back.errors.isEmpty, "\(back.errors)")
+        #expect(
+            try sandbox.run("get", "big", "--collection", "files", passcode: Prepared.passcode).output == Prepared.big)
+    }
+
+    @Test func aPolicyOfOnesOwnComesFromAFileAndGoesIntoOne() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let own = """
+            {"version": 1, "steps": [
+              {"step": "devicePasscode", "assurance": "presence", "withinHours": 12},
+              {"step": "appPasscode", "assurance": "keyBound", "when": ["unavailable", "expired", "failed"]},
+              {"step": "recoveryPhrase", "assurance": "keyBound", "when": ["systemLockout"]}
+            ]}
+            """
+        let set = try sandbox.run(
+            "lock-policy", "set", "fallback=@" + sandbox.file(own.utf8), passcode: Prepared.passcode)
+        #expect(set.code == 0 && set.errors.isEmpty, "\(set.errors)")
+        let rules = try show(sandbox)
+        #expect(rules["fallbackPreset"] is NSNull)
+        // What `show --json` prints is a policy that `set` takes.
+        let printed = try JSONSerialization.data(withJSONObject: try #require(rules["fallback"]))
+        let again = try sandbox.run(
+            "lock-policy", "set", "fallback=@" + sandbox.file(printed), "--passcode-fd=3",
+            descriptors: [3: .null])
+        #expect(again.code == 0, "these are the rules already, so nothing is asked: \(again.errors)")
+        let explain = try sandbox.run("lock-policy", "explain")
+        #expect(explain.text.hasPrefix("The vault's own policy: the device's passcode, then the passcode, then"))
+    }
+
+    @Test(arguments: [
+        (["nonsense"], "a setting is KEY=VALUE"), (["padlock=yes"], "padlock=yes: allowed is on, off"),
+        (["Padlock=on"], "did you mean padlock?"), (["useFaceID="], "useFaceID=: allowed is on, off"),
+        (["attemptLimit=2"], "attemptLimit=2: allowed is 3 to 10"), (["attemptLimit=+5"], "allowed is 3 to 10"),
+        (["attemptLimit=99999999999999999999"], "allowed is 3 to 10"),
+        (["delays="], "delays=: allowed is"), (["delays=1,,2"], "allowed is"), (["delays=5,4"], "allowed is"),
+        (["delays=3601"], "allowed is"), (["delays=-1"], "allowed is"),
+        (["delays=" + [String](repeating: "0", count: 17).joined(separator: ",")], "allowed is 1 to 16"),
+        (["lockTiming=soon"], "lockTiming=soon: allowed is immediately"), (["lockTiming=5 min"], "allowed is"),
+        (["lockTiming=4294967294"], "allowed is"), (["lockTiming=99999999h"], "allowed is"),
+        (["fallback=loose"], "allowed is strict, convenient, neverBlocks, @FILE"), (["fallback=@"], "allowed is"),
+        (["minimum.a=much"], "allowed is none, presence"), (["minimum=keyBound"], "there is no setting minimum"),
+        (["minimum." + String(repeating: "c", count: 256) + "=keyBound"], "at most 255 bytes"),
+        (["selfDestruct=on"], "holdfast self-destruct"), (["selfDestructCountdown=60"], "holdfast self-destruct"),
+        (["padlock=on", "padlock=on"], "padlock is given twice"), ([], "KEY=VALUE is missing"),
+        (["\u{1B}[31m=1"], #"there is no setting \u{1b}[31m"#),
+    ]) func aSettingThatCannotBeNamesItself(_ settings: [String], _ words: String) throws {
+        let sandbox = try Sandbox(prepared: true)
+        let before = try sandbox.bytes("home/header")
+        let result = try sandbox.run(
+            raw: (["lock-policy", "set"] + settings).map { Array($0.utf8) }, passcode: Prepared.passcode)
+        #expect(result.code == 2 && result.output.isEmpty)
+        #expect(result.errors.contains(words), "\(result.errors)")
+        #expect(try sandbox.bytes("home/header") == before)
+        #expect(try sandbox.run("status", "--json").json()["remainingAttempts"] as? Int == 5)
+    }
+
+    @Test(arguments: [
+        (#"{"version": 1, "steps": []}"#, "steps: is empty"),
+        (#"{"version": 1, "steps": [{"step": "face", "assurance": "none"}]}"#, #"steps[0].step: "face" is no step"#),
+        ("{\n\"version\"", "line 2, byte 10: is not JSON"), ("", "line 1, byte 1: is not JSON"),
+        (#"{"version": 1, "steps": [{"step": "appPasscode", "assurance": "keyBound", "x\u001b[2J": 1}]}"#, "is no key"),
+    ]) func aMalformedPolicyIsRefusedWithItsPlace(_ text: String, _ words: String) throws {
+        let sandbox = try Sandbox(prepared: true)
+        let before = try sandbox.bytes("home/header")
+        let path = try sandbox.file(text.utf8, "policy.json")
+        let result = try sandbox.run("lock-policy", "set", "fallback=@" + path, passcode: Prepared.passcode)
+        #expect(result.code == 2 && result.errors.contains(words), "\(result.errors)")
+        #expect(result.errors.contains("policy.json") && !result.errors.contains("\u{1B}"))
+        #expect(try sandbox.bytes("home/header") == before)
+    }
+
+    @Test func filesThatCannotBeReadAreFailures() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let large = try sandbox.file([UInt8](repeating: 0x20, count: 65_537))
+        for (path, words) in [
+            (sandbox.path + "/none", "No such file"), (sandbox.path, "Is a directory"),
+            ("/dev/zero", "more than 65536"),
+            (large, "more than 65536"),
+        ] {
+            let result = try sandbox.run("lock-policy", "set", "fallback=@" + path, passcode: Prepared.passcode)
+            #expect(result.code == 1 && result.errors.contains(words), "\(path): \(result.errors)")
+        }
+    }
+
+    @Test(arguments: [
+        (
+            #"{"step": "openCompartment", "assurance": "none"}, {"step": "appPasscode", "assurance": "keyBound", "when": ["unavailable"]}"#,
+            "openCompartmentNotLast"
+        ),
+        (#"{"step": "devicePasscode", "assurance": "presence", "withinHours": 1}"#, "noSecretStep"),
+        (
+            #"{"step": "biometrics", "assurance": "presence"}, {"step": "appPasscode", "assurance": "keyBound", "when": ["failed"]}"#,
+            "expiredLeadsNowhere"
+        ),
+    ]) func whatTheLinterCallsAnErrorIsRefusedBeforeAnythingIsAsked(_ steps: String, _ code: String) throws {
+        let sandbox = try Sandbox(prepared: true)
+        let before = try sandbox.bytes("home/header")
+        let path = try sandbox.file("{\"version\": 1, \"steps\": [\(steps)]}".utf8)
+        let result = try sandbox.run(
+            "lock-policy", "set", "fallback=@" + path, "--passcode-fd=3", descriptors: [3: .null])
+        #expect(result.code == 1 && result.errors.contains(code + ": "), "\(result.errors)")
+        #expect(result.errors.contains("nothing was changed"))
+        #expect(try sandbox.bytes("home/header") == before)
+    }
+
+    @Test func aWrongPasscodeChangesNoRule() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let before = try sandbox.bytes("home/header")
+        let result = try sandbox.run("lock-policy", "set", "padlock=on", passcode: "wrong")
+        #expect(result.code == 3 && result.errors.contains("4 attempts remain"))
+        #expect(try sandbox.bytes("home/header") == before)
+        let none = try sandbox.run("lock-policy", "set", "padlock=on")
+        #expect(none.code == 2 && none.errors.contains("--passcode-fd"))
+    }
+
+    /// Each works on the rules that the other one left.
+    @Test func changesAtOnceAreBothMade() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let settings = ["padlock=on", "lockTiming=30min", "attemptLimit=9", "minimum.work=keyBound"]
+        let children = try settings.map { setting in
+            let passcode = try sandbox.file((Prepared.passcode + "\n").utf8)
+            return try Child(
+                raw: ["lock-policy", "set", setting, "--passcode-fd=3"].map { Array($0.utf8) },
+                descriptors: [3: .file(passcode)], environment: ["HOLDFAST_HOME": sandbox.home])
+        }
+        #expect(children.map { $0.wait() } == [0, 0, 0, 0])
+        let rules = try show(sandbox)
+        #expect(rules["padlock"] as? Bool == true && rules["lockTiming"] as? String == "30min")
+        #expect(rules["attemptLimit"] as? Int == 9 && rules["minima"] as? [String: String] == ["work": "keyBound"])
+    }
+
+    @Test func explainTellsTheTruthAboutThisMachine() throws {
+        let sandbox = try Sandbox(prepared: true)
+        #expect(
+            try sandbox.run("lock-policy", "set", "fallback=convenient", "useFaceID=on", passcode: Prepared.passcode)
+                .code == 0)
+        let before = try sandbox.bytes("home/header")
+        let text = try sandbox.run("lock-policy", "explain")
+        #expect(text.code == 0 && text.errors.isEmpty)
+        let lines = text.text.split(separator: "\n").map(String.init)
+        #expect(
+            lines.prefix(4) == [
+                "The policy \"convenient\": biometrics, then the device's passcode, then the passcode, then the recovery "
+                    + "phrase.",
+                "Asks for the passcode.", "Not biometrics: not built into this version.",
+                "Not the device's passcode: not built into this version.",
+            ])
+        #expect(lines.contains("Cancelling leaves everything locked."))
+        #expect(lines.last?.hasPrefix("Strength of this step here: key-bound;") == true)
+        let json = try sandbox.run("lock-policy", "explain", "--json").json()
+        #expect((json["action"] as? [String: String]) == ["kind": "ask", "step": "appPasscode"])
+        let steps = try #require(json["steps"] as? [[String: String]])
+        #expect(steps.map { $0["finding"] } == ["passedOver", "passedOver", "used", "notReached"])
+        #expect(steps.map { $0["capability"] } == ["missing", "missing", "available", "available"])
+        #expect(try sandbox.bytes("home/header") == before)
+
+        // A delay is a lockout of the passcode, and says so.
+        for wrong in ["a", "b", "c"] {
+            #expect(try sandbox.run("passcode", "verify", passcode: wrong).code == 3)
+        }
+        let delayed = try sandbox.run("lock-policy", "explain")
+        #expect(delayed.text.contains("Asks for the recovery phrase.\n"), "\(delayed.text)")
+        #expect(delayed.text.contains("Not the passcode: the next attempt is taken in "))
+        #expect(try sandbox.run("lock-policy", "set", "padlock=on", passcode: Prepared.passcode).code == 4)
+    }
+
+    @Test func withoutAVaultThereAreNoRules() throws {
+        let sandbox = try Sandbox()
+        for words in [["show"], ["explain", "--json"], ["set", "padlock=on", "--passcode-fd=0"]] {
+            let result = try sandbox.run(raw: (["lock-policy"] + words).map { Array($0.utf8) })
+            #expect(result.code == 6, "\(words): \(result.errors)")
+        }
+    }
+}
