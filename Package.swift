@@ -15,9 +15,9 @@ let settings: [SwiftSetting] = [
 // One C library, one system-library target, one Swift target that imports it (checked by scripts/check-layout).
 // Apple systems bring their own frameworks instead; what they lack comes as packages with the Apple backends.
 #if os(Linux)
-let systemLibraryNames = ["CSodium", "COpenSSL", "CArgon2", "CLMDB", "CPlatform"]
+let systemLibraryNames = ["CSodium", "COpenSSL", "CArgon2", "CLMDB", "CPlatform", "CZlib"]
 #else
-let systemLibraryNames = ["CPlatform"]
+let systemLibraryNames = ["CPlatform", "CZlib"]
 #endif
 
 func library(_ name: String, _ dependencies: [String] = [], c libraries: [String] = []) -> Target {
@@ -60,6 +60,8 @@ let package = Package(
         library("VaultFormat"),
         library("VaultCore", ["VaultFormat", "Cryptography", "SecretMemory"], c: ["CLMDB"]),
         library("AppLockCore", ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
+        library("BetterAuthMessages"),
+        library("BetterAuthGzip", ["BetterAuthMessages"], c: ["CZlib"]),
         library("Holdfast", ["AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         .executableTarget(
             name: "HoldfastCommand", dependencies: exported.map { .byName(name: $0) }, swiftSettings: settings),
@@ -69,6 +71,12 @@ let package = Package(
         tests("VaultFormatTests", ["VaultFormat"]),
         tests("VaultCoreTests", ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         tests("AppLockCoreTests", ["AppLockCore", "VaultCore", "VaultFormat", "SecretMemory"]),
+        .testTarget(
+            name: "BetterAuthMessagesTests",
+            dependencies: ["BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"].map {
+                .byName(name: $0)
+            },
+            exclude: ["Vectors"], swiftSettings: settings),
         tests("HoldfastTests", exported),
         tests("CommandTests", ["HoldfastCommand"]),
     ],
