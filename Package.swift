@@ -15,9 +15,9 @@ let settings: [SwiftSetting] = [
 // One C library, one system-library target, one Swift target that imports it (checked by scripts/check-layout).
 // Apple systems bring their own frameworks instead; what they lack comes as packages with the Apple backends.
 #if os(Linux)
-let systemLibraryNames = ["CSodium", "COpenSSL", "CArgon2", "CLMDB", "CPlatform", "CTSS2"]
+let systemLibraryNames = ["CSodium", "COpenSSL", "CArgon2", "CLMDB", "CPlatform", "CTSS2", "CZlib"]
 #else
-let systemLibraryNames = ["CPlatform"]
+let systemLibraryNames = ["CPlatform", "CZlib"]
 #endif
 
 func library(_ name: String, _ dependencies: [String] = [], c libraries: [String] = []) -> Target {
@@ -63,6 +63,8 @@ let package = Package(
         library("VaultCore", ["VaultFormat", "KeyStores", "Cryptography", "SecretMemory"], c: ["CLMDB"]),
         library("AppLockCore", ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         library("AgentMessages"),
+        library("BetterAuthMessages"),
+        library("BetterAuthGzip", ["BetterAuthMessages"], c: ["CZlib"]),
         library("Holdfast", ["AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         .executableTarget(
             name: "HoldfastCommand", dependencies: exported.map { .byName(name: $0) }, swiftSettings: settings),
@@ -75,6 +77,12 @@ let package = Package(
         tests("KeyStoresTests", ["KeyStores", "RealParts", "VaultFormat", "Cryptography", "SecretMemory"]),
         tests("VaultCoreTests", ["VaultCore", "KeyStores", "VaultFormat", "Cryptography", "SecretMemory"]),
         tests("AppLockCoreTests", ["AppLockCore", "VaultCore", "VaultFormat", "SecretMemory"]),
+        .testTarget(
+            name: "BetterAuthMessagesTests",
+            dependencies: ["BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"].map {
+                .byName(name: $0)
+            },
+            exclude: ["Vectors"], swiftSettings: settings),
         tests("HoldfastTests", exported),
         tests("AgentMessagesTests", ["AgentMessages"]),
         tests("CommandTests", ["HoldfastCommand", "RealParts"] + exported),
