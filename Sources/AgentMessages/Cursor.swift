@@ -35,7 +35,9 @@ struct Cursor {
     }
 
     /// UTF-8 behind a 16-bit length. Text that is not valid is refused, never repaired: a repaired name is another name.
-    mutating func text(_ bytes: RawSpan, _ sizes: ClosedRange<Int>, _ field: StaticString) throws(MessageError) -> String {
+    mutating func text(_ bytes: RawSpan, _ sizes: ClosedRange<Int>, _ field: StaticString) throws(MessageError)
+        -> String
+    {
         let count = Int(try integer(bytes, UInt16.self))
         guard sizes.contains(count) else { throw .invalid(field: field) }
         let units = try take(count).map { byte(bytes, $0) }

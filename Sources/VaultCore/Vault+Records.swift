@@ -108,6 +108,17 @@ extension Vault {
         public let modified: Int64
         /// Whether the content lies in an encrypted file of its own.
         public let isFile: Bool
+
+        package init(
+            collection: String, name: String, size: UInt64, created: Int64, modified: Int64, isFile: Bool
+        ) {
+            self.collection = collection
+            self.name = name
+            self.size = size
+            self.created = created
+            self.modified = modified
+            self.isFile = isFile
+        }
     }
 
     /// The records of one collection, or of all, sorted by collection and name.

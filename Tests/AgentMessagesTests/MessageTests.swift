@@ -153,7 +153,8 @@ import Testing
         var random = SplitMix(state: seed)
         for _ in 0..<20_000 {
             let kind = UInt8(truncatingIfNeeded: random.next())
-            let body = (0..<Int(random.next() % 60)).map { _ in UInt8(truncatingIfNeeded: random.next() & random.next()) }
+            let body = (0..<Int(random.next() % 60)).map { _ in UInt8(truncatingIfNeeded: random.next() & random.next())
+            }
             let bytes = Frame.bytes(kind: kind, bodySize: body.count) + body
             if let request = try? parseRequest(bytes) {
                 let payload = request.payload

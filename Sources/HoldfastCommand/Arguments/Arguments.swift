@@ -17,6 +17,8 @@ struct Arguments: Sendable {
 
     subscript(option: DescriptorOption) -> Int32? { descriptor(option.option) }
 
+    subscript(option: SecondsOption) -> UInt32? { values[option.option.name].flatMap(ValueKind.seconds) }
+
     /// The descriptor that an option names, whichever it is.
     func descriptor(_ option: Option) -> Int32? { values[option.name].flatMap(ValueKind.descriptor) }
 

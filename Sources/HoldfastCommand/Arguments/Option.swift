@@ -6,6 +6,8 @@ enum ValueKind: Sendable, Hashable {
     case folder
     /// The number of an open file descriptor.
     case descriptor
+    /// A number of seconds, up to a week.
+    case seconds
     /// One of these words.
     case word([String])
     /// The words of a command.
@@ -17,6 +19,7 @@ enum ValueKind: Sendable, Hashable {
         case .text, .folder: text.isEmpty ? "may not be empty" : nil
         case .descriptor:
             ValueKind.descriptor(text) == nil ? "needs the number of a file descriptor (0, 3, 4 ...)" : nil
+        case .seconds: ValueKind.seconds(text) == nil ? "is a number of seconds from 1 to 604800" : nil
         case .word(let words): words.contains(text) ? nil : "is one of: " + words.joined(separator: ", ")
         case .command: nil
         }
@@ -28,6 +31,12 @@ enum ValueKind: Sendable, Hashable {
             return nil
         }
         return Int32(text)
+    }
+
+    /// As ``descriptor(_:)``, from 1 to a week.
+    static func seconds(_ text: String) -> UInt32? {
+        guard let number = descriptor(text), (1...604_800).contains(number) else { return nil }
+        return UInt32(number)
     }
 }
 
@@ -73,6 +82,15 @@ struct DescriptorOption: Sendable {
 
     init(_ name: String, _ help: String) {
         option = Option(name: name, placeholder: "N", kind: .descriptor, help: help)
+    }
+}
+
+/// An option with a number of seconds behind it, as code asks for it.
+struct SecondsOption: Sendable {
+    let option: Option
+
+    init(_ name: String, _ help: String) {
+        option = Option(name: name, placeholder: "SECONDS", kind: .seconds, help: help)
     }
 }
 

@@ -12,6 +12,12 @@ enum Options {
         "rekey", "Give the vault new keys as well, so that an old copy's passcode opens nothing new.")
     static let phrase = Flag("phrase", "Use the recovery phrase and ask for it on the terminal.")
 
+    static let shutDown = Flag("shut-down", "Also end the agent.")
+    static let report = Flag("report", "Tell the program that started this one how it went.")
+
+    static let idle = SecondsOption("idle", "Lock after so many seconds without use (default: 15 minutes).")
+    static let timeout = SecondsOption("timeout", "Lock after so many seconds in any case (default: 12 hours).")
+
     static let home = TextOption("home", "DIR", .folder, help: "The folder of the vault.")
     static let collection = TextOption(
         "collection", "C", help: "The collection; \"\(defaultCollection)\" when not given.")

@@ -1,4 +1,5 @@
 internal import Holdfast
+internal import HoldfastAgent
 
 #if canImport(Glibc)
 internal import Glibc
@@ -18,8 +19,7 @@ extension Command {
 }
 
 private func listRecords(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    let vault = try Unlocking.open(arguments)
-    let records = try vaultCall { try vault.records(in: arguments[Options.onlyCollection]) }
+    let records = try records(arguments)
     if arguments[Options.json] {
         try Output.write(.object(["records": .array(records.map(\.json))]))
     } else if Descriptors.isTerminal(STDOUT_FILENO) {
@@ -44,6 +44,17 @@ private func listRecords(_ arguments: Arguments) throws(CommandError) -> ExitCod
             }.joined())
     }
     return .done
+}
+
+private func records(_ arguments: Arguments) throws(CommandError) -> [Vault.RecordInfo] {
+    let collection = arguments[Options.onlyCollection]
+    if (collection ?? "").utf8.count <= 255,
+        let records = try AgentAccess.use(arguments, { agent, _ in try agent.list(collection) })
+    {
+        return records
+    }
+    let vault = try Unlocking.open(arguments)
+    return try vaultCall { try vault.records(in: collection) }
 }
 
 extension Vault.RecordInfo {

@@ -78,7 +78,7 @@ enum BashCompletions {
 
     private static func action(_ kind: ValueKind) -> String? {
         switch kind {
-        case .text, .descriptor: nil
+        case .text, .seconds, .descriptor: nil
         case .folder: "_holdfast_folders"
         case .word(let words): "_holdfast_words '\(words.joined(separator: " "))'"
         case .command: "_holdfast_words '\(ShellText.allWords)'"

@@ -68,7 +68,7 @@ enum FishCompletions {
 
     private static func values(_ kind: ValueKind) -> String? {
         switch kind {
-        case .text, .descriptor: nil
+        case .text, .seconds, .descriptor: nil
         case .folder: "'(__fish_complete_directories)'"
         case .word(let words): ShellText.quoted(words.joined(separator: " "))
         case .command: ShellText.quoted(ShellText.allWords)

@@ -55,7 +55,7 @@ enum ZshCompletions {
 
     private static func action(_ kind: ValueKind) -> String {
         switch kind {
-        case .text, .descriptor: " "
+        case .text, .seconds, .descriptor: " "
         case .folder: "_directories"
         case .word(let words): "(\(words.joined(separator: " ")))"
         case .command: "(\(ShellText.allWords))"

@@ -5,7 +5,7 @@ struct Chapter: Sendable {
 
     /// All chapters in their order; later ones build on what earlier ones left in the ``Tour``.
     static let all: [Chapter] = [
-        .creation, .storing, .locking, .changingPasscode, .recovery, .backup, .onDisk,
+        .creation, .storing, .locking, .agent, .changingPasscode, .recovery, .backup, .onDisk,
     ]
 }
 

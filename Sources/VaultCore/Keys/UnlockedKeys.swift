@@ -98,6 +98,8 @@ final class EpochKeys: Sendable {
 /// Everything an unlocked vault keeps in memory: the epochs' keys and what is needed to write a new header.
 final class UnlockedKeys: Sendable {
     let vault: VaultID
+    /// Of the header that the keys were read from.
+    let generation: UInt64
     /// The rules of the header, whose MAC was right.
     let policy: VaultPolicy
     let headerKeys: HeaderKeys
@@ -109,6 +111,7 @@ final class UnlockedKeys: Sendable {
 
     init(header: Header, headerKeys: consuming HeaderKeys, keybag: consuming Keybag) throws(VaultError) {
         vault = header.vault
+        generation = header.generation
         policy = header.policy
         self.headerKeys = headerKeys
         var epochs: [EpochKeys] = []
