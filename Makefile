@@ -47,9 +47,13 @@ test:
 	@$(BOOTSTRAP) --test
 	@$(SWIFT) $(TEST) -c $(TEST_CONFIGURATION)
 
-bench:
+# The command that is measured is the one that `make install` installs. BENCH takes options (see --help).
+BENCH ?=
+
+bench: build
 	@$(BOOTSTRAP) --bench
-	@HOLDFAST_BENCHMARKS=1 $(SWIFT) run -c release --scratch-path .build-bench holdfast-bench
+	@HOLDFAST_BENCHMARKS=1 $(SWIFT) run -c release --scratch-path .build-bench holdfast-bench \
+		--holdfast $(STAGE)/holdfast $(BENCH)
 
 lint:
 	@$(BOOTSTRAP) --test

@@ -15,7 +15,7 @@ let settings: [SwiftSetting] = [
 // One C library, one system-library target, one Swift target that imports it (checked by scripts/check-layout).
 // Apple systems bring their own frameworks instead; what they lack comes as packages with the Apple backends.
 #if os(Linux)
-let systemLibraryNames = ["CSodium", "COpenSSL", "CArgon2", "CLMDB", "CPlatform"]
+let systemLibraryNames = ["CSodium", "COpenSSL", "CArgon2", "CLMDB", "CPlatform", "CTSS2"]
 #else
 let systemLibraryNames = ["CPlatform"]
 #endif
@@ -30,7 +30,7 @@ func tests(_ name: String, _ dependencies: [String]) -> Target {
 }
 
 // `Holdfast` re-exports these. Who imports it names them too: the build must see that their layout is used.
-let exported = ["Holdfast", "AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]
+let exported = ["Holdfast", "AppLockCore", "VaultCore", "KeyStores", "VaultFormat", "Cryptography", "SecretMemory"]
 
 // The processes that the crash tests kill and that the agent's tests talk to, and the library that makes a disk fail
 // (LD_PRELOAD). Never installed.
@@ -82,7 +82,8 @@ let package = Package(
         library("SecretMemory", c: ["CSodium", "CPlatform"]),
         library("Cryptography", ["SecretMemory"], c: ["COpenSSL", "CArgon2"]),
         library("VaultFormat"),
-        library("VaultCore", ["VaultFormat", "Cryptography", "SecretMemory"], c: ["CLMDB"]),
+        library("KeyStores", ["VaultFormat", "Cryptography", "SecretMemory"], c: ["CTSS2"]),
+        library("VaultCore", ["VaultFormat", "KeyStores", "Cryptography", "SecretMemory"], c: ["CLMDB"]),
         library("AppLockCore", ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         library("AgentMessages"),
         library("Holdfast", ["AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
@@ -97,7 +98,8 @@ let package = Package(
         tests("SecretMemoryTests", ["SecretMemory"]),
         tests("CryptographyTests", ["Cryptography", "SecretMemory"]),
         tests("VaultFormatTests", ["VaultFormat"]),
-        tests("VaultCoreTests", ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
+        tests("KeyStoresTests", ["KeyStores", "VaultFormat", "Cryptography", "SecretMemory"]),
+        tests("VaultCoreTests", ["VaultCore", "KeyStores", "VaultFormat", "Cryptography", "SecretMemory"]),
         tests("AppLockCoreTests", ["AppLockCore", "VaultCore", "VaultFormat", "SecretMemory"]),
         tests("HoldfastTests", exported),
         tests("AgentMessagesTests", ["AgentMessages"]),

@@ -132,6 +132,8 @@ private enum Samples {
     static let policy: [UInt8] = {
         var policy = VaultPolicy.standard
         policy.collectionMinima = ["a": .presence, "b": .keyBound, "é": .hardwareLimited]
+        policy.usesBiometrics = true
+        policy.fallback = .neverBlocks
         return (try? policy.encoded()) ?? []
     }()
 

@@ -238,15 +238,36 @@ def check_policy(data):
     """Only the canonical encoding of values within their ranges is a policy."""
     reader = Reader(data, "the policy")
     version, limit, destruct, _, count = (reader.integer(size) for size in (1, 1, 1, 4, 1))
-    reader.check(version == 1 and 3 <= limit <= 10 and destruct <= 1 and 1 <= count <= 16)
+    reader.check(version in (1, 2) and 3 <= limit <= 10 and destruct <= 1 and 1 <= count <= 16)
     delays = [reader.integer(4) for _ in range(count)]
     reader.check(delays == sorted(delays) and delays[-1] <= 3600)
     minima = [(reader.counted(255), reader.integer(1)) for _ in range(reader.integer(2))]
     names = [name for name, _ in minima]
     reader.check(names == sorted(set(names)) and all(assurance <= 4 for _, assurance in minima))
+    if version == 2:
+        check_later_rules(reader)
     reader.check(not reader.rest())
     for name in names:
         text(name, "the policy")
+
+
+# Version 1 stands for these: switches, countdown, fallback steps as (step, assurance, conditions, hours).
+LATER_DEFAULTS = (4, 30, [(3, 2, 0, 0), (4, 2, 0b0100_0111, 0)])
+POSSIBLE_ASSURANCE = {1: range(1, 5), 2: range(1, 5), 3: range(2, 5), 4: range(2, 3), 5: range(1)}
+REQUESTED, CANCELLED = 0x40, 0x80
+
+
+def check_later_rules(reader):
+    """What version 2 of the policy adds."""
+    switches, countdown, count = (reader.integer(size) for size in (1, 4, 1))
+    reader.check(switches <= 7 and 30 <= countdown <= 86400 and count >= 1)
+    steps = [tuple(reader.integer(size) for size in (1, 1, 1, 2)) for _ in range(count)]
+    for number, (step, assurance, conditions, hours) in enumerate(steps):
+        reader.check(assurance in POSSIBLE_ASSURANCE.get(step, ()) and (conditions == 0) == (number == 0))
+        reader.check(not conditions & (REQUESTED if step == 5 else CANCELLED))
+        reader.check(hours <= 720 and (step <= 2 or hours == 0))
+    reader.check(len({step for step, *_ in steps}) == count)
+    reader.check((switches, countdown, steps) != LATER_DEFAULTS)
 
 
 class Header:

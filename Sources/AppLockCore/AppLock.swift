@@ -1,7 +1,5 @@
-public import SecretMemory
 public import VaultCore
-package import VaultFormat
-public import Cryptography
+internal import VaultFormat
 
 /// The app lock: runs what ``LockMachine`` decides on a vault, and tells its observers.
 ///
@@ -15,163 +13,147 @@ public actor AppLock {
         public let isCovered: Bool
         /// Whether the one lock screen must be up.
         public let isLockScreenShown: Bool
+        /// The settings that hold.
+        public let settings: LockSettings
+        /// Whether a change of self-destruct is pending.
+        public let hasPendingSelfDestructChange: Bool
+    }
+
+    /// Settings that the vault's rules do not change.
+    package enum FixedSettings: Sendable {
+        case none, isEnabled, all
     }
 
     /// The vault behind this lock; its calls fail with `locked` while the lock is shut.
     public nonisolated let vault: Vault
-    private var machine: LockMachine
-    private let clock: any BootClock
-    private let isTimingFixed: Bool
+    var machine: LockMachine
+    let clock: any BootClock
+    /// Which settings stay as given, whatever the vault's header says.
+    let fixed: FixedSettings
+    /// Locks at once from any thread, counted: an unlock that began before such a lock opens nothing.
+    nonisolated let emergencies = EmergencyCount()
+    /// Ends the pending change of self-destruct with nothing changed.
+    var dropSelfDestructChange: (@Sendable () -> Void)?
     private var timer: Task<Void, Never>?
-    private var observers: [UInt64: AsyncStream<Snapshot>.Continuation] = [:]
-    private var nextObserver: UInt64 = 0
+    private var observers = Observers<Snapshot>(buffered: 8)
+    private var recordObservers = Observers<LockRecord>(buffered: 64)
 
     /// A lock in front of `vault`; it is shut until ``unlock(passcode:)`` succeeds.
+    /// - Parameters:
+    ///   - vault: The vault.
+    ///   - isEnabled: Whether the app lock is on; nil for what the vault's rules say (`padlock`), where it is off until
+    ///     ``setEnabled(_:passcode:)``. While it is off, leaving the app does not lock the vault; its keys are gone when
+    ///     the app is started again all the same.
+    ///   - triggers: What locks at once, whatever the timing.
     /// - Throws: What reading the vault's policy throws.
-    public init(vault: Vault, isEnabled: Bool = true) throws(VaultError) {
-        let timing = try vault.status().policy.lockTiming
-        self.init(vault: vault, isEnabled: isEnabled, timing: timing, isFixed: false)
+    public init(
+        vault: Vault, isEnabled: Bool? = nil, triggers: LockTriggers = .standard
+    ) throws(VaultError) {
+        let policy = try vault.status().policy
+        let settings = LockSettings(
+            isEnabled: isEnabled ?? policy.isLockEnabled, timing: policy.lockTiming, triggers: triggers)
+        self.init(vault: vault, settings: settings, fixed: isEnabled == nil ? .none : .isEnabled)
     }
 
-    /// - Parameter isFixed: Whether `timing` stays whatever the vault's own rules say.
-    package init(vault: Vault, isEnabled: Bool, timing: LockTiming, isFixed: Bool = true) {
+    package init(vault: Vault, settings: LockSettings, fixed: FixedSettings = .all) {
         self.vault = vault
-        isTimingFixed = isFixed
+        self.fixed = fixed
         clock = vault.settings.clock
-        machine = LockMachine(isEnabled: isEnabled, timing: timing)
+        machine = LockMachine(settings: settings)
     }
 
     deinit {
         timer?.cancel()
-        for observer in observers.values { observer.finish() }
+        observers.finish()
+        recordObservers.finish()
         vault.lock()
     }
 
     /// What the lock is doing now.
     public var snapshot: Snapshot {
         Snapshot(
-            state: machine.state, isCovered: machine.isCovered, isLockScreenShown: machine.isLockScreenShown)
+            state: machine.state, isCovered: machine.isCovered, isLockScreenShown: machine.isLockScreenShown,
+            settings: machine.settings, hasPendingSelfDestructChange: machine.hasPendingSelfDestructChange)
     }
 
     /// The present snapshot, and each one that differs from the last.
     public func snapshots() -> AsyncStream<Snapshot> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Snapshot.self, bufferingPolicy: .bufferingNewest(8))
-        nextObserver += 1
-        let number = nextObserver
-        observers[number] = continuation
-        continuation.onTermination = { [weak self] _ in Task { await self?.forget(number) } }
-        continuation.yield(snapshot)
+        let (stream, number) = observers.add { [weak self] number in Task { await self?.forget(snapshots: number) } }
+        observers.yield(snapshot, to: number)
         return stream
     }
 
-    private func forget(_ number: UInt64) { observers[number] = nil }
+    /// What happens to the lock from now on: what shut it, what opened it, what was refused.
+    public func records() -> AsyncStream<LockRecord> {
+        recordObservers.add { [weak self] number in Task { await self?.forget(records: number) } }.stream
+    }
+
+    private func forget(snapshots number: UInt64) { observers.remove(number) }
+    private func forget(records number: UInt64) { recordObservers.remove(number) }
 
     /// Feeds an event from the system or a face.
     ///
-    /// An outcome is believed only as far as the vault bears it out: no event opens what has no keys.
+    /// An outcome is believed only as far as the vault bears it out: no event opens what has no keys, and none changes
+    /// a setting. For that there are calls that take the passcode.
     public func handle(_ event: LockEvent) {
-        if case .authenticationEnded(_, .unlocked) = event, !vault.isUnlocked { return }
-        run(event)
-        if case .settingsChanged(isEnabled: true, _) = event, !vault.isUnlocked, case .unlocked = machine.state {
-            run(.forceLock)
-        }
-    }
-
-    /// Opens the vault with the passcode: burns an attempt, derives the key, and tells the machine how it went.
-    /// - Throws: As ``VaultCore/Vault/burnAttempt()`` and ``VaultCore/Vault/unlock(passcode:spending:evenIfDamaged:)``; the lock stays shut then.
-    public func unlock(passcode: borrowing SecretBytes) throws(VaultError) {
-        try beginPrompt()
-        do throws(VaultError) {
-            let attempt = try vault.burnAttempt()
-            try vault.unlock(passcode: passcode, spending: attempt)
-            finish(.unlocked)
-        } catch {
-            finish(AppLock.outcome(error))
-            throw error
-        }
-        guard vault.isUnlocked else { throw .locked }
-    }
-
-    /// Opens the vault with its recovery phrase.
-    /// - Throws: As ``VaultCore/Vault/unlock(phrase:evenIfDamaged:)``; the lock stays shut then.
-    public func unlock(phrase: borrowing RecoveryPhrase) throws(VaultError) {
-        try beginPrompt(.authenticateUncounted)
-        do throws(VaultError) {
-            try vault.unlock(phrase: phrase)
-            finish(.unlocked)
-        } catch {
-            finish(AppLock.outcome(error))
-            throw error
-        }
-        guard vault.isUnlocked else { throw .locked }
-    }
-
-    /// Opens the vault with its phrase and gives it a new passcode; all attempts are back.
-    /// - Throws: As ``VaultCore/Vault/recover(phrase:newPasscode:)``; the lock stays shut then.
-    public func recover(
-        phrase: borrowing RecoveryPhrase, newPasscode: borrowing SecretBytes
-    ) throws(VaultError) -> Vault.Recovery {
-        try beginPrompt(.authenticateUncounted)
-        let recovery: Vault.Recovery
-        do throws(VaultError) {
-            recovery = try vault.recover(phrase: phrase, newPasscode: newPasscode)
-            finish(.unlocked)
-        } catch {
-            finish(AppLock.outcome(error))
-            throw error
-        }
-        guard vault.isUnlocked else { throw .locked }
-        return recovery
-    }
-
-    /// Shuts at once: keys are gone when this returns.
-    public func lock() {
-        run(.forceLock)
-        vault.lock()  // also where the lock is switched off
-    }
-
-    /// Asks the machine for a prompt, unless one that it began by itself is up already.
-    private func beginPrompt(_ event: LockEvent = .authenticate) throws(VaultError) {
-        if case .unlocked = machine.state, !vault.isUnlocked { run(.forceLock) }
-        run(event)
-        switch machine.state {
-        case .authenticating, .disabled: return
-        case .unlocked: throw VaultError(.exists, "the vault is unlocked already")
-        case .delayed(let until):
-            let wait = until.milliseconds(since: clock.now()) ?? 0
-            throw VaultError(
-                .delayed, "the next attempt is possible in \(seconds(wait))", retryAfter: .milliseconds(wait))
-        case .locked: throw VaultError(.locked, "the app is not in the foreground")
-        }
-    }
-
-    private static func outcome(_ error: VaultError) -> AuthenticationOutcome {
-        switch error.code {
-        case .wrongPasscode, .wrongPhrase, .delayed:
-            let wait = error.retryAfter?.components.seconds ?? 0
-            return .refused(retryAfterMilliseconds: UInt64(max(0, wait)) * 1000)
-        default: return .unavailable
-        }
-    }
-
-    private func finish(_ outcome: AuthenticationOutcome) {
-        guard case .authenticating(let number) = machine.state else {
-            // With the lock switched off the machine asks for nothing; the vault opens all the same.
-            if machine.state != .disabled, outcome == .unlocked { vault.lock() }
+        switch event {
+        case .authenticationEnded(let number, .unlocked):
+            // A prompt for a change is answered by the call that makes it.
+            guard vault.isUnlocked, !machine.asksForChange(number) else { return }
+        case .authenticationEnded(_, .wipeRequired):
+            guard isWipeDue else { return }
+        case .authenticationEnded(let number, .biometricFailed) where number == machine.prompt?.number:
+            // Not recorded: the passcode that is asked for next needs the ledger too.
+            _ = try? vault.countFailedBiometrics()
+            if isWipeDue { return run(.authenticationEnded(number, .wipeRequired)) }
+        case .settingsRequested, .settingsChanged, .selfDestructChangeBegan, .selfDestructChangeEnded, .wipeBegan,
+            .wipeFinished:
             return
+        default: break
         }
-        run(.authenticationEnded(number, outcome))
-        // The timing that was read at the start was not authenticated; this one is.
-        if !isTimingFixed, let policy = vault.authenticatedPolicy {
-            run(.settingsChanged(isEnabled: machine.state != .disabled, timing: policy.lockTiming))
-        }
+        run(event)
     }
 
-    private func run(_ event: LockEvent) {
+    /// Shuts at once, whatever the timing and also where the lock is off: keys are gone when this returns.
+    public func forceLock() {
+        run(.forceLock)
+        vault.lock()  // whatever the machine thought
+    }
+
+    /// As ``forceLock()``.
+    public func lock() { forceLock() }
+
+    /// The emergency brake, for any thread: keys are gone when this returns. A passcode that is being checked at this
+    /// moment opens nothing: its keys go as soon as the check ends. Nothing is destroyed.
+    public nonisolated func panic() {
+        emergencies.add()
+        vault.lock()
+        Task { await self.run(.panic) }
+    }
+
+    /// Shows content again without a prompt, for an app that knows that its owner is there.
+    /// - Throws: `locked` where the lock is shut, its time is over, or the app is out of sight: no key is made up.
+    public func forceUnlock() throws(VaultError) {
+        run(.forceUnlock)
+        guard !machine.isCovered, vault.isUnlocked else { throw .locked }
+    }
+
+    /// Plays an event and does what the machine wants.
+    func run(_ event: LockEvent) {
         let before = snapshot
+        notice()
+        step(event)
+        notice()
+        if snapshot != before { observers.yield(snapshot) }
+    }
+
+    /// Whoever locked the vault past this lock has locked the app.
+    private func notice() {
+        if case .unlocked = machine.state, !vault.isUnlocked { step(.keysGone) }
+    }
+
+    private func step(_ event: LockEvent) {
         for effect in machine.handle(event, at: clock.now()) { perform(effect) }
-        guard snapshot != before else { return }
-        for observer in observers.values { observer.yield(snapshot) }
     }
 
     private func perform(_ effect: LockEffect) {
@@ -181,12 +163,29 @@ public actor AppLock {
         case .stopTimer:
             timer?.cancel()
             timer = nil
-        // What is seen follows the snapshot; prompts are answered by whoever calls unlock.
+        case .record(let record): publish(record)
+        case .applySettings(let settings): publish(.settingsChanged(settings))
+        case .revertSettings(let outcome): publish(.settingsReverted(outcome))
+        case .cancelSelfDestructChange:
+            dropSelfDestructChange?()
+            dropSelfDestructChange = nil
+            publish(.selfDestructChangeCancelled)
+        case .beginWipe: finishWipe()
+        // What is seen follows the snapshot; prompts are answered by whoever calls unlock, and the app ends itself.
         case .showCover, .hideCover, .presentLockScreen, .dismissLockScreen, .beginAuthentication,
-            .cancelAuthentication:
+            .cancelAuthentication, .terminate:
             break
         }
     }
+
+    /// The vault destroys itself at the limit. What did not end then ends at the next attempt, or at the next start.
+    private func finishWipe() {
+        if !vault.isWiped { _ = try? vault.burnAttempt() }
+        if vault.isWiped { step(.wipeFinished) }
+    }
+
+    /// Tells everyone who watches the records.
+    func publish(_ record: LockRecord) { recordObservers.yield(record) }
 
     private func startTimer(_ instant: BootInstant) {
         timer?.cancel()

@@ -4,6 +4,7 @@
 /// let phrase = try HoldfastApp.create(at: folder, passcode: passcode)   // show it to the owner, once
 /// let app = try HoldfastApp(at: folder)
 /// try await app.lock.unlock(passcode: passcode)
+/// try await app.lock.setEnabled(true, passcode: passcode)               // the owner's switch, once
 /// try app.vault.put(token, for: "api token", in: "work")
 /// try app.vault.withValue(for: "api token", in: "work") { bytes in use(bytes) }
 /// await app.lock.lock()
@@ -17,9 +18,10 @@ public final class HoldfastApp: Sendable {
     /// Opens the home in a folder; it starts locked.
     /// - Parameters:
     ///   - path: The folder.
-    ///   - isLockEnabled: When false, leaving the app does not lock the vault. It is locked at launch all the same.
+    ///   - isLockEnabled: Whether the app lock is on; nil for what the vault's rules say: off until its owner wants it,
+    ///     see ``AppLockCore/AppLock/setEnabled(_:passcode:)``. The vault is locked at launch all the same.
     /// - Throws: As ``VaultCore/Vault/init(at:)``.
-    public init(at path: String, isLockEnabled: Bool = true) throws(VaultError) {
+    public init(at path: String, isLockEnabled: Bool? = nil) throws(VaultError) {
         vault = try Vault(at: path)
         lock = try AppLock(vault: vault, isEnabled: isLockEnabled)
     }

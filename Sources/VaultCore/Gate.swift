@@ -30,14 +30,16 @@ final class Gate: Sendable {
     /// Takes the keys away and returns when no operation that was let in before uses them. Not waited for: operations of
     /// this very thread (a closure that locks the vault it reads) and of threads that are locking too; their keys go
     /// when they end. Nor those let in by a later unlock.
-    func close() {
+    /// - Returns: Whether there were keys to take.
+    @discardableResult
+    func close() -> Bool {
         let me = pthread_self()
         let (old, last) = monitor.withLock { $0.shut(me) }
         monitor.wakeAll()
         monitor.withLock(when: { !$0.mustWait(for: last) }) { state in
             for holder in state.finishClosing(me, last) { holder.dropKeys() }
         }
-        _ = old
+        return old.1 != nil
     }
 
     /// Ends a long operation early once the vault is being locked.

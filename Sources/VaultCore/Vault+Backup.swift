@@ -30,6 +30,7 @@ extension Vault {
         do throws(VaultError) {
             let report = try copy(to: creation.home, progress: progress)
             try creation.finish()
+            log.append(.backedUp)
             return report
         } catch {
             creation.abandon()
@@ -47,6 +48,7 @@ extension Vault {
         try folder.lock(exclusive: false, orBusy: "another process is tidying up the vault's files; try again")
         let header = try snapshot(to: target)
         try AttemptLedger.copy(from: home, to: target, vault: header.vault, now: settings.clock.now())
+        try SecurityLog.copy(from: home, to: target, vault: header.vault, as: .backup)
         let names = try home.names(in: FileStore.folder).filter(FileStore.isName)
         var paths: [(String, UInt64)] = []
         for name in names {
@@ -143,6 +145,7 @@ extension Vault {
         let header = try HeaderFile.read(in: home)
         guard header.vault == manifest.vault else { throw .damaged("the backup's header is of another vault") }
         try AttemptLedger.copy(from: backup, to: home, vault: header.vault, now: SystemBootClock().now())
+        try SecurityLog.copy(from: backup, to: home, vault: header.vault, as: .restored)
         // LMDB reads it once before anybody relies on it.
         _ = try DatabaseEnvironment.acquire(in: home)
     }

@@ -1,4 +1,5 @@
 public import Cryptography
+internal import KeyStores
 public import SecretMemory
 internal import VaultFormat
 
@@ -42,16 +43,18 @@ extension Vault {
             vault: id, generation: 1, created: UInt64(max(0, wallClockMilliseconds())), epoch: 1, policy: .standard,
             sealedKeybag: [], slots: [])
         let costs = try settings.newCosts()
-        header.set(try passcodeSlot(passcode, costs: costs, wrapping: master, header: header))
+        header.set(try passcodeSlot(passcode, costs: costs, wrapping: master, header: header, tier: settings.tier))
         header.set(try recoverySlot(phrase, wrapping: master, header: header))
         let headerKeys = try HeaderKeys(master: master, vault: id)
         header.sealedKeybag = try keybag.sealed(by: headerKeys, vault: id, epoch: header.epoch)
         let covered = try format(HeaderFile.name) { () throws(FormatError) in try header.authenticatedBytes() }
         header.mac = try headerKeys.mac(covered)
         try DatabaseEnvironment.create(in: home)
-        let keys = try UnlockedKeys(header: header, headerKeys: headerKeys, keybag: keybag)
+        let admission = Admission(.keyBound, policy: [:], settings: [:])
+        let keys = try UnlockedKeys(header: header, headerKeys: headerKeys, keybag: keybag, admission: admission)
         try writeFirstRoot(keys, in: home)
         try AttemptLedger.create(in: home, vault: id, now: settings.clock.now())
+        try SecurityLog.create(in: home, keys: keys, clock: settings.clock)
         try HeaderFile.create(header, in: home)
         return phrase
     }
@@ -80,11 +83,22 @@ extension Vault {
     /// Slot ids: the passcode has 1, the phrase 2; later kinds take what is free.
     static func passcodeSlot(
         _ passcode: borrowing SecretBytes, costs: DerivationParameters, wrapping master: borrowing SecretBytes,
-        header: Header
+        header: Header, tier: (any AttemptTier)?
     ) throws(VaultError) -> Slot {
-        let slot = try emptySlot(header.passcodeSlot?.id ?? 1, .passcode, [.bindsPolicy], costs)
+        var slot = try emptySlot(header.passcodeSlot?.id ?? 1, .passcode, [.bindsPolicy], costs)
         let factor = try SlotKey.stretch(passcode, for: slot)
-        return try SlotKey(factor: factor, slot: slot)
+        guard let tier else {
+            return try SlotKey(factor: factor, slot: slot)
+                .wrap(master, into: slot, vault: header.vault, policyDigest: header.policy.digest())
+        }
+        let authorisation = try SlotKey.authorisation(factor: factor, slot: slot)
+        let made = try keyStore { () throws(KeyStoreError) in
+            try tier.makeShare(authorisation: authorisation, limit: header.policy.attemptLimit)
+        }
+        slot.flags.insert(.hardwareShare)
+        slot.hardwareName = made.object.name
+        slot.kindData = made.object.data
+        return try SlotKey(factor: factor, slot: slot, share: made.share)
             .wrap(master, into: slot, vault: header.vault, policyDigest: header.policy.digest())
     }
 

@@ -18,6 +18,7 @@ extension Vault {
         from source: (inout MutableRawSpan) throws -> Int
     ) throws -> UInt64 {
         guard RecordLimits.allow(collection: collection, name: name) else { throw VaultError.invalidName }
+        try admit(collection)
         if !replacing, try contains(name, in: collection) { throw VaultError.recordExists }
         var first = try SecretBytes(zeroed: Vault.largestInlineValue + 1)
         let size = try first.withMutableBytes { try Vault.fill(&$0, from: source) }
@@ -119,6 +120,7 @@ extension Vault {
     ) throws -> FileReader? {
         let reader = try gate.enterWithReader()
         defer { gate.leave(returning: reader) }
+        try reader.keys.admission.check(collection)
         return try reader.withRecord(collection: collection, name: name) { fields, plaintext, epoch in
             let content = plaintext.extracting(fields.contentOffset..<plaintext.byteCount)
             guard fields.kind == .file else {
@@ -132,11 +134,12 @@ extension Vault {
     }
 
     /// Whether there is a record of this name.
-    /// - Throws: `locked`, `damaged`.
+    /// - Throws: `locked`, `assuranceTooLow`, `damaged`.
     public func contains(_ name: String, in collection: String = Vault.defaultCollection) throws(VaultError) -> Bool {
         do {
             let reader = try gate.enterWithReader()
             defer { gate.leave(returning: reader) }
+            try reader.keys.admission.check(collection)
             try reader.withRecord(collection: collection, name: name) { _, _, _ in }
             return true
         } catch let error as VaultError {

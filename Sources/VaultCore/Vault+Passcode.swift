@@ -8,7 +8,8 @@ extension Vault {
     public func verify(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt
     ) throws(VaultError) {
-        _ = try verify(passcode, spending: &attempt)
+        let verified = try verify(passcode, spending: &attempt)
+        note(Success(.confirmed, after: attempt.budgetBefore), verified.keys)
     }
 
     /// Gives the vault another passcode. The vault's keys stay: an old copy of the header still opens with the old
@@ -21,8 +22,11 @@ extension Vault {
         let verified = try verify(current, spending: &attempt)
         var header = attempt.header.header
         let costs = try newCosts(header)
-        header.set(try Vault.passcodeSlot(new, costs: costs, wrapping: verified.master, header: header))
-        try attempt.header.replace(header) { covered throws(VaultError) in try verified.keys.headerKeys.mac(covered) }
+        header.set(
+            try Vault.passcodeSlot(new, costs: costs, wrapping: verified.master, header: header, tier: settings.tier))
+        try replace(&attempt, with: header, noting: .passcodeChanged, verified.keys) { covered throws(VaultError) in
+            try verified.keys.headerKeys.mac(covered)
+        }
     }
 
     /// A new passcode that cannot be one is no attempt at the present one.
@@ -48,6 +52,7 @@ extension Vault {
         phrase: borrowing RecoveryPhrase, newPasscode: borrowing SecretBytes
     ) throws(VaultError) -> Recovery {
         try Vault.check(passcode: newPasscode)
+        try Wipe.finishIfBegun(in: home, settings)
         var locked = try LockedHeader(in: home)
         var header = locked.header
         let master = try unwrap(phrase, header)
@@ -59,15 +64,26 @@ extension Vault {
             header.flags = []
             header.slots.removeAll { $0.kind != .recoveryPhrase }
         }
+        if settings.anchor == nil { header.flags.remove(.generationAnchored) }
         // Before anything is written: a keybag that does not open would be lost under a header made valid again.
         let keybag = try Keybag(opened: headerKeys.openKeybag(of: header))
         guard keybag.epochs.first == header.epoch else { throw .damaged("the keybag does not fit the header's epoch") }
         let costs = try newCosts(header)
         header.slots.removeAll { $0.kind == .passcode }
-        header.set(try Vault.passcodeSlot(newPasscode, costs: costs, wrapping: master, header: header))
-        try locked.replace(header) { covered throws(VaultError) in try headerKeys.mac(covered) }
+        header.set(
+            try Vault.passcodeSlot(newPasscode, costs: costs, wrapping: master, header: header, tier: settings.tier))
+        let old = try HeaderFile.read(in: home).passcodeSlot
+        let success = Success(.recovered(headerWasAltered: isAltered), after: budget(header))
+        do throws(VaultError) {
+            try locked.replace(header) { covered throws(VaultError) in try headerKeys.mac(covered) }
+        } catch {
+            if locked.header.generation > header.generation { log.append(success.event) }
+            throw error
+        }
+        destroyShare(of: old)
         try AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
-        try install(Vault.open(locked.header, master: master))
+        try? resetAnchor(locked.header)
+        try install(open(locked.header, master: master, proving: .keyBound), noting: success)
         return Recovery(headerWasAltered: isAltered)
     }
 
@@ -103,13 +119,18 @@ extension Vault {
         let headerKeys = try HeaderKeys(master: master, vault: header.vault)
         let costs = try newCosts(header)
         header.epoch = epoch
-        header.set(try Vault.passcodeSlot(newPasscode, costs: costs, wrapping: master, header: header))
+        header.set(
+            try Vault.passcodeSlot(newPasscode, costs: costs, wrapping: master, header: header, tier: settings.tier))
         header.set(try Vault.recoverySlot(phrase, wrapping: master, header: header))
         // Slots of other kinds wrap the old master key and would open nothing.
         header.slots.removeAll { $0.kind != .passcode && $0.kind != .recoveryPhrase }
         header.sealedKeybag = try keybag.sealed(by: headerKeys, vault: header.vault, epoch: epoch)
-        try attempt.header.replace(header) { covered throws(VaultError) in try headerKeys.mac(covered) }
-        try install(Vault.open(attempt.header.header, master: master))
+        try replace(&attempt, with: header, noting: .rekeyed(epoch: epoch), verified.keys) {
+            covered throws(VaultError) in
+            try headerKeys.mac(covered)
+        }
+        let proving = assurance(of: attempt.header.header.passcodeSlot)
+        try install(open(attempt.header.header, master: master, proving: proving), noting: nil)
         // Whoever was unlocked before could go on writing under keys that the old header opens: shut out from here on. The
         // rekey itself is done; should this fail, finishRekey begins with it again.
         _ = try? beginMoving()
@@ -213,8 +234,10 @@ extension Vault {
         let keybag = try Keybag(epoch: header.epoch, of: present)
         header.sealedKeybag = try keybag.sealed(by: keys.headerKeys, vault: header.vault, epoch: header.epoch)
         try locked.replace(header) { covered throws(VaultError) in try keys.headerKeys.mac(covered) }
+        try? updateAnchor(locked.header, ledger: 0)
         let headerKeys = try keys.headerKeys.copy()
-        let fewer = try UnlockedKeys(header: locked.header, headerKeys: headerKeys, keybag: keybag)
+        let fewer = try UnlockedKeys(
+            header: locked.header, headerKeys: headerKeys, keybag: keybag, admission: keys.admission)
         gate.replace(vault, with: try UnlockedVault(fewer, in: home))
     }
 }

@@ -4,13 +4,14 @@ internal import VaultFormat
 
 extension Vault {
     /// Lends a value from locked memory for the time of the closure; nothing is copied.
-    /// - Throws: `locked`, `recordNotFound`, `damaged`, `tooLarge` for a value stored as a file (use
+    /// - Throws: `locked`, `assuranceTooLow`, `recordNotFound`, `damaged`, `tooLarge` for a value stored as a file (use
     ///   ``read(_:in:_:)``), and what `body` throws.
     public func withValue<R: ~Copyable>(
         for name: String, in collection: String = Vault.defaultCollection, _ body: (RawSpan) throws -> R
     ) throws -> R {
         let reader = try gate.enterWithReader()
         defer { gate.leave(returning: reader) }
+        try reader.keys.admission.check(collection)
         return try reader.withRecord(collection: collection, name: name) { fields, plaintext, _ in
             guard case .inline = fields.kind else { throw VaultError.storedAsFile }
             return try body(plaintext.extracting(fields.contentOffset..<plaintext.byteCount))
@@ -24,7 +25,7 @@ extension Vault {
     }
 
     /// Stores a value of at most 1 MiB; durable when it returns.
-    /// - Throws: `locked`, `recordExists` unless `replacing`, `invalidName`, `tooLarge`, `diskFull`, `readOnly`,
+    /// - Throws: `locked`, `assuranceTooLow`, `recordExists` unless `replacing`, `invalidName`, `tooLarge`, `diskFull`, `readOnly`,
     ///   `keysChanged`. After an error the vault is as it was before.
     public func put(
         _ value: borrowing SecretBytes, for name: String, in collection: String = Vault.defaultCollection,
@@ -50,6 +51,7 @@ extension Vault {
     func store(_ draft: RecordDraft, _ bytes: RawSpan) throws(VaultError) {
         let vault = try gate.enter()
         defer { gate.leave() }
+        if draft.moving == nil { try vault.keys.admission.check(draft.collection) }
         // A span cannot be captured; the buffer is valid until the call returns, and the call waits for the write.
         let released = try unsafe bytes.withUnsafeBytes { buffer throws(VaultError) in
             try vault.queue.join { session throws(VaultError) in
@@ -60,10 +62,11 @@ extension Vault {
     }
 
     /// Removes a record, and its file where it has one.
-    /// - Throws: `locked`, `recordNotFound`, `damaged`, `readOnly`, `keysChanged`.
+    /// - Throws: `locked`, `assuranceTooLow`, `recordNotFound`, `damaged`, `readOnly`, `keysChanged`.
     public func delete(_ name: String, in collection: String = Vault.defaultCollection) throws(VaultError) {
         let vault = try gate.enter()
         defer { gate.leave() }
+        try vault.keys.admission.check(collection)
         let released = try vault.queue.join { session throws(VaultError) in
             try session.delete(collection: collection, name: name)
         }
@@ -123,17 +126,21 @@ extension Vault {
 
     /// The records of one collection, or of all, sorted by collection and name.
     ///
-    /// Names are encrypted, so every record is decrypted on the way.
-    /// - Throws: `locked`, `damaged` when a record cannot be read (``verify(progress:)`` tells which).
+    /// Names are encrypted, so every record is decrypted on the way. Among all, those that this unlock does not reach are
+    /// left out (``collectionsOutOfReach``).
+    /// - Throws: `locked`, `assuranceTooLow`, `damaged` when a record cannot be read (``verify(progress:)`` tells which).
     public func records(in collection: String? = nil) throws(VaultError) -> [RecordInfo] {
         let reader = try gate.enterWithReader()
         defer { gate.leave(returning: reader) }
+        let admission = reader.keys.admission
+        if let collection { try admission.check(collection) }
         var records: [RecordInfo] = []
         _ = try reader.forEach { visited, plaintext, _ throws(VaultError) in
             try gate.checkOpen()
             guard case .record(let fields, _, _) = visited, let info = Vault.info(fields, plaintext) else {
                 throw .damaged("a record cannot be read; run holdfast verify")
             }
+            if admission.shut[info.collection] != nil { return }
             // By their bytes, as the lookup does: texts that only look alike are different names.
             if collection.map({ $0.utf8.elementsEqual(info.collection.utf8) }) ?? true { records.append(info) }
         }
@@ -165,6 +172,7 @@ extension WriteSession {
             collection: collection, name: name, replacing: replacing, now: wallClockMilliseconds())
         let outer = beginChange()
         do throws(VaultError) {
+            try admission.check(collection)
             try put(draft, content: bytes)
             endChange(outer, nil)
         } catch {
@@ -178,6 +186,7 @@ extension WriteSession {
     public mutating func delete(_ name: String, in collection: String = Vault.defaultCollection) throws(VaultError) {
         let outer = beginChange()
         do throws(VaultError) {
+            try admission.check(collection)
             try delete(collection: collection, name: name)
             endChange(outer, nil)
         } catch {

@@ -25,6 +25,8 @@ extension Vault {
         public let retryAfter: Duration?
         /// No passcode is taken any more: only the phrase opens.
         public let isPasscodeClosed: Bool
+        /// What can be told about the security log.
+        public let log: LogStatus
     }
 
     /// - Throws: `damaged`, `newerVersion`, `inputOutput`.
@@ -39,6 +41,6 @@ extension Vault {
             id: header.vault, path: home.path, formatVersion: Header.formatVersion, created: header.created,
             slots: header.slots.map(\.kind), derivation: header.passcodeSlot?.derivation, policy: header.policy,
             remainingAttempts: budget.remaining, refusedAttempts: Int(budget.refused), retryAfter: retryAfter,
-            isPasscodeClosed: decision == .closed || decision == .destroy)
+            isPasscodeClosed: decision == .closed || decision == .destroy, log: log.status())
     }
 }

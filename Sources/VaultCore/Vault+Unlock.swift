@@ -1,4 +1,5 @@
 public import SecretMemory
+internal import KeyStores
 internal import VaultFormat
 public import Cryptography
 
@@ -7,8 +8,16 @@ extension Vault {
     ///
     /// The attempt holds the vault's header for itself until it is consumed or dropped. Dropped unused, it stays spent.
     /// - Throws: `delayed` and `attemptsExhausted` with what is left, `readOnly` where it could not be recorded, `busy`,
-    ///   `damaged` (found before anything is spent).
+    ///   `damaged` (found before anything is spent), `wiped`, `rollbackSuspected`, `hardwareUnavailable`.
     public func burnAttempt() throws(VaultError) -> BurnedAttempt {
+        do throws(VaultError) {
+            return try burn()
+        } catch  where error.code == .wiped {
+            throw Wipe.finish(in: home, settings) ?? error
+        }
+    }
+
+    private func burn() throws(VaultError) -> BurnedAttempt {
         let header = try LockedHeader(in: home)
         guard let slot = header.header.passcodeSlot else {
             throw VaultError(.damaged, "this vault has no passcode; use the recovery phrase")
@@ -16,12 +25,54 @@ extension Vault {
         if let costs = slot.derivation {
             try format(HeaderFile.name) { () throws(FormatError) in try settings.limits.check(costs) }
         }
-        return try AttemptLedger.burn(in: home, header: header, clock: settings.clock)
+        let found = header.header
+        if settings.anchor != nil || found.flags.contains(.generationAnchored) {
+            do throws(VaultError) {
+                try checkAnchor(found, ledger: AttemptLedger.sequence(in: home, vault: found.vault))
+            } catch {
+                noteRefusal(error)
+                throw error
+            }
+        }
+        var attempt: BurnedAttempt
+        do throws(VaultError) {
+            attempt = try AttemptLedger.burn(in: home, header: header, clock: settings.clock)
+        } catch {
+            noteRefusal(error)
+            throw error
+        }
+        do throws(VaultError) {
+            try updateAnchor(found, ledger: attempt.ledgerSequence)
+        } catch {
+            try? attempt.refund()  // no attempt that the key store does not know of
+            throw error
+        }
+        return attempt
+    }
+
+    /// Counts a biometric prompt that ended without a match after its own tries: one attempt while self-destruct is on,
+    /// unless the rules switch that off. Such prompts burn nothing before; a single non-match, a cancel, or a sensor that
+    /// is busy, locked out or missing is never told here.
+    ///
+    /// - Returns: Attempts left, or nil where such failures do not count.
+    /// - Throws: `wiped` when it was the last one; `damaged`, `busy`, `readOnly` and the like: it could not be recorded. The owner is then asked for the
+    ///   passcode, which needs the ledger too.
+    @discardableResult
+    public func countFailedBiometrics() throws(VaultError) -> Int? {
+        try Wipe.finishIfBegun(in: home, settings)
+        let locked = try LockedHeader(in: home)
+        let policy = locked.header.policy
+        guard policy.selfDestruct && policy.countsBiometricFailures else { return nil }
+        let budget = try AttemptLedger.countFailure(in: home, header: locked.header, clock: settings.clock)
+        log.append(.biometricFailed)
+        if budget.decision(at: settings.clock.now()) == .destroy { throw destroy(locked) }
+        return budget.remaining
     }
 
     /// Opens the vault with the passcode. Takes as long as the key derivation.
-    /// - Throws: `wrongPasscode` with the attempts that remain, `damaged` when the passcode is right but the header or
-    ///   the database is not (nothing is counted), `invalidPasscode`, `outOfMemory`.
+    /// - Throws: `wrongPasscode` with the attempts that remain, `wiped` when it was the last one and self-destruct is on,
+    ///   `damaged` when the passcode is right but the header or the database is not (nothing is counted),
+    ///   `invalidPasscode`, `outOfMemory`.
     /// - Parameters:
     ///   - passcode: What the owner typed.
     ///   - attempt: Spent on it.
@@ -31,7 +82,8 @@ extension Vault {
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, evenIfDamaged: Bool = false
     ) throws(VaultError) {
         let opened = try verify(passcode, spending: &attempt)
-        try install(opened.keys, evenIfDamaged: evenIfDamaged)
+        let success = Success(by: .passcode, after: attempt.budgetBefore)
+        try install(opened.keys, evenIfDamaged: evenIfDamaged, noting: success)
     }
 
     /// Opens the vault with its recovery phrase; attempts are not counted, 256 bits cannot be guessed.
@@ -41,12 +93,16 @@ extension Vault {
     ///   - phrase: The vault's phrase.
     ///   - evenIfDamaged: As ``unlock(passcode:spending:evenIfDamaged:)``.
     public func unlock(phrase: borrowing RecoveryPhrase, evenIfDamaged: Bool = false) throws(VaultError) {
+        try Wipe.finishIfBegun(in: home, settings)
         let header = try HeaderFile.read(in: home)
         let master = try unwrap(phrase, header)
-        try install(Vault.open(header, master: master), evenIfDamaged: evenIfDamaged)
+        let success = Success(by: .recoveryPhrase, after: budget(header))
+        try install(
+            open(header, master: master, proving: .keyBound), evenIfDamaged: evenIfDamaged, noting: success)
         // The phrase gives the passcode's attempts back. On a disk that cannot be written there is none to give.
         if let locked = try? LockedHeader(in: home, patience: 1000) {
             try? AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
+            try? resetAnchor(locked.header)
         }
     }
 
@@ -69,24 +125,51 @@ extension Vault {
             guard let slot = header.passcodeSlot else { throw .damaged("the passcode slot is missing") }
             let factor = try SlotKey.stretch(passcode, for: slot)
             let tag = try SlotKey.repeatTag(factor: factor, slot: slot)
-            let isRepeat = attempt.knownWrong.map { constantTimeEquals(tag, $0) } ?? false
+            let hasShare = slot.flags.contains(.hardwareShare)
+            let isRepeat =
+                hasShare ? wrongTag.matches(tag) : attempt.knownWrong.map { constantTimeEquals(tag, $0) } ?? false
             if isRepeat {
                 try attempt.refund()
+                log.append(.repeated)
                 throw Vault.wrongPasscode(attempt, again: true)
             }
-            let key = try SlotKey(factor: factor, slot: slot)
-            guard key.matches(slot) else {
-                try? attempt.refuse(tag: tag)  // not recorded: it stays spent all the same
+            let key = try slotKey(factor, slot)
+            guard let key, key.matches(slot) else {
+                if hasShare { wrongTag.set(tag) }
+                do throws(VaultError) {
+                    try attempt.refuse(tag: hasShare ? nil : tag)
+                } catch { throw Vault.wrongPasscode(attempt, again: false) }  // it stays spent all the same
+                log.append(.refused)
+                if attempt.mustDestroy { throw destroy(attempt.header) }
                 throw Vault.wrongPasscode(attempt, again: false)
             }
+            wrongTag.set(nil)
             let master = try key.unwrap(slot, vault: header.vault, policyDigest: header.policy.digest())
-            let keys = try Vault.open(header, master: master)
+            let keys = try open(header, master: master, proving: assurance(of: slot))
             // A ledger that cannot be written any more must not keep the owner out: the attempt stays spent.
             try? attempt.settle()
             return Verified(master: master, keys: keys)
-        } catch let error where error.code != .wrongPasscode {
+        } catch let error where error.code != .wrongPasscode && error.code != .wiped {
             try? attempt.refund()  // never checked, or checked and right: not a failure
             throw error
+        }
+    }
+
+    /// The slot's key, with the hardware's share where one is mixed in; nil when the hardware says that the secret is
+    /// wrong.
+    private func slotKey(_ factor: borrowing SecretBytes, _ slot: Slot) throws(VaultError) -> SlotKey? {
+        guard slot.flags.contains(.hardwareShare) else { return try SlotKey(factor: factor, slot: slot) }
+        guard let tier = settings.tier else { throw .noTier }
+        let object = HardwareObject(name: slot.hardwareName, data: slot.kindData)
+        let authorisation = try SlotKey.authorisation(factor: factor, slot: slot)
+        let answer = try keyStore { () throws(KeyStoreError) in
+            try tier.redeem(object, authorisation: authorisation)
+        }
+        switch consume answer {
+        case .share(let share): return try SlotKey(factor: factor, slot: slot, share: share)
+        case .wrongSecret: return nil
+        case .destroyed: throw .hardwareDestroyed
+        case .foreign: throw .foreignHardware
         }
     }
 
@@ -96,6 +179,7 @@ extension Vault {
         var reason = "wrong passcode"
         if again { reason += " (the same as before: not counted again)" }
         reason += left == 1 ? "; 1 attempt remains" : "; \(left) attempts remain"
+        reason += attempt.warning
         if delay > 0 { reason += ", the next one in \(seconds(delay))" }
         return VaultError(
             .wrongPasscode, reason, remainingAttempts: left, retryAfter: delay > 0 ? .milliseconds(delay) : nil)
@@ -113,29 +197,44 @@ extension Vault {
         let factor = try SlotKey.expand(phrase, vault: header.vault)
         let key = try SlotKey(factor: factor, slot: slot)
         guard key.matches(slot) else {
+            log.append(.wrongPhrase)
             throw VaultError(.wrongPhrase, "this is not the recovery phrase of this vault")
         }
         return try key.unwrap(slot, vault: header.vault, policyDigest: header.policy.digest())
     }
 
     /// Checks the header's MAC before any other use of the master key, then opens the keybag.
-    static func open(_ header: Header, master: borrowing SecretBytes) throws(VaultError) -> UnlockedKeys {
+    func open(
+        _ header: Header, master: borrowing SecretBytes, proving assurance: Assurance
+    ) throws(VaultError) -> UnlockedKeys {
         let headerKeys = try HeaderKeys(master: master, vault: header.vault)
         guard headerKeys.authenticates(header) else { throw .headerAltered }
-        guard !header.flags.contains(.generationAnchored) else {
-            throw .damaged(
-                "its generation is kept in a key store that this version cannot ask; use the recovery phrase")
-        }
         let keybag = try Keybag(opened: headerKeys.openKeybag(of: header))
-        return try UnlockedKeys(header: header, headerKeys: headerKeys, keybag: keybag)
+        let admission = Admission(
+            assurance, policy: header.policy.collectionMinima, settings: settings.minima)
+        return try UnlockedKeys(header: header, headerKeys: headerKeys, keybag: keybag, admission: admission)
     }
 
-    func install(_ keys: UnlockedKeys, evenIfDamaged: Bool = false) throws(VaultError) {
-        gate.open(try UnlockedVault(keys, in: home, evenIfDamaged: evenIfDamaged))
+    /// Written down before anything can be read with the keys.
+    func install(
+        _ keys: UnlockedKeys, evenIfDamaged: Bool = false, noting success: Success?
+    ) throws(VaultError) {
+        let unlocked = try UnlockedVault(keys, in: home, evenIfDamaged: evenIfDamaged)
+        if let success { note(success, keys) }
+        gate.open(unlocked)
     }
 }
 
 extension VaultError {
+    static let noTier = VaultError(
+        .hardwareUnavailable, "this passcode needs a chip that cannot be asked here; use the recovery phrase")
+    static let foreignHardware = VaultError(
+        .hardwareUnavailable,
+        "this passcode belongs to another machine's chip, or this one's was cleared; use the recovery phrase")
+    static let hardwareDestroyed = VaultError(
+        .hardwareDestroyed,
+        "the chip does not answer for this passcode any more: its limit was reached, or it was cleared; "
+            + "use the recovery phrase (holdfast recover)")
     static let headerAltered = VaultError.damaged(
         "the header was changed by something else than Holdfast; use holdfast recover with the phrase")
 }

@@ -1,6 +1,7 @@
 internal import Cryptography
+internal import KeyStores
 package import SecretMemory
-internal import VaultFormat
+public import VaultFormat
 
 /// What a vault refuses or could not do. One struct with an open set of codes, so that codes can be added.
 public struct VaultError: Error, Sendable, Hashable {
@@ -22,6 +23,18 @@ public struct VaultError: Error, Sendable, Hashable {
         public static let delayed = Code("delayed")
         /// No passcode attempt is left; only the recovery phrase opens the vault.
         public static let attemptsExhausted = Code("attemptsExhausted")
+        /// The vault was destroyed, or is being destroyed; nothing opens it any more.
+        public static let wiped = Code("wiped")
+        /// A change that was to be confirmed or finished is not under way.
+        public static let notPending = Code("notPending")
+        /// A wipe's receipt was signed with another key than the one given.
+        public static let receiptMismatch = Code("receiptMismatch")
+        /// The home is older than what a key store remembers of it; only the recovery phrase opens it.
+        public static let rollbackSuspected = Code("rollbackSuspected")
+        /// A key store or chip that the vault needs could not be asked.
+        public static let hardwareUnavailable = Code("hardwareUnavailable")
+        /// The chip gives its share never again; only the recovery phrase opens the vault.
+        public static let hardwareDestroyed = Code("hardwareDestroyed")
         /// The operation needs an unlocked vault.
         public static let locked = Code("locked")
         /// Another process changed the vault's keys; unlock again.
@@ -38,6 +51,8 @@ public struct VaultError: Error, Sendable, Hashable {
         public static let invalidName = Code("invalidName")
         /// A passcode is empty or longer than 1,024 bytes.
         public static let invalidPasscode = Code("invalidPasscode")
+        /// The unlock proved less than the collection asks for.
+        public static let assuranceTooLow = Code("assuranceTooLow")
         /// Rules of a vault are outside their range.
         public static let invalidPolicy = Code("invalidPolicy")
         /// A value is too large for the call used.
@@ -66,6 +81,8 @@ public struct VaultError: Error, Sendable, Hashable {
     public var remainingAttempts: Int?
     /// Time until the next attempt is taken, where a delay runs.
     public var retryAfter: Duration?
+    /// What an unlock must prove, where this one proved too little.
+    public var neededAssurance: Assurance?
 
     package init(_ code: Code, _ reason: String, remainingAttempts: Int? = nil, retryAfter: Duration? = nil) {
         self.code = code
@@ -119,6 +136,16 @@ func crypto<R: ~Copyable>(_ body: () throws(CryptographyError) -> R) throws(Vaul
 
 func secretMemory<R: ~Copyable>(_ body: () throws(SecretMemoryError) -> R) throws(VaultError) -> R {
     do throws(SecretMemoryError) { return try body() } catch { throw VaultError(error) }
+}
+
+/// A key store's failure is never a wrong passcode, and nothing was counted for it.
+func keyStore<R: ~Copyable>(_ body: () throws(KeyStoreError) -> R) throws(VaultError) -> R {
+    do throws(KeyStoreError) {
+        return try body()
+    } catch {
+        if error.code == .outOfMemory { throw VaultError(.outOfMemory, error.reason) }
+        throw VaultError(.hardwareUnavailable, "\(error.reason); or use the recovery phrase")
+    }
 }
 
 func format<R: ~Copyable>(_ file: String, _ body: () throws(FormatError) -> R) throws(VaultError) -> R {

@@ -1,3 +1,4 @@
+package import KeyStores
 internal import SecretMemory
 package import VaultFormat
 
@@ -15,14 +16,23 @@ package struct VaultSettings: Sendable {
     package var costs: DerivationParameters?
     /// The clock of delays.
     package var clock: any BootClock
+    /// What a wipe erases beside the vault.
+    package var wipeTargets: [any WipeTarget]
+    /// Hardware that counts attempts and holds a share of new passcode slots; nil for the file tier.
+    package var tier: (any AttemptTier)?
+    /// Collections that need at least this assurance whatever the header says; of two minima the stricter one holds.
+    package var minima: [String: Assurance] = [:]
+    /// Where the generation of anchored vaults is held.
+    package var anchor: (any GenerationAnchor)?
 
     package init(
         limits: DerivationLimits = .standard, costs: DerivationParameters? = nil,
-        clock: any BootClock = SystemBootClock()
+        clock: any BootClock = SystemBootClock(), wipeTargets: [any WipeTarget] = []
     ) {
         self.limits = limits
         self.costs = costs
         self.clock = clock
+        self.wipeTargets = wipeTargets
     }
 
     /// Costs for a new passcode slot.

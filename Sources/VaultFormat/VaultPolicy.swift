@@ -10,63 +10,24 @@ public struct VaultPolicy: Sendable, Hashable {
     public var lockTiming: LockTiming
     /// Collections that need at least this assurance; others need none.
     public var collectionMinima: [String: Assurance]
+    /// Whether the app lock is on (settings key `padlock`).
+    public var isLockEnabled = false
+    /// Whether a fingerprint or a face may be asked for (settings key `useFaceID`).
+    public var usesBiometrics = false
+    /// Whether a biometric prompt that ended without a match counts as an attempt while self-destruct is on.
+    public var countsBiometricFailures = true
+    /// Seconds between asking for a change of ``selfDestruct`` and the change; 30 to 86,400.
+    public var selfDestructCountdown: UInt32 = 30
+    /// Ways to unlock, in order, and when each may be used.
+    public var fallback = FallbackPolicy.strict
 
     /// The rules of a new vault, and those installed when a header's own cannot be trusted any more.
     public static let standard = VaultPolicy(
         attemptLimit: 5, delays: [0, 0, 30, 60, 300, 900, 1800, 3600], selfDestruct: false,
         lockTiming: .immediately, collectionMinima: [:])
 
-    static let encodingVersion: UInt8 = 1
-    static let maximumSize = 2048
-    static let maximumDelays = 16
-
-    /// Canonical bytes: equal policies have equal bytes.
-    /// - Throws: ``FormatError/invalid(field:)`` for values outside their range.
-    package func encoded() throws(FormatError) -> [UInt8] {
-        try validate()
-        var writer = ByteWriter()
-        writer.integer(VaultPolicy.encodingVersion)
-        writer.integer(UInt8(attemptLimit))
-        writer.integer(UInt8(selfDestruct ? 1 : 0))
-        writer.integer(lockTiming.rawValue)
-        writer.integer(UInt8(delays.count))
-        for delay in delays { writer.integer(delay) }
-        writer.integer(UInt16(collectionMinima.count))
-        let sorted = collectionMinima.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-        for (collection, assurance) in sorted {
-            writer.counted(Array(collection.utf8))
-            writer.integer(assurance.rawValue)
-        }
-        guard writer.bytes.count <= VaultPolicy.maximumSize else { throw .headerFull }
-        return writer.bytes
-    }
-
-    /// Reads the canonical bytes, and only these.
-    package init(parsing bytes: [UInt8]) throws(FormatError) {
-        var reader = ByteReader(bytes)
-        guard try reader.integer(UInt8.self) == VaultPolicy.encodingVersion else {
-            throw .invalid(field: "policy version")
-        }
-        attemptLimit = Int(try reader.integer(UInt8.self))
-        let flags = try reader.integer(UInt8.self)
-        guard flags <= 1 else { throw .invalid(field: "policy flags") }
-        selfDestruct = flags == 1
-        lockTiming = LockTiming(rawValue: try reader.integer(UInt32.self))
-        let count = Int(try reader.integer(UInt8.self))
-        guard count <= VaultPolicy.maximumDelays else { throw .invalid(field: "policy delays") }
-        delays = []
-        for _ in 0..<count { delays.append(try reader.integer(UInt32.self)) }
-        collectionMinima = [:]
-        for _ in 0..<Int(try reader.integer(UInt16.self)) {
-            let name = try reader.counted(limit: RecordName.maximumCollectionSize, "policy collection")
-            guard let collection = String(validating: name, as: UTF8.self),
-                let assurance = Assurance(rawValue: try reader.integer(UInt8.self))
-            else { throw .invalid(field: "policy collection") }
-            collectionMinima[collection] = assurance
-        }
-        try reader.expectEnd()
-        guard try encoded() == bytes else { throw .invalid(field: "policy order") }
-    }
+    /// Seconds that a countdown may last.
+    public static let countdownRange: ClosedRange<UInt32> = 30...86_400
 
     init(
         attemptLimit: Int, delays: [UInt32], selfDestruct: Bool, lockTiming: LockTiming,
@@ -78,53 +39,4 @@ public struct VaultPolicy: Sendable, Hashable {
         self.lockTiming = lockTiming
         self.collectionMinima = collectionMinima
     }
-
-    private func validate() throws(FormatError) {
-        guard (3...10).contains(attemptLimit) else { throw .invalid(field: "policy attempt limit") }
-        guard (1...VaultPolicy.maximumDelays).contains(delays.count), delays.allSatisfy({ $0 <= 3600 }),
-            zip(delays, delays.dropFirst()).allSatisfy({ $0 <= $1 })
-        else { throw .invalid(field: "policy delays") }
-        guard collectionMinima.count <= VaultPolicy.maximumSize,
-            collectionMinima.keys.allSatisfy({ $0.utf8.count <= RecordName.maximumCollectionSize })
-        else {
-            throw .invalid(field: "policy collection")
-        }
-    }
-}
-
-/// When an unlocked vault locks by itself: seconds in the background, or one of two words.
-public struct LockTiming: Sendable, Hashable {
-    /// Seconds; the two largest values stand for the words below.
-    package let rawValue: UInt32
-
-    package init(rawValue: UInt32) { self.rawValue = rawValue }
-
-    /// As soon as the app leaves the foreground.
-    public static let immediately = LockTiming(rawValue: 0)
-    /// Only when the app is started again.
-    public static let onRelaunch = LockTiming(rawValue: .max - 1)
-    /// Never by itself while the process lives.
-    public static let never = LockTiming(rawValue: .max)
-    /// After `seconds` in the background.
-    public static func after(seconds: UInt32) -> LockTiming { LockTiming(rawValue: min(seconds, .max - 2)) }
-
-    /// Seconds in the background after which the vault locks; nil for relaunch and never.
-    public var seconds: UInt32? { rawValue >= .max - 1 ? nil : rawValue }
-}
-
-/// How much a way to unlock proves, worst first so that a larger one satisfies a smaller minimum.
-public enum Assurance: UInt8, Sendable, Hashable, CaseIterable, Comparable {
-    /// Nothing is asked.
-    case none = 0
-    /// A yes or no in front of a stored key.
-    case presence = 1
-    /// A secret must be known to derive the key.
-    case keyBound = 2
-    /// The key cannot leave a piece of hardware.
-    case hardwareBound = 3
-    /// Hardware counts the attempts.
-    case hardwareLimited = 4
-
-    /// Whether `left` proves less than `right`.
-    public static func < (left: Assurance, right: Assurance) -> Bool { left.rawValue < right.rawValue }
 }

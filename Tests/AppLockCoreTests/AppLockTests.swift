@@ -1,6 +1,7 @@
 import AppLockCore
 import Foundation
 import SecretMemory
+import Synchronization
 import Testing
 import VaultCore
 import VaultFormat
@@ -26,10 +27,15 @@ import VaultFormat
         }
     }
 
+    /// A vault with a lock that is switched on.
+    func lock(_ scratch: Scratch, _ timing: LockTiming = .immediately) throws -> AppLock {
+        AppLock(vault: try scratch.vault(), settings: LockSettings(isEnabled: true, timing: timing))
+    }
+
     @Test func onlyThePasscodeOpensAndLockingTakesTheKeys() async throws {
         let scratch = Scratch()
-        let vault = try scratch.vault()
-        let lock = try AppLock(vault: vault)
+        let lock = try lock(scratch)
+        let vault = lock.vault
         await lock.handle(.launch)
         #expect(await lock.snapshot.isLockScreenShown)
         await #expect(throws: VaultError.self) { try await lock.unlock(passcode: Scratch.secret("wrong")) }
@@ -39,49 +45,128 @@ import VaultFormat
         #expect(vault.isUnlocked)
         #expect(await !lock.snapshot.isCovered)
         await lock.handle(.didEnterBackground)
-        #expect(!vault.isUnlocked, "the standard timing locks at once")
+        #expect(!vault.isUnlocked, "the timing locks at once")
         await #expect(throws: VaultError.self) { try await lock.unlock(passcode: Scratch.secret("right")) }
         #expect(try vault.status().remainingAttempts == 5, "nothing is asked while out of sight")
         await lock.handle(.didBecomeActive)
         try await lock.unlock(passcode: Scratch.secret("right"))
-        await lock.lock()
+        await lock.forceLock()
         #expect(!vault.isUnlocked)
     }
 
     @Test func theTimerLocksAVaultThatWasLeftOpen() async throws {
         let scratch = Scratch()
-        let vault = try scratch.vault()
-        let lock = AppLock(vault: vault, isEnabled: true, timing: .after(seconds: 1))
+        let lock = try lock(scratch, .after(seconds: 1))
         var snapshots = await lock.snapshots().makeAsyncIterator()
         try await lock.unlock(passcode: Scratch.secret("right"))
         await lock.handle(.didEnterBackground)
-        #expect(vault.isUnlocked)
+        #expect(lock.vault.isUnlocked)
         while let snapshot = await snapshots.next() {
             if snapshot.state == .locked(.background) { break }
         }
-        #expect(!vault.isUnlocked)
+        #expect(!lock.vault.isUnlocked)
     }
 
     @Test func aLockThatIsSwitchedOffKeepsTheVaultOpenAndForceLockStillShutsIt() async throws {
         let scratch = Scratch()
         let vault = try scratch.vault()
-        let lock = try AppLock(vault: vault, isEnabled: false)
+        let lock = try AppLock(vault: vault)
         await lock.handle(.launch)
+        #expect(await lock.snapshot.state == .disabled, "off until its owner wants it")
         try await lock.unlock(passcode: Scratch.secret("right"))
         await lock.handle(.didEnterBackground)
         #expect(vault.isUnlocked)
+        await lock.handle(.didBecomeActive)
         await lock.lock()
         #expect(!vault.isUnlocked)
+        #expect(await lock.snapshot.isLockScreenShown)
+        try await lock.unlock(passcode: Scratch.secret("right"))
+        #expect(await lock.snapshot.state == .disabled)
     }
 
     @Test func theLastReferenceTakesTheKeysAlong() async throws {
         let scratch = Scratch()
         let vault = try scratch.vault()
         do {
-            let lock = try AppLock(vault: vault)
+            let lock = AppLock(vault: vault, settings: LockSettings(isEnabled: true, timing: .never))
             try await lock.unlock(passcode: Scratch.secret("right"))
             #expect(vault.isUnlocked)
         }
         #expect(!vault.isUnlocked)
+    }
+
+    @Test func forceUnlockMakesUpNoKey() async throws {
+        let scratch = Scratch()
+        let lock = try lock(scratch, .never)
+        await #expect(throws: VaultError.self) { try await lock.forceUnlock() }
+        try await lock.unlock(passcode: Scratch.secret("right"))
+        await lock.handle(.willResignActive)
+        #expect(await lock.snapshot.isCovered)
+        try await lock.forceUnlock()
+        #expect(await !lock.snapshot.isCovered)
+        lock.vault.lock()  // past the lock
+        await #expect(throws: VaultError.self) { try await lock.forceUnlock() }
+        #expect(await lock.snapshot.state == .locked(.keysGone))
+        #expect(!lock.vault.isUnlocked)
+    }
+
+    @Test func noEventFromOutsideOpensOrChangesASetting() async throws {
+        let scratch = Scratch()
+        let lock = try lock(scratch)
+        await lock.handle(.authenticate)
+        await lock.handle(.authenticationEnded(1, .unlocked(by: .biometrics)))
+        #expect(await lock.snapshot.state == .authenticating(1), "there are no keys")
+        await lock.handle(.authenticationEnded(1, .wipeRequired))
+        #expect(await lock.snapshot.state == .authenticating(1), "the vault says nothing of a wipe")
+        try await lock.unlock(passcode: Scratch.secret("right"))
+        let off = LockSettings(isEnabled: false, timing: .never)
+        let events: [LockEvent] = [.settingsChanged(off), .settingsRequested(off), .wipeBegan, .wipeFinished]
+        let before = await lock.snapshot
+        for event in events { await lock.handle(event) }
+        #expect(await lock.snapshot == before)
+    }
+
+    /// Pulls the emergency brake from inside an unlock, where the ledger asks for the time.
+    final class PanickingClock: BootClock {
+        private let lock = Mutex<AppLock?>(nil)
+        func arm(_ lock: AppLock?) { self.lock.withLock { $0 = lock } }
+
+        func now() -> BootInstant {
+            lock.withLock { $0 }?.panic()
+            return SystemBootClock().now()
+        }
+    }
+
+    @Test func panicWinsOverThePasscodeThatIsBeingChecked() async throws {
+        let scratch = Scratch()
+        _ = try scratch.vault()
+        let clock = PanickingClock()
+        let lock = AppLock(
+            vault: try Vault(at: scratch.path, settings: .costsForTests(clock: clock)),
+            settings: LockSettings(isEnabled: true, timing: .never))
+        await lock.handle(.authenticate)  // the prompt is up; what follows is its answer
+        clock.arm(lock)
+        let error = await #expect(throws: VaultError.self) { try await lock.unlock(passcode: Scratch.secret("right")) }
+        clock.arm(nil)
+        #expect(error?.code == .locked)
+        #expect(!lock.vault.isUnlocked)
+        #expect(await lock.snapshot.isCovered)
+        #expect(try lock.vault.status().remainingAttempts == 5, "the passcode was right; nothing is counted")
+        await lock.handle(.panic)
+        try await lock.unlock(passcode: Scratch.secret("right"))
+        #expect(lock.vault.isUnlocked, "it locks, it does not break")
+    }
+
+    @Test func panicLocksFromAnyThread() async throws {
+        let scratch = Scratch()
+        let lock = try lock(scratch, .never)
+        var records = await lock.records().makeAsyncIterator()
+        try await lock.unlock(passcode: Scratch.secret("right"))
+        #expect(await records.next() == .unlocked(by: .passcode))
+        lock.panic()
+        #expect(!lock.vault.isUnlocked, "keys are gone when it returns")
+        // Whichever of the two the shell notices first: the keys that went, or why.
+        let record = await records.next()
+        #expect(record == .locked(.panic) || record == .locked(.keysGone))
     }
 }

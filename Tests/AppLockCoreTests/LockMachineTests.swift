@@ -3,117 +3,193 @@ import Testing
 import VaultCore
 import VaultFormat
 
-@Suite struct LockMachineTests {
+/// Time and machines for the tests of the machine.
+enum Lock {
     static let boot = [UInt8](repeating: 1, count: 16)
     static func at(_ seconds: UInt64) -> BootInstant {
         BootInstant(bootID: boot, milliseconds: 1_000_000 + seconds * 1000)
     }
 
-    /// A machine that was launched and opened at second 0.
-    func unlocked(_ timing: LockTiming = .after(seconds: 15)) -> LockMachine {
-        var machine = LockMachine(isEnabled: true, timing: timing)
-        _ = machine.handle(.launch, at: Self.at(0))
-        _ = machine.handle(.didBecomeActive, at: Self.at(0))
-        _ = machine.handle(.authenticationEnded(1, .unlocked), at: Self.at(0))
+    static let success = AuthenticationOutcome.unlocked(by: .passcode)
+
+    static func machine(_ timing: LockTiming = .fifteenSeconds, _ triggers: LockTriggers = .standard) -> LockMachine {
+        LockMachine(settings: LockSettings(isEnabled: true, timing: timing, triggers: triggers))
+    }
+
+    /// A machine that was launched, with its first prompt up.
+    static func prompting(_ timing: LockTiming = .fifteenSeconds, _ triggers: LockTriggers = .standard) -> LockMachine {
+        var machine = machine(timing, triggers)
+        machine.feed(.launch, .didBecomeActive)
         return machine
     }
 
+    /// A machine that was launched and opened at second 0.
+    static func open(_ timing: LockTiming = .fifteenSeconds, _ triggers: LockTriggers = .standard) -> LockMachine {
+        var machine = prompting(timing, triggers)
+        machine.feed(.authenticationEnded(1, success))
+        return machine
+    }
+}
+
+extension LockMachine {
+    /// Plays events of one instant, and returns the effects of the last one.
+    @discardableResult
+    mutating func feed(at seconds: UInt64 = 0, _ events: LockEvent...) -> [LockEffect] {
+        var effects: [LockEffect] = []
+        for event in events { effects = handle(event, at: Lock.at(seconds)) }
+        return effects
+    }
+}
+
+@Suite struct LockMachineTests {
     @Test func launchPresentsOnceAndActivationStartsThePrompt() {
-        var machine = LockMachine(isEnabled: true, timing: .immediately)
+        var machine = Lock.machine(.immediately)
         #expect(!machine.isContentVisible)
-        #expect(machine.handle(.launch, at: Self.at(0)) == [.dropKeys, .presentLockScreen, .stopTimer])
-        #expect(machine.handle(.didBecomeActive, at: Self.at(0)) == [.stopTimer, .beginAuthentication(1)])
-        #expect(machine.handle(.didBecomeActive, at: Self.at(0)) == [], "one prompt at a time")
-        #expect(machine.handle(.authenticate, at: Self.at(0)) == [])
-        #expect(machine.handle(.authenticationEnded(1, .unlocked), at: Self.at(1)) == [.hideCover, .dismissLockScreen])
+        #expect(machine.feed(.launch) == [.dropKeys, .presentLockScreen])
+        #expect(machine.feed(.didBecomeActive) == [.beginAuthentication(1)])
+        #expect(machine.feed(.didBecomeActive) == [], "one prompt at a time")
+        #expect(machine.feed(.authenticate) == [])
+        #expect(
+            machine.feed(at: 1, .authenticationEnded(1, Lock.success)) == [
+                .hideCover, .dismissLockScreen, .record(.unlocked(by: .passcode)),
+            ])
+        #expect(machine.isContentVisible)
+        #expect(machine.state == .unlocked(since: Lock.at(1)))
+    }
+
+    @Test(arguments: [
+        AuthenticationOutcome.cancelled, .unavailable, .systemLockout, .hardwareBusy, .biometricFailed,
+        .wrongSecret(retryAfterMilliseconds: 0, remaining: 4), .wrongSecret(retryAfterMilliseconds: 0, remaining: nil),
+        .delayed(milliseconds: 0),
+    ])
+    func everythingButSuccessStaysLockedAndCanBeRetried(outcome: AuthenticationOutcome) {
+        var machine = Lock.prompting()
+        #expect(machine.feed(at: 1, .authenticationEnded(1, outcome)) == [.record(.notUnlocked(outcome))])
+        #expect(machine.state == .locked(.launch), "the reason stays")
+        #expect(!machine.isContentVisible)
+        #expect(machine.feed(at: 1, .authenticate) == [.beginAuthentication(2)])
+    }
+
+    @Test func aRetryGoesOnWithTheSamePrompt() {
+        var machine = Lock.prompting()
+        #expect(machine.feed(.authenticationEnded(1, .retry)) == [])
+        #expect(machine.state == .authenticating(1))
+        machine.feed(.authenticationEnded(1, Lock.success))
         #expect(machine.isContentVisible)
     }
 
-    @Test(arguments: [AuthenticationOutcome.cancelled, .unavailable, .refused(retryAfterMilliseconds: 0)])
-    func everythingButSuccessStaysLockedAndCanBeRetried(outcome: AuthenticationOutcome) {
-        var machine = LockMachine(isEnabled: true, timing: .immediately)
-        _ = machine.handle(.launch, at: Self.at(0))
-        _ = machine.handle(.didBecomeActive, at: Self.at(0))
-        #expect(machine.handle(.authenticationEnded(1, outcome), at: Self.at(1)) == [])
-        #expect(!machine.isContentVisible)
-        #expect(machine.handle(.authenticate, at: Self.at(1)) == [.stopTimer, .beginAuthentication(2)])
+    @Test func onlyDefiniteRefusalsMayEverBeCounted() {
+        let counted: [AuthenticationOutcome] = [
+            .wrongSecret(retryAfterMilliseconds: 0, remaining: 1), .biometricFailed, .wipeRequired,
+        ]
+        let never: [AuthenticationOutcome] = [
+            Lock.success, .delayed(milliseconds: 1), .cancelled, .unavailable, .systemLockout, .hardwareBusy, .retry,
+        ]
+        #expect(counted.allSatisfy { $0.isDefiniteRefusal })
+        #expect(never.allSatisfy { !$0.isDefiniteRefusal })
+    }
+
+    @Test func thePromptThatStartsByItselfDoesSoOncePerActivation() {
+        var machine = Lock.prompting()
+        // The prompt makes the app inactive; turning away from it must not bring the next one at once.
+        machine.feed(.willResignActive, .authenticationEnded(1, .cancelled))
+        #expect(machine.feed(.didBecomeActive) == [], "only the button asks again")
+        #expect(machine.feed(.authenticate) == [.beginAuthentication(2)])
+        #expect(machine.feed(.didEnterBackground) == [.dropKeys, .cancelAuthentication(2)])
+        machine.feed(.willEnterForeground)
+        #expect(machine.feed(.didBecomeActive) == [.beginAuthentication(3)], "the background resets it")
+    }
+
+    @Test func lockingByHandAsksForNothingUntilTheAppWasAway() {
+        var machine = Lock.open()
+        #expect(
+            machine.feed(.forceLock) == [.dropKeys, .showCover, .presentLockScreen, .record(.locked(.forced))])
+        #expect(machine.feed(.willResignActive, .didBecomeActive) == [])
+        #expect(machine.feed(.didEnterBackground, .didBecomeActive) == [.beginAuthentication(2)])
     }
 
     @Test func aDelayTakesNoPromptUntilItIsOver() {
-        var machine = LockMachine(isEnabled: true, timing: .immediately)
-        _ = machine.handle(.launch, at: Self.at(0))
-        _ = machine.handle(.didBecomeActive, at: Self.at(0))
-        let refused = machine.handle(
-            .authenticationEnded(1, .refused(retryAfterMilliseconds: 30_000)), at: Self.at(0))
-        #expect(refused == [.startTimer(Self.at(30))])
-        #expect(machine.handle(.authenticate, at: Self.at(29)) == [])
-        #expect(machine.handle(.timeout, at: Self.at(10)) == [.startTimer(Self.at(30))], "a timer that went off early")
-        #expect(machine.handle(.timeout, at: Self.at(30)) == [])
-        #expect(machine.handle(.authenticate, at: Self.at(30)) == [.stopTimer, .beginAuthentication(2)])
-    }
-
-    @Test func coverIsNotLock() {
-        var machine = unlocked()
-        #expect(machine.handle(.willResignActive, at: Self.at(1)) == [.showCover])
-        #expect(machine.handle(.didBecomeActive, at: Self.at(600)) == [.stopTimer, .hideCover])
-        #expect(machine.isContentVisible)
-    }
-
-    @Test func theTimingCountsFromLeaving() {
-        var machine = unlocked()
-        _ = machine.handle(.willResignActive, at: Self.at(1))
-        #expect(machine.handle(.didEnterBackground, at: Self.at(2)) == [.startTimer(Self.at(17))])
-        var back = machine
-        #expect(back.handle(.willEnterForeground, at: Self.at(16)) == [])
-        #expect(back.handle(.didBecomeActive, at: Self.at(16)) == [.stopTimer, .hideCover])
-        var late = machine
+        var machine = Lock.prompting()
+        let wrong = AuthenticationOutcome.wrongSecret(retryAfterMilliseconds: 30_000, remaining: 2)
         #expect(
-            late.handle(.willEnterForeground, at: Self.at(17)) == [.dropKeys, .presentLockScreen, .stopTimer])
-        #expect(late.state == .locked(.background))
-        var timed = machine
-        #expect(timed.handle(.timeout, at: Self.at(17)) == [.dropKeys, .presentLockScreen, .stopTimer])
+            machine.feed(.authenticationEnded(1, wrong)) == [
+                .startTimer(Lock.at(30)), .record(.notUnlocked(wrong)),
+            ])
+        #expect(machine.feed(at: 29, .authenticate) == [])
+        #expect(machine.feed(at: 10, .timeout) == [.startTimer(Lock.at(30))], "a timer that went off early")
+        #expect(machine.state == .delayed(until: Lock.at(30)))
+        #expect(machine.feed(at: 30, .timeout) == [])
+        #expect(machine.state == .locked(.launch))
+        #expect(machine.feed(at: 30, .authenticate) == [.beginAuthentication(2)])
     }
 
-    @Test func immediatelyNeverAndRelaunch() {
-        var machine = unlocked(.immediately)
-        #expect(machine.handle(.didEnterBackground, at: Self.at(1)).first == .dropKeys)
-        for timing in [LockTiming.never, .onRelaunch] {
-            var machine = unlocked(timing)
-            _ = machine.handle(.willResignActive, at: Self.at(1))
-            #expect(machine.handle(.didEnterBackground, at: Self.at(1)) == [])
-            _ = machine.handle(.willEnterForeground, at: Self.at(1_000_000))
-            #expect(machine.handle(.didBecomeActive, at: Self.at(1_000_000)) == [.stopTimer, .hideCover])
-            #expect(machine.handle(.launch, at: Self.at(1_000_001)).first == .dropKeys)
-        }
-    }
-
-    @Test func anotherBootOrAClockThatWentBackLocks() {
-        for later in [BootInstant(bootID: [UInt8](repeating: 2, count: 16), milliseconds: 9_000_000), Self.at(1)] {
-            var machine = unlocked()
-            _ = machine.handle(.didEnterBackground, at: Self.at(2))
-            #expect(machine.handle(.willEnterForeground, at: later).first == .dropKeys)
-            #expect(machine.state == .locked(.reboot))
-        }
+    @Test func aDelayOutlivesEverythingButSuccess() {
+        var machine = Lock.prompting()
+        machine.feed(.authenticationEnded(1, .wrongSecret(retryAfterMilliseconds: 30_000, remaining: 2)))
+        machine.feed(at: 1, .forceLock, .didEnterBackground, .willEnterForeground)
+        #expect(machine.feed(at: 2, .didBecomeActive) == [], "no prompt by itself either")
+        #expect(machine.state == .delayed(until: Lock.at(30)))
+        #expect(
+            machine.feed(at: 3, .authenticateUncounted) == [.stopTimer, .beginAuthentication(2)],
+            "the phrase is not counted")
+        machine.feed(at: 4, .authenticationEnded(2, .wrongSecret(retryAfterMilliseconds: 0, remaining: nil)))
+        #expect(machine.state == .delayed(until: Lock.at(30)), "a wrong phrase does not end the passcode's delay")
+        machine.feed(at: 5, .authenticateUncounted)
+        machine.feed(at: 5, .authenticationEnded(3, .unlocked(by: .recoveryPhrase)), .forceLock)
+        #expect(machine.state == .locked(.forced))
     }
 
     @Test func aLateSuccessOfACancelledPromptOpensNothing() {
-        var machine = LockMachine(isEnabled: true, timing: .immediately)
-        _ = machine.handle(.launch, at: Self.at(0))
-        _ = machine.handle(.didBecomeActive, at: Self.at(0))
-        #expect(machine.handle(.forceLock, at: Self.at(0)).contains(.cancelAuthentication(1)))
-        #expect(machine.handle(.authenticationEnded(1, .unlocked), at: Self.at(1)) == [.dropKeys])
+        var machine = Lock.prompting()
+        #expect(machine.feed(.forceLock) == [.dropKeys, .cancelAuthentication(1)])
+        #expect(machine.feed(at: 1, .authenticationEnded(1, Lock.success)) == [.dropKeys])
         #expect(!machine.isContentVisible)
+        machine.feed(.authenticate)
+        #expect(machine.feed(at: 1, .authenticationEnded(1, Lock.success)) == [.dropKeys], "not the next one's either")
+        #expect(machine.state == .authenticating(2))
     }
 
-    @Test func aLockThatIsShutCannotBeSwitchedOff() {
-        var machine = LockMachine(isEnabled: true, timing: .immediately)
-        _ = machine.handle(.launch, at: Self.at(0))
-        #expect(machine.handle(.settingsChanged(isEnabled: false, timing: .never), at: Self.at(0)) == [])
-        #expect(machine.state == .locked(.launch))
-        var open = unlocked()
-        _ = open.handle(.settingsChanged(isEnabled: false, timing: .never), at: Self.at(0))
-        #expect(open.state == .disabled)
-        #expect(open.handle(.didEnterBackground, at: Self.at(100_000)) == [])
-        #expect(open.isContentVisible)
+    @Test func aDoubledSuccessChangesNothing() {
+        var machine = Lock.open()
+        let before = machine
+        #expect(machine.feed(at: 5, .authenticationEnded(1, Lock.success)) == [])
+        #expect(machine.feed(at: 5, .authenticationEnded(1, .cancelled)) == [])
+        #expect(machine == before)
+    }
+
+    @Test func aPromptThatEndsWhileInterruptedOpensUnderTheCover() {
+        var machine = Lock.prompting()
+        machine.feed(.willResignActive)
+        #expect(
+            machine.feed(.authenticationEnded(1, Lock.success)) == [
+                .dismissLockScreen, .record(.unlocked(by: .passcode)),
+            ])
+        #expect(!machine.isContentVisible)
+        #expect(machine.feed(.didBecomeActive) == [.hideCover])
+    }
+
+    @Test func theLimitBeginsTheWipeAndNothingElseFollows() {
+        var machine = Lock.prompting()
+        let effects = machine.feed(.authenticationEnded(1, .wipeRequired))
+        #expect(
+            effects == [.dropKeys, .record(.notUnlocked(.wipeRequired)), .record(.wipeBegan), .beginWipe])
+        for event in [
+            LockEvent.launch, .didBecomeActive, .authenticate, .authenticateUncounted, .forceUnlock, .wipeBegan,
+        ] {
+            #expect(machine.feed(event) == [])
+            #expect(machine.state == .wiping)
+        }
+        #expect(machine.feed(.authenticationEnded(1, Lock.success)) == [.dropKeys])
+        #expect(machine.feed(.wipeFinished) == [.dropKeys, .record(.wiped), .terminate])
+        #expect(machine.feed(.wipeFinished, .launch, .authenticate) == [])
+        #expect(machine.state == .wiped)
+        #expect(machine.isCovered && machine.isLockScreenShown)
+    }
+
+    @Test func aWipeThatBeganElsewhereShutsAnOpenLock() {
+        var machine = Lock.open()
+        #expect(
+            machine.feed(.wipeBegan) == [.dropKeys, .showCover, .presentLockScreen, .record(.wipeBegan)])
+        #expect(machine.feed(.authenticationEnded(1, .wipeRequired)) == [], "it is not begun twice")
     }
 }

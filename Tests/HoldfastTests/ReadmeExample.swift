@@ -10,6 +10,7 @@ func readmeExample(folder: String, passcode: borrowing SecretBytes, token: borro
 
     let app = try HoldfastApp(at: folder)  // starts locked
     try await app.lock.unlock(passcode: passcode)  // burns an attempt, derives the key
+    try await app.lock.setEnabled(true, passcode: passcode)  // the app lock is off until its owner wants it
     try app.vault.put(token, for: "api token", in: "work")  // durable when it returns
     try app.vault.withValue(for: "api token", in: "work") { bytes in  // decrypted in locked memory, wiped after
         use(bytes)

@@ -127,6 +127,22 @@ struct DecryptorTests {
         #expect(try Decryptor.run(home.path, .phrase(first), "list").status == 3)
     }
 
+    @Test func readsUnderRulesOfBothVersions() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        try vault.put([1, 2, 3], "name")
+        let passcode = try secret("right")
+        for preset in [FallbackPolicy.neverBlocks, .convenient, .strict] {
+            let policy = try vault.changePolicy(passcode: passcode, spending: vault.burnAttempt()) { policy in
+                policy.fallback = preset
+                policy.collectionMinima = ["work": .keyBound]
+            }
+            #expect(try policy.encoded().first == (preset == .strict ? 1 : 2))
+            let result = try Decryptor.run(home.path, .passcode("right"), "get", "default", "name")
+            #expect(result.status == 0 && result.output == [1, 2, 3], "\(result.errors)")
+        }
+    }
+
     @Test func readsAfterARecovery() throws {
         let home = try TestHome()
         let phrase = try home.create()

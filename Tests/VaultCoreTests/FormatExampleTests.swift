@@ -21,7 +21,8 @@ import Testing
             sealedKeybag: example["sealed keybag"], slots: [])
         let headerKeys = try HeaderKeys(master: secret(example["master key"]), vault: vault)
         let keybag = try Keybag(opened: headerKeys.openKeybag(of: header))
-        return try UnlockedKeys(header: header, headerKeys: headerKeys, keybag: keybag)
+        let admission = Admission(.keyBound, policy: [:], settings: [:])
+        return try UnlockedKeys(header: header, headerKeys: headerKeys, keybag: keybag, admission: admission)
     }
 
     @Test func passcodeOpensTheSlot() throws {

@@ -45,7 +45,8 @@ import VaultFormat
     @Test func policies() throws {
         var generator = SeededGenerator()
         for _ in 0..<Self.rounds * 4 {
-            let bytes = garbage(Sample.policyBytes, &generator)
+            let sample = Bool.random(using: &generator) ? Sample.policyBytes : Sample.laterPolicyBytes
+            let bytes = garbage(sample, &generator)
             guard let policy = try? VaultPolicy(parsing: bytes) else { continue }
             #expect(try policy.encoded() == bytes, generator.comment)
         }

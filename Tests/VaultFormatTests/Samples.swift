@@ -18,6 +18,29 @@ enum Sample {
         [1, 7, 1, 4, 3, 2, 1, 3] + little(UInt32(0)) + little(UInt32(30)) + little(UInt32(3600)) + little(UInt16(3))
         + [0, 0, 1] + [3, 0, 0x61, 0xC3, 0xA9, 2] + [1, 0, 0x62, 4]
 
+    /// Every field of version 2 set to something of its own.
+    static let laterPolicy: VaultPolicy = {
+        var policy = Sample.policy
+        policy.isLockEnabled = true
+        policy.usesBiometrics = true
+        policy.countsBiometricFailures = false
+        policy.selfDestructCountdown = 0x0001_0203
+        policy.fallback = laterFallback
+        return policy
+    }()
+
+    static let laterFallback = try! FallbackPolicy([
+        FallbackPolicy.Rule(.devicePasscode, assurance: .hardwareBound, withinHours: 0x0123),
+        FallbackPolicy.Rule(.biometrics, assurance: .presence, when: [.unavailable, .requested]),
+        FallbackPolicy.Rule(.recoveryPhrase, assurance: .keyBound, when: [.failed]),
+        FallbackPolicy.Rule(.openCompartment, assurance: .none, when: [.notEnrolled, .cancelled]),
+    ])
+
+    static let laterFallbackBytes: [UInt8] =
+        [4] + [2, 3, 0, 0x23, 0x01] + [1, 1, 0b0100_0001, 0, 0] + [4, 2, 0b0001_0000, 0, 0] + [5, 0, 0b1000_0010, 0, 0]
+
+    static let laterPolicyBytes: [UInt8] = [2] + policyBytes.dropFirst() + [3, 3, 2, 1, 0] + laterFallbackBytes
+
     static let passcodeSlot: Slot = {
         var slot = Slot(
             id: 1, kind: .passcode, flags: [.bindsPolicy, .hardwareShare],

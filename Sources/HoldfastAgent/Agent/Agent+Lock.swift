@@ -17,10 +17,12 @@ extension Agent {
     }
 
     private func startUnlock() {
-        guard runningUnlock == nil, !mustDropKeys, !isDroppingKeys, !waitingUnlocks.isEmpty else { return }
+        guard runningUnlock == nil, dropReason == nil, !isDroppingKeys, !waitingUnlocks.isEmpty else { return }
         let next = waitingUnlocks.removeFirst()
         let prompt = lock.beginUnlock(clock.now())
-        runningUnlock = (next.connection, prompt, next.limits)
+        runningUnlock = RunningUnlock(
+            connection: next.connection, prompt: prompt, limits: next.limits,
+            method: next.factor == .passcode ? .passcode : .recoveryPhrase)
         let (vault, completions) = (vault, completions)
         let isTaken = unlocking.submit { completions.post(.unlock(Agent.unlock(vault, next))) }
         if !isTaken { finishUnlock(.failure(VaultError(.busy, "no thread can be had; try again"))) }
@@ -51,14 +53,16 @@ extension Agent {
         switch result {
         case .success:
             let limits = unlock.limits.bounded(by: vault.authenticatedPolicy?.lockTiming)
-            if lock.endUnlock(unlock.prompt, opened: limits, clock.now()) || endsAt != nil { dropKeys() }
+            let reason = lock.endUnlock(unlock.prompt, by: unlock.method, opened: limits, clock.now())
+            if let reason = reason ?? (endsAt == nil ? nil : .ended) { dropKeys(because: reason) }
             guard let connection else { return }
-            guard lock.isUnlocked, !mustDropKeys else { return fail(connection, .locked) }
+            guard lock.isUnlocked, dropReason == nil else { return fail(connection, .locked) }
             connection.stage = .resting
             let now = clock.now()
             send(.unlocked(locksIn: lock.due.map { $0.milliseconds(since: now) ?? 0 }), to: connection)
         case .failure(let error):
-            if lock.endUnlock(unlock.prompt, opened: nil, clock.now()) { dropKeys() }
+            let reason = lock.endUnlock(unlock.prompt, by: unlock.method, opened: nil, clock.now())
+            if let reason { dropKeys(because: reason) }
             if let connection { fail(connection, error) }
             if error.endsAgent { end() }
         }
@@ -69,8 +73,8 @@ extension Agent {
         connection.stage = .working
         lockers.append(connection.number)
         cancelUnlocks()
-        _ = lock.lock(clock.now())
-        dropKeys()
+        lock.lock(clock.now())
+        dropKeys(because: .requested)
     }
 
     /// Unlocks that were asked for before a lock must not open what was shut after.
@@ -83,27 +87,27 @@ extension Agent {
     }
 
     /// Ends what is under way, and has the keys dropped by a thread: that waits for operations that are inside the vault.
-    func dropKeys() {
-        mustDropKeys = true
+    func dropKeys(because reason: LogLockReason) {
+        dropReason = dropReason ?? reason
         for connection in Array(connections.values) where connection.isStreaming { fail(connection, .lockedMeanwhile) }
     }
 
     /// Goes on with locking and unlocking as far as that can be now.
     func advance() {
-        if mustDropKeys && !isDroppingKeys {
-            mustDropKeys = false
+        if let reason = dropReason, !isDroppingKeys {
+            dropReason = nil
             isDroppingKeys = true
             let (vault, completions) = (vault, completions)
             let isTaken = locking.submit {
-                vault.lock()
+                vault.lock(because: reason)
                 completions.post(.lock)
             }
             if !isTaken {
-                vault.lock()
+                vault.lock(because: reason)
                 isDroppingKeys = false
             }
         }
-        if !mustDropKeys, !isDroppingKeys, runningUnlock == nil, !lockers.isEmpty {
+        if dropReason == nil, !isDroppingKeys, runningUnlock == nil, !lockers.isEmpty {
             let told = lockers
             lockers = []
             for number in told {

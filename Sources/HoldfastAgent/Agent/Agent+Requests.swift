@@ -2,6 +2,7 @@ internal import AgentMessages
 internal import AppLockCore
 internal import SecretMemory
 internal import VaultCore
+internal import VaultFormat
 
 #if canImport(Glibc)
 internal import Glibc
@@ -79,16 +80,16 @@ extension Agent {
     private func begin(
         _ connection: Connection, _ body: @escaping @Sendable (Vault) throws -> ([Packet], Completion.Next)
     ) {
-        guard endsAt == nil, lock.isUnlocked, !mustDropKeys else { return fail(connection, .locked) }
+        guard endsAt == nil, lock.isUnlocked, dropReason == nil else { return fail(connection, .locked) }
         connection.stage = .working
-        if lock.beginRequest(clock.now()) { dropKeys() }
+        if let reason = lock.beginRequest(clock.now()) { dropKeys(because: reason) }
         let (number, vault, completions) = (connection.number, vault, completions)
         let isTaken =
             lock.isUnlocked
             && work.submit { completions.post(.work(number, Work.run(vault) { try body(vault) })) }
         guard !isTaken else { return }
         let wasUnlocked = lock.isUnlocked
-        if lock.endRequest(clock.now()) { dropKeys() }
+        if let reason = lock.endRequest(clock.now()) { dropKeys(because: reason) }
         fail(connection, wasUnlocked ? VaultError(.busy, "the agent has too much to do; try again") : .locked)
     }
 
@@ -120,7 +121,7 @@ extension Agent {
     }
 
     private func finishWork(_ outcome: Completion.Outcome, _ connection: Connection?) {
-        if lock.endRequest(clock.now()) { dropKeys() }
+        if let reason = lock.endRequest(clock.now()) { dropKeys(because: reason) }
         switch outcome {
         case .done(let packets, let next):
             guard let connection else { return }
@@ -138,7 +139,8 @@ extension Agent {
             if let connection { fail(connection, error) }
             if error.endsAgent { end() }
         case .headerChanged(let error):
-            if lock.lock(clock.now()) { dropKeys() }
+            lock.lock(clock.now())
+            dropKeys(because: .requested)
             if let connection { fail(connection, error ?? .headerChanged) }
             if error?.endsAgent ?? false { end() }
         }
@@ -150,5 +152,5 @@ extension VaultError {
         .locked, "another program changed the vault's passcode, rules or keys; unlock it again")
 
     /// Whether there is no vault any more that an agent could serve.
-    var endsAgent: Bool { code == .noVault }
+    var endsAgent: Bool { code == .noVault || code == .wiped }
 }

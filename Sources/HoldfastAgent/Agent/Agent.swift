@@ -1,7 +1,9 @@
 internal import AgentMessages
+internal import AppLockCore
 internal import Cryptography
 internal import SecretMemory
 package import VaultCore
+internal import VaultFormat
 
 #if canImport(Glibc)
 internal import Glibc
@@ -34,10 +36,11 @@ package final class Agent {
     let locking = Lane(threads: 1, queue: 1)
 
     var waitingUnlocks: [WaitingUnlock] = []
-    var runningUnlock: (connection: UInt64, prompt: UInt64?, limits: AgentLock.Limits)?
+    var runningUnlock: RunningUnlock?
     /// Clients that are told when the keys are gone.
     var lockers: [UInt64] = []
-    var mustDropKeys = false
+    /// Why the keys have to go, until a thread takes care of it.
+    var dropReason: LogLockReason?
     var isDroppingKeys = false
     /// When the agent ends at the latest; ms of the ``Stopwatch``.
     var endsAt: UInt64?
@@ -52,6 +55,14 @@ package final class Agent {
         let body: Body
         let secret: Range<Int>
         let limits: AgentLock.Limits
+    }
+
+    /// The one that a thread checks.
+    struct RunningUnlock {
+        let connection: UInt64
+        let prompt: UInt64?
+        let limits: AgentLock.Limits
+        let method: UnlockMethod
     }
 
     /// Finds the vault, makes sure that no other agent serves it, and takes clients from then on.
@@ -93,7 +104,7 @@ package final class Agent {
             wait()
             for signal in signals.drain() where signal != SIGALRM { end() }
             clock.drain()
-            if lock.checkTime(clock.now()) { dropKeys() }
+            if let reason = lock.checkTime(clock.now()) { dropKeys(because: reason) }
             for completion in completions.takeAll() { take(completion) }
             serve()
             accept()
@@ -107,12 +118,13 @@ package final class Agent {
         for connection in connections.values { _ = connection.flush() }
         connections = [:]
         guard isQuiet else { _exit(0) }  // a thread hangs at the disk; its keys go with the process
-        vault.lock()
+        vault.lock(because: .ended)
+        folder.removeIfEmptyInHome(vault.home.descriptor)
     }
 
     /// Whether nothing is being done for anybody.
     private var isQuiet: Bool {
-        runningUnlock == nil && !isDroppingKeys && !mustDropKeys && work.isIdle && lockers.isEmpty
+        runningUnlock == nil && !isDroppingKeys && dropReason == nil && work.isIdle && lockers.isEmpty
     }
 
     private func arm() {
@@ -129,8 +141,8 @@ package final class Agent {
         listener = -1
         folder.remove(socketName)
         cancelUnlocks()
-        _ = lock.lock(clock.now())
-        dropKeys()
+        lock.lock(clock.now())
+        dropKeys(because: .ended)
     }
 }
 

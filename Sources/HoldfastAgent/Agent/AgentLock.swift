@@ -34,7 +34,12 @@ struct AgentLock {
 
     init(limits: Limits) {
         self.limits = limits
-        machine = LockMachine(isEnabled: true, timing: .after(seconds: limits.idle))
+        machine = LockMachine(settings: AgentLock.settings(limits))
+        _ = run(.didEnterBackground, BootInstant(bootID: [], milliseconds: 0))
+    }
+
+    private static func settings(_ limits: Limits) -> LockSettings {
+        LockSettings(isEnabled: true, timing: .after(seconds: limits.idle))
     }
 
     var isUnlocked: Bool {
@@ -50,79 +55,82 @@ struct AgentLock {
         return idleDue.milliseconds < end.milliseconds ? idleDue : end
     }
 
-    /// A request begins. - Returns: Whether the keys must go, because it came too late.
-    mutating func beginRequest(_ now: BootInstant) -> Bool {
+    // Each of these returns why the keys must go, or nil.
+
+    /// A request begins, perhaps too late.
+    mutating func beginRequest(_ now: BootInstant) -> LogLockReason? {
         active += 1
-        return (active == 1 && run(.willEnterForeground, now)) || endIfOverdue(now)
+        if let overdue = checkTime(now) { return overdue }
+        return active == 1 ? run(.didBecomeActive, now) : nil
     }
 
-    mutating func endRequest(_ now: BootInstant) -> Bool {
+    mutating func endRequest(_ now: BootInstant) -> LogLockReason? {
         active = max(0, active - 1)
-        return (active == 0 && run(.didEnterBackground, now)) || endIfOverdue(now)
+        if let overdue = checkTime(now) { return overdue }
+        return active == 0 ? run(.didEnterBackground, now) : nil
     }
 
     /// The number of the prompt that an unlock answers; nil when the lock is open already.
     mutating func beginUnlock(_ now: BootInstant) -> UInt64? {
+        prompt = nil
         _ = run(.didBecomeActive, now)
-        if case .authenticating(let number) = machine.state { return number }
-        return nil
+        return prompt
     }
 
     /// - Parameter limits: Those of this unlock, where it succeeded.
-    /// - Returns: Whether the keys must go: the lock was shut meanwhile.
-    mutating func endUnlock(_ prompt: UInt64?, opened limits: Limits?, _ now: BootInstant) -> Bool {
-        var mustDropKeys = false
+    mutating func endUnlock(
+        _ prompt: UInt64?, by method: UnlockMethod, opened limits: Limits?, _ now: BootInstant
+    ) -> LogLockReason? {
+        var reason: LogLockReason?
         if let prompt {
             // Delays are the ledger's, which other processes share; the machine keeps none of its own.
-            let outcome: AuthenticationOutcome = limits == nil ? .unavailable : .unlocked
-            mustDropKeys = run(.authenticationEnded(prompt, outcome), now)
+            let outcome: AuthenticationOutcome = limits == nil ? .unavailable : .unlocked(by: method)
+            reason = run(.authenticationEnded(prompt, outcome), now)
         }
         if let limits {
-            guard isUnlocked, !mustDropKeys else { return true }
+            // The lock was shut meanwhile: what was opened is shut again.
+            guard isUnlocked, reason == nil else { return reason ?? .requested }
             self.limits = limits
             openedAt = now
-            mustDropKeys = run(.settingsChanged(isEnabled: true, timing: .after(seconds: limits.idle)), now)
+            reason = run(.settingsChanged(AgentLock.settings(limits)), now)
         }
         // Whoever unlocked has what he came for: the idle time runs from here.
-        if active == 0 && run(.didEnterBackground, now) { mustDropKeys = true }
-        return mustDropKeys
+        let after = active == 0 ? run(.didEnterBackground, now) : nil
+        return reason ?? (isUnlocked || limits != nil ? after : nil)
     }
 
-    /// - Returns: Always true where keys could be.
-    mutating func lock(_ now: BootInstant) -> Bool {
+    /// Shuts, whatever runs.
+    mutating func lock(_ now: BootInstant) {
         openedAt = nil
-        return run(.forceLock, now)
+        _ = run(.forceLock, now)
     }
 
     /// The time has come, or may have.
-    mutating func checkTime(_ now: BootInstant) -> Bool {
+    mutating func checkTime(_ now: BootInstant) -> LogLockReason? {
+        guard isUnlocked else { return nil }
         if let idleDue, idleDue.bootID != now.bootID || idleDue.milliseconds <= now.milliseconds {
-            if run(.timeout, now) { return true }
+            if let reason = run(.timeout, now) { return reason }
         }
-        return endIfOverdue(now)
+        guard let openedAt else { return nil }
+        if let open = now.milliseconds(since: openedAt), open < UInt64(limits.timeout) * 1000 { return nil }
+        lock(now)
+        return .timeout
     }
 
-    private mutating func endIfOverdue(_ now: BootInstant) -> Bool {
-        guard isUnlocked, let openedAt else { return false }
-        guard let open = now.milliseconds(since: openedAt), open < UInt64(limits.timeout) * 1000 else {
-            return lock(now)
-        }
-        return false
-    }
+    /// The prompt that the machine began last.
+    private var prompt: UInt64?
 
-    private mutating func run(_ event: LockEvent, _ now: BootInstant) -> Bool {
-        var mustDropKeys = false
+    private mutating func run(_ event: LockEvent, _ now: BootInstant) -> LogLockReason? {
+        var reason: LogLockReason?
         for effect in machine.handle(event, at: now) {
             switch effect {
-            case .dropKeys: mustDropKeys = true
+            case .dropKeys: reason = .idle
             case .startTimer(let instant): idleDue = instant
             case .stopTimer: idleDue = nil
-            // There is no screen here, and whoever unlocks brings the answer along.
-            case .showCover, .hideCover, .presentLockScreen, .dismissLockScreen, .beginAuthentication,
-                .cancelAuthentication:
-                break
+            case .beginAuthentication(let number): prompt = number
+            default: break  // no screen is here, no settings, and the vault destroys itself
             }
         }
-        return mustDropKeys
+        return reason
     }
 }

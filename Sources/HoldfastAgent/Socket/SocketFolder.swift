@@ -112,6 +112,11 @@ struct SocketFolder: ~Copyable {
     /// Removes what a dead agent left, or what this one made.
     borrowing func remove(_ name: String) { unsafe unlinkat(descriptor, name, 0) }
 
+    /// Leaves no folder in a home where there was none. One that others use is not empty.
+    borrowing func removeIfEmptyInHome(_ home: Int32) {
+        unsafe unlinkat(home, SocketFolder.nameInHome, AT_REMOVEDIR)
+    }
+
     /// A path of the socket that fits into an address, whatever the folder's own length: 108 bytes are all there is.
     borrowing func address(_ name: String) -> String { "/proc/self/fd/\(descriptor)/\(name)" }
 }

@@ -31,7 +31,7 @@ extension CommandError {
 
     private static func exit(for code: VaultError.Code) -> ExitCode {
         switch code {
-        case .wrongPasscode, .wrongPhrase, .locked: .refused
+        case .wrongPasscode, .wrongPhrase, .locked, .assuranceTooLow: .refused
         case .delayed, .attemptsExhausted: .delayed
         case .damaged, .newerVersion: .damaged
         case .noVault, .recordNotFound: .notFound

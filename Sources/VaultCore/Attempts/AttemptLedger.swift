@@ -16,7 +16,7 @@ struct AttemptLedger: ~Copyable, Sendable {
     private let vault: VaultID
     private(set) var budget: AttemptBudget
     private(set) var knownWrong: [UInt8]?
-    private var sequence: UInt64
+    private(set) var sequence: UInt64
     /// The sector that the next write goes to: never the one that holds the truth.
     private var nextIndex: Int
     private let needsSave: Bool
@@ -84,6 +84,12 @@ struct AttemptLedger: ~Copyable, Sendable {
         case (nil, let second?): return (second, true, 0)
         case (nil, nil): return (nil, false, 0)
         }
+    }
+
+    /// The ledger's write count, for an anchor; 0 when there is none.
+    static func sequence(in home: HomeDirectory, vault: VaultID) throws(VaultError) -> UInt64 {
+        guard let file = try home.openFile(name, O_RDONLY) else { return 0 }
+        return decide(try file.read(LedgerSector.fileSize, at: 0), vault: vault).sector?.sequence ?? 0
     }
 
     /// Reads the budget for display, without writing and without the lock.
@@ -184,8 +190,20 @@ public struct BurnedAttempt: ~Copyable, Sendable {
     /// Attempts left, this one not among them.
     public var remainingAttempts: Int { ledger.budget.remaining }
 
+    /// What was counted before it.
+    var budgetBefore: AttemptBudget { before }
+
+    /// Whether the limit was reached by wrong passcodes with self-destruct on.
+    var mustDestroy: Bool { ledger.budget.decision(at: clock.now()) == .destroy }
+
+    /// What a refusal adds about the limit.
+    var warning: String { ledger.budget.warning }
+
     /// The tag of the last passcode known to be wrong.
     var knownWrong: [UInt8]? { ledger.knownWrong }
+
+    /// How often the ledger was written.
+    var ledgerSequence: UInt64 { ledger.sequence }
 
     /// Milliseconds until the next attempt.
     var delayLeft: UInt64 { ledger.budget.delayLeft(at: clock.now()) }
@@ -194,7 +212,7 @@ public struct BurnedAttempt: ~Copyable, Sendable {
     mutating func refund() throws(VaultError) { try ledger.restore(before) }
 
     /// The passcode was wrong; `tag` recognises it when it comes again.
-    mutating func refuse(tag: [UInt8]) throws(VaultError) {
+    mutating func refuse(tag: [UInt8]?) throws(VaultError) {
         let now = clock.now()
         try ledger.update(knownWrong: tag) { $0.refuse(at: now) }
     }
@@ -219,13 +237,31 @@ extension AttemptLedger {
         case .allowed: return try BurnedAttempt(in: home, header: header, ledger: ledger, clock: clock)
         case .delayed(let milliseconds):
             throw VaultError(
-                .delayed, "too many failed attempts: the next one is possible in \(seconds(milliseconds))",
+                .delayed,
+                "too many failed attempts: the next one is possible in \(seconds(milliseconds))"
+                    + ledger.budget.warning,
                 remainingAttempts: ledger.budget.remaining, retryAfter: .milliseconds(milliseconds))
-        case .closed, .destroy:
+        case .destroy:
+            throw VaultError(.wiped, "wrong passcodes have reached the limit: this vault is to be destroyed")
+        case .closed:
             throw VaultError(
                 .attemptsExhausted, "no passcode attempt is left; use the recovery phrase (holdfast recover)",
                 remainingAttempts: 0)
         }
+    }
+
+    /// Adds one failure that nothing was burned for, durably.
+    /// - Returns: The budget after it.
+    static func countFailure(
+        in home: HomeDirectory, header: Header, clock: any BootClock
+    ) throws(VaultError) -> AttemptBudget {
+        let now = clock.now()
+        var ledger = try AttemptLedger.open(in: home, vault: header.vault, policy: header.policy, now: now)
+        try ledger.update(knownWrong: ledger.knownWrong) { budget in
+            budget.burn(at: now)
+            budget.refuse(at: now)
+        }
+        return ledger.budget
     }
 
     /// Sets everything back to zero after the recovery phrase opened the vault.

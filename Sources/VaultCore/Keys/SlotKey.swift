@@ -28,20 +28,39 @@ struct SlotKey: ~Copyable {
         }
     }
 
-    /// W || C = HKDF-SHA256(salt: slot salt, ikm: hardware share || A, info: "holdfast/1/slot/" || kind).
-    /// - Parameter factor: A, 32 bytes.
+    /// W || C = HKDF-SHA256(salt: slot salt, ikm: hardware share || A, info: "holdfast/1/slot/" || kind), for a slot
+    /// without a hardware share: it is 32 zero bytes.
+    /// - Parameters:
+    ///   - factor: A, 32 bytes.
+    ///   - slot: Must not say that there is a share.
     init(factor: borrowing SecretBytes, slot: Slot) throws(VaultError) {
-        guard !slot.flags.contains(.hardwareShare) else {
-            throw VaultError(.damaged, "this slot needs a hardware share, which this version cannot fetch")
-        }
+        guard !slot.flags.contains(.hardwareShare) else { throw .noTier }
+        try self.init(input: SlotKey.input(factor), slot)
+    }
+
+    /// The same with what the hardware gave, 32 bytes.
+    init(factor: borrowing SecretBytes, slot: Slot, share: borrowing SecretBytes) throws(VaultError) {
+        guard slot.flags.contains(.hardwareShare) else { throw .damaged("this slot has no hardware share") }
+        var input = try SlotKey.input(factor)
+        input.withMutableBytes { input in SlotKey.copy(share, to: 0, of: &input) }
+        try self.init(input: input, slot)
+    }
+
+    private static func input(_ factor: borrowing SecretBytes) throws(VaultError) -> SecretBytes {
         var input = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: 64) }
-        input.withMutableBytes { input in
-            factor.withBytes { factor in
-                for index in 0..<min(32, factor.byteCount) {
-                    input.store(factor.integer(at: index, as: UInt8.self) ?? 0, at: 32 + index)
-                }
+        input.withMutableBytes { input in copy(factor, to: 32, of: &input) }
+        return input
+    }
+
+    private static func copy(_ part: borrowing SecretBytes, to start: Int, of input: inout MutableRawSpan) {
+        part.withBytes { part in
+            for index in 0..<min(32, part.byteCount) {
+                input.store(part.integer(at: index, as: UInt8.self) ?? 0, at: start + index)
             }
         }
+    }
+
+    private init(input: borrowing SecretBytes, _ slot: Slot) throws(VaultError) {
         let info = Array("holdfast/1/slot/\(slot.kind.name)".utf8)
         let both = try crypto { () throws(CryptographyError) in
             try unsafe HKDFSHA256.derive(input, salt: slot.salt.span.bytes, info: info.span.bytes, count: 64)
@@ -50,6 +69,13 @@ struct SlotKey: ~Copyable {
         let second = try secretMemory { () throws(SecretMemoryError) in try both.copy(32..<64) }
         wrappingKey = first
         commitment = second
+    }
+
+    /// What a chip is asked with instead of the passcode: 32 bytes.
+    static func authorisation(factor: borrowing SecretBytes, slot: Slot) throws(VaultError) -> SecretBytes {
+        try crypto { () throws(CryptographyError) in
+            try unsafe HKDFSHA256.derive(factor, salt: slot.salt.span.bytes, info: "holdfast/1/tpm-auth", count: 32)
+        }
     }
 
     /// Recognises a passcode that is already known to be wrong.

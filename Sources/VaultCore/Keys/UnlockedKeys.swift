@@ -102,6 +102,8 @@ final class UnlockedKeys: Sendable {
     let generation: UInt64
     /// The rules of the header, whose MAC was right.
     let policy: VaultPolicy
+    /// What the unlock proved, and what it does not reach.
+    let admission: Admission
     let headerKeys: HeaderKeys
     let keybag: Keybag
     /// Newest first; more than one only while records move to new keys.
@@ -109,9 +111,12 @@ final class UnlockedKeys: Sendable {
     /// The newest.
     let current: EpochKeys
 
-    init(header: Header, headerKeys: consuming HeaderKeys, keybag: consuming Keybag) throws(VaultError) {
+    init(
+        header: Header, headerKeys: consuming HeaderKeys, keybag: consuming Keybag, admission: Admission
+    ) throws(VaultError) {
         vault = header.vault
         generation = header.generation
+        self.admission = admission
         policy = header.policy
         self.headerKeys = headerKeys
         var epochs: [EpochKeys] = []

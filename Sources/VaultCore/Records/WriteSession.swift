@@ -87,6 +87,9 @@ public struct WriteSession: ~Copyable {
         self.root = root
     }
 
+    /// What a caller's closure may touch.
+    var admission: Admission { state.keys.admission }
+
     /// Brackets one change of a caller's closure: when it fails halfway nothing of the transaction may be kept, even if
     /// the closure swallows the error and goes on.
     mutating func beginChange() -> Bool {
@@ -324,6 +327,7 @@ extension VaultError {
     /// Whether the database transaction can go on after this error.
     var leavesTransactionWhole: Bool {
         code == .recordExists || code == .recordNotFound || code == .invalidName || code == .tooLarge
+            || code == .assuranceTooLow
     }
 
     static let brokenBatch = VaultError(

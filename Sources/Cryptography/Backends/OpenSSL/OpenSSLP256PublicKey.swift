@@ -27,6 +27,20 @@ package final class OpenSSLP256PublicKey: Sendable {
         compressed = [2 | point[64] & 1] + point[1...32]
     }
 
+    /// The point as 04, x, y: 65 bytes.
+    /// - Throws: ``CryptographyError/library(code:)``.
+    package func uncompressed() throws(CryptographyError) -> [UInt8] {
+        var point = [UInt8](repeating: 0, count: 65)
+        var count = 0
+        let status = unsafe point.withUnsafeMutableBufferPointer { point in
+            unsafe EVP_PKEY_get_octet_string_param(
+                key.pointer, ("pub" as StaticString).cName, point.baseAddress, point.count, &count)
+        }
+        guard status == 1 else { throw OpenSSL.takeError() }
+        guard count == 65, point[0] == 4 else { throw .invalidPoint }
+        return point
+    }
+
     /// Verifies an ECDSA signature over the SHA-256 of `message`.
     /// - Parameter signature: r then s, 64 bytes; a high s is accepted.
     /// - Returns: False for any other size, for r or s outside 1 to n - 1, and also when libcrypto fails.

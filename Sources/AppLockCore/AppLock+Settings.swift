@@ -1,0 +1,67 @@
+public import SecretMemory
+public import VaultCore
+public import VaultFormat
+
+extension AppLock {
+    /// Switches the app lock on or off; the passcode is asked for this alone, and the header keeps it.
+    /// - Throws: What checking the passcode and writing the header throw. Nothing is changed then: put the switch back
+    ///   and show the error.
+    public func setEnabled(_ isEnabled: Bool, passcode: borrowing SecretBytes) throws(VaultError) {
+        var settings = machine.settings
+        settings.isEnabled = isEnabled
+        try change(to: settings, passcode: passcode)
+    }
+
+    /// Changes how long the app may be away before it locks.
+    /// - Throws: As ``setEnabled(_:passcode:)``.
+    public func setTiming(_ timing: LockTiming, passcode: borrowing SecretBytes) throws(VaultError) {
+        var settings = machine.settings
+        settings.timing = timing
+        try change(to: settings, passcode: passcode)
+    }
+
+    private func change(to settings: LockSettings, passcode: borrowing SecretBytes) throws(VaultError) {
+        let number = try ask(.settingsRequested(settings))
+        do throws(VaultError) {
+            let attempt = try vault.burnAttempt()
+            try vault.changePolicy(passcode: passcode, spending: attempt) { policy throws(VaultError) in
+                policy.isLockEnabled = settings.isEnabled
+                policy.lockTiming = settings.timing
+            }
+        } catch {
+            run(.authenticationEnded(number, outcome(of: error)))
+            throw error
+        }
+        run(.authenticationEnded(number, .unlocked(by: .passcode)))
+    }
+
+    /// Begins a prompt for a change.
+    /// - Throws: `locked` where the lock is shut or the app out of sight, `delayed`, `busy` while another prompt is up.
+    func ask(_ event: LockEvent) throws(VaultError) -> UInt64 {
+        let before = machine.lastPrompt
+        let wasBusy = machine.prompt != nil
+        run(event)
+        if let prompt = machine.prompt, machine.lastPrompt != before { return prompt.number }
+        if wasBusy { throw VaultError(.busy, "another prompt is up") }
+        if let until = machine.delayedUntil, let wait = until.milliseconds(since: clock.now()), wait > 0 {
+            throw VaultError(
+                .delayed, "the next attempt is possible in \(seconds(wait))", retryAfter: .milliseconds(wait))
+        }
+        throw .locked
+    }
+}
+
+extension AppLock {
+    /// A change of self-destruct is pending from now on: it is given up as soon as the app is left or locked.
+    /// - Parameter drop: Ends it with nothing changed; called at once where the app is shut or out of sight.
+    public func selfDestructChangeBegan(orElse drop: @escaping @Sendable () -> Void) {
+        dropSelfDestructChange = drop
+        run(.selfDestructChangeBegan)
+    }
+
+    /// The change was made, or given up by its owner.
+    public func selfDestructChangeEnded() {
+        dropSelfDestructChange = nil
+        run(.selfDestructChangeEnded)
+    }
+}

@@ -1,0 +1,135 @@
+public import Cryptography
+public import SecretMemory
+public import VaultCore
+internal import VaultFormat
+
+extension AppLock {
+    /// Opens the vault with the passcode: burns an attempt, derives the key, and tells the machine how it went.
+    /// - Throws: As ``VaultCore/Vault/burnAttempt()`` and
+    ///   ``VaultCore/Vault/unlock(passcode:spending:evenIfDamaged:)``; the lock stays shut then.
+    public func unlock(passcode: borrowing SecretBytes) throws(VaultError) {
+        let prompt = try beginPrompt(.authenticate)
+        do throws(VaultError) {
+            let attempt = try vault.burnAttempt()
+            try vault.unlock(passcode: passcode, spending: attempt)
+        } catch { throw refused(prompt, error) }
+        try opened(prompt, by: .passcode)
+    }
+
+    /// Opens the vault with its recovery phrase.
+    /// - Throws: As ``VaultCore/Vault/unlock(phrase:evenIfDamaged:)``; the lock stays shut then.
+    public func unlock(phrase: borrowing RecoveryPhrase) throws(VaultError) {
+        let prompt = try beginPrompt(.authenticateUncounted)
+        do throws(VaultError) {
+            try vault.unlock(phrase: phrase)
+        } catch { throw refused(prompt, error) }
+        try opened(prompt, by: .recoveryPhrase)
+    }
+
+    /// Opens the vault with its phrase and gives it a new passcode; all attempts are back.
+    /// - Throws: As ``VaultCore/Vault/recover(phrase:newPasscode:)``; the lock stays shut then.
+    public func recover(
+        phrase: borrowing RecoveryPhrase, newPasscode: borrowing SecretBytes
+    ) throws(VaultError) -> Vault.Recovery {
+        let prompt = try beginPrompt(.authenticateUncounted)
+        let recovery: Vault.Recovery
+        do throws(VaultError) {
+            recovery = try vault.recover(phrase: phrase, newPasscode: newPasscode)
+        } catch { throw refused(prompt, error) }
+        try opened(prompt, by: .recoveryPhrase)
+        return recovery
+    }
+
+    /// The owner turned away from the prompt that is up, if one is.
+    public func cancelPrompt() {
+        guard let prompt = machine.prompt else { return }
+        run(.authenticationEnded(prompt.number, .cancelled))
+    }
+}
+
+extension AppLock {
+    /// A prompt that is up: its number, nil where the lock is off and asks nothing, and the emergencies before it.
+    struct RunningPrompt {
+        let number: UInt64?
+        let emergencies: UInt64
+    }
+
+    /// Asks the machine for a prompt, unless one that it began by itself is up already.
+    private func beginPrompt(_ event: LockEvent) throws(VaultError) -> RunningPrompt {
+        let count = emergencies.count
+        run(event)
+        switch machine.state {
+        case .authenticating(let number): return RunningPrompt(number: number, emergencies: count)
+        case .disabled where vault.isUnlocked, .unlocked: throw VaultError(.exists, "the vault is unlocked already")
+        case .disabled: return RunningPrompt(number: nil, emergencies: count)
+        case .delayed(let until):
+            let wait = until.milliseconds(since: clock.now()) ?? 0
+            throw VaultError(
+                .delayed, "the next attempt is possible in \(seconds(wait))", retryAfter: .milliseconds(wait))
+        case .locked: throw VaultError(.locked, "the app is not in the foreground")
+        case .wiping, .wiped: throw VaultError(.locked, "everything in this vault is being destroyed")
+        }
+    }
+
+    /// The vault was opened; whether the lock is, the machine decides.
+    private func opened(_ prompt: RunningPrompt, by method: UnlockMethod) throws(VaultError) {
+        if emergencies.count != prompt.emergencies {
+            vault.lock()
+            end(prompt.number, .cancelled)
+            throw .locked
+        }
+        if let number = prompt.number {
+            run(.authenticationEnded(number, .unlocked(by: method)))
+        } else {
+            publish(.unlocked(by: method))
+        }
+        adoptSettings()
+        guard vault.isUnlocked else { throw .locked }
+    }
+
+    private func refused(_ prompt: RunningPrompt, _ error: VaultError) -> VaultError {
+        end(prompt.number, outcome(of: error))
+        return error
+    }
+
+    private func end(_ number: UInt64?, _ outcome: AuthenticationOutcome) {
+        if let number { run(.authenticationEnded(number, outcome)) } else { publish(.notUnlocked(outcome)) }
+    }
+
+    /// The settings that were read at the start were not authenticated; these are.
+    private func adoptSettings() {
+        guard fixed != .all, let policy = vault.authenticatedPolicy else { return }
+        var settings = machine.settings
+        settings.timing = policy.lockTiming
+        if fixed == .none { settings.isEnabled = policy.isLockEnabled }
+        run(.settingsChanged(settings))
+    }
+
+    /// What an error of the vault means to the machine. Unknown ones are never a yes and never counted.
+    func outcome(of error: VaultError) -> AuthenticationOutcome {
+        switch error.code {
+        case .wiped: .wipeRequired
+        case .wrongPasscode where isWipeDue, .attemptsExhausted where isWipeDue: .wipeRequired
+        case .wrongPasscode:
+            .wrongSecret(
+                retryAfterMilliseconds: milliseconds(error.retryAfter), remaining: error.remainingAttempts)
+        case .wrongPhrase: .wrongSecret(retryAfterMilliseconds: 0, remaining: nil)
+        case .delayed: .delayed(milliseconds: milliseconds(error.retryAfter))
+        default: .unavailable
+        }
+    }
+
+    /// Whether the vault was destroyed, or its ledger has the limit's wrong secrets while self-destruct is on.
+    var isWipeDue: Bool {
+        if vault.isWiped { return true }
+        guard let status = try? vault.status() else { return false }
+        return status.policy.selfDestruct && status.refusedAttempts >= status.policy.attemptLimit
+    }
+}
+
+/// Milliseconds of a duration, rounded up; 0 for none.
+private func milliseconds(_ duration: Duration?) -> UInt64 {
+    guard let (seconds, attoseconds) = duration?.components, seconds >= 0, attoseconds >= 0 else { return 0 }
+    let (whole, isTooLong) = UInt64(seconds).multipliedReportingOverflow(by: 1000)
+    return isTooLong ? .max : whole + UInt64((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+}

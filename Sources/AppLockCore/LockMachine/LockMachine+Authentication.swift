@@ -1,0 +1,80 @@
+internal import VaultCore
+
+extension LockMachine {
+    mutating func authenticate(_ now: BootInstant, isCounted: Bool) -> [LockEffect] {
+        guard isShut, prompt == nil, !absences.contains(.background) else { return [] }
+        guard !isCounted || !isDelayed(now) else { return [] }
+        // Who asks is there: a system that never said that its session was unlocked must not keep the owner out.
+        absences.subtract(.session)
+        hasPrompted = true
+        return begin(.unlock)
+    }
+
+    mutating func begin(_ purpose: Prompt.Purpose) -> [LockEffect] {
+        lastPrompt += 1
+        prompt = Prompt(number: lastPrompt, purpose: purpose)
+        if purpose == .unlock { state = .authenticating(lastPrompt) }
+        return [.beginAuthentication(lastPrompt)]
+    }
+
+    mutating func ended(_ number: UInt64, _ outcome: AuthenticationOutcome, _ now: BootInstant) -> [LockEffect] {
+        if outcome == .wipeRequired { return wipe(number, now) }
+        guard let ended = prompt, ended.number == number else { return lockIfExpired(now) + lateOutcome(outcome) }
+        if outcome == .retry { return lockIfExpired(now) }
+        prompt = nil
+        switch outcome {
+        case .unlocked: delayedUntil = nil
+        case .wrongSecret(let milliseconds, _) where milliseconds > 0,
+            .delayed(let milliseconds) where milliseconds > 0:
+            delayedUntil = now.advanced(byMilliseconds: milliseconds)
+        case .wrongSecret, .delayed, .biometricFailed, .cancelled, .unavailable, .systemLockout, .hardwareBusy, .retry,
+            .wipeRequired:
+            break
+        }
+        // The ledger's delay is kept above all; a change that was proved too late is none.
+        let expired = lockIfExpired(now)
+        guard case .unlocked(let method) = outcome else { return expired + failed(ended.purpose, outcome, now) }
+        return expired.isEmpty
+            ? succeeded(ended.purpose, method, now) : expired + failed(ended.purpose, .cancelled, now)
+    }
+
+    /// The vault's own word, and true whoever waits for it.
+    private mutating func wipe(_ number: UInt64, _ now: BootInstant) -> [LockEffect] {
+        var effects: [LockEffect] = []
+        if let ended = prompt, ended.number == number {
+            prompt = nil
+            effects = failed(ended.purpose, .wipeRequired, now)
+        }
+        return effects + end(in: .wiping) + [.record(.wipeBegan), .beginWipe]
+    }
+
+    /// Late or doubled. If it opened the vault, the keys must not stay behind a lock that is shut.
+    func lateOutcome(_ outcome: AuthenticationOutcome) -> [LockEffect] {
+        if case .unlocked = outcome, isShut { return [.dropKeys] }
+        return []
+    }
+
+    private mutating func succeeded(
+        _ purpose: Prompt.Purpose, _ method: UnlockMethod, _ now: BootInstant
+    ) -> [LockEffect] {
+        switch purpose {
+        case .unlock:
+            state = settings.isEnabled ? .unlocked(since: now) : .disabled
+            leftAt = nil
+            return [.record(.unlocked(by: method))]
+        case .settings(let settings):
+            return apply(settings, now) + [.applySettings(settings)]
+        }
+    }
+
+    private mutating func failed(
+        _ purpose: Prompt.Purpose, _ outcome: AuthenticationOutcome, _ now: BootInstant
+    ) -> [LockEffect] {
+        switch purpose {
+        case .unlock:
+            rest(now)
+            return [.record(.notUnlocked(outcome))]
+        case .settings: return [.revertSettings(outcome)]
+        }
+    }
+}

@@ -1,0 +1,150 @@
+public import VaultCore
+
+/// The app lock as a value: events in, effects out, no clock and no disk. Unknown, late and doubled events leave it shut.
+///
+/// Each event changes the state first; what can be seen (cover, lock screen, timer) is then derived from it, so that no
+/// path through the machine can forget to hide something. `Docs/app-lock.md` has the diagram.
+public struct LockMachine: Sendable, Hashable {
+    /// What the lock is doing.
+    public enum State: Sendable, Hashable {
+        /// The lock is switched off; content is free to see.
+        case disabled
+        /// Shut; nothing runs.
+        case locked(LockReason)
+        /// Shut, and the prompt with this number is up.
+        case authenticating(UInt64)
+        /// Shut, and no counted attempt is taken until this instant.
+        case delayed(until: BootInstant)
+        /// Open since this instant.
+        case unlocked(since: BootInstant)
+        /// Shut for good: everything is being destroyed. Only ``wiped`` follows.
+        case wiping
+        /// Nothing is left. No event leaves this state.
+        case wiped
+    }
+
+    /// The one prompt that runs, and what a success does.
+    struct Prompt: Sendable, Hashable {
+        enum Purpose: Sendable, Hashable {
+            case unlock
+            case settings(LockSettings)
+        }
+
+        let number: UInt64
+        let purpose: Purpose
+    }
+
+    /// Why the app is not in front of its owner. Empty while it is.
+    struct Absence: OptionSet, Sendable, Hashable {
+        let rawValue: UInt8
+        static let inactive = Absence(rawValue: 1)
+        static let background = Absence(rawValue: 2)
+        static let systemLocked = Absence(rawValue: 4)
+        static let switchedAway = Absence(rawValue: 8)
+        static let suspended = Absence(rawValue: 16)
+
+        static let session: Absence = [.systemLocked, .switchedAway, .suspended]
+    }
+
+    /// What the lock is doing.
+    public internal(set) var state: State
+    /// Whether content is hidden. Always true while shut.
+    public internal(set) var isCovered: Bool
+    /// Whether the one lock screen is up.
+    public internal(set) var isLockScreenShown = false
+    /// Whether a change of self-destruct is pending. Nobody leaves or locks the app with one.
+    public internal(set) var hasPendingSelfDestructChange = false
+    /// The settings that hold.
+    public internal(set) var settings: LockSettings
+
+    var prompt: Prompt?
+    var lastPrompt: UInt64 = 0
+    /// Whether the prompt that starts by itself had its turn since the app came to the front.
+    var hasPrompted = false
+    var absences: Absence = []
+    /// When an unlocked app stopped being in front.
+    var leftAt: BootInstant?
+    /// What ``LockEvent/forceUnlock`` did, until the app is interrupted again.
+    var isCoverLifted = false
+    /// What shut the lock last.
+    var reason = LockReason.launch
+    /// When the ledger takes the next counted attempt; kept while other things happen to a shut lock.
+    var delayedUntil: BootInstant?
+    /// When the shell sends ``LockEvent/timeout``.
+    var timer: BootInstant?
+
+    /// A machine before ``LockEvent/launch``: shut and covered where the lock is on.
+    public init(settings: LockSettings) {
+        self.settings = settings
+        state = settings.isEnabled ? .locked(.launch) : .disabled
+        isCovered = settings.isEnabled
+    }
+
+    /// Whether content may be looked at.
+    public var isContentVisible: Bool { !isCovered }
+
+    /// Whether content is withheld until somebody proves to be the owner.
+    public var isShut: Bool {
+        switch state {
+        case .disabled, .unlocked: false
+        case .locked, .authenticating, .delayed, .wiping, .wiped: true
+        }
+    }
+
+    /// Takes one event and returns what has to be done, in order.
+    public mutating func handle(_ event: LockEvent, at now: BootInstant) -> [LockEffect] {
+        var effects: [LockEffect]
+        switch state {
+        case .wiping, .wiped: effects = handleAtTheEnd(event)
+        case .disabled, .locked, .authenticating, .delayed, .unlocked:
+            // Whatever the event is, it brings the time.
+            endDelay(now)
+            effects = bringsOutcome(event) ? [] : lockIfExpired(now)
+            effects += react(event, now)
+        }
+        effects += settle()
+        return effects.enumerated()
+            .sorted { ($0.element.order, $0.offset) < ($1.element.order, $1.offset) }
+            .map(\.element)
+    }
+
+    private mutating func react(_ event: LockEvent, _ now: BootInstant) -> [LockEffect] {
+        switch event {
+        case .launch: launched(now)
+        case .willResignActive: interrupted()
+        case .minimised: minimised(now)
+        case .didEnterBackground: left([.background, .inactive], because: .background, locksAtOnce: false, now)
+        case .systemLocked: left(.systemLocked, because: .systemLock, locksAtOnce: triggers(.systemLock), now)
+        case .userSwitchedAway: left(.switchedAway, because: .userSwitch, locksAtOnce: triggers(.userSwitch), now)
+        case .suspended: left(.suspended, because: .suspend, locksAtOnce: triggers(.suspend), now)
+        case .willEnterForeground: returned(.background, now)
+        case .didBecomeActive: returned([.inactive, .background], now)
+        case .systemUnlocked: returned(.systemLocked, now)
+        case .userSwitchedBack: returned(.switchedAway, now)
+        case .resumed: returned(.suspended, now)
+        case .lidClosed: triggers(.lidClosed) ? lockIfOpen(.lidClosed, now) : []
+        case .idleTimeout: lockIfOpen(.idle, now)
+        case .keysGone: lockIfOpen(.keysGone, now)
+        case .forceLock: shut(.forced, now)
+        case .panic: shut(.panic, now)
+        case .forceUnlock: forcedOpen()
+        case .authenticate: authenticate(now, isCounted: true)
+        case .authenticateUncounted: authenticate(now, isCounted: false)
+        case .authenticationEnded(let number, let outcome): ended(number, outcome, now)
+        case .timeout: timedOut()
+        case .settingsRequested(let settings): request(settings, now)
+        case .settingsChanged(let settings): adopt(settings, now)
+        case .selfDestructChangeBegan: holdSelfDestructChange()
+        case .selfDestructChangeEnded: forgetSelfDestructChange()
+        case .wipeBegan: end(in: .wiping) + [.record(.wipeBegan)]
+        case .wipeFinished: end(in: .wiped) + [.record(.wiped), .terminate]
+        }
+    }
+
+    /// The end of a prompt looks at the time itself, once the prompt is gone.
+    private func bringsOutcome(_ event: LockEvent) -> Bool {
+        if case .authenticationEnded = event { true } else { false }
+    }
+
+    private func triggers(_ trigger: LockTriggers) -> Bool { settings.triggers.contains(trigger) }
+}

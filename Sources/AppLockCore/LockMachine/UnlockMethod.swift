@@ -1,0 +1,11 @@
+/// What opened the lock.
+public enum UnlockMethod: String, Sendable, Hashable, CaseIterable {
+    /// The app's own passcode.
+    case passcode
+    /// The vault's recovery phrase.
+    case recoveryPhrase
+    /// A fingerprint or a face that released a key.
+    case biometrics
+    /// The device's passcode that released a key.
+    case devicePasscode
+}

@@ -1,0 +1,61 @@
+/// What the linter has to say about a vault's rules.
+public struct PolicyIssue: Sendable, Hashable {
+    /// Stable words.
+    public enum Code: String, Sendable, Hashable, CaseIterable {
+        // Errors.
+        /// Steps behind the open compartment are never reached.
+        case openCompartmentNotLast
+        /// No step takes a secret of the owner: after a restart nothing opens.
+        case noSecretStep
+        /// A step judged by the system runs out, and no step with a secret is there for that.
+        case expiredLeadsNowhere
+        /// Three wrong passcodes destroy the vault, and no other way in is left for somebody who mistypes.
+        case selfDestructWithoutRecovery
+        /// An owner slot that survives a restart on the disk where more than presence is asked.
+        case ownerSlotOnDisk
+        // Warnings.
+        /// Only the phrase is left where the passcode would be asked.
+        case passcodeMissing
+        /// A lost passcode is the end.
+        case recoveryPhraseMissing
+        /// A step that does not open a collection with a minimum.
+        case stepBelowMinimum
+        /// A collection that no step of the policy opens on this machine.
+        case minimumOutOfReach
+        /// A later step that proves less than one before it.
+        case weakerStep
+        /// A step judged by the system that never asks for the passcode again.
+        case noMaximumAge
+        /// A step that nothing leads to.
+        case unreachableStep
+        /// Cancelling uses the open compartment.
+        case cancelUsesOpenCompartment
+        /// The switch is on and the policy does not name the step.
+        case biometricsNotInPolicy
+        /// The policy names the step and the switch is off.
+        case biometricsSwitchedOff
+        /// The app lock is on and never shuts by itself.
+        case lockNever
+        /// Collections with a minimum stay open while the process lives.
+        case minimumNeverLocks
+        /// Three wrong passcodes destroy the vault.
+        case selfDestructLowLimit
+        /// Wrong passcodes can be tried without a pause.
+        case noDelays
+    }
+
+    /// The kind of issue.
+    public let code: Code
+    /// What is wrong and what to do, for people.
+    public let words: String
+
+    /// Whether rules with it must not be set.
+    public var isError: Bool {
+        switch code {
+        case .openCompartmentNotLast, .noSecretStep, .expiredLeadsNowhere, .selfDestructWithoutRecovery,
+            .ownerSlotOnDisk:
+            true
+        default: false
+        }
+    }
+}

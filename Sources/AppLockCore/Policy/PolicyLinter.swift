@@ -1,0 +1,140 @@
+public import VaultCore
+public import VaultFormat
+
+/// Finds what is dangerous or pointless in a vault's rules.
+public struct PolicyLinter: Sendable {
+    /// Whether the vault has a passcode.
+    public var hasPasscode: Bool
+    /// Whether the vault has a recovery phrase.
+    public var hasRecoveryPhrase: Bool
+    /// Whether a slot that opens without a secret of the owner's lies on the disk.
+    public var keepsOwnerSlotOnDisk: Bool
+    /// What the steps can do on this machine.
+    public var capabilities: [FallbackStep: StepCapability]
+
+    /// For a vault in this state.
+    public init(_ status: Vault.Status) {
+        self.init(
+            hasPasscode: status.slots.contains(.passcode), hasRecoveryPhrase: status.slots.contains(.recoveryPhrase),
+            keepsOwnerSlotOnDisk: status.slots.contains(.deviceOwner),
+            capabilities: [FallbackStep: StepCapability](status))
+    }
+
+    init(
+        hasPasscode: Bool = true, hasRecoveryPhrase: Bool = true, keepsOwnerSlotOnDisk: Bool = false,
+        capabilities: [FallbackStep: StepCapability]
+    ) {
+        self.hasPasscode = hasPasscode
+        self.hasRecoveryPhrase = hasRecoveryPhrase
+        self.keepsOwnerSlotOnDisk = keepsOwnerSlotOnDisk
+        self.capabilities = capabilities
+    }
+
+    /// Errors first.
+    public func issues(_ policy: VaultPolicy) -> [PolicyIssue] {
+        let all = chain(policy) + ageing(policy) + minima(policy) + attempts(policy) + lock(policy)
+        return all.filter(\.isError) + all.filter { !$0.isError }
+    }
+
+    private func chain(_ policy: VaultPolicy) -> [PolicyIssue] {
+        let rules = policy.fallback.rules
+        let steps = rules.map(\.step)
+        var issues: [PolicyIssue] = []
+        if let open = steps.firstIndex(of: .openCompartment), open < steps.count - 1 {
+            let behind = steps[(open + 1)...].map(\.name).joined(separator: ", ")
+            issues.append(
+                PolicyIssue(
+                    code: .openCompartmentNotLast,
+                    words: "openCompartment must be the last step; \(behind) behind it would never be asked for"))
+        }
+        let hasPasscodeStep = steps.contains(.appPasscode) && hasPasscode
+        let hasPhraseStep = steps.contains(.recoveryPhrase) && hasRecoveryPhrase
+        if !hasPasscodeStep && !hasPhraseStep {
+            issues.append(
+                PolicyIssue(
+                    code: .noSecretStep,
+                    words: "no step asks for the passcode or the recovery phrase: after a restart nothing would open"))
+        } else if !hasPasscodeStep {
+            issues.append(
+                PolicyIssue(
+                    code: .passcodeMissing,
+                    words: "no step asks for the passcode: after a restart only the recovery phrase opens"))
+        }
+        if !hasRecoveryPhrase {
+            issues.append(
+                PolicyIssue(
+                    code: .recoveryPhraseMissing, words: "the vault has no recovery phrase: a lost passcode is the end")
+            )
+        } else if !steps.contains(.recoveryPhrase) {
+            issues.append(
+                PolicyIssue(
+                    code: .recoveryPhraseMissing,
+                    words: "no step asks for the recovery phrase; it opens with holdfast recover all the same"))
+        }
+        for (index, rule) in rules.enumerated().dropFirst() {
+            let reasons = rules[..<index].reduce(into: Set<FallbackCondition>()) { $0.formUnion($1.step.endings) }
+            if rule.conditions.isDisjoint(with: reasons) {
+                issues.append(
+                    PolicyIssue(code: .unreachableStep, words: "no step before it ever leads to \(rule.step.name)"))
+            }
+            if rule.step != .openCompartment,
+                let stronger = rules[..<index].first(where: { $0.assurance > rule.assurance })
+            {
+                issues.append(
+                    PolicyIssue(
+                        code: .weakerStep,
+                        words: "\(rule.step.name) (\(rule.assurance.name)) proves less than \(stronger.step.name) "
+                            + "(\(stronger.assurance.name)), which it stands in for"))
+            }
+            if rule.conditions.contains(.cancelled) {
+                issues.append(
+                    PolicyIssue(code: .cancelUsesOpenCompartment, words: FallbackPolicy.cancelWords))
+            }
+        }
+        return issues
+    }
+
+    /// Steps judged by the system, and the switch of one of them.
+    private func ageing(_ policy: VaultPolicy) -> [PolicyIssue] {
+        let rules = policy.fallback.rules
+        var issues: [PolicyIssue] = []
+        for (index, rule) in rules.enumerated() where rule.step.isJudgedBySystem {
+            let leads = rules[(index + 1)...].contains {
+                $0.conditions.contains(.expired) && [.appPasscode, .recoveryPhrase].contains($0.step)
+            }
+            if !leads {
+                issues.append(
+                    PolicyIssue(
+                        code: .expiredLeadsNowhere,
+                        words: "when \(rule.step.name) has run out (after a restart, its hours, or 5 samples without a "
+                            + "match) no step with a secret follows; add \"expired\" to one"))
+            }
+            if rule.withinHours == nil {
+                issues.append(
+                    PolicyIssue(
+                        code: .noMaximumAge,
+                        words: "\(rule.step.name) has no withinHours: the passcode is never asked for again"))
+            }
+        }
+        let hasStep = policy.fallback[.biometrics] != nil
+        if policy.usesBiometrics && !hasStep {
+            issues.append(
+                PolicyIssue(code: .biometricsNotInPolicy, words: "useFaceID is on and no step of the policy uses it"))
+        } else if !policy.usesBiometrics && hasStep {
+            issues.append(
+                PolicyIssue(code: .biometricsSwitchedOff, words: "a step uses biometrics and useFaceID is off"))
+        }
+        return issues
+    }
+}
+
+extension FallbackStep {
+    /// Reasons that this step can give to those behind it.
+    fileprivate var endings: Set<FallbackCondition> {
+        switch self {
+        case .biometrics, .devicePasscode: Set(FallbackCondition.allCases)
+        case .appPasscode, .recoveryPhrase: Set(FallbackCondition.allCases).subtracting([.expired])
+        case .openCompartment: []
+        }
+    }
+}

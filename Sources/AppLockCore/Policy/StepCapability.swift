@@ -1,0 +1,110 @@
+public import VaultFormat
+
+/// What a way to unlock can do on this machine now.
+public enum StepCapability: Sendable, Hashable {
+    /// Can be asked, and then proves this much.
+    case available(Assurance)
+    /// There, but the owner has set nothing up for it.
+    case notEnrolled(why: String)
+    /// Takes no try now.
+    case lockedOut(why: String)
+    /// Something else uses it.
+    case busy(why: String)
+    /// Not there, not reachable, or not answering.
+    case missing(why: String)
+}
+
+/// How a step that was asked ended without opening anything.
+public enum StepOutcome: String, Sendable, Hashable, CaseIterable {
+    /// A secret was checked and is wrong.
+    case wrongSecret
+    /// A biometric prompt ended without a match, after its own tries.
+    case biometricFailed
+    /// The owner turned away.
+    case cancelled
+    /// The owner asked for another way by the prompt's own button.
+    case requestedOther
+    /// It turned out not to be there, or gave no answer in time.
+    case unavailable
+    /// It turned out that nothing is set up for it.
+    case notEnrolled
+    /// The system takes no try now.
+    case systemLockout
+    /// Something else uses it.
+    case hardwareBusy
+    /// No verdict; the same may be asked once more.
+    case retry
+
+    /// Whether it ends the chain, whatever a policy says of failures: a refusal by the owner is no failure.
+    public var isCancel: Bool { self == .cancelled }
+
+    /// Whether it uses up an attempt under these rules: a wrong passcode of the vault always, a biometric prompt that
+    /// ended without a match only while self-destruct is on and the owner has not switched that off.
+    public func isCounted(for step: FallbackStep, under policy: VaultPolicy) -> Bool {
+        switch (self, step) {
+        case (.wrongSecret, .appPasscode): true
+        case (.biometricFailed, .biometrics): policy.selfDestruct && policy.countsBiometricFailures
+        default: false
+        }
+    }
+
+    /// What it gives the steps behind it to go by; nil when the same step is asked again.
+    var condition: FallbackCondition? {
+        switch self {
+        case .wrongSecret, .biometricFailed: .failed
+        case .cancelled: .cancelled
+        case .requestedOther: .requested
+        case .unavailable: .unavailable
+        case .notEnrolled: .notEnrolled
+        case .systemLockout: .systemLockout
+        case .hardwareBusy: .hardwareBusy
+        case .retry: nil
+        }
+    }
+}
+
+/// Everything that a decision depends on. No clock and no disk: who asks has looked.
+public struct FallbackFacts: Sendable, Hashable {
+    /// The rules, authenticated where the vault was opened before.
+    public var policy: VaultPolicy
+    /// What each step can do; one that is not named counts as missing.
+    public var capabilities: [FallbackStep: StepCapability]
+    /// What was asked already, in this order, since the lock screen came up.
+    public var outcomes: [Asked]
+    /// Seconds since the vault's passcode was last right in this boot; nil when it was not, or nobody knows.
+    public var secondsSincePasscode: UInt64?
+    /// Biometric samples that did not match since the passcode was last right.
+    public var nonMatches: Int
+    /// What an unlock must prove for what is wanted.
+    public var needed: Assurance
+
+    /// A step and how it ended.
+    public struct Asked: Sendable, Hashable {
+        /// The step.
+        public let step: FallbackStep
+        /// How it ended.
+        public let outcome: StepOutcome
+
+        /// What was asked and what came of it.
+        public init(_ step: FallbackStep, _ outcome: StepOutcome) {
+            self.step = step
+            self.outcome = outcome
+        }
+    }
+
+    /// Facts before anything was asked.
+    public init(
+        policy: VaultPolicy, capabilities: [FallbackStep: StepCapability], outcomes: [Asked] = [],
+        secondsSincePasscode: UInt64? = nil, nonMatches: Int = 0, needed: Assurance = .none
+    ) {
+        self.policy = policy
+        self.capabilities = capabilities
+        self.outcomes = outcomes
+        self.secondsSincePasscode = secondsSincePasscode
+        self.nonMatches = nonMatches
+        self.needed = needed
+    }
+
+    /// Samples without a match after which only the passcode is asked for.
+    public static let mostNonMatches = 5
+}

@@ -1,0 +1,64 @@
+package import SecretMemory
+package import VaultFormat
+
+/// Hardware that counts the attempts of a passcode slot beside the ledger (security construction 5).
+///
+/// The file tier is the ledger alone. A tier of hardware holds a share without which the passcode's stretched form opens
+/// nothing; it gives the share for the right authorisation only, counts each wrong one itself, and gives it never again
+/// once its limit is reached, whatever is put back on the disk.
+package protocol AttemptTier: Sendable {
+    /// What a slot with such a share proves.
+    var assurance: Assurance { get }
+
+    /// Makes a share that only `authorisation` redeems.
+    /// - Parameters:
+    ///   - authorisation: 32 bytes derived from the stretched passcode; never the passcode itself.
+    ///   - limit: Wrong authorisations before the share is gone for ever.
+    /// - Throws: ``KeyStoreError``; nothing is left behind then.
+    func makeShare(authorisation: borrowing SecretBytes, limit: Int) throws(KeyStoreError) -> HardwareShare
+
+    /// Asks for the share. A wrong authorisation is counted by the hardware before this returns.
+    /// - Throws: ``KeyStoreError`` when it could not be asked.
+    func redeem(_ object: HardwareObject, authorisation: borrowing SecretBytes) throws(KeyStoreError) -> Redemption
+
+    /// Makes a share impossible to redeem; one that is gone already is fine.
+    /// - Throws: ``KeyStoreError``.
+    func destroy(_ object: HardwareObject) throws(KeyStoreError)
+}
+
+/// What a slot keeps to find its share again; authenticated with the slot, no secret.
+package struct HardwareObject: Sendable, Hashable {
+    /// The name by which the hardware vouches for the object, at most 128 bytes.
+    package let name: [UInt8]
+    /// What the backend needs beside it, at most 1,024 bytes.
+    package let data: [UInt8]
+
+    package init(name: [UInt8], data: [UInt8]) {
+        self.name = name
+        self.data = data
+    }
+}
+
+/// A new share and where it rests.
+package struct HardwareShare: ~Copyable {
+    /// 32 random bytes.
+    package let share: SecretBytes
+    package let object: HardwareObject
+
+    package init(share: consuming SecretBytes, object: HardwareObject) {
+        self.share = share
+        self.object = object
+    }
+}
+
+/// What the hardware answered.
+package enum Redemption: ~Copyable {
+    /// The authorisation was right.
+    case share(SecretBytes)
+    /// It was wrong and has been counted; so many are left where the hardware tells.
+    case wrongSecret(remaining: Int?)
+    /// The limit was reached, or the object was removed: no authorisation gets the share any more.
+    case destroyed
+    /// The share is in another chip, or this one was cleared since.
+    case foreign
+}

@@ -1,0 +1,108 @@
+internal import CTSS2
+internal import Cryptography
+package import SecretMemory
+package import VaultFormat
+
+/// The attempt budget in a TPM 2.0: the chip counts, not our code (security construction 5).
+///
+/// A share is sealed under a policy that asks for the authorisation of a PIN_FAIL index. The index can be written once,
+/// by a key that is forgotten afterwards, so that nobody sets its count back; redefined, it has another name, which the
+/// policy does not know. Nothing relies on the chip-wide protection against guessing, and nothing changes it.
+package struct TPMAttemptTier: AttemptTier {
+    package let assurance = Assurance.hardwareLimited
+    private let location: TPMLocation
+
+    package init(at location: TPMLocation) { self.location = location }
+
+    package func makeShare(
+        authorisation: borrowing SecretBytes, limit: Int
+    ) throws(KeyStoreError) -> HardwareShare {
+        try keyStoreErrors {
+            let chip = try TPMConnection(location)
+            let parent = try chip.primary()
+            let session = try chip.session(.hmac, saltedTo: parent.number)
+            let writer = try P256PrivateKey.generate()  // wiped at the end of this function: nobody writes again
+            let verifier = try chip.loadVerifier(writer.publicKey)
+            let policy = try TPMConnection.PinIndexPolicy(writer: chip.objectName(verifier.number))
+            let index = try chip.definePinIndex(authorisation: authorisation, policy: policy.either, session: session)
+            do {
+                try chip.writePinIndex(
+                    index.object, limit: UInt32(limit), writer: writer, loaded: verifier, policy: policy,
+                    parent: parent)
+                // Its name after it was written: an unwritten index has another.
+                let name = try chip.objectName(index.object)
+                var secret = TPMPolicyDigest()
+                secret.secret(of: name)
+                let share = try SecureRandom.secret(32)
+                let blob = try chip.seal(share, under: parent, policy: secret, session: session)
+                let data = TPMShareData(
+                    handle: index.handle, parent: try chip.objectName(parent.number), writePolicy: policy.write.bytes,
+                    blob: blob)
+                return HardwareShare(share: share, object: HardwareObject(name: name, data: data.encoded))
+            } catch {
+                try? chip.undefine(index.object, session: session)
+                throw error
+            }
+        }
+    }
+
+    package func redeem(
+        _ object: HardwareObject, authorisation: borrowing SecretBytes
+    ) throws(KeyStoreError) -> Redemption {
+        try keyStoreErrors {
+            let data = try TPMShareData(parsing: object.data)
+            let chip = try TPMConnection(location)
+            let parent = try chip.primary()
+            guard try chip.objectName(parent.number) == data.parent else { return .foreign }
+            guard let index = try chip.find(PinIndex(handle: data.handle, name: object.name)) else { return .destroyed }
+            let session = try chip.session(.hmac, saltedTo: parent.number)
+            let sealed: TPMHandle
+            do {
+                sealed = try chip.load(data.blob, under: parent, session: session)
+            } catch let error as KeyStoreError where error.code == .foreign { return .foreign }
+            let policy = try chip.session(.policy, saltedTo: parent.number)
+            do {
+                try chip.policySecret(policy, index, authorisation: authorisation, session: session)
+            } catch let failure as TPMFailure where failure.isLimitReached {
+                return .destroyed
+            } catch let failure as TPMFailure where failure.isWrongAuthorisation {
+                let state = try chip.readPinIndex(
+                    index, write: TPMPolicyDigest(known: data.writePolicy), parent: parent)
+                return .wrongSecret(remaining: Int(state.limit) - Int(min(state.count, state.limit)))
+            }
+            return .share(try chip.unseal(sealed, session: policy))
+        }
+    }
+
+    package func destroy(_ object: HardwareObject) throws(KeyStoreError) {
+        try keyStoreErrors {
+            let data = try TPMShareData(parsing: object.data)
+            let chip = try TPMConnection(location)
+            guard let index = try chip.find(PinIndex(handle: data.handle, name: object.name)) else { return }
+            let session = try chip.session(.hmac, saltedTo: TPMConnection.none, isEncrypted: false)
+            do throws(TPMFailure) {
+                try chip.undefine(index, session: session)
+            } catch {
+                guard error.isWrongAuthorisation else { throw error }
+                // The owner has set an authorisation that we do not know: the index goes by using it up.
+                try chip.useUp(index, session: session)
+            }
+        }
+    }
+}
+
+extension TPMConnection {
+    /// Burns an index to its limit with wrong authorisations.
+    fileprivate func useUp(_ index: ESYS_TR, session: borrowing TPMHandle) throws {
+        for _ in 0..<64 {
+            let wrong = try SecureRandom.secret(32)
+            let policy = try self.session(.policy, saltedTo: TPMConnection.none, isEncrypted: false)
+            do {
+                try policySecret(policy, index, authorisation: wrong, session: session)
+            } catch let failure as TPMFailure where failure.isLimitReached {
+                return
+            } catch let failure as TPMFailure where failure.isWrongAuthorisation { continue }
+        }
+        throw KeyStoreError(.failure, "the TPM's index could not be used up")
+    }
+}

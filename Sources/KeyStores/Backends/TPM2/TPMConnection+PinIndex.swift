@@ -1,0 +1,144 @@
+internal import CTSS2
+internal import Cryptography
+internal import SecretMemory
+
+/// An NV index of type PIN_FAIL: eight bytes, count and limit. A wrong authorisation counts up inside the chip, a right
+/// one sets the count to zero, and at the limit the authorisation is not looked at any more.
+struct PinIndex {
+    /// Its number in the chip.
+    let handle: UInt32
+    /// Its name, which stands for its public area: a redefined index has another.
+    let name: [UInt8]
+
+    static let attributes: UInt32 =
+        UInt32(TPM2_NT_PIN_FAIL) << 4 | UInt32(TPMA_NV_POLICYWRITE) | UInt32(TPMA_NV_POLICYREAD) | UInt32(TPMA_NV_NO_DA)
+    static let written = UInt32(TPMA_NV_WRITTEN)
+    /// Indices that programs of the owner choose freely.
+    static let range: ClosedRange<UInt32> = 0x0180_0000...0x01bf_ffff
+}
+
+extension TPMConnection {
+    /// Who may write and who may read a PIN_FAIL index: a key that exists for one write, and everybody.
+    struct PinIndexPolicy {
+        let write: TPMPolicyDigest
+        let read: TPMPolicyDigest
+        let either: TPMPolicyDigest
+
+        init(writer name: [UInt8]) {
+            var write = TPMPolicyDigest()
+            write.signed(by: name)
+            write.command(TPMPolicyDigest.nvWrite)
+            self.init(write: write)
+        }
+
+        /// - Parameter write: The digest of the branch that writes.
+        init(write: TPMPolicyDigest) {
+            var read = TPMPolicyDigest()
+            read.command(TPMPolicyDigest.nvRead)
+            var either = TPMPolicyDigest()
+            either.any(of: [write, read])
+            self.write = write
+            self.read = read
+            self.either = either
+        }
+    }
+
+    /// Defines an index under a free number, with the authorisation whose failures it will count.
+    func definePinIndex(
+        authorisation: borrowing SecretBytes, policy: TPMPolicyDigest, session: borrowing TPMHandle
+    ) throws -> (object: ESYS_TR, handle: UInt32) {
+        let area = Structure<TPM2B_NV_PUBLIC>()
+        unsafe area.pointer.pointee.nvPublic.nameAlg = UInt16(TPM2_ALG_SHA256)
+        unsafe area.pointer.pointee.nvPublic.attributes = PinIndex.attributes
+        unsafe area.pointer.pointee.nvPublic.dataSize = 8
+        _ = unsafe area.pointer.member(\.nvPublic.authPolicy).store(policy.bytes)
+        var auth = try SecretStructure<TPM2B_AUTH>()
+        unsafe auth.withPointer { auth in _ = authorisation.withBytes { unsafe auth.store($0) } }
+        let session = session.number
+        for _ in 0..<64 {
+            let random = try SecureRandom.bytes(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+            let handle = PinIndex.range.lowerBound + random % UInt32(PinIndex.range.count)
+            unsafe area.pointer.pointee.nvPublic.nvIndex = handle
+            var object: ESYS_TR = 0
+            do throws(TPMFailure) {
+                try unsafe auth.withPointer { auth throws(TPMFailure) in
+                    try tpm("define index") {
+                        unsafe Esys_NV_DefineSpace(
+                            context, UInt32(ESYS_TR_RH_OWNER), session, TPMConnection.none, TPMConnection.none, auth,
+                            area.pointer, &object)
+                    }
+                }
+                return (object, handle)
+            } catch {
+                if error.meaning == 0x2c3 || error.meaning == 0x84 || error.meaning == 0x82 {
+                    throw KeyStoreError(.unsupported, "this TPM has no indices that count failures (PIN_FAIL)")
+                }
+                guard error.meaning == CTSS2_NV_DEFINED else { throw error }  // taken: another number
+            }
+        }
+        throw KeyStoreError(.busy, "the TPM has no free index")
+    }
+
+    /// Writes count 0 and the limit, once, with the key that the policy names.
+    func writePinIndex(
+        _ object: ESYS_TR, limit: UInt32, writer: borrowing P256PrivateKey, loaded: borrowing TPMHandle,
+        policy: PinIndexPolicy, parent: borrowing TPMHandle
+    ) throws {
+        let session = try session(.policy, saltedTo: parent.number)
+        try policySigned(session, writer, loaded)
+        try policyCommand(session, TPMPolicyDigest.nvWrite)
+        try policyOr(session, [policy.write, policy.read])
+        let data = Structure<TPM2B_MAX_NV_BUFFER>()
+        _ = unsafe data.pointer.store([0, 0, 0, 0] + TPMPolicyDigest.bigEndian(limit))
+        let number = session.number
+        try tpm("write index") {
+            unsafe Esys_NV_Write(
+                context, object, object, number, TPMConnection.none, TPMConnection.none, data.pointer, 0)
+        }
+    }
+
+    /// Count and limit, which everybody may read.
+    func readPinIndex(
+        _ object: ESYS_TR, write: TPMPolicyDigest, parent: borrowing TPMHandle
+    ) throws -> (count: UInt32, limit: UInt32) {
+        let policy = PinIndexPolicy(write: write)
+        // In the clear: encryption would mix the index's authorisation in, which is not known here or wrong.
+        let session = try session(.policy, saltedTo: parent.number, isEncrypted: false)
+        try policyCommand(session, TPMPolicyDigest.nvRead)
+        try policyOr(session, [policy.write, policy.read])
+        var data: UnsafeMutablePointer<TPM2B_MAX_NV_BUFFER>?
+        let number = session.number
+        try tpm("read index") {
+            unsafe Esys_NV_Read(
+                context, object, object, number, TPMConnection.none, TPMConnection.none, 8, 0, &data)
+        }
+        defer { unsafe Esys_Free(data) }
+        let bytes = unsafe data?.array ?? []
+        guard bytes.count == 8 else { throw KeyStoreError(.failure, "the TPM's index has a wrong size") }
+        func value(_ part: ArraySlice<UInt8>) -> UInt32 { part.reduce(0) { $0 << 8 | UInt32($1) } }
+        return (value(bytes[0..<4]), value(bytes[4..<8]))
+    }
+
+    /// Finds an index again; nil when it is gone or another lies under its number.
+    func find(_ index: PinIndex) throws -> ESYS_TR? {
+        var object: ESYS_TR = 0
+        do throws(TPMFailure) {
+            try tpm("find index") {
+                unsafe Esys_TR_FromTPMPublic(
+                    context, index.handle, TPMConnection.none, TPMConnection.none, TPMConnection.none, &object)
+            }
+        } catch {
+            if error.isMissing { return nil }
+            throw error
+        }
+        return try objectName(object) == index.name ? object : nil
+    }
+
+    func undefine(_ object: ESYS_TR, session: borrowing TPMHandle) throws(TPMFailure) {
+        let session = session.number
+        try tpm("undefine index") {
+            unsafe Esys_NV_UndefineSpace(
+                context, UInt32(ESYS_TR_RH_OWNER), object, session, TPMConnection.none, TPMConnection.none)
+        }
+    }
+}

@@ -1,0 +1,63 @@
+internal import CTSS2
+
+/// A response code of the chip or of the software in front of it (TPM 2.0 Library, part 2, section 6.6).
+struct TPMFailure: Error {
+    let code: TSS2_RC
+    /// The command, for the reason.
+    let operation: String
+
+    /// What the code is about, whichever parameter, handle or session it blames.
+    var meaning: TSS2_RC {
+        let isFromChip = code & 0xff_0000 == 0 || TPMFailure.resourceManagers.contains(code & 0xff_0000)
+        guard isFromChip else { return code }
+        let code = code & 0xffff
+        return code & 0x80 != 0 ? code & 0xbf : code
+    }
+
+    /// Resource managers pass the chip's own codes on under their layer's number.
+    private static let resourceManagers: [TSS2_RC] = [0xb_0000, 0xc_0000]
+    private static let transportLayer: TSS2_RC = 0xa_0000
+
+    var isWrongAuthorisation: Bool { meaning == CTSS2_AUTH_FAIL || meaning == CTSS2_BAD_AUTH }
+
+    /// The count of a PIN_FAIL index has reached its limit: TPM_RC_AUTH_UNAVAILABLE.
+    var isLimitReached: Bool { meaning == 0x12f }
+
+    /// No object or index has this handle: TPM_RC_HANDLE, or the same of an NV index that is not defined.
+    var isMissing: Bool { meaning == CTSS2_HANDLE || meaning == 0x14a }
+
+    /// As users read it.
+    var error: KeyStoreError {
+        switch meaning {
+        case CTSS2_LOCKOUT:
+            KeyStoreError(
+                .lockedOut, "the TPM is in lockout after failed authorisations of any program; try again later")
+        case CTSS2_RETRY, CTSS2_TESTING, CTSS2_YIELDED: KeyStoreError(.busy, "the TPM is busy; try again")
+        case CTSS2_OBJECT_MEMORY, CTSS2_SESSION_MEMORY:
+            KeyStoreError(.busy, "the TPM has no room left; another program holds it")
+        case CTSS2_AUTH_FAIL, CTSS2_BAD_AUTH:
+            KeyStoreError(.ownedByAnother, "the TPM refused an authorisation (\(operation)): its owner has set one")
+        case let code where code & 0xff_0000 == TPMFailure.transportLayer:
+            KeyStoreError(.unavailable, "the TPM does not answer (\(operation): \(words))")
+        default: KeyStoreError(.failure, "the TPM failed (\(operation): \(words))")
+        }
+    }
+
+    private var words: String {
+        guard let text = unsafe Tss2_RC_Decode(code) else { return String(code, radix: 16) }
+        return unsafe String(cString: text)
+    }
+}
+
+/// Runs a call of the stack and throws its code.
+func tpm(_ operation: String, _ call: () -> TSS2_RC) throws(TPMFailure) {
+    let code = call()
+    guard code == 0 else { throw TPMFailure(code: code, operation: operation) }
+}
+
+/// At the boundary of the backend.
+func keyStoreErrors<R: ~Copyable>(_ body: () throws -> R) throws(KeyStoreError) -> R {
+    do { return try body() } catch let error as KeyStoreError { throw error } catch let error as TPMFailure {
+        throw error.error
+    } catch { throw KeyStoreError(.outOfMemory, "\(error)") }
+}

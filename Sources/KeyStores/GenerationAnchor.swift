@@ -1,0 +1,28 @@
+package import VaultFormat
+
+/// What a key store remembers of a home, so that an older copy put back in its place is noticed (security
+/// construction 3).
+package struct AnchoredState: Sendable, Hashable {
+    /// Generation of the header.
+    package var generation: UInt64
+    /// Write count of the attempt ledger at the last burned attempt.
+    package var attempts: UInt64
+
+    package init(generation: UInt64, attempts: UInt64) {
+        self.generation = generation
+        self.attempts = attempts
+    }
+}
+
+/// A place outside the home that whoever puts an old copy of the home back does not reach.
+package protocol GenerationAnchor: Sendable {
+    /// - Returns: Nil when nothing is held for this vault.
+    /// - Throws: ``KeyStoreError``.
+    func state(of vault: VaultID) throws(KeyStoreError) -> AnchoredState?
+    /// Durable when it returns.
+    /// - Throws: ``KeyStoreError``.
+    func hold(_ state: AnchoredState, of vault: VaultID) throws(KeyStoreError)
+    /// Forgets the vault; one that is not held is fine.
+    /// - Throws: ``KeyStoreError``.
+    func release(_ vault: VaultID) throws(KeyStoreError)
+}

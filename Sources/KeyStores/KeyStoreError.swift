@@ -1,0 +1,47 @@
+/// What a key store refuses or could not do. One struct with an open set of codes, so that codes can be added.
+public struct KeyStoreError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of failure, for programs.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        /// A stable word.
+        public let description: String
+        private init(_ description: String) { self.description = description }
+
+        /// There is no such chip or service here, or this user may not use it.
+        public static let unavailable = Code("unavailable")
+        /// It is there and did not answer in time, or another holds it.
+        public static let busy = Code("busy")
+        /// Its own protection against guessing is in force; nothing was checked.
+        public static let lockedOut = Code("lockedOut")
+        /// The secret that was given is wrong.
+        public static let wrongSecret = Code("wrongSecret")
+        /// What was stored is gone for ever: removed, used up, or the store was cleared.
+        public static let destroyed = Code("destroyed")
+        /// It was stored in another chip, or in this one before it was cleared.
+        public static let foreign = Code("foreign")
+        /// Nothing is stored under this name.
+        public static let notFound = Code("notFound")
+        /// The chip lacks something that is needed.
+        public static let unsupported = Code("unsupported")
+        /// Somebody has set an authorisation that we do not know.
+        public static let ownedByAnother = Code("ownedByAnother")
+        /// What we keep to find it again is not what was written.
+        public static let damaged = Code("damaged")
+        /// Not enough memory, locked or ordinary.
+        public static let outOfMemory = Code("outOfMemory")
+        /// It failed in another way; the reason has its own words.
+        public static let failure = Code("failure")
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// What happened and what to do, in words. Never a secret.
+    public let reason: String
+
+    package init(_ code: Code, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+
+    /// The reason.
+    public var description: String { reason }
+}

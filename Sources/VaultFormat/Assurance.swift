@@ -1,0 +1,33 @@
+/// How much a way to unlock proves, worst first so that a larger one satisfies a smaller minimum.
+public enum Assurance: UInt8, Sendable, Hashable, CaseIterable, Comparable {
+    /// Nothing is asked.
+    case none = 0
+    /// A yes or no in front of a stored key.
+    case presence = 1
+    /// A secret must be known to derive the key.
+    case keyBound = 2
+    /// The key cannot leave a piece of hardware.
+    case hardwareBound = 3
+    /// Hardware counts the attempts.
+    case hardwareLimited = 4
+
+    /// Whether `left` proves less than `right`.
+    public static func < (left: Assurance, right: Assurance) -> Bool { left.rawValue < right.rawValue }
+
+    /// Its word in a policy's JSON and on the command line.
+    public var name: String {
+        switch self {
+        case .none: "none"
+        case .presence: "presence"
+        case .keyBound: "keyBound"
+        case .hardwareBound: "hardwareBound"
+        case .hardwareLimited: "hardwareLimited"
+        }
+    }
+
+    /// The assurance of a word.
+    public init?(name: String) {
+        guard let known = Assurance.allCases.first(where: { $0.name == name }) else { return nil }
+        self = known
+    }
+}

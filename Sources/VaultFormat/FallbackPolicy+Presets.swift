@@ -1,0 +1,34 @@
+extension FallbackPolicy {
+    /// Only what the owner knows: the passcode, and the phrase where no passcode is taken.
+    public static let strict = FallbackPolicy(known: [
+        Rule(.appPasscode, assurance: .keyBound),
+        Rule(.recoveryPhrase, assurance: .keyBound, when: noPasscode),
+    ])
+
+    /// Biometrics first, then the device's passcode, within three days of the last passcode; then as ``strict``.
+    public static let convenient = FallbackPolicy(known: [
+        Rule(.biometrics, assurance: .presence, withinHours: 72),
+        Rule(.devicePasscode, assurance: .presence, when: noMatch, withinHours: 72),
+        Rule(.appPasscode, assurance: .keyBound, when: noMatch),
+        Rule(.recoveryPhrase, assurance: .keyBound, when: noPasscode),
+    ])
+
+    /// As ``convenient``, and whatever goes wrong the app gets the open compartment. The protected one stays locked.
+    public static let neverBlocks = FallbackPolicy(
+        known: convenient.rules + [
+            Rule(.openCompartment, assurance: .none, when: Set(FallbackCondition.allCases).subtracting([.requested]))
+        ])
+
+    private static let noMatch: Set<FallbackCondition> = [
+        .unavailable, .notEnrolled, .systemLockout, .hardwareBusy, .failed, .expired, .requested,
+    ]
+    private static let noPasscode: Set<FallbackCondition> = [.unavailable, .notEnrolled, .systemLockout, .requested]
+
+    /// The policies that have a name.
+    public static let presets: [(name: String, policy: FallbackPolicy)] = [
+        ("strict", .strict), ("convenient", .convenient), ("neverBlocks", .neverBlocks),
+    ]
+
+    /// The name of the preset that equals this policy; nil for one of its own.
+    public var presetName: String? { FallbackPolicy.presets.first { $0.policy == self }?.name }
+}

@@ -1,0 +1,102 @@
+/// What is wrong with a fallback policy, and where. Policies are no secrets, so it quotes what it found.
+public struct FallbackPolicyError: Error, Sendable, Hashable {
+    /// The kind of mistake.
+    public enum Code: String, Sendable, Hashable, CaseIterable {
+        /// Not one JSON text (RFC 8259), or one that is too large or too deep.
+        case malformed
+        /// Another type than the one that belongs here.
+        case wrongType
+        /// A key that no policy has.
+        case unknownKey
+        /// A key that stands there twice.
+        case doubledKey
+        /// A key that must be there is not.
+        case missingKey
+        /// A version that this program does not know.
+        case unknownVersion
+        /// No steps.
+        case emptyChain
+        /// A step that does not exist.
+        case unknownStep
+        /// A step that was named before.
+        case doubledStep
+        /// A condition that does not exist.
+        case unknownCondition
+        /// A condition named twice for one step.
+        case doubledCondition
+        /// An assurance that does not exist.
+        case unknownAssurance
+        /// An assurance that this step never has.
+        case impossibleAssurance
+        /// The first step needs no reason.
+        case conditionOnFirstStep
+        /// Nothing leads to this step.
+        case noCondition
+        /// Cancelling leads to something else than the open compartment.
+        case cancelledElsewhere
+        /// Cancelling leads to the open compartment, and the policy does not say so in the words for it.
+        case cancelWithoutWords
+        /// The words about cancelling where cancelling leads nowhere.
+        case needlessWords
+        /// The owner's wish for another way leads to the open compartment, which is no way to unlock.
+        case requestedOpen
+        /// An age for a step that has none.
+        case needlessAge
+        /// A number outside its range.
+        case outOfRange
+    }
+
+    /// The kind of mistake.
+    public let code: Code
+    /// Where, as `steps[1].when[0]`; for a text that is no JSON the byte's offset.
+    public let place: String
+    /// What stands there, printable and short; empty where nothing does.
+    public let found: String
+
+    init(_ code: Code, at place: String, _ found: String = "") {
+        self.code = code
+        self.place = FallbackPolicyError.printable(place, limit: 80)
+        self.found = FallbackPolicyError.printable(found, limit: 40)
+    }
+
+    /// Somebody else's text must neither steer a terminal nor fill it.
+    private static func printable(_ text: String, limit: Int) -> String {
+        let safe = text.unicodeScalars.prefix(limit).map { scalar in
+            scalar.isASCII && scalar.value >= 0x20 && scalar.value != 0x7F ? String(scalar) : "?"
+        }
+        return safe.joined() + (text.unicodeScalars.count > limit ? "..." : "")
+    }
+}
+
+extension FallbackPolicyError: CustomStringConvertible {
+    /// Place, what stands there and what is allowed.
+    public var description: String { place + ": " + (found.isEmpty ? "" : "\"\(found)\" ") + words }
+
+    private var words: String {
+        switch code {
+        case .malformed: "is not JSON"
+        case .wrongType: "has the wrong type"
+        case .unknownKey: "is no key of a fallback policy"
+        case .doubledKey: "stands there twice"
+        case .missingKey: "is missing"
+        case .unknownVersion: "is a version that this program does not know; it knows 1"
+        case .emptyChain: "is empty; a policy has at least one step"
+        case .unknownStep: "is no step; steps are " + FallbackStep.allCases.map(\.name).joined(separator: ", ")
+        case .doubledStep: "was named before; each step is allowed once"
+        case .unknownCondition:
+            "is no condition; conditions are " + FallbackCondition.allCases.map(\.name).joined(separator: ", ")
+        case .doubledCondition: "stands there twice"
+        case .unknownAssurance: "is no assurance; there are " + Assurance.allCases.map(\.name).joined(separator: ", ")
+        case .impossibleAssurance: "is an assurance that this step never has"
+        case .conditionOnFirstStep: "is not allowed for the first step, which needs no reason"
+        case .noCondition: "names no condition, so nothing would lead to this step"
+        case .cancelledElsewhere: "is not allowed here: cancelling leads to nothing but openCompartment"
+        case .cancelWithoutWords: "must say \"\(FallbackPolicy.cancelWords)\""
+        case .needlessWords: "belongs only where \"cancelled\" is among the conditions"
+        case .requestedOpen: "is not allowed here: the open compartment is no way to unlock"
+        case .needlessAge: "is only for biometrics and devicePasscode"
+        case .outOfRange:
+            "is outside what is allowed; hours are \(FallbackPolicy.hours.lowerBound) to \(FallbackPolicy.hours.upperBound)"
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+
+/// A program that a test started, ended with it by its process id.
+final class Spawned: @unchecked Sendable {  // used by one test at a time
+    private var process = pid_t()
+    private var isEnded = false
+
+    /// - Parameter output: Where its standard output and error go; nil for nowhere.
+    init(_ words: [String], environment: [String: String] = [:], output: Int32? = nil) throws {
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        for target: Int32 in [1, 2] {
+            if let output {
+                unsafe posix_spawn_file_actions_adddup2(&actions, output, target)
+            } else {
+                unsafe posix_spawn_file_actions_addopen(&actions, target, "/dev/null", O_WRONLY, 0)
+            }
+        }
+        let merged = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
+        var variables = unsafe merged.map { unsafe strdup("\($0.key)=\($0.value)") } + [nil]
+        defer {
+            unsafe arguments.forEach { unsafe free($0) }
+            unsafe variables.forEach { unsafe free($0) }
+        }
+        // Threads of a task pool block signals, and a child inherits that.
+        var attributes = posix_spawnattr_t()
+        var none = sigset_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        unsafe sigemptyset(&none)
+        unsafe posix_spawnattr_setsigmask(&attributes, &none)
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        let status = unsafe posix_spawnp(&process, words[0], &actions, &attributes, &arguments, &variables)
+        guard status == 0 else { throw Problem("\(words[0]) cannot be started: \(status)") }
+    }
+
+    deinit { end(SIGKILL) }
+
+    struct Problem: Error, CustomStringConvertible {
+        let description: String
+        init(_ description: String) { self.description = description }
+    }
+
+    /// Whether it still runs.
+    var isRunning: Bool {
+        guard !isEnded else { return false }
+        var status: Int32 = 0
+        isEnded = unsafe waitpid(process, &status, WNOHANG) == process
+        return !isEnded
+    }
+
+    func end(_ signal: Int32) {
+        guard !isEnded else { return }
+        kill(process, signal)
+        _ = wait()
+    }
+
+    /// Its exit status; -1 when a signal ended it.
+    func wait() -> Int32 {
+        guard !isEnded else { return -1 }
+        var status: Int32 = 0
+        while unsafe waitpid(process, &status, 0) < 0 && errno == EINTR {}
+        isEnded = true
+        return status & 0x7f == 0 ? status >> 8 & 0xff : -1
+    }
+}

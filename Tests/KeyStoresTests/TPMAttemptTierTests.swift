@@ -1,0 +1,124 @@
+import Foundation
+import KeyStores
+import SecretMemory
+import Testing
+
+func secret(_ bytes: [UInt8]) throws -> SecretBytes {
+    try SecretBytes(count: bytes.count) { memory in
+        for (index, byte) in bytes.enumerated() { memory.storeBytes(of: byte, toByteOffset: index, as: UInt8.self) }
+    }
+}
+
+func bytes(_ secret: borrowing SecretBytes) -> [UInt8] {
+    secret.withBytes { unsafe $0.withUnsafeBytes { unsafe Array($0) } }
+}
+
+/// What a redemption came to, comparable.
+enum Answer: Equatable, CustomStringConvertible {
+    case share([UInt8])
+    case wrong(Int?)
+    case destroyed
+    case foreign
+
+    var description: String {
+        switch self {
+        case .share: "share"
+        case .wrong(let left): "wrong(\(left.map(String.init) ?? "-"))"
+        case .destroyed: "destroyed"
+        case .foreign: "foreign"
+        }
+    }
+}
+
+extension TPMAttemptTier {
+    func ask(_ object: HardwareObject, _ authorisation: UInt8) throws -> Answer {
+        let authorisation = try secret([UInt8](repeating: authorisation, count: 32))
+        switch try redeem(object, authorisation: authorisation) {
+        case .share(let share): return .share(bytes(share))
+        case .wrongSecret(let remaining): return .wrong(remaining)
+        case .destroyed: return .destroyed
+        case .foreign: return .foreign
+        }
+    }
+
+    func make(_ authorisation: UInt8, limit: Int) throws -> (share: [UInt8], object: HardwareObject) {
+        let authorisation = try secret([UInt8](repeating: authorisation, count: 32))
+        let made = try makeShare(authorisation: authorisation, limit: limit)
+        return (bytes(made.share), made.object)
+    }
+}
+
+@Suite(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: nothing of the TPM backend is tested"))
+struct TPMAttemptTierTests {
+    let chip: SoftwareTPM
+    let tier: TPMAttemptTier
+
+    init() throws {
+        chip = try SoftwareTPM()
+        tier = TPMAttemptTier(at: chip.location)
+    }
+
+    @Test func theRightAuthorisationGetsTheShareAndAWrongOneIsCounted() throws {
+        let (share, object) = try tier.make(1, limit: 5)
+        #expect(share.count == 32)
+        #expect(object.name.count == 34)
+        #expect(object.data.count <= 1024)
+        #expect(try tier.ask(object, 1) == .share(share))
+        let first = try tier.ask(object, 2)
+        #expect(first == .wrong(4))
+        #expect(try tier.ask(object, 3) == .wrong(3))
+        #expect(try tier.ask(object, 1) == .share(share))
+        #expect(try tier.ask(object, 2) == .wrong(4), "a right one sets the count to zero")
+    }
+
+    @Test func theLimitIsFinalWhateverIsDone() throws {
+        let (share, object) = try tier.make(1, limit: 3)
+        #expect(try tier.ask(object, 1) == .share(share))
+        for left in [2, 1, 0] { #expect(try tier.ask(object, 9) == .wrong(left)) }
+        #expect(try tier.ask(object, 1) == .destroyed)
+        try chip.tool("tpm2_dictionarylockout", "--clear-lockout")
+        #expect(try tier.ask(object, 1) == .destroyed)
+        try chip.cutPower()
+        #expect(try tier.ask(object, 1) == .destroyed)
+    }
+
+    @Test func aPowerCutGivesNoTryBack() throws {
+        let (share, object) = try tier.make(1, limit: 4)
+        #expect(try tier.ask(object, 9) == .wrong(3))
+        try chip.cutPower()
+        #expect(try tier.ask(object, 9) == .wrong(2))
+        try chip.cutPower()
+        #expect(try tier.ask(object, 1) == .share(share))
+    }
+
+    @Test func aDestroyedShareIsGoneAndDestroyingTwiceIsFine() throws {
+        let (_, object) = try tier.make(1, limit: 5)
+        try tier.destroy(object)
+        #expect(try tier.ask(object, 1) == .destroyed)
+        try tier.destroy(object)
+    }
+
+    @Test func anOwnersAuthorisationKeepsUsOutAndAShareIsEndedByUsingItUp() throws {
+        let (_, object) = try tier.make(1, limit: 3)
+        #expect(try chip.tool("tpm2_changeauth", "-c", "owner", "new").status == 0)
+        let error = #expect(throws: KeyStoreError.self) { try tier.make(1, limit: 3) }
+        #expect(error?.code == .ownedByAnother)
+        try tier.destroy(object)
+        #expect(try chip.tool("tpm2_changeauth", "-c", "owner", "-p", "new").status == 0)
+        #expect(try tier.ask(object, 1) == .destroyed)
+    }
+
+    @Test func anotherChipIsForeign() throws {
+        let (_, object) = try tier.make(1, limit: 5)
+        let other = try SoftwareTPM()
+        #expect(try TPMAttemptTier(at: other.location).ask(object, 1) == .foreign)
+        #expect(try chip.tool("tpm2_clear").status == 0)
+        #expect(try tier.ask(object, 1) == .foreign)
+    }
+
+    @Test func noChipIsUnavailable() throws {
+        let tier = TPMAttemptTier(at: TPMLocation("swtpm:path=/nonexistent/tpm.sock"))
+        let error = #expect(throws: KeyStoreError.self) { try tier.make(1, limit: 5) }
+        #expect(error?.code == .unavailable)
+    }
+}

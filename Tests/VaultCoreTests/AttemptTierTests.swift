@@ -1,0 +1,175 @@
+import Cryptography
+import KeyStores
+import SecretMemory
+import Synchronization
+import Testing
+import VaultCore
+import VaultFormat
+
+/// A chip that counts as the TPM's PIN_FAIL index does; a real one is tested where its backend is.
+final class CountingChip: AttemptTier {
+    private struct Object {
+        var authorisation: [UInt8]
+        var share: [UInt8]
+        var failures = 0
+        var limit: Int
+    }
+
+    private struct State {
+        var objects: [[UInt8]: Object] = [:]
+        var next: UInt8 = 1
+        var isAbsent = false
+        var asked = 0
+    }
+
+    private let state = Mutex(State())
+    let assurance = Assurance.hardwareLimited
+
+    var objectCount: Int { state.withLock { $0.objects.count } }
+    /// How often a share was asked for.
+    var asked: Int { state.withLock { $0.asked } }
+    func unplug(_ isAbsent: Bool) { state.withLock { $0.isAbsent = isAbsent } }
+    func clear() { state.withLock { $0.objects = [:] } }
+
+    private func checkPresence(_ state: State) throws(KeyStoreError) {
+        if state.isAbsent { throw KeyStoreError(.unavailable, "the chip is absent") }
+    }
+
+    func makeShare(authorisation: borrowing SecretBytes, limit: Int) throws(KeyStoreError) -> HardwareShare {
+        let authorisation = authorisation.withBytes { $0.array }
+        let share = [UInt8](repeating: 7, count: 31) + [state.withLock { $0.next }]
+        let name = try state.withLock { state throws(KeyStoreError) in
+            try checkPresence(state)
+            let name: [UInt8] = [state.next]
+            state.next += 1
+            state.objects[name] = Object(authorisation: authorisation, share: share, limit: limit)
+            return name
+        }
+        guard let secret = try? secret(share) else { throw KeyStoreError(.outOfMemory, "no memory") }
+        return HardwareShare(share: secret, object: HardwareObject(name: name, data: [1, 2, 3]))
+    }
+
+    func redeem(_ object: HardwareObject, authorisation: borrowing SecretBytes) throws(KeyStoreError) -> Redemption {
+        let authorisation = authorisation.withBytes { $0.array }
+        let answer: (share: [UInt8]?, left: Int)? = try state.withLock { state throws(KeyStoreError) in
+            try checkPresence(state)
+            state.asked += 1
+            guard var found = state.objects[object.name], found.failures < found.limit else { return nil }
+            let isRight = found.authorisation == authorisation
+            found.failures = isRight ? 0 : found.failures + 1
+            state.objects[object.name] = found
+            return (isRight ? found.share : nil, found.limit - found.failures)
+        }
+        guard let answer else { return .destroyed }
+        guard let bytes = answer.share, let share = try? secret(bytes) else {
+            return .wrongSecret(remaining: answer.left)
+        }
+        return .share(share)
+    }
+
+    func destroy(_ object: HardwareObject) throws(KeyStoreError) {
+        try state.withLock { state throws(KeyStoreError) in
+            try checkPresence(state)
+            state.objects[object.name] = nil
+        }
+    }
+}
+
+@Suite struct AttemptTierTests {
+    let home: TestHome
+    let chip = CountingChip()
+    let settings: VaultSettings
+
+    init() throws {
+        home = try TestHome()
+        var settings = home.settings
+        settings.tier = chip
+        self.settings = settings
+    }
+
+    func create() throws -> (vault: Vault, phrase: RecoveryPhraseBox) {
+        let passcode = try secret("right")
+        let phrase = try Vault.create(at: home.path, passcode: passcode, settings: settings)
+        return (try Vault(at: home.path, settings: settings), RecoveryPhraseBox(phrase))
+    }
+
+    @Test func theShareIsNeededAndTheRightPasscodeGetsIt() throws {
+        let (vault, phrase) = try create()
+        try vault.unlock("right")
+        try vault.put([1], "name")
+        #expect(errorCode { try home.open().unlock("right") } == .hardwareUnavailable)
+        #expect(try vault.status().remainingAttempts == 5, "an attempt that could not be checked was counted")
+        let elsewhere = try home.open()
+        try elsewhere.unlock(phrase: phrase.phrase)
+        #expect(try elsewhere.get("name") == [1])
+    }
+
+    @Test func theChipCountsWrongPasscodesAndTheLedgerToo() throws {
+        let (vault, _) = try create()
+        for number in 0..<3 { #expect(errorCode { try vault.unlock("wrong \(number)") } == .wrongPasscode) }
+        #expect(chip.asked == 3)
+        #expect(try vault.status().remainingAttempts == 2)
+        home.clock.advance(seconds: 3600)
+        try vault.unlock("right")
+        #expect(try vault.status().remainingAttempts == 5)
+    }
+
+    @Test func theSameWrongPasscodeIsNotAskedOfTheChipAgainAndNotWrittenDown() throws {
+        let (vault, _) = try create()
+        #expect(errorCode { try vault.unlock("wrong") } == .wrongPasscode)
+        #expect(errorCode { try vault.unlock("wrong") } == .wrongPasscode)
+        #expect(chip.asked == 1)
+        #expect(try vault.status().remainingAttempts == 4)
+        let ledger = try home.bytes("ledger")
+        for index in 0..<2 {
+            let start = index * LedgerSector.size
+            let sector = try LedgerSector(
+                parsing: Array(ledger[start..<start + LedgerSector.size]), checksum: { BLAKE3.hash($0).bytes })
+            #expect(sector.knownWrong == nil)
+        }
+    }
+
+    @Test func aChipThatIsGoneCountsNothingAndAClearedOneNeedsThePhrase() throws {
+        let (vault, phrase) = try create()
+        chip.unplug(true)
+        for number in 0..<8 {
+            #expect(errorCode { try vault.unlock("wrong \(number)") } == .hardwareUnavailable)
+        }
+        #expect(try vault.status().remainingAttempts == 5)
+        chip.unplug(false)
+        try vault.unlock("right")
+        chip.clear()
+        #expect(errorCode { try vault.unlock("right") } == .hardwareDestroyed)
+        #expect(try vault.status().remainingAttempts == 5)
+        let new = try secret("new")
+        _ = try vault.recover(phrase: phrase.phrase, newPasscode: new)
+        vault.lock()
+        try vault.unlock("new")
+        #expect(chip.objectCount == 1)
+    }
+
+    @Test func aNewPasscodeOrPolicyHasANewShareAndEndsTheOld() throws {
+        let (vault, _) = try create()
+        try vault.changePasscode("right", "new")
+        #expect(chip.objectCount == 1)
+        let passcode = try secret("new")
+        try vault.changePolicy(passcode: passcode, spending: vault.burnAttempt()) { $0.attemptLimit = 3 }
+        #expect(chip.objectCount == 1)
+        for number in 0..<3 {
+            home.clock.advance(seconds: 3600)
+            #expect(errorCode { try vault.unlock("wrong \(number)") } == .wrongPasscode)
+        }
+        home.clock.advance(seconds: 3600)
+        #expect(errorCode { try vault.unlock("new") } == .hardwareDestroyed, "the chip's limit is the policy's")
+    }
+
+    @Test func anOldHomeGivesNoFreshAttemptsAtTheChip() throws {
+        let (vault, _) = try create()
+        let ledger = try home.bytes("ledger")
+        for number in 0..<12 {
+            _ = errorCode { try vault.unlock("wrong \(number)") }
+            try home.write(ledger, to: "ledger")  // the file tier's weakness
+        }
+        #expect(errorCode { try vault.unlock("right") } == .hardwareDestroyed)
+    }
+}
