@@ -16,6 +16,14 @@ enum Options {
     static let dryRun = Flag("dry-run", "Only tell what would be erased.")
     static let phrase = Flag("phrase", "Use the recovery phrase and ask for it on the terminal.")
 
+    static let shutDown = Flag("shut-down", "Also end the agent.")
+    static let report = Flag("report", "Tell the program that started this one how it went.")
+
+    static let idle = SecondsOption(
+        "idle", 1...604_800, help: "Lock after so many seconds without use (default: 15 minutes).")
+    static let timeout = SecondsOption(
+        "timeout", 1...604_800, help: "Lock after so many seconds in any case (default: 12 hours).")
+
     static let home = TextOption("home", "DIR", .folder, help: "The folder of the vault.")
     static let collection = TextOption(
         "collection", "C", help: "The collection; \"\(defaultCollection)\" when not given.")
