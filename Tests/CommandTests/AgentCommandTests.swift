@@ -103,11 +103,15 @@ import Testing
         let children = try (0..<4).map { index in
             try Child(
                 raw: ["unlock", "--passcode-fd=3"].map { Array($0.utf8) },
-                descriptors: [3: .file(sandbox.file((Prepared.passcode + "\n").utf8)), 2: .output(sandbox.path + "/\(index)")],
+                descriptors: [
+                    3: .file(sandbox.file((Prepared.passcode + "\n").utf8)), 2: .output(sandbox.path + "/\(index)"),
+                ],
                 environment: sandbox.variables)
         }
         for (index, child) in children.enumerated() {
-            #expect(child.wait() == 0, "\(String(decoding: try sandbox.bytes("\(index)"), as: UTF8.self))")
+            let code = child.wait()
+            let errors = String(decoding: try sandbox.bytes("\(index)"), as: UTF8.self)
+            #expect(code == 0, "\(errors)")
         }
         let sockets = try FileManager.default.contentsOfDirectory(atPath: sandbox.path + "/runtime/holdfast")
         #expect(sockets.count == 1)
@@ -145,7 +149,10 @@ import Testing
         #expect(unsafe read(ends[0], &byte, 1) == 0)
         let agent = try #require(try sandbox.agent()?["process"] as? Int)
         let line = try Data(contentsOf: URL(fileURLWithPath: "/proc/\(agent)/cmdline")).split(separator: 0)
-        #expect(line.map { String(decoding: $0, as: UTF8.self) } == ["holdfast", "agent", "--report", "--home=\(sandbox.home)"])
+        #expect(
+            line.map { String(decoding: $0, as: UTF8.self) } == [
+                "holdfast", "agent", "--report", "--home=\(sandbox.home)",
+            ])
         if geteuid() == 0 {  // the process is closed to its own user
             let folder = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(agent)/cwd")
             #expect(folder == "/")
