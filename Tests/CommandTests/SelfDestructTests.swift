@@ -188,7 +188,7 @@ import Holdfast
         #expect(plan.text.hasSuffix("nothing was erased\n"))
         let json = try sandbox.run("wipe", "--dry-run", "--json").json()
         let targets = try #require(json["steps"] as? [[String: Any]]).compactMap { $0["target"] as? String }
-        #expect(targets == ["keys", "ledger", "log-state", "records", "files", "log"])
+        #expect(targets == ["keys", "ledger", "open-keys", "log-state", "records", "files", "log"])
         #expect(try sandbox.bytes("home/header") == before)
     }
 
