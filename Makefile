@@ -28,7 +28,7 @@ help:
 	@echo 'make lint         format, layout and script checks'
 	@echo 'make format       format the sources in place'
 	@echo 'make docs         reference documentation in build/docs; a warning is an error'
-	@echo 'make soak         the tests with their full counts, then under the thread and address sanitizers'
+	@echo 'make soak         the tests with their full counts, mutants, then the thread and address sanitizers'
 	@echo 'make build        the release binary'
 	@echo 'make install      binary, man page and completions, below PREFIX ($(PREFIX)) and DESTDIR'
 	@echo 'make uninstall    removes what install put there'

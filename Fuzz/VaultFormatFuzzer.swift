@@ -7,13 +7,16 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     guard count >= 2 else { return 0 }
     let input = unsafe Array(UnsafeBufferPointer(start: start, count: count))
     let rest = Array(input[2...])
-    switch input[0] % 7 {
+    switch input[0] % 10 {
     case 0: fuzzHeader(shape(rest, input[1], Samples.header))
     case 1: fuzzLedgerSector(shape(rest, input[1], Samples.sector))
     case 2: fuzzManifest(shape(rest, input[1], Samples.manifest))
     case 3: fuzzKeybag(shape(rest, input[1], Samples.keybag))
     case 4: fuzzPolicy(shape(rest, input[1], Samples.policy))
     case 5: fuzzFallbackText(shape(rest, input[1], Samples.fallbackText))
+    case 6: fuzzLogEntry(shape(rest, input[1], Samples.logEntry))
+    case 7: fuzzLogState(shape(rest, input[1], Samples.logState))
+    case 8: fuzzLogFront(shape(rest, input[1], Samples.logFront))
     default: fuzzRecord(shape(rest, input[1], Samples.record))
     }
     return 0
@@ -114,6 +117,31 @@ private func fuzzKeybag(_ bytes: [UInt8]) {
     }
 }
 
+private func fuzzLogEntry(_ bytes: [UInt8]) {
+    guard let entry = try? LogEntry(parsing: bytes) else { return }
+    require(entry.encoded() == bytes, "a log entry has two encodings")
+}
+
+private func fuzzLogFront(_ bytes: [UInt8]) {
+    let tail = Array(bytes.suffix(32))
+    guard let front = try? LogFront(parsing: bytes, checksum: { _ in tail }) else { return }
+    require(front.encoded(checksum: { _ in tail }) == bytes, "a log's front has two encodings")
+}
+
+private func fuzzLogState(_ bytes: [UInt8]) {
+    let tail = Array(bytes.suffix(32))
+    let span = unsafe bytes.span.bytes
+    guard let state = try? LogState(parsing: span, checksum: { _ in tail }) else { return }
+    require(state.offset >= 128 && state.offset <= 1 << 20, "a log's next entry lies outside")
+    // The key's place is the caller's.
+    var copy = [UInt8](repeating: 0, count: LogState.size)
+    for offset in LogState.keyRange { copy[offset] = bytes[offset] }
+    var elements = copy.mutableSpan
+    var target = unsafe elements.mutableBytes
+    state.write(into: &target, checksum: { _ in tail })
+    require(copy == bytes, "a log's state has two encodings")
+}
+
 /// Records, root records and file descriptors: all three over the same bytes.
 private func fuzzRecord(_ bytes: [UInt8]) {
     let span = unsafe bytes.span.bytes
@@ -187,6 +215,30 @@ private enum Samples {
         vault: vault, sequence: 1, spent: 2, refused: 1, delay: 30_000, delayStart: 5,
         bootID: [UInt8](repeating: 1, count: 16), knownWrong: [UInt8](repeating: 2, count: 32)
     ).encoded(checksum: { _ in [UInt8](repeating: 0, count: 32) })
+
+    static let chain = LogChain(bytes: Array(17...32))!
+    static let moment = LogMoment(wall: 1, bootID: Array(33...48), milliseconds: 2)
+
+    static let logEntry = LogEntry(
+        moment: moment,
+        event: .restarted(
+            LogRestart(
+                reason: .stateLost, previous: LogLink(chain: chain, first: 3), found: 4, refused: 1, unsettled: 0))
+    ).encoded()
+
+    static let logFront = LogFront(vault: vault, chain: chain, first: 5)
+        .encoded(checksum: { _ in [UInt8](repeating: 0, count: 32) })
+
+    static let logState: [UInt8] = {
+        var state = LogState(kind: .live, vault: vault, chain: chain, first: 5, next: 9, bootID: Array(33...48))
+        var run = LogRun(since: 1)
+        run.add(.refused)
+        state.run = LogState.Run(run: run, kind: .refused, last: moment)
+        return write(LogState.size) { bytes in
+            for offset in 0..<LogState.size { bytes.store(UInt8(0), at: offset) }
+            state.write(into: &bytes, checksum: { _ in [UInt8](repeating: 0, count: 32) })
+        }
+    }()
 
     static let manifest: [UInt8] = {
         let digest = [UInt8](repeating: 0xAB, count: 32)

@@ -5,6 +5,8 @@
     holdfast_decrypt.py [OPTION] HOME get COLLECTION NAME    the raw bytes of one value to standard output
     holdfast_decrypt.py [OPTION] HOME export FOLDER          every value into a file below a new or empty FOLDER
     holdfast_decrypt.py [OPTION] HOME verify                 everything is read and compared with the root record
+    holdfast_decrypt.py [OPTION] HOME open                   as list, of what waits in the open compartment
+    holdfast_decrypt.py [OPTION] HOME open-get COLLECTION NAME
 
 Asks for the passcode on the terminal. Options:
     --passcode-fd N    read the passcode from this file descriptor: one line, without its line feed
@@ -35,6 +37,7 @@ try:
     import argon2.low_level
     import lmdb
     from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.asymmetric import ec
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 except ImportError as missing:
     sys.exit(f"holdfast_decrypt: {missing}; on Debian: apt install python3-cryptography python3-argon2 python3-lmdb")
@@ -44,7 +47,7 @@ COPY_SIZE = 8192
 PASSCODE, PHRASE = 1, 2
 KIND_NAMES = {1: "passcode", 2: "recoveryPhrase", 3: "deviceOwner", 4: "hardware"}
 HARDWARE_SHARE, BINDS_POLICY = 1, 2
-RECORDS, NAMES, FILES, LOG, IDENTITY = 1, 2, 3, 4, 5
+RECORDS, NAMES, FILES, LOG, IDENTITY, INBOX = 1, 2, 3, 4, 5, 6
 ROOT_KEY, ROOT_LOOKUP = b"\0", bytes(32)
 CHUNK, TAG = 65536, 16
 FILE_MAGIC = b"HFFILE\0\1"
@@ -146,6 +149,44 @@ def open_box(key, nonce, box, associated, what):
         return AESGCM(key).decrypt(nonce, box, associated)
     except (InvalidTag, ValueError):
         raise Damaged(f"{what} does not match its authentication tag") from None
+
+
+def private_key(vault, seed):
+    """The inbox key of a seed: the first candidate that is a scalar of P-256."""
+    for attempt in range(256):
+        scalar = int.from_bytes(hkdf(vault, seed, b"holdfast/1/inbox-scalar" + bytes([attempt]), 32), "big")
+        try:
+            return ec.derive_private_key(scalar, ec.SECP256R1())
+        except ValueError:
+            continue
+    raise Damaged("a seed gives no private key")
+
+
+def compressed(key):
+    numbers = key.public_key().public_numbers()
+    return bytes([2 | numbers.y & 1]) + numbers.x.to_bytes(32, "big")
+
+
+def sealed_key(vault, shared, ephemeral, recipient):
+    """Key and nonce of a sealed box."""
+    both = hkdf(vault, shared + ephemeral + recipient, b"holdfast/1/sealed-box", 44)
+    return both[:32], both[32:]
+
+
+def open_sealed(vault, seeds, item):
+    """An item that was sealed to the vault's public key; its plaintext is laid out as a record's."""
+    epoch = int.from_bytes(item[:4], "little")
+    if len(item) < 4 + 33 + TAG or epoch not in seeds:
+        raise Damaged("an item is not sealed to this vault")
+    key = private_key(vault, seeds[epoch])
+    try:
+        point = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), item[4:37])
+    except ValueError:
+        raise Damaged("a sealed item has no point on the curve") from None
+    shared = key.exchange(ec.ECDH(), point)
+    box_key, nonce = sealed_key(vault, shared, item[4:37], compressed(key))
+    associated = vault + b"inbox" + struct.pack("<II", FORMAT_VERSION, epoch)
+    return open_box(box_key, nonce, item[37:], associated, "a sealed item")
 
 
 def argon2id(passcode, salt, passes, memory, lanes):
@@ -349,8 +390,8 @@ class Keys:
         return int.from_bytes(blake3_keyed(self.sum, lookup + struct.pack("<Q", sequence)), "little")
 
 
-def unlock(header, kind, factor):
-    """All keys by epoch, the newest first. `factor` is what a passcode or a phrase yields for a slot (A)."""
+def open_keybag(header, kind, factor):
+    """All keys by kind and epoch. `factor` is what a passcode or a phrase yields for a slot (A)."""
     slot = header.slot(kind)
     if slot.flags & HARDWARE_SHARE:
         raise Failure("this slot needs a share from hardware too; use the recovery phrase")
@@ -377,11 +418,19 @@ def unlock(header, kind, factor):
     keybag = {}
     for _ in range(reader.integer(2)):
         kind, epoch = reader.integer(1), reader.integer(4)
-        reader.check(RECORDS <= kind <= IDENTITY and (kind, epoch) not in keybag)
+        reader.check(RECORDS <= kind <= INBOX and (kind, epoch) not in keybag)
         keybag[kind, epoch] = reader.take(32)
     reader.check(not reader.rest())
+    return keybag
+
+
+def unlock(header, kind, factor):
+    """The keys of the records by epoch, the newest first."""
+    keybag = open_keybag(header, kind, factor)
     epochs = sorted((epoch for kind, epoch in keybag if kind == RECORDS), reverse=True)
-    reader.check(epochs and epochs[0] == header.epoch)
+    if not epochs or epochs[0] != header.epoch:
+        raise Damaged("the keybag does not fit the header")
+    header.inbox_seeds = {epoch: key for (kind, epoch), key in keybag.items() if kind == INBOX}
     return {epoch: Keys(keybag, epoch) for epoch in epochs}
 
 
@@ -400,12 +449,20 @@ class Record:
     def __init__(self, plaintext, epoch):
         reader = Reader(plaintext, "a record")
         version, self.kind, origin, reserved = (reader.integer(1) for _ in range(4))
-        reader.check(version == 1 and self.kind <= 1 and origin <= 1 and reserved == 0)
+        reader.check(version == 1 and self.kind <= 3 and origin <= 1 and reserved == 0)
+        reader.check(origin == 1 or self.kind <= 1)
+        self.origin = ("protected", "open")[origin]
         sizes = reader.integer(2), reader.integer(2)
         reader.check(sizes[0] <= 255 and 1 <= sizes[1] <= 1024)
         self.sequence, self.created, self.modified = struct.unpack("<Qqq", reader.take(24))
         self.raw_names = reader.take(sizes[0]), reader.take(sizes[1])
         self.collection, self.name = (text(raw, "a record") for raw in self.raw_names)
+        self.label = None
+        if self.kind == 3:  # an item of the inbox: what it was called where it was written
+            flags = reader.integer(1)
+            reader.check(flags <= 1)
+            original = [text(reader.counted(limit), "a record") for limit in (255, 1024)]
+            self.label = {"collection": original[0], "name": original[1], "sealed": flags == 1}
         self.content, self.epoch = reader.rest(), epoch
         self.size = len(self.content)
         if self.kind == 1:
@@ -416,7 +473,8 @@ class Record:
     def description(self):
         return {
             "collection": self.collection, "name": self.name, "size": self.size, "created": self.created,
-            "modified": self.modified, "stored": "file" if self.kind == 1 else "record",
+            "modified": self.modified, "stored": "file" if self.kind == 1 else "record", "origin": self.origin,
+            **({"original": self.label} if self.label else {}),
         }  # fmt: skip
 
 
@@ -431,7 +489,7 @@ class Vault:
         if root is None:
             raise Damaged("the root record is missing: records were lost")
         plaintext, _ = self.open_value(root[:-8], ROOT_LOOKUP, "the root record")
-        if len(plaintext) != 64:
+        if len(plaintext) not in (64, 104):
             raise Damaged("the root record has the wrong size")
         self.count, _ = struct.unpack("<QQ", plaintext[:16])
         self.sum = int.from_bytes(plaintext[16:48], "little")
@@ -439,6 +497,9 @@ class Vault:
         number, snapshot = int.from_bytes(plaintext[48:56], "little"), self.environment.info()["last_txnid"]
         if plaintext[48:56] != root[-8:] or number != snapshot and snapshot != 1:
             self.report("the database is older than it says, or was changed by something else")
+
+    def domain(self):
+        return self.header.vault
 
     def open_database(self, path):
         options = {"readonly": True, "lock": False, "subdir": False, "create": False}
@@ -463,7 +524,7 @@ class Vault:
         epoch = int.from_bytes(value[:4], "little")
         if len(value) < 32 or epoch not in self.epochs:
             raise Damaged(f"{what} is not under any key of this vault")
-        associated = self.header.vault + value[:4] + lookup + struct.pack("<I", FORMAT_VERSION)
+        associated = self.domain() + value[:4] + lookup + struct.pack("<I", FORMAT_VERSION)
         return open_box(self.epochs[epoch].records, value[4:16], value[16:], associated, what), epoch
 
     def open_record(self, lookup, value):
@@ -500,7 +561,7 @@ class Vault:
 
     def content(self, record):
         """The value piece by piece; each is genuine, an error in between means that the rest is not."""
-        if record.kind == 0:
+        if record.kind != 1:
             yield record.content
             return
         key = blake3_keyed(self.epochs[record.epoch].files, record.file_key + record.file_id)
@@ -516,6 +577,52 @@ class Vault:
                     yield open_box(key, nonce, file.read(CHUNK + TAG), None, "the file of a record")
         except OSError as error:
             raise Damaged(f"the file of a record cannot be read: {error.strerror}") from None
+
+
+class OpenKeys(Keys):
+    """The keys of the open compartment, all from the one in `open.key`."""
+
+    def __init__(self, key):
+        self.records = blake3_derive("holdfast/1/open-records", key)
+        self.names = blake3_derive("holdfast/1/open-names", key)
+        self.sum = blake3_derive("holdfast/1/record-sum", self.names)
+
+
+def open_domain(vault):
+    """Stands for the vault's id in the open compartment."""
+    return blake3(b"holdfast/1/open" + vault)[:16]
+
+
+class OpenCompartment(Vault):
+    """What was written while the vault was locked (section 20), read as a vault of its own."""
+
+    def __init__(self, vault):
+        with open(os.path.join(vault.home, "open.key"), "rb") as file:
+            data = file.read(129)
+        reader = Reader(data, "open.key")
+        reader.check(len(data) == 128 and reader.take(8) == b"HFOPENKY" and blake3(data[:96]) == data[96:])
+        reader.check(reader.integer(4) == 1 and reader.take(16) == vault.header.vault)
+        state, key = reader.integer(4), reader.take(32)
+        reader.check(state <= 1 and not any(data[64:96]))
+        if state == 0:
+            raise NotFound("the open compartment is empty")
+        self.home, self.header, self.epochs, self.damage = vault.home, vault.header, {1: OpenKeys(key)}, 0
+        self.environment = self.open_database(os.path.join(vault.home, "open.mdb"))
+        self.transaction = self.environment.begin()
+
+    def domain(self):
+        return open_domain(self.header.vault)
+
+    def items(self):
+        """Every item as it was written, those sealed to the vault opened."""
+        for _, record in self.records():
+            try:
+                if record.kind == 2:
+                    record = Record(open_sealed(self.header.vault, self.header.inbox_seeds, record.content), 0)
+                    record.was_sealed = True
+                yield record
+            except Damaged as failure:
+                self.report(str(failure))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -539,6 +646,30 @@ def get(vault, collection, name):
     for piece in vault.content(vault.find(collection, name)):
         sys.stdout.buffer.write(piece)
     sys.stdout.buffer.flush()
+
+
+def open_items(vault):
+    try:
+        compartment = OpenCompartment(vault)
+    except (FileNotFoundError, NotFound):
+        return []
+    vault.open = compartment
+    return list(compartment.items())
+
+
+def list_open(vault):
+    for record in open_items(vault):
+        show({**record.description(), "sealed": hasattr(record, "was_sealed")})
+    vault.damage += vault.open.damage if hasattr(vault, "open") else 0
+
+
+def get_open(vault, collection, name):
+    for record in open_items(vault):
+        if (record.collection, record.name) == (collection, name):
+            sys.stdout.buffer.write(record.content)
+            sys.stdout.buffer.flush()
+            return
+    raise NotFound("there is no item of this name")
 
 
 def safe(name):
@@ -616,16 +747,19 @@ def read_secret(descriptor, prompt):
         return file.readline(4096).removesuffix(b"\n")
 
 
-def open_vault(arguments):
-    header = read_header(arguments.home)
+def secret_for(arguments, header):
+    """The kind of slot that the caller answers, and what gives its factor."""
     if arguments.phrase or arguments.phrase_fd is not None:
         phrase = read_secret(arguments.phrase_fd, "Recovery phrase: ").decode("utf-8", "replace")
         entropy = entropy_of(phrase)
-        epochs = unlock(header, PHRASE, lambda _: hkdf(header.vault, entropy, b"holdfast/1/recovery", 32))
-    else:
-        passcode = read_secret(arguments.passcode_fd, "Passcode: ")
-        epochs = unlock(header, PASSCODE, lambda slot: argon2id(passcode, slot.salt, *slot.costs))
-    return Vault(arguments.home, header, epochs)
+        return PHRASE, lambda _: hkdf(header.vault, entropy, b"holdfast/1/recovery", 32)
+    passcode = read_secret(arguments.passcode_fd, "Passcode: ")
+    return PASSCODE, lambda slot: argon2id(passcode, slot.salt, *slot.costs)
+
+
+def open_vault(arguments):
+    header = read_header(arguments.home)
+    return Vault(arguments.home, header, unlock(header, *secret_for(arguments, header)))
 
 
 def main():
@@ -641,7 +775,8 @@ def main():
     if arguments.help:
         print(__doc__.strip())
         return 0
-    commands = {"list": (list_records, 0), "get": (get, 2), "export": (export, 1), "verify": (verify, 0)}
+    commands = {"list": (list_records, 0), "get": (get, 2), "export": (export, 1), "verify": (verify, 0),
+                "open": (list_open, 0), "open-get": (get_open, 2)}  # fmt: skip
     command, operands = commands.get(arguments.command, (None, 0))
     if command is None or len(arguments.operands) != operands:
         print(__doc__.strip(), file=sys.stderr)

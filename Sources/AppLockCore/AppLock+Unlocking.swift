@@ -108,6 +108,7 @@ extension AppLock {
     /// What an error of the vault means to the machine. Unknown ones are never a yes and never counted.
     func outcome(of error: VaultError) -> AuthenticationOutcome {
         switch error.code {
+        case .wiped: .wipeRequired
         case .wrongPasscode where isWipeDue, .attemptsExhausted where isWipeDue: .wipeRequired
         case .wrongPasscode:
             .wrongSecret(
@@ -118,8 +119,9 @@ extension AppLock {
         }
     }
 
-    /// Whether the ledger has the limit's wrong secrets while self-destruct is on.
+    /// Whether the vault was destroyed, or its ledger has the limit's wrong secrets while self-destruct is on.
     var isWipeDue: Bool {
+        if vault.isWiped { return true }
         guard let status = try? vault.status() else { return false }
         return status.policy.selfDestruct && status.refusedAttempts >= status.policy.attemptLimit
     }

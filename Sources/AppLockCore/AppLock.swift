@@ -66,7 +66,7 @@ public actor AppLock {
         timer?.cancel()
         observers.finish()
         recordObservers.finish()
-        vault.lock()
+        vault.lock(because: .ended)
     }
 
     /// What the lock is doing now.
@@ -127,7 +127,7 @@ public actor AppLock {
     /// moment opens nothing: its keys go as soon as the check ends. Nothing is destroyed.
     public nonisolated func panic() {
         emergencies.add()
-        vault.lock()
+        vault.lock(because: .panic)
         Task { await self.run(.panic) }
     }
 
@@ -153,12 +153,14 @@ public actor AppLock {
     }
 
     private func step(_ event: LockEvent) {
-        for effect in machine.handle(event, at: clock.now()) { perform(effect) }
+        let effects = machine.handle(event, at: clock.now())
+        let reason = effects.lazy.compactMap(\.lockedBecause).first
+        for effect in effects { perform(effect, reason ?? .requested) }
     }
 
-    private func perform(_ effect: LockEffect) {
+    private func perform(_ effect: LockEffect, _ reason: LogLockReason) {
         switch effect {
-        case .dropKeys: vault.lock()
+        case .dropKeys: vault.lock(because: reason)
         case .startTimer(let instant): startTimer(instant)
         case .stopTimer:
             timer?.cancel()
@@ -170,11 +172,18 @@ public actor AppLock {
             dropSelfDestructChange?()
             dropSelfDestructChange = nil
             publish(.selfDestructChangeCancelled)
-        // What is seen follows the snapshot; prompts are answered by whoever calls unlock, and whoever wipes ends us.
+        case .beginWipe: finishWipe()
+        // What is seen follows the snapshot; prompts are answered by whoever calls unlock, and the app ends itself.
         case .showCover, .hideCover, .presentLockScreen, .dismissLockScreen, .beginAuthentication,
-            .cancelAuthentication, .beginWipe, .terminate:
+            .cancelAuthentication, .terminate:
             break
         }
+    }
+
+    /// The vault destroys itself at the limit. What did not end then ends at the next attempt, or at the next start.
+    private func finishWipe() {
+        if !vault.isWiped { _ = try? vault.burnAttempt() }
+        if vault.isWiped { step(.wipeFinished) }
     }
 
     /// Tells everyone who watches the records.

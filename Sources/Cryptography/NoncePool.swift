@@ -43,7 +43,7 @@ package struct NoncePool: ~Copyable {
         let owner: pid_t
 
         init() throws(CryptographyError) {
-            owner = getpid()
+            owner = ProcessMark.current
             bytes = try .zeroed(NoncePool.poolSize, lifetime: .longLived)
         }
     }
@@ -58,7 +58,7 @@ package struct NoncePool: ~Copyable {
     /// - Throws: ``CryptographyError/library(code:)`` when the generator fails, ``CryptographyError/memory(_:)`` when
     ///   a forked process cannot have a pool of its own.
     package mutating func next() throws(CryptographyError) -> Nonce96 {
-        if storage.owner != getpid() {
+        if storage.owner != ProcessMark.current {
             let fresh = try Storage()
             abandonStorage()
             storage = fresh
@@ -91,6 +91,6 @@ package struct NoncePool: ~Copyable {
     private func abandonStorage() { _ = unsafe Unmanaged.passRetained(storage) }
 
     deinit {
-        if storage.owner != getpid() { abandonStorage() }
+        if storage.owner != ProcessMark.current { abandonStorage() }
     }
 }

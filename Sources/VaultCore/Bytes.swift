@@ -15,3 +15,13 @@ extension [UInt8] {
         return try body(&bytes)
     }
 }
+
+extension String {
+    /// Lends the text as UTF-8, where it lies if that is how it is stored.
+    @inline(__always)
+    func withUTF8Bytes<R>(_ body: (UnsafeBufferPointer<UInt8>) -> R) -> R {
+        if let result = unsafe utf8.withContiguousStorageIfAvailable({ unsafe body($0) }) { return result }
+        var copy = self
+        return copy.withUTF8 { unsafe body($0) }
+    }
+}

@@ -1,11 +1,5 @@
 internal import VaultFormat
 
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
-
 /// Something that holds a key between operations and gives it up when the vault is locked.
 protocol KeyHolder: AnyObject, Sendable {
     func dropKeys()
@@ -13,7 +7,11 @@ protocol KeyHolder: AnyObject, Sendable {
 
 /// Lets operations in while the vault is unlocked, and makes locking wait for those that are inside.
 final class Gate: Sendable {
-    private let monitor = Monitor(State())
+    private let monitor: Monitor<State>
+    /// Readers of the keys that are published now: reading takes them without the monitor.
+    private let readers = ReaderSlots()
+
+    init() { monitor = Monitor(State(readers)) }
 
     var current: UnlockedVault? { monitor.withLock { $0.unlocked } }
 
@@ -30,14 +28,16 @@ final class Gate: Sendable {
     /// Takes the keys away and returns when no operation that was let in before uses them. Not waited for: operations of
     /// this very thread (a closure that locks the vault it reads) and of threads that are locking too; their keys go
     /// when they end. Nor those let in by a later unlock.
-    func close() {
-        let me = pthread_self()
+    /// - Returns: Whether there were keys to take.
+    @discardableResult
+    func close() -> Bool {
+        let me = ReaderSlots.thisThread
         let (old, last) = monitor.withLock { $0.shut(me) }
         monitor.wakeAll()
         monitor.withLock(when: { !$0.mustWait(for: last) }) { state in
             for holder in state.finishClosing(me, last) { holder.dropKeys() }
         }
-        _ = old
+        return old.1 != nil
     }
 
     /// Ends a long operation early once the vault is being locked.
@@ -80,7 +80,7 @@ final class Gate: Sendable {
         case .idle(let reader): return reader
         case .needed(let vault, let generation):
             do throws(VaultError) {
-                return try RecordReader(vault.keys, vault.database, generation: generation)
+                return try RecordReader(vault.keys.records, vault.database, generation: generation)
             } catch {
                 leave()
                 throw error
@@ -94,55 +94,73 @@ final class Gate: Sendable {
             if state.isClosing { monitor.wakeAll() }
         }
     }
+
+    /// A reader that stands ready, without the monitor: then ``end(_:)`` must follow. Nil when there is none, as while
+    /// the vault is locked; ``enterWithReader()`` tells.
+    @inline(__always)
+    func takeReader() -> TakenReader? { readers.take() }
+
+    /// Gives back what ``takeReader()`` gave.
+    @inline(__always)
+    func end(_ taken: TakenReader) {
+        if !taken.giveBack() { endRecalled(taken) }
+    }
+
+    @inline(never)
+    private func endRecalled(_ taken: TakenReader) {
+        monitor.withLock { state in
+            _ = readers.takeBack(taken)  // who locks must not find that the keys go a little later
+            if state.isClosing { monitor.wakeAll() }
+        }
+    }
 }
 
 extension Gate {
     /// What the monitor guards.
     private struct State {
         private(set) var unlocked: UnlockedVault?
-        private var idleReaders: [RecordReader] = []
+        /// The idle ones are of the keys that are published now.
+        private let readers: ReaderSlots
         /// Streams that go on between operations; their keys are taken away by locking all the same.
         var streams: [ObjectIdentifier: (holder: any KeyHolder, generation: UInt64)] = [:]
         /// Threads inside, once for each operation, and the unlocking that let them in.
-        private var inside: [(thread: pthread_t, generation: UInt64)] = []
+        private var inside: [(thread: UInt, generation: UInt64)] = []
         /// Counts the times that keys were published.
         private(set) var generation: UInt64 = 0
         /// Threads that wait in ``Gate/close()``: they do not wait for each other.
-        private var closing: [pthread_t] = []
-        private static let keptReaders = 4
+        private var closing: [UInt] = []
+
+        init(_ readers: ReaderSlots) { self.readers = readers }
 
         var isClosing: Bool { !closing.isEmpty }
 
         /// - Returns: What was published before; the caller drops it.
         mutating func publish(_ vault: UnlockedVault) -> ([RecordReader], UnlockedVault?) {
             defer {
-                idleReaders = []
                 unlocked = vault
                 generation += 1
             }
-            return (idleReaders, unlocked)
+            return (readers.recall(), unlocked)
         }
 
         /// Lets nobody in any more.
         /// - Returns: What was published, and the last unlocking that is over now.
-        mutating func shut(_ me: pthread_t) -> (old: ([RecordReader], UnlockedVault?), last: UInt64) {
+        mutating func shut(_ me: UInt) -> (old: ([RecordReader], UnlockedVault?), last: UInt64) {
             defer {
-                idleReaders = []
                 unlocked = nil
                 closing.append(me)
             }
-            return ((idleReaders, unlocked), generation)
+            return ((readers.recall(), unlocked), generation)
         }
 
         func mustWait(for last: UInt64) -> Bool {
-            inside.contains { entered in
-                entered.generation <= last && !closing.contains { pthread_equal($0, entered.thread) != 0 }
-            }
+            readers.isRecalledUsed(upTo: last, besidesBy: closing)
+                || inside.contains { $0.generation <= last && !closing.contains($0.thread) }
         }
 
         /// - Returns: The streams whose keys go.
-        mutating func finishClosing(_ me: pthread_t, _ last: UInt64) -> [any KeyHolder] {
-            if let index = closing.lastIndex(where: { pthread_equal($0, me) != 0 }) { closing.remove(at: index) }
+        mutating func finishClosing(_ me: UInt, _ last: UInt64) -> [any KeyHolder] {
+            if let index = closing.lastIndex(of: me) { closing.remove(at: index) }
             let ended = streams.filter { $0.value.generation <= last }
             for key in ended.keys { streams[key] = nil }
             return ended.values.map(\.holder)
@@ -150,17 +168,13 @@ extension Gate {
 
         mutating func enter() -> UnlockedVault? {
             guard let unlocked else { return nil }
-            inside.append((pthread_self(), generation))
+            inside.append((ReaderSlots.thisThread, generation))
             return unlocked
         }
 
         mutating func leave() {
-            let me = pthread_self()
-            if let last = inside.last, pthread_equal(last.thread, me) != 0 {
-                inside.removeLast()  // who came last mostly goes first
-            } else if let index = inside.lastIndex(where: { pthread_equal($0.thread, me) != 0 }) {
-                inside.remove(at: index)
-            }
+            let me = ReaderSlots.thisThread
+            if let index = inside.lastIndex(where: { $0.thread == me }) { inside.remove(at: index) }
         }
 
         /// A reader for who enters, or what one is made of.
@@ -171,15 +185,15 @@ extension Gate {
 
         mutating func enterWithReader() -> Reader? {
             guard unlocked != nil else { return nil }
-            inside.append((pthread_self(), generation))
-            if let reader = idleReaders.popLast() { return .idle(reader) }
+            inside.append((ReaderSlots.thisThread, generation))
+            if let reader = readers.withdraw() { return .idle(reader) }
             return unlocked.map { .needed($0, generation: generation) }
         }
 
         mutating func leave(returning reader: RecordReader) {
             leave()
             let isCurrent = unlocked != nil && reader.generation == generation
-            if isCurrent && idleReaders.count < State.keptReaders { idleReaders.append(reader) }
+            if isCurrent { _ = readers.fill(reader) }
         }
     }
 }

@@ -30,6 +30,7 @@ extension Vault {
         do throws(VaultError) {
             let report = try copy(to: creation.home, progress: progress)
             try creation.finish()
+            log.append(.backedUp)
             return report
         } catch {
             creation.abandon()
@@ -47,6 +48,7 @@ extension Vault {
         try folder.lock(exclusive: false, orBusy: "another process is tidying up the vault's files; try again")
         let header = try snapshot(to: target)
         try AttemptLedger.copy(from: home, to: target, vault: header.vault, now: settings.clock.now())
+        try SecurityLog.copy(from: home, to: target, vault: header.vault, as: .backup)
         let names = try home.names(in: FileStore.folder).filter(FileStore.isName)
         var paths: [(String, UInt64)] = []
         for name in names {
@@ -58,7 +60,8 @@ extension Vault {
         let total = paths.reduce(0) { $0 + $1.1 }
         var done: UInt64 = 0
         var entries: [BackupManifest.Entry] = []
-        for name in [HeaderFile.name, DatabaseEnvironment.fileName] {
+        let openFiles = try open.copy(to: target)
+        for name in [HeaderFile.name, DatabaseName.protected.file] + openFiles {
             entries.append(try FileCopy.digest(name, in: target))
         }
         for (path, _) in paths {
@@ -79,11 +82,11 @@ extension Vault {
     /// Copies header and database so that the header has the keys of every record: the keybag must be the same before
     /// and after.
     private func snapshot(to target: HomeDirectory) throws(VaultError) -> Header {
-        let database = try DatabaseEnvironment.acquire(in: home)
+        let database = try DatabaseEnvironment.acquire(.protected, in: home)
         for _ in 0..<5 {
             let before = try HeaderFile.read(in: home)
-            target.remove(DatabaseEnvironment.fileName)
-            guard let file = try target.openFile(DatabaseEnvironment.fileName, O_RDWR | O_CREAT | O_EXCL) else {
+            target.remove(DatabaseName.protected.file)
+            guard let file = try target.openFile(DatabaseName.protected.file, O_RDWR | O_CREAT | O_EXCL) else {
                 throw .damaged("the copy cannot be created")
             }
             try database.environment.copy(to: file.descriptor)
@@ -143,8 +146,9 @@ extension Vault {
         let header = try HeaderFile.read(in: home)
         guard header.vault == manifest.vault else { throw .damaged("the backup's header is of another vault") }
         try AttemptLedger.copy(from: backup, to: home, vault: header.vault, now: SystemBootClock().now())
+        try SecurityLog.copy(from: backup, to: home, vault: header.vault, as: .restored)
         // LMDB reads it once before anybody relies on it.
-        _ = try DatabaseEnvironment.acquire(in: home)
+        _ = try DatabaseEnvironment.acquire(.protected, in: home)
     }
 }
 

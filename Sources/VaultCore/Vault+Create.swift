@@ -43,23 +43,28 @@ extension Vault {
             vault: id, generation: 1, created: UInt64(max(0, wallClockMilliseconds())), epoch: 1, policy: .standard,
             sealedKeybag: [], slots: [])
         let costs = try settings.newCosts()
-        header.set(try passcodeSlot(passcode, costs: costs, wrapping: master, header: header, tier: settings.tier))
+        header.set(try passcodeSlot(passcode, costs: costs, wrapping: master, header: header, tier: nil))
         header.set(try recoverySlot(phrase, wrapping: master, header: header))
         let headerKeys = try HeaderKeys(master: master, vault: id)
         header.sealedKeybag = try keybag.sealed(by: headerKeys, vault: id, epoch: header.epoch)
         let covered = try format(HeaderFile.name) { () throws(FormatError) in try header.authenticatedBytes() }
         header.mac = try headerKeys.mac(covered)
-        try DatabaseEnvironment.create(in: home)
+        try DatabaseEnvironment.create(.protected, in: home)
         let admission = Admission(.keyBound, policy: [:], settings: [:])
         let keys = try UnlockedKeys(header: header, headerKeys: headerKeys, keybag: keybag, admission: admission)
-        try writeFirstRoot(keys, in: home)
+        try writeFirstRoot(keys.records, .protected, in: home)
         try AttemptLedger.create(in: home, vault: id, now: settings.clock.now())
+        try SecurityLog.create(in: home, keys: keys, clock: settings.clock)
+        try OpenPublicKey.write(keys, in: home)
         try HeaderFile.create(header, in: home)
         return phrase
     }
 
-    private static func writeFirstRoot(_ keys: UnlockedKeys, in home: HomeDirectory) throws(VaultError) {
-        let database = try DatabaseEnvironment.acquire(in: home)
+    /// The root record of a new store of records.
+    static func writeFirstRoot(
+        _ keys: RecordKeys, _ name: DatabaseName, in home: HomeDirectory
+    ) throws(VaultError) {
+        let database = try DatabaseEnvironment.acquire(name, in: home)
         let state = try WriterState(keys, database, in: home)
         let transaction = try WriteTransaction(database)
         try WriteSession.writeRoot(RootRecord(), state, transaction)

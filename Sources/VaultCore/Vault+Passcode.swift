@@ -8,7 +8,8 @@ extension Vault {
     public func verify(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt
     ) throws(VaultError) {
-        _ = try verify(passcode, spending: &attempt)
+        let verified = try verify(passcode, spending: &attempt)
+        note(Success(.confirmed, after: attempt.budgetBefore), verified.keys)
     }
 
     /// Gives the vault another passcode. The vault's keys stay: an old copy of the header still opens with the old
@@ -21,9 +22,11 @@ extension Vault {
         let verified = try verify(current, spending: &attempt)
         var header = attempt.header.header
         let costs = try newCosts(header)
+        verified.keys.complete(&header)
         header.set(
-            try Vault.passcodeSlot(new, costs: costs, wrapping: verified.master, header: header, tier: settings.tier))
-        try replace(&attempt, with: header) { covered throws(VaultError) in
+            try Vault.passcodeSlot(
+                new, costs: costs, wrapping: verified.master, header: header, tier: tier(of: header.passcodeSlot)))
+        try replace(&attempt, with: header, noting: .passcodeChanged, verified.keys) { covered throws(VaultError) in
             try verified.keys.headerKeys.mac(covered)
         }
     }
@@ -43,6 +46,8 @@ extension Vault {
         /// The header had been changed by something else than Holdfast: the policy is the standard one again, and slots
         /// other than passcode and phrase are gone.
         public let headerWasAltered: Bool
+        /// The passcode was under a chip that could not be asked, and is under none now.
+        public let hardwareWasDropped: Bool
     }
 
     /// Opens the vault with its phrase, gives it a new passcode and all attempts back. It is unlocked afterwards.
@@ -51,6 +56,7 @@ extension Vault {
         phrase: borrowing RecoveryPhrase, newPasscode: borrowing SecretBytes
     ) throws(VaultError) -> Recovery {
         try Vault.check(passcode: newPasscode)
+        try Wipe.finishIfBegun(in: home, settings)
         var locked = try LockedHeader(in: home)
         var header = locked.header
         let master = try unwrap(phrase, header)
@@ -67,20 +73,49 @@ extension Vault {
         let keybag = try Keybag(opened: headerKeys.openKeybag(of: header))
         guard keybag.epochs.first == header.epoch else { throw .damaged("the keybag does not fit the header's epoch") }
         let costs = try newCosts(header)
+        let old = locked.header.passcodeSlot
+        keybag.complete(&header, headerKeys)
         header.slots.removeAll { $0.kind == .passcode }
-        header.set(
-            try Vault.passcodeSlot(newPasscode, costs: costs, wrapping: master, header: header, tier: settings.tier))
-        let old = try HeaderFile.read(in: home).passcodeSlot
-        try locked.replace(header) { covered throws(VaultError) in try headerKeys.mac(covered) }
+        let made = try slotAfterRecovery(newPasscode, old, costs: costs, wrapping: master, header: header)
+        header.set(made.slot)
+        let success = Success(.recovered(headerWasAltered: isAltered), after: budget(header))
+        do throws(VaultError) {
+            try locked.replace(header) { covered throws(VaultError) in try headerKeys.mac(covered) }
+        } catch {
+            if locked.header.generation > header.generation { log.append(success.event) }
+            throw error
+        }
         destroyShare(of: old)
         try AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
         try? resetAnchor(locked.header)
-        try install(open(locked.header, master: master, proving: .keyBound))
-        return Recovery(headerWasAltered: isAltered)
+        try install(open(locked.header, master: master, proving: .keyBound), noting: success)
+        takeInOpenItems()
+        return Recovery(headerWasAltered: isAltered, hardwareWasDropped: made.isDropped)
+    }
+
+    /// Under the chip again where it answers; another machine, or a chip that is gone, must not keep the phrase's owner
+    /// out.
+    private func slotAfterRecovery(
+        _ passcode: borrowing SecretBytes, _ old: Slot?, costs: DerivationParameters,
+        wrapping master: borrowing SecretBytes, header: Header
+    ) throws(VaultError) -> (slot: Slot, isDropped: Bool) {
+        guard old?.flags.contains(.hardwareShare) == true else {
+            let slot = try Vault.passcodeSlot(passcode, costs: costs, wrapping: master, header: header, tier: nil)
+            return (slot, false)
+        }
+        do throws(VaultError) {
+            let tier = try tier(of: old)
+            let slot = try Vault.passcodeSlot(passcode, costs: costs, wrapping: master, header: header, tier: tier)
+            return (slot, false)
+        } catch {
+            guard error.code == .hardwareUnavailable else { throw error }
+            let slot = try Vault.passcodeSlot(passcode, costs: costs, wrapping: master, header: header, tier: nil)
+            return (slot, true)
+        }
     }
 
     /// The costs of the present slot where they are acceptable, else new ones.
-    private func newCosts(_ header: Header) throws(VaultError) -> DerivationParameters {
+    func newCosts(_ header: Header) throws(VaultError) -> DerivationParameters {
         if let costs = header.passcodeSlot?.derivation, (try? settings.limits.check(costs)) != nil { return costs }
         return try settings.newCosts()
     }
@@ -112,17 +147,22 @@ extension Vault {
         let costs = try newCosts(header)
         header.epoch = epoch
         header.set(
-            try Vault.passcodeSlot(newPasscode, costs: costs, wrapping: master, header: header, tier: settings.tier))
+            try Vault.passcodeSlot(
+                newPasscode, costs: costs, wrapping: master, header: header, tier: tier(of: header.passcodeSlot)))
         header.set(try Vault.recoverySlot(phrase, wrapping: master, header: header))
         // Slots of other kinds wrap the old master key and would open nothing.
         header.slots.removeAll { $0.kind != .passcode && $0.kind != .recoveryPhrase }
         header.sealedKeybag = try keybag.sealed(by: headerKeys, vault: header.vault, epoch: epoch)
-        try replace(&attempt, with: header) { covered throws(VaultError) in try headerKeys.mac(covered) }
+        try replace(&attempt, with: header, noting: .rekeyed(epoch: epoch), verified.keys) {
+            covered throws(VaultError) in
+            try headerKeys.mac(covered)
+        }
         let proving = assurance(of: attempt.header.header.passcodeSlot)
-        try install(open(attempt.header.header, master: master, proving: proving))
+        try install(open(attempt.header.header, master: master, proving: proving), noting: nil)
         // Whoever was unlocked before could go on writing under keys that the old header opens: shut out from here on. The
         // rekey itself is done; should this fail, finishRekey begins with it again.
         _ = try? beginMoving()
+        takeInOpenItems()
     }
 
     /// Whether records still lie under older keys.
@@ -152,7 +192,17 @@ extension Vault {
             progress(min(done, total), total)
             start = step.next
         }
+        try drainOpenItems()
         try forgetOlderKeys()
+    }
+
+    /// What was sealed to the older public key must be taken in before its private key is forgotten. Nobody seals to it
+    /// any more: the first look has put the new one in its place.
+    private func drainOpenItems() throws(VaultError) {
+        repeat {
+            takeInOpenItems()
+            if let problem = open.lastMigration?.problem { throw problem }
+        } while open.lastMigration?.left ?? 0 > 0
     }
 
     private static let movedAtOnce = 256
@@ -163,7 +213,7 @@ extension Vault {
         let vault = try gate.enter()
         defer { gate.leave() }
         _ = try vault.queue.perform { session throws(VaultError) in session.touch() }
-        return Int(clamping: try RecordReader(vault.keys, vault.database).root().count)
+        return Int(clamping: try RecordReader(vault.keys.records, vault.database).root().count)
     }
 
     /// One transaction's worth; between two of them the vault can be used and locked.

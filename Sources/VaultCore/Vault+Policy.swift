@@ -8,13 +8,63 @@ extension Vault {
     /// - Parameters:
     ///   - passcode: The present passcode.
     ///   - attempt: Spent on it.
-    ///   - change: Edits the rules as they are.
-    /// - Throws: `invalidPolicy` for rules outside their range, with nothing changed; what
+    ///   - change: Edits the rules as they are. Self-destruct is not switched here: that takes a countdown.
+    /// - Throws: `invalidPolicy` for rules outside their range or another self-destruct, with nothing changed; what
     ///   ``unlock(passcode:spending:evenIfDamaged:)``, writing and `change` can throw.
     /// - Returns: The rules that hold now.
     @discardableResult
     public func changePolicy(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt,
+        _ change: (inout VaultPolicy) throws(VaultError) -> Void
+    ) throws(VaultError) -> VaultPolicy {
+        try editPolicy(passcode, spending: attempt) { policy throws(VaultError) in
+            let isOn = policy.selfDestruct
+            try change(&policy)
+            guard policy.selfDestruct == isOn else {
+                throw VaultError(
+                    .invalidPolicy, "self-destruct is switched with its own countdown; nothing was changed")
+            }
+        }
+    }
+
+    /// Switches self-destruct; the countdown and the first authentication before it are the caller's part. Switching it
+    /// on makes the key that will sign the receipt, switching it off destroys that key.
+    ///
+    /// - Parameters:
+    ///   - isOn: What shall hold.
+    ///   - approve: Asked at the last moment, when the passcode was found right and nothing is written yet.
+    /// - Throws: As ``changePolicy(passcode:spending:_:)``, and what `approve` throws.
+    /// - Returns: The receipt's key while self-destruct is on.
+    @discardableResult
+    package func changeSelfDestruct(
+        to isOn: Bool, passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt,
+        approve: () throws(VaultError) -> Void
+    ) throws(VaultError) -> WipeReceiptKey? {
+        let vault = try id
+        var isKeyMade = false
+        do throws(VaultError) {
+            _ = try editPolicy(passcode, spending: attempt) { policy throws(VaultError) in
+                try approve()
+                guard policy.selfDestruct != isOn else { return }
+                // Before the rule: a vault that destroys itself always has its key.
+                if isOn { _ = try ReceiptKeyFile.make(in: home, vault: vault, origin: .enabled) }
+                isKeyMade = isOn
+                policy.selfDestruct = isOn
+            }
+        } catch {
+            // The rule may hold in spite of the error; then its key does too.
+            if isKeyMade, let policy = try? HeaderFile.read(in: home).policy, !policy.selfDestruct {
+                try? ReceiptKeyFile.destroy(in: home)
+            }
+            throw error
+        }
+        log.append(.selfDestruct(isOn ? .enabled : .disabled))
+        if !isOn { try? ReceiptKeyFile.destroy(in: home) }
+        return try wipeReceiptKey
+    }
+
+    private func editPolicy(
+        _ passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt,
         _ change: (inout VaultPolicy) throws(VaultError) -> Void
     ) throws(VaultError) -> VaultPolicy {
         let verified = try verify(passcode, spending: &attempt)
@@ -25,10 +75,13 @@ extension Vault {
         } catch { throw VaultError(invalidPolicy: error) }
         guard header.policy != attempt.header.header.policy else { return header.policy }
         guard let costs = header.passcodeSlot?.derivation else { throw .damaged("the passcode slot is missing") }
+        verified.keys.complete(&header)
         header.set(
             try Vault.passcodeSlot(
-                passcode, costs: costs, wrapping: verified.master, header: header, tier: settings.tier))
-        try replace(&attempt, with: header) { covered throws(VaultError) in
+                passcode, costs: costs, wrapping: verified.master, header: header,
+                tier: tier(of: header.passcodeSlot)))
+        let changed = LogEvent.policyChanged(LogPolicyFields(from: attempt.header.header.policy, to: header.policy))
+        try replace(&attempt, with: header, noting: changed, verified.keys) { covered throws(VaultError) in
             try verified.keys.headerKeys.mac(covered)
         }
         // Who has it open goes on under the new rules.

@@ -9,19 +9,21 @@ extension Vault {
     public func withValue<R: ~Copyable>(
         for name: String, in collection: String = Vault.defaultCollection, _ body: (RawSpan) throws -> R
     ) throws -> R {
-        let reader = try gate.enterWithReader()
-        defer { gate.leave(returning: reader) }
-        try reader.keys.admission.check(collection)
-        return try reader.withRecord(collection: collection, name: name) { fields, plaintext, _ in
-            guard case .inline = fields.kind else { throw VaultError.storedAsFile }
-            return try body(plaintext.extracting(fields.contentOffset..<plaintext.byteCount))
-        }
+        let record = try inlineRecord(name, collection)
+        return try record.withContent(body)
+    }
+
+    private func inlineRecord(_ name: String, _ collection: String) throws(VaultError) -> LentRecord {
+        let record = try gate.lendRecord(collection: collection, name: name)
+        guard record.fields.kind != .file else { throw VaultError.storedAsFile }
+        return record
     }
 
     /// A copy of a value in locked memory.
     /// - Throws: As ``withValue(for:in:_:)``, and `outOfMemory`.
     public func value(for name: String, in collection: String = Vault.defaultCollection) throws -> SecretBytes {
-        try withValue(for: name, in: collection) { try SecretBytes(copying: $0) }
+        let record = try inlineRecord(name, collection)
+        return try record.withContent { try SecretBytes(copying: $0) }
     }
 
     /// Stores a value of at most 1 MiB; durable when it returns.
@@ -111,6 +113,24 @@ extension Vault {
         public let modified: Int64
         /// Whether the content lies in an encrypted file of its own.
         public let isFile: Bool
+        /// Who wrote it: the owner, or whoever was there while the vault was locked.
+        public let origin: RecordOrigin
+        /// It is sealed to the vault and waits in the open compartment: its own name and size are not known yet.
+        public let isSealed: Bool
+
+        package init(
+            collection: String, name: String, size: UInt64, created: Int64, modified: Int64, isFile: Bool,
+            origin: RecordOrigin, isSealed: Bool
+        ) {
+            self.collection = collection
+            self.name = name
+            self.size = size
+            self.created = created
+            self.modified = modified
+            self.isFile = isFile
+            self.origin = origin
+            self.isSealed = isSealed
+        }
     }
 
     /// The records of one collection, or of all, sorted by collection and name.
@@ -145,7 +165,8 @@ extension Vault {
         }
         return RecordInfo(
             collection: name.collection, name: name.name, size: size, created: fields.created,
-            modified: fields.modified, isFile: fields.kind == .file)
+            modified: fields.modified, isFile: fields.kind == .file, origin: RecordOrigin(fields.origin),
+            isSealed: fields.kind == .sealed)
     }
 }
 

@@ -15,6 +15,8 @@ extension Vault {
         public let slots: [SlotKind]
         /// Costs of the passcode's key derivation.
         public let derivation: DerivationParameters?
+        /// Whether a chip holds a share of the passcode and counts its attempts.
+        public let hasHardwareShare: Bool
         /// What an unlock with the passcode proves; nil where there is none, or where it needs hardware that this program
         /// cannot ask.
         public let passcodeAssurance: Assurance?
@@ -28,6 +30,8 @@ extension Vault {
         public let retryAfter: Duration?
         /// No passcode is taken any more: only the phrase opens.
         public let isPasscodeClosed: Bool
+        /// What can be told about the security log.
+        public let log: LogStatus
     }
 
     /// - Throws: `damaged`, `newerVersion`, `inputOutput`.
@@ -41,9 +45,10 @@ extension Vault {
         return Status(
             id: header.vault, path: home.path, formatVersion: Header.formatVersion, created: header.created,
             slots: header.slots.map(\.kind), derivation: header.passcodeSlot?.derivation,
+            hasHardwareShare: header.passcodeSlot?.flags.contains(.hardwareShare) ?? false,
             passcodeAssurance: passcodeAssurance(header), policy: header.policy,
             remainingAttempts: budget.remaining, refusedAttempts: Int(budget.refused), retryAfter: retryAfter,
-            isPasscodeClosed: decision == .closed || decision == .destroy)
+            isPasscodeClosed: decision == .closed || decision == .destroy, log: log.status())
     }
 
     private func passcodeAssurance(_ header: Header) -> Assurance? {

@@ -8,8 +8,16 @@ extension Vault {
     ///
     /// The attempt holds the vault's header for itself until it is consumed or dropped. Dropped unused, it stays spent.
     /// - Throws: `delayed` and `attemptsExhausted` with what is left, `readOnly` where it could not be recorded, `busy`,
-    ///   `damaged` (found before anything is spent), `rollbackSuspected`, `hardwareUnavailable`.
+    ///   `damaged` (found before anything is spent), `wiped`, `rollbackSuspected`, `hardwareUnavailable`.
     public func burnAttempt() throws(VaultError) -> BurnedAttempt {
+        do throws(VaultError) {
+            return try burn()
+        } catch  where error.code == .wiped {
+            throw Wipe.finish(in: home, settings) ?? error
+        }
+    }
+
+    private func burn() throws(VaultError) -> BurnedAttempt {
         let header = try LockedHeader(in: home)
         guard let slot = header.header.passcodeSlot else {
             throw VaultError(.damaged, "this vault has no passcode; use the recovery phrase")
@@ -19,9 +27,20 @@ extension Vault {
         }
         let found = header.header
         if settings.anchor != nil || found.flags.contains(.generationAnchored) {
-            try checkAnchor(found, ledger: AttemptLedger.sequence(in: home, vault: found.vault))
+            do throws(VaultError) {
+                try checkAnchor(found, ledger: AttemptLedger.sequence(in: home, vault: found.vault))
+            } catch {
+                noteRefusal(error)
+                throw error
+            }
         }
-        var attempt = try AttemptLedger.burn(in: home, header: header, clock: settings.clock)
+        var attempt: BurnedAttempt
+        do throws(VaultError) {
+            attempt = try AttemptLedger.burn(in: home, header: header, clock: settings.clock)
+        } catch {
+            noteRefusal(error)
+            throw error
+        }
         do throws(VaultError) {
             try updateAnchor(found, ledger: attempt.ledgerSequence)
         } catch {
@@ -36,20 +55,24 @@ extension Vault {
     /// is busy, locked out or missing is never told here.
     ///
     /// - Returns: Attempts left, or nil where such failures do not count.
-    /// - Throws: `damaged`, `busy`, `readOnly` and the like: it could not be recorded. The owner is then asked for the
-    ///   passcode, which needs the ledger too.
+    /// - Throws: `wiped` when it was the last one; `damaged`, `busy`, `readOnly` and the like: it could not be recorded.
+    ///   The owner is then asked for the passcode, which needs the ledger too.
     @discardableResult
     public func countFailedBiometrics() throws(VaultError) -> Int? {
+        try Wipe.finishIfBegun(in: home, settings)
         let locked = try LockedHeader(in: home)
         let policy = locked.header.policy
         guard policy.selfDestruct && policy.countsBiometricFailures else { return nil }
         let budget = try AttemptLedger.countFailure(in: home, header: locked.header, clock: settings.clock)
+        if budget.decision(at: settings.clock.now()) == .destroy { throw destroy(locked) }
+        log.append(.biometricFailed)
         return budget.remaining
     }
 
     /// Opens the vault with the passcode. Takes as long as the key derivation.
-    /// - Throws: `wrongPasscode` with the attempts that remain, `damaged` when the passcode is right but the header or
-    ///   the database is not (nothing is counted), `invalidPasscode`, `outOfMemory`.
+    /// - Throws: `wrongPasscode` with the attempts that remain, `wiped` when it was the last one and self-destruct is on,
+    ///   `damaged` when the passcode is right but the header or the database is not (nothing is counted),
+    ///   `invalidPasscode`, `outOfMemory`.
     /// - Parameters:
     ///   - passcode: What the owner typed.
     ///   - attempt: Spent on it.
@@ -59,7 +82,10 @@ extension Vault {
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, evenIfDamaged: Bool = false
     ) throws(VaultError) {
         let opened = try verify(passcode, spending: &attempt)
-        try install(opened.keys, evenIfDamaged: evenIfDamaged)
+        let success = Success(by: .passcode, after: attempt.budgetBefore)
+        try install(opened.keys, evenIfDamaged: evenIfDamaged, noting: success)
+        _ = consume attempt  // nobody waits for the header meanwhile
+        if !evenIfDamaged { takeInOpenItems() }
     }
 
     /// Opens the vault with its recovery phrase; attempts are not counted, 256 bits cannot be guessed.
@@ -69,14 +95,18 @@ extension Vault {
     ///   - phrase: The vault's phrase.
     ///   - evenIfDamaged: As ``unlock(passcode:spending:evenIfDamaged:)``.
     public func unlock(phrase: borrowing RecoveryPhrase, evenIfDamaged: Bool = false) throws(VaultError) {
+        try Wipe.finishIfBegun(in: home, settings)
         let header = try HeaderFile.read(in: home)
         let master = try unwrap(phrase, header)
-        try install(open(header, master: master, proving: .keyBound), evenIfDamaged: evenIfDamaged)
+        let success = Success(by: .recoveryPhrase, after: budget(header))
+        try install(
+            open(header, master: master, proving: .keyBound), evenIfDamaged: evenIfDamaged, noting: success)
         // The phrase gives the passcode's attempts back. On a disk that cannot be written there is none to give.
         if let locked = try? LockedHeader(in: home, patience: 1000) {
             try? AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
             try? resetAnchor(locked.header)
         }
+        if !evenIfDamaged { takeInOpenItems() }
     }
 
     /// A right passcode's fruits.
@@ -103,12 +133,19 @@ extension Vault {
                 hasShare ? wrongTag.matches(tag) : attempt.knownWrong.map { constantTimeEquals(tag, $0) } ?? false
             if isRepeat {
                 try attempt.refund()
+                log.append(.repeated)
                 throw Vault.wrongPasscode(attempt, again: true)
             }
             let key = try slotKey(factor, slot)
             guard let key, key.matches(slot) else {
                 if hasShare { wrongTag.set(tag) }
-                try? attempt.refuse(tag: hasShare ? nil : tag)  // not recorded: it stays spent all the same
+                var isRecorded = true
+                do throws(VaultError) {
+                    try attempt.refuse(tag: hasShare ? nil : tag)
+                } catch { isRecorded = false }  // it stays spent all the same
+                // Before the log is written: nothing comes between the limit and the keys' end.
+                if isRecorded, attempt.mustDestroy { throw destroy(attempt.header) }
+                log.append(.refused)
                 throw Vault.wrongPasscode(attempt, again: false)
             }
             wrongTag.set(nil)
@@ -117,7 +154,7 @@ extension Vault {
             // A ledger that cannot be written any more must not keep the owner out: the attempt stays spent.
             try? attempt.settle()
             return Verified(master: master, keys: keys)
-        } catch let error where error.code != .wrongPasscode {
+        } catch let error where error.code != .wrongPasscode && error.code != .wiped {
             try? attempt.refund()  // never checked, or checked and right: not a failure
             throw error
         }
@@ -147,6 +184,7 @@ extension Vault {
         var reason = "wrong passcode"
         if again { reason += " (the same as before: not counted again)" }
         reason += left == 1 ? "; 1 attempt remains" : "; \(left) attempts remain"
+        reason += attempt.warning
         if delay > 0 { reason += ", the next one in \(seconds(delay))" }
         return VaultError(
             .wrongPasscode, reason, remainingAttempts: left, retryAfter: delay > 0 ? .milliseconds(delay) : nil)
@@ -164,6 +202,7 @@ extension Vault {
         let factor = try SlotKey.expand(phrase, vault: header.vault)
         let key = try SlotKey(factor: factor, slot: slot)
         guard key.matches(slot) else {
+            log.append(.wrongPhrase)
             throw VaultError(.wrongPhrase, "this is not the recovery phrase of this vault")
         }
         return try key.unwrap(slot, vault: header.vault, policyDigest: header.policy.digest())
@@ -181,8 +220,13 @@ extension Vault {
         return try UnlockedKeys(header: header, headerKeys: headerKeys, keybag: keybag, admission: admission)
     }
 
-    func install(_ keys: UnlockedKeys, evenIfDamaged: Bool = false) throws(VaultError) {
-        gate.open(try UnlockedVault(keys, in: home, evenIfDamaged: evenIfDamaged))
+    /// Written down before anything can be read with the keys.
+    func install(
+        _ keys: UnlockedKeys, evenIfDamaged: Bool = false, noting success: Success?
+    ) throws(VaultError) {
+        let unlocked = try UnlockedVault(keys, in: home, evenIfDamaged: evenIfDamaged)
+        if let success { note(success, keys) }
+        gate.open(unlocked)
     }
 }
 

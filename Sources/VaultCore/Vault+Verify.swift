@@ -26,10 +26,14 @@ extension Vault {
         /// Files that no record names, left by a killed write; harmless, and removed by ``removeOrphanedFiles()``.
         public var orphanedFiles = 0
 
+        /// What was written while locked and not taken in yet.
+        public var open = OpenCompartment.Check()
+
         /// Everything there, nothing damaged.
-        public var isIntact: Bool {
-            damagedRecords == 0 && damagedFiles.isEmpty && !isRolledBack
-        }
+        public var isIntact: Bool { isProtectedIntact && open.isIntact }
+
+        /// As ``isIntact``, whatever the open compartment holds.
+        public var isProtectedIntact: Bool { damagedRecords == 0 && damagedFiles.isEmpty && !isRolledBack }
     }
 
     /// Reads every record and every file and compares them with the root record.
@@ -71,10 +75,17 @@ extension Vault {
             }
         }
         progress(visitedCount, visitedCount)
+        result.open = try checkOpenCompartment()
         result.expectedRecords = root.count
         result.isRolledBack = seen != root.count || sum != root.sum || !isOfSnapshot
         result.orphanedFiles = try home.names(in: FileStore.folder).filter { !names.contains($0) }.count
         return result
+    }
+
+    private func checkOpenCompartment() throws(VaultError) -> OpenCompartment.Check {
+        let vault = try gate.enter()
+        defer { gate.leave() }
+        return try open.check(vault.keys)
     }
 
     private func isWhole(_ content: RawSpan, keys: EpochKeys) throws(VaultError) -> Bool {

@@ -11,40 +11,61 @@ public final class Vault: Sendable {
     /// The tag of the last wrong passcode where a hardware share is mixed in: on the disk it would let a search that
     /// costs Argon2id only find a near miss.
     let wrongTag = WrongTag()
+    /// What happens to the vault is written here.
+    package let log: SecurityLog
+
+    /// Records that are reached while the vault is locked.
+    public let open: OpenCompartment
 
     /// The collection used when none is named.
     public static let defaultCollection = "default"
     /// The largest value that lies in a record of its own; larger ones are streamed into a file.
     public static let largestInlineValue = 1 << 20
 
-    /// Finds the vault in a folder; it starts locked.
+    /// Finds the vault in a folder; it starts locked. A wipe that was begun is finished first.
     /// - Parameters:
     ///   - path: The folder.
     ///   - minima: What an unlock must prove at least for a collection to be read, written or listed, beside what the
     ///     header's rules ask for; the stricter one holds.
-    /// - Throws: `noVault`, `damaged`, `newerVersion`, `permissionDenied`, `inputOutput`.
-    public convenience init(at path: String, minima: [String: Assurance] = [:]) throws(VaultError) {
+    ///   - wipeTargets: What a wipe must erase beside the vault; the same ones at each start.
+    /// - Throws: `wiped` when the vault was destroyed, `noVault`, `damaged`, `newerVersion`, `permissionDenied`,
+    ///   `inputOutput`; `invalidName` for a target's identifier.
+    public convenience init(
+        at path: String, minima: [String: Assurance] = [:], wipeTargets: [any WipeTarget] = []
+    ) throws(VaultError) {
         var settings = VaultSettings.standard
         settings.minima = minima
+        settings.wipeTargets = wipeTargets
         try self.init(at: path, settings: settings)
     }
 
     package init(at path: String, settings: VaultSettings) throws(VaultError) {
         home = try HomeDirectory(path: path)
         self.settings = settings
+        open = OpenCompartment(in: home, gate: gate, minima: settings.minima)
         guard !home.exists(VaultCreation.marker) else {
             throw VaultError(.noVault, "the vault at \(path) was never finished; create or restore it again")
         }
-        _ = try HeaderFile.read(in: home)
+        _ = try Wipe.identifiers(of: settings.wipeTargets)
+        try Wipe.finishIfBegun(in: home, settings)
+        let vault = try HeaderFile.read(in: home).vault
+        log = SecurityLog(in: home, vault: vault, clock: settings.clock)
+        // On a disk that cannot be written nothing can be erased either.
+        try? WipeJournalFile.register(settings.wipeTargets, in: home, vault: vault)
     }
 
-    deinit { lock() }
+    deinit { gate.close() }  // the end of a process writes nothing into the log
 
     /// Whether the keys are in memory now.
     public var isUnlocked: Bool { gate.current != nil }
 
     /// Wipes every key. Reads and writes that run in other threads are let finish first.
-    public func lock() { gate.close() }
+    public func lock() { lock(because: .requested) }
+
+    /// As ``lock()``, and the log says why. The keys are gone before it is written.
+    public func lock(because reason: LogLockReason) {
+        if gate.close() { log.append(.locked(reason)) }
+    }
 
     /// The rules of the header while they are known to be genuine: nil while the vault is locked.
     package var authenticatedPolicy: VaultPolicy? { gate.current?.keys.policy }
@@ -62,10 +83,10 @@ final class UnlockedVault: Sendable {
     let queue: WriteQueue
 
     init(_ keys: UnlockedKeys, in home: HomeDirectory, evenIfDamaged: Bool = false) throws(VaultError) {
-        database = try DatabaseEnvironment.acquire(in: home)
+        database = try DatabaseEnvironment.acquire(.protected, in: home)
         // One read of the root record proves that database and keys belong together.
-        _ = try RecordReader(keys, database).root(evenIfDamaged: evenIfDamaged)
-        queue = try WriteQueue(keys, database, in: home)
+        _ = try RecordReader(keys.records, database).root(evenIfDamaged: evenIfDamaged)
+        queue = try WriteQueue(keys.records, database, in: home)
         self.keys = keys
     }
 }

@@ -9,7 +9,7 @@ public struct VaultError: Error, Sendable, Hashable {
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// A stable word, also used in JSON output.
         public let description: String
-        private init(_ description: String) { self.description = description }
+        package init(_ description: String) { self.description = description }
 
         /// There is no vault at this place.
         public static let noVault = Code("noVault")
@@ -23,6 +23,12 @@ public struct VaultError: Error, Sendable, Hashable {
         public static let delayed = Code("delayed")
         /// No passcode attempt is left; only the recovery phrase opens the vault.
         public static let attemptsExhausted = Code("attemptsExhausted")
+        /// The vault was destroyed, or is being destroyed; nothing opens it any more.
+        public static let wiped = Code("wiped")
+        /// A change that was to be confirmed or finished is not under way.
+        public static let notPending = Code("notPending")
+        /// A wipe's receipt was signed with another key than the one given.
+        public static let receiptMismatch = Code("receiptMismatch")
         /// The home is older than what a key store remembers of it; only the recovery phrase opens it.
         public static let rollbackSuspected = Code("rollbackSuspected")
         /// A key store or chip that the vault needs could not be asked.
@@ -57,6 +63,12 @@ public struct VaultError: Error, Sendable, Hashable {
         public static let diskFull = Code("diskFull")
         /// The user may not read or write these files.
         public static let permissionDenied = Code("permissionDenied")
+        /// The open compartment is full.
+        public static let quotaExceeded = Code("quotaExceeded")
+        /// Written while the vault was locked, and not confirmed by its owner.
+        public static let unconfirmed = Code("unconfirmed")
+        /// The vault has no public key that could be written to while it is locked.
+        public static let noPublicKey = Code("noPublicKey")
         /// Another process holds the vault for longer than we wait.
         public static let busy = Code("busy")
         /// Reading or writing failed in another way; the reason has the system's words.

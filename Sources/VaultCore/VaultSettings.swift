@@ -16,7 +16,9 @@ package struct VaultSettings: Sendable {
     package var costs: DerivationParameters?
     /// The clock of delays.
     package var clock: any BootClock
-    /// Hardware that counts attempts and holds a share of new passcode slots; nil for the file tier.
+    /// What a wipe erases beside the vault.
+    package var wipeTargets: [any WipeTarget]
+    /// Hardware that can count attempts and hold a share of the passcode slot; nil where there is none.
     package var tier: (any AttemptTier)?
     /// Collections that need at least this assurance whatever the header says; of two minima the stricter one holds.
     package var minima: [String: Assurance] = [:]
@@ -25,11 +27,12 @@ package struct VaultSettings: Sendable {
 
     package init(
         limits: DerivationLimits = .standard, costs: DerivationParameters? = nil,
-        clock: any BootClock = SystemBootClock()
+        clock: any BootClock = SystemBootClock(), wipeTargets: [any WipeTarget] = []
     ) {
         self.limits = limits
         self.costs = costs
         self.clock = clock
+        self.wipeTargets = wipeTargets
     }
 
     /// Costs for a new passcode slot.
@@ -39,7 +42,13 @@ package struct VaultSettings: Sendable {
     }
 
     /// What every app and executable uses.
-    package static let standard = VaultSettings()
+    package static let standard: VaultSettings = {
+        var settings = VaultSettings()
+        #if os(Linux)
+        settings.tier = TPMLocation.standard.map(TPMAttemptTier.init)
+        #endif
+        return settings
+    }()
 
     /// One pass over 64 KiB, for tests and test executables: nothing below `Sources` may name it (checked by
     /// scripts/check-layout), and a vault made with it is refused by ``standard``.

@@ -4,7 +4,7 @@
 package struct BackupManifest: Sendable, Hashable {
     /// One file of the backup.
     package struct Entry: Sendable, Hashable {
-        /// `header`, `vault.mdb` or `files/` and 32 hexadecimal digits.
+        /// `header`, `vault.mdb`, one of the open compartment's files, or `files/` and 32 hexadecimal digits.
         package let path: String
         package let size: UInt64
         /// BLAKE3, 32 bytes.
@@ -39,7 +39,7 @@ package struct BackupManifest: Sendable, Hashable {
         return unsafe body + Array("end \(Hexadecimal.encode(checksum(body.span.bytes)))\n".utf8)
     }
 
-    /// Reads exactly what ``encoded(checksum:)`` writes. Paths are checked against the two fixed names and the one
+    /// Reads exactly what ``encoded(checksum:)`` writes. Paths are checked against the fixed names and the one
     /// pattern, so that a planted manifest cannot point outside the backup.
     package init(parsing bytes: [UInt8], checksum: (RawSpan) -> [UInt8]) throws(FormatError) {
         guard let text = String(validating: bytes, as: UTF8.self) else { throw .invalid(field: "manifest text") }
@@ -67,7 +67,7 @@ package struct BackupManifest: Sendable, Hashable {
     }
 
     private static func isAllowed(_ path: Substring) -> Bool {
-        if path == "header" || path == "vault.mdb" { return true }
+        if path == "header" || path == "vault.mdb" || OpenFiles.copied.contains(String(path)) { return true }
         guard path.hasPrefix("files/") else { return false }
         return Hexadecimal.decode(path.dropFirst(6))?.count == 16
     }

@@ -9,6 +9,8 @@ package struct KeybagLayout: Sendable, Hashable {
         case files = 3
         case log = 4
         case identity = 5
+        /// The seed of the private key that opens what was sealed to the vault while it was locked.
+        case inbox = 6
     }
 
     /// A key's purpose, epoch and place.

@@ -26,12 +26,13 @@ package struct RecordName: Sendable, Hashable {
 
 /// The value of a record in the database: epoch (32 bit), nonce (12), ciphertext, tag (16).
 package enum SealedRecord {
-    package static let epochSize = 4
-    package static let nonceSize = 12
-    package static let tagSize = 16
-    package static let boxOffset = epochSize + nonceSize
+    // Computed and inlined: a stored constant of another module is asked for by a call, at every read.
+    @inlinable package static var epochSize: Int { 4 }
+    @inlinable package static var nonceSize: Int { 12 }
+    @inlinable package static var tagSize: Int { 16 }
+    @inlinable package static var boxOffset: Int { epochSize + nonceSize }
     /// What sealing adds to a plaintext.
-    package static let overhead = boxOffset + tagSize
+    @inlinable package static var overhead: Int { boxOffset + tagSize }
 
     /// Authenticated data: vault id, epoch, lookup key, format version. The lookup key is a keyed hash of collection and
     /// name and so binds both.
@@ -45,10 +46,15 @@ package enum SealedRecord {
             output.store(id.integer(at: offset, as: UInt64.self) ?? 0, at: offset)
         }
         output.store(epoch, at: 16)
+        writeLookupKey(lookupKey, into: &output)
+        output.store(Header.formatVersion, at: 52)
+    }
+
+    /// Makes authenticated data that of another record of the same vault and epoch.
+    package static func writeLookupKey(_ lookupKey: RawSpan, into output: inout MutableRawSpan) {
         for offset in stride(from: 0, to: 32, by: 8) {
             output.store(lookupKey.integer(at: offset, as: UInt64.self) ?? 0, at: 20 + offset)
         }
-        output.store(Header.formatVersion, at: 52)
     }
 }
 
@@ -60,6 +66,10 @@ package struct RecordFields: Sendable, Hashable {
         case inline = 0
         /// In a file of its own; the content is a ``FileDescriptor``.
         case file = 1
+        /// Sealed to the vault's public key, name and all; in the open compartment only.
+        case sealed = 2
+        /// In the record itself, behind a ``RecordLabel``: taken in from the open compartment, not confirmed yet.
+        case inbox = 3
     }
 
     /// Who wrote it.
@@ -80,6 +90,8 @@ package struct RecordFields: Sendable, Hashable {
     package var modified: Int64
     package var collectionSize: Int
     package var nameSize: Int
+    /// Bytes of the ``RecordLabel`` between name and content; zero but for ``Kind/inbox``.
+    package var labelSize = 0
 
     package init(
         kind: Kind, origin: Origin, sequence: UInt64, created: Int64, modified: Int64,
@@ -95,7 +107,10 @@ package struct RecordFields: Sendable, Hashable {
     }
 
     /// Offset of the content in the plaintext.
-    package var contentOffset: Int { RecordFields.size + collectionSize + nameSize }
+    package var contentOffset: Int { labelOffset + labelSize }
+
+    /// Offset of what follows the name.
+    package var labelOffset: Int { RecordFields.size + collectionSize + nameSize }
 
     package func write(into bytes: inout MutableRawSpan) {
         bytes.store(RecordFields.version, at: 0)
@@ -125,6 +140,8 @@ package struct RecordFields: Sendable, Hashable {
         self.init(
             kind: kind, origin: origin, sequence: sequence, created: created, modified: modified,
             collectionSize: Int(collectionSize), nameSize: Int(nameSize))
+        guard origin == .open || kind != .inbox && kind != .sealed else { throw .invalid(field: "record") }
+        if kind == .inbox { labelSize = try RecordLabel.size(in: bytes, at: labelOffset) }
         guard contentOffset <= bytes.byteCount else { throw .invalid(field: "record") }
     }
 }

@@ -3,7 +3,8 @@
 /// Its key in the database is one zero byte, so no lookup key can be it. It is sealed like any record, its lookup key
 /// taken as 32 zero bytes.
 package struct RootRecord: Sendable, Hashable {
-    package static let size = 8 + 8 + 32 + 8 + 8
+    private static let plainSize = 8 + 8 + 32 + 8 + 8
+    private static let markedSize = plainSize + 8 + 32
     package static let databaseKey: [UInt8] = [0]
 
     /// Number of records.
@@ -16,11 +17,19 @@ package struct RootRecord: Sendable, Hashable {
     package var transaction: UInt64 = 0
     /// Values sealed under the keys of this record's epoch, this one included.
     package var seals: UInt64 = 0
+    /// What was taken in from the open compartment last; nil in vaults that never took anything in, which keep the
+    /// shorter record.
+    package var mark: OpenMark?
 
     package init() {}
 
+    /// Bytes of the plaintext.
+    package var size: Int { mark == nil ? RootRecord.plainSize : RootRecord.markedSize }
+    package static let maximumSize = markedSize
+    static let sizes = [plainSize, markedSize]
+
     package init(parsing bytes: RawSpan) throws(FormatError) {
-        guard bytes.byteCount == RootRecord.size, let count = bytes.integer(at: 0, as: UInt64.self),
+        guard RootRecord.sizes.contains(bytes.byteCount), let count = bytes.integer(at: 0, as: UInt64.self),
             let next = bytes.integer(at: 8, as: UInt64.self)
         else { throw .invalid(field: "root record") }
         self.count = count
@@ -28,6 +37,10 @@ package struct RootRecord: Sendable, Hashable {
         sum = Sum256(bytes, at: 16)
         transaction = bytes.integer(at: 48, as: UInt64.self) ?? 0
         seals = bytes.integer(at: 56, as: UInt64.self) ?? 0
+        guard bytes.byteCount == RootRecord.markedSize else { return }
+        mark = OpenMark(
+            sequence: bytes.integer(at: RootRecord.plainSize, as: UInt64.self) ?? 0,
+            sum: Sum256(bytes, at: RootRecord.plainSize + 8))
     }
 
     package func write(into bytes: inout MutableRawSpan) {
@@ -36,6 +49,23 @@ package struct RootRecord: Sendable, Hashable {
         for index in 0..<4 { bytes.store(sum.words[index], at: 16 + 8 * index) }
         bytes.store(transaction, at: 48)
         bytes.store(seals, at: 56)
+        guard let mark else { return }
+        bytes.store(mark.sequence, at: RootRecord.plainSize)
+        for index in 0..<4 { bytes.store(mark.sum.words[index], at: RootRecord.plainSize + 8 + 8 * index) }
+    }
+}
+
+/// How far the open compartment was taken in: written in the transaction that stores its items, so that after a kill
+/// before they are removed there they are known again.
+package struct OpenMark: Sendable, Hashable {
+    /// Items up to this sequence number are in the inbox, if they are the ones that the sum is of.
+    package var sequence: UInt64
+    /// Sum of a hash of each of them.
+    package var sum: Sum256
+
+    package init(sequence: UInt64, sum: Sum256) {
+        self.sequence = sequence
+        self.sum = sum
     }
 }
 
@@ -43,11 +73,16 @@ package struct RootRecord: Sendable, Hashable {
 /// check of the file that needs no key. The sealed number is the one that counts.
 package enum SealedRoot {
     package static let numberSize = 8
-    package static let size = RootRecord.size + SealedRecord.overhead + numberSize
+
+    /// Size of the value of a root record of this plaintext's size.
+    package static func size(of plaintext: Int) -> Int { plaintext + SealedRecord.overhead + numberSize }
+
+    /// Whether a root record's value can have this size.
+    package static func isSize(_ size: Int) -> Bool { RootRecord.sizes.contains { Self.size(of: $0) == size } }
 
     /// The number in clear of a value that lies in a page; nil where no root record can be.
     package static func transaction(ofValueAt offset: Int, size: Int, in page: RawSpan) -> UInt64? {
-        guard size == Self.size, page.byteCount - offset >= size else { return nil }
+        guard isSize(size), page.byteCount - offset >= size else { return nil }
         return page.integer(at: offset + size - numberSize, as: UInt64.self)
     }
 }

@@ -34,6 +34,23 @@ import VaultFormat
         #expect(try !vault.status().policy.isLockEnabled)
     }
 
+    @Test func theSecurityLogLearnsWhyTheKeysWent() async throws {
+        let scratch = Scratch()
+        let lock = AppLock(vault: try scratch.vault(), settings: LockSettings(isEnabled: true, timing: .immediately))
+        for event in [LockEvent.suspended, .systemLocked, .idleTimeout, .didEnterBackground, .forceLock] {
+            await lock.handle(.didBecomeActive)
+            try await lock.unlock(passcode: Scratch.secret("right"))
+            await lock.handle(event)
+        }
+        await lock.handle(.didBecomeActive)
+        try await lock.unlock(passcode: Scratch.secret("right"))
+        let entries = try lock.vault.securityLog().entries.filter { $0.event.name == "locked" }
+        #expect(
+            entries.map { $0.event["reason"] } == [
+                .text("suspend"), .text("system"), .text("idle"), .text("background"), .text("requested"),
+            ])
+    }
+
     @Test func nothingIsChangedWhileTheLockIsShut() async throws {
         let scratch = Scratch()
         let lock = AppLock(vault: try scratch.vault(), settings: LockSettings(isEnabled: true, timing: .never))
@@ -92,15 +109,16 @@ import VaultFormat
         let scratch = Scratch()
         let vault = try scratch.vault()
         try vault.changePolicy(passcode: Scratch.secret("right"), spending: vault.burnAttempt()) { policy in
-            policy.selfDestruct = true
             policy.attemptLimit = 3
             policy.delays = [0]
         }
+        try vault.changeSelfDestruct(to: true, passcode: Scratch.secret("right"), spending: vault.burnAttempt()) {}
         let lock = AppLock(vault: vault, settings: LockSettings(isEnabled: true, timing: .never))
         for text in ["one", "two", "three"] {
             await #expect(throws: VaultError.self) { try await lock.unlock(passcode: Scratch.secret(text)) }
         }
-        #expect(await lock.snapshot.state == .wiping)
+        #expect(await lock.snapshot.state == .wiped)
+        #expect(vault.isWiped)
         await #expect(throws: VaultError.self) { try await lock.unlock(passcode: Scratch.secret("right")) }
         #expect(!vault.isUnlocked)
     }
@@ -112,9 +130,7 @@ import VaultFormat
         await lock.handle(.authenticate)
         await lock.handle(.authenticationEnded(1, .biometricFailed))
         #expect(try vault.status().remainingAttempts == 5)
-        try vault.changePolicy(passcode: Scratch.secret("right"), spending: vault.burnAttempt()) {
-            $0.selfDestruct = true
-        }
+        try vault.changeSelfDestruct(to: true, passcode: Scratch.secret("right"), spending: vault.burnAttempt()) {}
         await lock.handle(.authenticate)
         for outcome in [AuthenticationOutcome.retry, .systemLockout, .hardwareBusy, .unavailable, .cancelled] {
             await lock.handle(.authenticationEnded(2, outcome))

@@ -12,7 +12,8 @@ extension World {
             return nil
         case .reboot:
             boot = 2
-            delayedUntil = nil  // the clock cannot tell; the ledger on disk can
+            isDelayOnDisk = isDelayed  // this clock cannot tell any more; the ledger begins the delay anew
+            delayedUntil = nil
             return nil
         case .clockGoesBack:
             now = 50
@@ -35,10 +36,15 @@ extension World {
     /// The ledger counts. It refuses nothing by itself.
     private mutating func refusal(of prompt: Prompt) -> AuthenticationOutcome {
         guard prompt.isCounted else { return .wrongSecret(retryAfterMilliseconds: 0, remaining: nil) }
+        if isDelayOnDisk {
+            isDelayOnDisk = false
+            delayedUntil = now + 3600
+            return .delayed(milliseconds: 3_600_000)
+        }
         wrongSecrets += 1
         let remaining = Int(World.limit) - Int(min(wrongSecrets, World.limit))
         if wrongSecrets >= World.limit, selfDestruct { return .wipeRequired }
-        let wait: UInt64 = wrongSecrets >= World.limit ? 3600 : wrongSecrets == 2 ? 10 : 0
+        let wait: UInt64 = wrongSecrets >= World.limit ? 3600 : 10
         if wait > 0 { delayedUntil = now + wait }
         return .wrongSecret(retryAfterMilliseconds: wait * 1000, remaining: remaining)
     }
@@ -65,6 +71,7 @@ extension World {
                 if ended.purpose == .unlock { hasKeys = true }
                 if ended.number == prompt?.number {
                     wrongSecrets = 0
+                    isDelayOnDisk = false
                     delayedUntil = nil
                 }
             }

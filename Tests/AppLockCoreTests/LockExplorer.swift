@@ -52,7 +52,7 @@ struct World: Hashable {
     enum Ending: Hashable { case none, wiping, wiped }
 
     /// The ledger's limit.
-    static let limit: UInt8 = 3
+    static let limit: UInt8 = 2
 
     let selfDestruct: Bool
     var machine: LockMachine
@@ -77,11 +77,31 @@ struct World: Hashable {
     // The ledger.
     var wrongSecrets: UInt8 = 0
     var delayedUntil: UInt64?
+    var isDelayOnDisk = false
 
     init(_ settings: LockSettings, selfDestruct: Bool) {
         self.selfDestruct = selfDestruct
         machine = LockMachine(settings: settings)
         isCovered = machine.isCovered
+    }
+
+    /// The cheap part of a world tells most of them apart; equality looks at all of it.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(now)
+        hasher.combine(boot)
+        hasher.combine(away.rawValue)
+        hasher.combine(wrongSecrets)
+        hasher.combine(prompt?.number)
+        hasher.combine(latePrompt?.number)
+        hasher.combine(awaySince)
+        hasher.combine(openedAt)
+        hasher.combine(delayedUntil)
+        hasher.combine(timer?.milliseconds)
+        let flags = [
+            hasKeys, isCovered, hasPendingChange, wasPrompted, machine.isShut, machine.settings.isEnabled,
+            ending == .none, ending == .wiped,
+        ]
+        hasher.combine(flags.reduce(0 as UInt8) { $0 << 1 | ($1 ? 1 : 0) })
     }
 
     static let boots: [[UInt8]] = [[], [1], [2]]

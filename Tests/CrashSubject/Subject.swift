@@ -26,13 +26,16 @@ import VaultCore
     }
 
     private static func run(_ mode: String, _ home: String, _ clock: FileClock, _ rest: [String]) throws -> Bool {
-        // These two read their orders from standard input; the others only watch it end.
+        // These read their orders from standard input; the others only watch it end.
         switch mode {
         case "guess":
             try Guesses.onDemand(home, clock, first: number(rest, 0))
             return true
         case "flip":
             try Flips.run(home, clock)
+            return true
+        case "open-garbage":
+            try OpenGarbage.run(home, clock)
             return true
         default: Parent.endWithIt()
         }
@@ -45,11 +48,19 @@ import VaultCore
         case "recover": try KeyChanges.recoveries(home, clock, from: number(rest, 0), phrase: number(rest, 1))
         case "rekey": try KeyChanges.rekeys(home, clock, from: number(rest, 0), phrase: number(rest, 1))
         case "policy": try PolicyChanges.endless(home, clock, from: number(rest, 0))
+        case "log": try LogAppends.endless(home, clock, first: number(rest, 0))
+        case "log-some": try LogAppends.some(home, clock, first: number(rest, 0), count: number(rest, 1))
         case "create": Homes.creations(below: home, clock)
         case "backup": try Homes.backups(of: home, clock, below: rest.first ?? "")
         case "script": try Script.run(home, clock)
         case "script-create": Script.create(home, clock)
         case "script-backup": try Script.backup(home, clock, to: rest.first ?? "")
+        case "open-script": try OpenWork.script(home, clock)
+        case "open-mix": try OpenWork.mix(home, clock, writer: number(rest, 0), count: number(rest, 1))
+        case "wipe-limit": try Wipes.reachLimit(home, clock, guess: number(rest, 0))
+        case "wipe-owner": try Wipes.byOwner(home, clock)
+        case "wipe-start": Wipes.start(home, clock)
+        case "toggle": try Wipes.toggle(home, clock)
         case "small-disk": try SmallDisk.run(home, clock)
         default: return false
         }

@@ -65,7 +65,9 @@ final class Scratch {
         try? FileManager.default.removeItem(atPath: target)
         try FileManager.default.createDirectory(
             atPath: "\(target)/files", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        let names = ["header", "ledger", "vault.mdb"]
+        let names = ["header", "ledger", "vault.mdb", "open.pub", "log", "log.old", "log.state"].filter {
+            FileManager.default.fileExists(atPath: "\(source)/\($0)")
+        }
         let files = try FileManager.default.contentsOfDirectory(atPath: "\(source)/files").map { "files/\($0)" }
         for name in names + files {
             try FileManager.default.copyItem(atPath: "\(source)/\(name)", toPath: "\(target)/\(name)")

@@ -63,6 +63,22 @@ import Testing
         #expect(hexadecimal(derived.revealed()) == vector.derived.prefix(64), length)
     }
 
+    @Test func aPaddedBlockGivesTheDigestOfItsFirstBytes() throws {
+        let key = Array(BLAKE3Vector.key.utf8)
+        for count in 0...64 {
+            let input = blake3Input(count)
+            let block = input + [UInt8](repeating: 0, count: 64 - count)
+            let digest = unsafe try BLAKE3.keyedHash(padded: block.span.bytes, count: count, key: key.span.bytes)
+            #expect(try digest == BLAKE3.keyedHash(input, key: key), "\(count) bytes")
+        }
+        for (size, count) in [(63, 10), (65, 10), (64, 65), (64, -1)] {
+            let block = [UInt8](repeating: 0, count: size)
+            #expect(throws: CryptographyError.invalidSize) {
+                unsafe try BLAKE3.keyedHash(padded: block.span.bytes, count: count, key: key.span.bytes)
+            }
+        }
+    }
+
     @Test func splittingTheInputChangesNothing() throws {
         var random = SeededGenerator(printedFor: #function)
         let key = random.bytes(32)

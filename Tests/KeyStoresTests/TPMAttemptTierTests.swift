@@ -1,5 +1,6 @@
 import Foundation
 import KeyStores
+import RealParts
 import SecretMemory
 import Testing
 
@@ -55,7 +56,7 @@ struct TPMAttemptTierTests {
 
     init() throws {
         chip = try SoftwareTPM()
-        tier = TPMAttemptTier(at: chip.location)
+        tier = TPMAttemptTier(at: TPMLocation(chip.location))
     }
 
     @Test func theRightAuthorisationGetsTheShareAndAWrongOneIsCounted() throws {
@@ -111,7 +112,7 @@ struct TPMAttemptTierTests {
     @Test func anotherChipIsForeign() throws {
         let (_, object) = try tier.make(1, limit: 5)
         let other = try SoftwareTPM()
-        #expect(try TPMAttemptTier(at: other.location).ask(object, 1) == .foreign)
+        #expect(try TPMAttemptTier(at: TPMLocation(other.location)).ask(object, 1) == .foreign)
         #expect(try chip.tool("tpm2_clear").status == 0)
         #expect(try tier.ask(object, 1) == .foreign)
     }

@@ -90,7 +90,9 @@ final class CountingChip: AttemptTier {
     func create() throws -> (vault: Vault, phrase: RecoveryPhraseBox) {
         let passcode = try secret("right")
         let phrase = try Vault.create(at: home.path, passcode: passcode, settings: settings)
-        return (try Vault(at: home.path, settings: settings), RecoveryPhraseBox(phrase))
+        let vault = try Vault(at: home.path, settings: settings)
+        try vault.enrolHardware(passcode: passcode, spending: vault.burnAttempt(), phrase: phrase)
+        return (vault, RecoveryPhraseBox(phrase))
     }
 
     @Test func theShareIsNeededAndTheRightPasscodeGetsIt() throws {
@@ -142,10 +144,39 @@ final class CountingChip: AttemptTier {
         #expect(errorCode { try vault.unlock("right") } == .hardwareDestroyed)
         #expect(try vault.status().remainingAttempts == 5)
         let new = try secret("new")
-        _ = try vault.recover(phrase: phrase.phrase, newPasscode: new)
+        #expect(try !vault.recover(phrase: phrase.phrase, newPasscode: new).hardwareWasDropped)
         vault.lock()
         try vault.unlock("new")
         #expect(chip.objectCount == 1)
+    }
+
+    @Test func enrollingNeedsThePhraseAndCanBeTakenBack() throws {
+        let (vault, phrase) = try create()
+        let passcode = try secret("right")
+        try vault.removeHardware(passcode: passcode, spending: vault.burnAttempt())
+        #expect(chip.objectCount == 0)
+        try home.open().unlock("right")
+        let other = try Vault.newRecoveryPhrase()
+        let code = errorCode {
+            try vault.enrolHardware(passcode: passcode, spending: vault.burnAttempt(), phrase: other)
+        }
+        #expect(code == .wrongPhrase)
+        #expect(chip.objectCount == 0)
+        let plain = try home.open()
+        #expect(
+            errorCode {
+                try plain.enrolHardware(passcode: passcode, spending: plain.burnAttempt(), phrase: phrase.phrase)
+            } == .hardwareUnavailable)
+        #expect(try vault.status().remainingAttempts == 5)
+        #expect(try home.open().status().slots.count == 2)
+    }
+
+    @Test func aRecoveryElsewhereDropsTheChipAndSaysSo() throws {
+        let (_, phrase) = try create()
+        let elsewhere = try home.open()
+        let new = try secret("new")
+        #expect(try elsewhere.recover(phrase: phrase.phrase, newPasscode: new).hardwareWasDropped)
+        try home.open().unlock("new")
     }
 
     @Test func aNewPasscodeOrPolicyHasANewShareAndEndsTheOld() throws {

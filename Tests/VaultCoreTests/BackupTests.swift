@@ -15,7 +15,7 @@ import VaultFormat
         vault.lock()
         let backup = try TestHome()
         let report = try vault.backup(to: backup.path)
-        #expect(report.files == 3)
+        #expect(report.files == 4)
         try vault.unlock("right")
         try vault.put([1], "after the backup")
 

@@ -9,9 +9,9 @@ import VaultFormat
         let vault = try home.open()
         let passcode = try secret("right")
         try vault.changePolicy(passcode: passcode, spending: vault.burnAttempt()) { policy in
-            policy.selfDestruct = selfDestruct
             policy.countsBiometricFailures = counts
         }
+        if selfDestruct { try vault.setSelfDestruct(true) }
         return vault
     }
 

@@ -398,8 +398,8 @@ private struct Values {
     }
 }
 
-/// Runs the script.
-private enum Decryptor {
+/// Runs the scripts that read what we write.
+enum Decryptor {
     enum Secret {
         case passcode(String)
         case phrase(String)
@@ -422,9 +422,8 @@ private enum Decryptor {
     }
 
     // This file is <package root>/Tests/VaultCoreTests/DecryptorTests.swift.
-    private static let script = URL(filePath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "scripts/holdfast_decrypt.py").path
+    private static let scripts = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().appending(path: "scripts")
 
     static func run(_ home: String, _ secret: Secret, _ arguments: String...) throws -> Result {
         let (option, input) =
@@ -433,7 +432,15 @@ private enum Decryptor {
             case .phrase(let text): ("--phrase-fd", text)
             }
         let words = try #require(python).split(separator: " ").map(String.init)
+        let script = scripts.appending(path: "holdfast_decrypt.py").path
         return try start(words + ["-B", script, option, "0", home] + arguments, input: input + "\n")
+    }
+
+    /// Runs the verifier of the security log.
+    static func verifyLog(_ home: String, _ option: String, _ secret: String, _ arguments: String...) throws -> Result {
+        let words = try #require(python).split(separator: " ").map(String.init)
+        let script = scripts.appending(path: "holdfast_log_verify.py").path
+        return try start(words + ["-B", script, option, "0", home] + arguments, input: secret + "\n")
     }
 
     /// Changes the database behind the vault's back: `edit` has a transaction `t`, a cursor, and `old`, a transaction on
@@ -487,7 +494,7 @@ extension RecoveryPhraseBox {
 
 extension Vault {
     /// Rekeys with a new phrase and gives its words.
-    fileprivate func rekeyForTest(_ passcode: String, to new: String) throws -> String {
+    func rekeyForTest(_ passcode: String, to new: String) throws -> String {
         let box = RecoveryPhraseBox(try Vault.newRecoveryPhrase())
         let old = try secret(passcode)
         let next = try secret(new)
@@ -502,5 +509,37 @@ extension [UInt8] {
         var copy = self
         copy[offset] ^= 1
         return copy
+    }
+}
+
+/// What was written while locked, in the other reader.
+@Suite(.enabled(if: Decryptor.python != nil, Decryptor.missing))
+struct OpenDecryptorTests {
+    @Test func readsTheOpenCompartmentAndTheInbox() throws {
+        let home = try TestHome()
+        let vault = try home.locked()
+        #expect(try Decryptor.run(home.path, .passcode("right"), "open").lines.isEmpty)
+        try vault.open.put(pattern(300), "plain", "c")
+        try vault.open.put(pattern(300_000), "large")
+        try vault.open.drop(pattern(500), "sealed", "s")
+        vault.open.close()
+        let items = try Decryptor.run(home.path, .passcode("right"), "open")
+        #expect(items.status == 0 && items.errors == "" && items.lines.count == 3, "\(items.errors)")
+        #expect(items.lines.filter { $0.contains("\"sealed\": true") }.count == 1)
+        for (collection, name, bytes) in [("c", "plain", pattern(300)), ("s", "sealed", pattern(500))] {
+            let got = try Decryptor.run(home.path, .passcode("right"), "open-get", collection, name)
+            #expect(got.status == 0 && got.output == bytes, "\(got.errors)")
+        }
+        try vault.unlock("right")
+        vault.lock()
+        #expect(try Decryptor.run(home.path, .passcode("right"), "open").lines.isEmpty)
+        let listed = try Decryptor.run(home.path, .passcode("right"), "list")
+        #expect(listed.status == 0 && listed.lines.count == 3, "\(listed.errors)")
+        #expect(
+            listed.lines.allSatisfy { $0.contains("\"origin\": \"open\"") && $0.contains("\"collection\": \"inbox\"") })
+        #expect(listed.text.contains("\"original\": {\"collection\": \"s\", \"name\": \"sealed\", \"sealed\": true}"))
+        let sealed = try Decryptor.run(home.path, .passcode("right"), "get", "inbox", "sealed")
+        #expect(sealed.output == pattern(500))
+        #expect(try Decryptor.run(home.path, .passcode("right"), "verify").text.contains("\"intact\": true"))
     }
 }

@@ -20,9 +20,9 @@ import VaultFormat
         try vault.unlock("right")
         try vault.put([1, 2, 3], "kept")
         let passcode = try secret("right")
+        try vault.setSelfDestruct(true)
         let policy = try vault.changePolicy(passcode: passcode, spending: vault.burnAttempt()) { policy in
             policy.isLockEnabled = true
-            policy.selfDestruct = true
             policy.selfDestructCountdown = 600
             policy.collectionMinima = ["work": .keyBound]
             policy.fallback = .convenient

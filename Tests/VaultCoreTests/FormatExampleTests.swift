@@ -62,7 +62,7 @@ import Testing
         let keys = try keys()
         let lookup = try keys.current.lookupKey(collection: "default", name: "é")
         #expect(try lookup.bytes == example["lookup key"])
-        var cipher = try RecordCipher(keys)
+        var cipher = try RecordCipher(keys.records)
         let record = try example["record"]
         let size = try record.withRawSpan { record in try lookup.withBytes { try cipher.open(record, lookupKey: $0) } }
         let plaintext = cipher.withPlaintext(size) { $0.array }
@@ -97,19 +97,106 @@ import Testing
         }
         #expect(plaintext == Array("content".utf8))
     }
+
+    /// The values of section 21.
+    @Test func logKeyOpensTheEntry() throws {
+        let log = try Example("## 21. Security log\n", block: 2)
+        let vault = try #require(VaultID(bytes: example["vault id"]))
+        let front = try LogFront(parsing: log["log front"], checksum: HeaderFile.checksum)
+        #expect(front.vault == vault && front.first == 0 && front.chain.bytes == Array(0xF0...0xFF))
+        let root = Array(0xC0...0xDF) as [UInt8]
+        var key = try root.withRawSpan { root throws(VaultError) in
+            try LogKey(root: root, vault: vault, chain: front.chain)
+        }
+        #expect(try key.withBytes { $0.array } == log["log K(0)"])
+        let entry = try log["log entry"].withRawSpan { key.open($0, at: 0, vault: vault, chain: front.chain) }
+        let moment = LogMoment(wall: 1000, bootID: [UInt8](repeating: 0, count: 16), milliseconds: 5)
+        #expect(entry == LogEntry(moment: moment, event: .created))
+        try key.evolve()
+        #expect(try key.withBytes { $0.array } == log["log K(1)"])
+    }
 }
 
-/// The block of values at the end of the document.
+/// The values of section 20, computed in the same way.
+@Suite struct OpenFormatExampleTests {
+    private let example: Example
+    private let vault: VaultID
+
+    init() throws {
+        vault = try #require(try VaultID(bytes: Example()["vault id"]))
+        example = try Example("**Example values**")
+    }
+
+    @Test func theKeyOpensTheRecord() throws {
+        let file = try example["open.key"]
+        let hasKey = try file.withRawSpan { file throws(FormatError) in
+            try OpenKeyFile.check(file, vault: vault, checksum: HeaderFile.checksum)
+        }
+        #expect(try hasKey && Array(file[OpenKeyFile.keyRange]) == example["open key"])
+        let keys = try RecordKeys(openKey: secret(example["open key"]), vault: vault)
+        #expect(try keys.domain.bytes == example["domain"])
+        #expect(try keys.current.records.withBytes { $0.array } == example["records key"])
+        #expect(try keys.current.names.withBytes { $0.array } == example["names key"])
+        let lookup = try keys.current.lookupKey(collection: "default", name: "é")
+        #expect(try lookup.bytes == example["lookup key"])
+        var cipher = try RecordCipher(keys)
+        let record = try example["record"]
+        let size = try record.withRawSpan { record in try lookup.withBytes { try cipher.open(record, lookupKey: $0) } }
+        let plaintext = cipher.withPlaintext(size) { $0.array }
+        let fields = try plaintext.withRawSpan { bytes throws(FormatError) in try RecordFields(parsing: bytes) }
+        #expect(fields.sequence == 7 && fields.created == 1000 && fields.modified == 2000 && fields.origin == .open)
+        #expect(String(decoding: plaintext[32...], as: UTF8.self) == "defaultévalue")
+        let term = record.withRawSpan { OpenContents.term(lookup, $0) }
+        #expect(try term == example["identity"].withRawSpan { Sum256($0) })
+    }
+
+    @Test func theSeedOpensTheSealedItem() throws {
+        let key = try InboxKey(seed: secret(example["seed"]), vault: vault)
+        #expect(try key.privateKey.scalar().withBytes { $0.array } == example["private key"])
+        #expect(try key.privateKey.publicKey.compressed == example["public key"])
+        let file = try OpenPublicKeyFile(parsing: example["open.pub"], checksum: HeaderFile.checksum)
+        #expect(try file.vault == vault && file.epoch == 1 && file.point == example["public key"])
+        #expect(try file.tag == example["tag"] && InboxKey.tag(file, seed: secret(example["seed"])).bytes == file.tag)
+        let shared = try key.privateKey.sharedSecret(
+            with: example["ephemeral public key"].withRawSpan { point throws(CryptographyError) in
+                try P256PublicKey(compressed: point)
+            })
+        #expect(try shared.withBytes { $0.array } == example["shared x"])
+        let item = try example["sealed item"]
+        let opened = try item.withRawSpan { item throws(VaultError) in
+            try SealedItem.open(item, with: key, vault: vault)
+        }
+        let plaintext = opened.withBytes { $0.array }
+        let fields = try plaintext.withRawSpan { bytes throws(FormatError) in try RecordFields(parsing: bytes) }
+        #expect(fields.sequence == 0 && fields.created == 1000 && fields.modified == 1000 && fields.kind == .inline)
+        #expect(String(decoding: plaintext[32...], as: UTF8.self) == "defaultévalue")
+        // And the same bytes are sealed with the same ephemeral key.
+        let ephemeral = try P256PrivateKey(scalar: secret(example["ephemeral private key"]))
+        let associated = vault.bytes + Array("inbox".utf8) + [1, 0, 0, 0, 1, 0, 0, 0]
+        let empty: [UInt8] = []
+        let box = try unsafe P256SealedBox.seal(
+            plaintext.span.bytes, empty.span.bytes, to: key.privateKey.publicKey, context: vault.bytes.span.bytes,
+            authenticating: associated.span.bytes, with: ephemeral)
+        #expect(box == Array(item[4...]))
+        let record = try #require(RecordName(collection: "default", name: "é"))
+        #expect(try RecordLabel(record: record, wasSealed: true).encoded == example["label"])
+    }
+}
+
+/// A block of values in the document.
 private struct Example {
     private var values: [String: String] = [:]
 
-    init() throws {
+    /// - Parameters:
+    ///   - heading: What the values stand below.
+    ///   - block: Which of the section's blocks.
+    init(_ heading: String = "## 19. Example values", block number: Int = 1) throws {
         // This file is <package root>/Tests/VaultCoreTests/FormatExampleTests.swift.
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         let text = try String(contentsOf: root.appending(path: "Docs/vault-format.md"), encoding: .utf8)
-        let section = try #require(text.components(separatedBy: "## 19. Example values\n").last)
-        let block = try #require(section.components(separatedBy: "```\n").dropFirst().first)
+        let section = try #require(text.components(separatedBy: heading).last)
+        let block = try #require(section.components(separatedBy: "```\n").dropFirst(2 * number - 1).first)
         var name = ""
         for line in block.split(separator: "\n") {
             if line.hasPrefix("    ") {

@@ -1,5 +1,6 @@
 import Foundation
 import SecretMemory
+import Synchronization
 import Testing
 import VaultFormat
 
@@ -64,6 +65,95 @@ import VaultFormat
         reader.wait(for: 1)
         locker.wait(for: 1)
         #expect(vault.isUnlocked, "unlocked after the lock")
+    }
+
+    @Test("a lock returns when the readers that were let in before are out", arguments: [false, true])
+    func lockWaitsForReaders(isReaderKept: Bool) throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        try vault.put([1], "name")
+        if isReaderKept { _ = try vault.get("name") }
+        let inside = Steps()
+        let mayLeave = Steps()
+        let isOut = Atomic(false)
+        let wasOut = Atomic(false)
+        let reader = thread {
+            try? vault.withValue(for: "name") { _ in
+                inside.reach()
+                mayLeave.wait(for: 1)
+                isOut.store(true, ordering: .sequentiallyConsistent)
+            }
+        }
+        inside.wait(for: 1)
+        let locker = thread {
+            vault.lock()
+            wasOut.store(isOut.load(ordering: .sequentiallyConsistent), ordering: .sequentiallyConsistent)
+        }
+        while vault.isUnlocked { sched_yield() }
+        for _ in 0..<1_000 { sched_yield() }
+        mayLeave.reach()
+        reader.wait(for: 1)
+        locker.wait(for: 1)
+        let waited = wasOut.load(ordering: .sequentiallyConsistent)
+        #expect(waited)
+    }
+
+    @Test("nobody reads after a lock, whatever many threads do at once")
+    func nobodyReadsAfterALock() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        try vault.put([1, 2, 3], "name")
+        let inside = Atomic(0)
+        let reads = Atomic(0)
+        let others = Atomic(0)
+        let isOver = Atomic(false)
+        let threads = (0..<6).map { _ in
+            thread {
+                while !isOver.load(ordering: .relaxed) {
+                    do {
+                        try vault.withValue(for: "name") { value in
+                            inside.add(1, ordering: .sequentiallyConsistent)
+                            if value.array != [1, 2, 3] { others.add(1, ordering: .relaxed) }
+                            sched_yield()
+                            inside.subtract(1, ordering: .sequentiallyConsistent)
+                        }
+                        reads.add(1, ordering: .relaxed)
+                    } catch let error as VaultError where error.code == .locked {
+                        sched_yield()
+                    } catch { others.add(1, ordering: .relaxed) }
+                }
+            }
+        }
+        var seen = 0
+        for _ in 0..<20 {
+            while reads.load(ordering: .relaxed) < seen + 50 { sched_yield() }
+            vault.lock()
+            let still = inside.load(ordering: .sequentiallyConsistent)
+            #expect(still == 0)
+            seen = reads.load(ordering: .relaxed)
+            try vault.unlock("right")
+        }
+        isOver.store(true, ordering: .relaxed)
+        for ended in threads { ended.wait(for: 1) }
+        let surprises = others.load(ordering: .relaxed)
+        #expect(surprises == 0)
+        #expect(try vault.get("name") == [1, 2, 3])
+    }
+
+    @Test func aClosureThatLocksAndUnlocksReadsOn() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        try vault.put([1], "name")
+        _ = try vault.get("name")
+        let read = try vault.withValue(for: "name") { value in
+            vault.lock()
+            #expect(throws: VaultError.self) { try vault.get("name") }
+            try vault.unlock("right")
+            // The buffer of the reader that was recalled is this closure's until it ends.
+            return try vault.get("name") + value.array
+        }
+        #expect(read == [1, 1])
+        #expect(try vault.get("name") == [1])
     }
 
     @Test func finishingARekeyDoesNotUndoALock() throws {

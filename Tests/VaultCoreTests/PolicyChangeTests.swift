@@ -11,10 +11,10 @@ import VaultFormat
         let passcode = try secret("right")
         let changed = try vault.changePolicy(passcode: passcode, spending: vault.burnAttempt()) { policy in
             policy.attemptLimit = 3
-            policy.selfDestruct = true
+            policy.lockTiming = .never
         }
         #expect(changed.attemptLimit == 3)
-        #expect(changed.selfDestruct)
+        #expect(changed.lockTiming == .never)
         #expect(try vault.status().policy == changed)
         #expect(vault.authenticatedPolicy == changed)
         #expect(try vault.get("name") == [1, 2, 3])
@@ -43,10 +43,10 @@ import VaultFormat
         let vault = try home.open()
         let passcode = try secret("wrong")
         let code = errorCode {
-            try vault.changePolicy(passcode: passcode, spending: vault.burnAttempt()) { $0.selfDestruct = true }
+            try vault.changePolicy(passcode: passcode, spending: vault.burnAttempt()) { $0.attemptLimit = 9 }
         }
         #expect(code == .wrongPasscode)
-        #expect(try !vault.status().policy.selfDestruct)
+        #expect(try vault.status().policy.attemptLimit == 5)
         #expect(try vault.status().remainingAttempts == 4)
     }
 }

@@ -37,7 +37,7 @@ import VaultFormat
     @Test func whatNoWriterWritesIsRefused() {
         let plaintext = Self.bytes + repeated(0x61, 131_072)
         #expect(error(plaintext) == nil)
-        for (offset, byte) in [(0, 0), (0, 2), (1, 2), (1, 255), (2, 2), (2, 255), (3, 1)] as [(Int, UInt8)] {
+        for (offset, byte) in [(0, 0), (0, 2), (1, 4), (1, 255), (2, 2), (2, 255), (3, 1)] as [(Int, UInt8)] {
             #expect(error(plaintext.with(byte, at: offset)) == .invalid(field: "record"))
         }
         let huge = (Self.bytes + repeated(0x61, 65_535)).replacing(at: 4, with: [0xFF, 0xFF, 0xFF, 0xFF])
@@ -93,17 +93,28 @@ import VaultFormat
         let root = try parse(bytes)
         #expect(root.count == 0x0102 && root.nextSequence == .max && root.sum == sum.lend { Sum256($0) })
         #expect(root.transaction == 0x0304 && root.seals == 5)
-        var written = repeated(0, RootRecord.size)
+        var written = repeated(0, RootRecord().size)
         written.lendForWriting { root.write(into: &$0) }
         #expect(written == bytes)
-        #expect(RootRecord.databaseKey == [0] && RootRecord.size == 64)
-        var empty = repeated(0xFF, RootRecord.size)
+        #expect(RootRecord.databaseKey == [0] && RootRecord().size == 64)
+        var empty = repeated(0xFF, RootRecord().size)
         empty.lendForWriting { RootRecord().write(into: &$0) }
         #expect(empty == repeated(0, 8) + [1] + repeated(0, 55))
     }
 
+    @Test func aMarkMakesItLonger() throws {
+        let sum = Array(0xA0...0xBF) as [UInt8]
+        let bytes = repeated(3, 64) + little(UInt64(0x0A0B)) + sum
+        let root = try parse(bytes)
+        #expect(root.mark == OpenMark(sequence: 0x0A0B, sum: sum.lend { Sum256($0) }) && root.size == 104)
+        var written = repeated(0, 104)
+        written.lendForWriting { root.write(into: &$0) }
+        #expect(written == bytes)
+        #expect(SealedRoot.isSize(64 + 40) && SealedRoot.isSize(104 + 40) && !SealedRoot.isSize(64 + 41))
+    }
+
     @Test func everyOtherSizeIsRefused() {
-        for count in Array(0..<64) + [65, 128] {
+        for count in Array(0..<64) + [65, 103, 105, 128] {
             #expect(throws: FormatError.invalid(field: "root record")) { try parse(repeated(1, count)) }
         }
     }

@@ -95,7 +95,7 @@ extension LockMachine {
         switch state {
         case .locked, .authenticating, .delayed, .wiping, .wiped: true
         case .disabled: false
-        case .unlocked: !(absences.isEmpty || isCoverLifted && absences == .inactive)
+        case .unlocked: !(absences.isEmpty || isCoverLifted)
         }
     }
 

@@ -24,6 +24,18 @@ extension BLAKE3 {
         return hasher.finalize()
     }
 
+    /// The keyed digest of the first `count` of 64 bytes, of which the others are zero: for short inputs that the caller
+    /// puts together anyway.
+    /// - Parameter key: 32 bytes.
+    /// - Throws: ``CryptographyError/invalidSize``.
+    package static func keyedHash(
+        padded block: RawSpan, count: Int, key: RawSpan
+    ) throws(CryptographyError) -> Digest {
+        guard block.byteCount == 64, 0...64 ~= count else { throw .invalidSize }
+        let flags = Flag.keyedHash | Flag.chunkStart | Flag.chunkEnd | Flag.root
+        return Digest(try compress(keyWords(key), block, at: 0, counter: 0, length: UInt32(count), flags: flags))
+    }
+
     /// A 32-byte key for one purpose, from key material of any size (BLAKE3 paper, section 2.3).
     ///
     /// The material must be unguessable: this is no password hash.

@@ -32,7 +32,7 @@ struct Command: Sendable {
     /// The command and its arguments as help shows them.
     var usage: String {
         var parts = ["holdfast"] + words
-        parts += places.map { $0.isRest ? "[\($0.name)...]" : $0.name }
+        parts += places.map { $0.isRest ? "[\($0.name)...]" : $0.isOptional ? "[\($0.name)]" : $0.name }
         parts += options.filter { $0 != Options.help.option }.map { "[\($0.synopsis)]" }
         return parts.joined(separator: " ")
     }

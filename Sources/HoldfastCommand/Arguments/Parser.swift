@@ -68,7 +68,7 @@ struct Parser {
         guard let command else {
             // `--` ends options, also before the command.
             let candidates = CommandTable.nextWords(words)
-            guard candidates.contains(word) else {
+            guard candidates.contains(word) || CommandTable.command(words + [word]) != nil else {
                 let spoken = (words + [word]).joined(separator: " ")
                 let same = CommandTable.group(words).first {
                     $0.words.count == words.count + 1 && $0.synonyms.contains(word)
@@ -99,7 +99,9 @@ struct Parser {
         for option in CommandTable.general where arguments.contains(option) && !command.options.contains(option) {
             throw usage("\(command.name) takes no \(option.spelled)")
         }
-        if arguments.places.count < command.places.count, !command.places[arguments.places.count].isRest {
+        if arguments.places.count < command.places.count, !command.places[arguments.places.count].isRest,
+            !command.places[arguments.places.count].isOptional
+        {
             throw usage("\(command.name): \(command.places[arguments.places.count].name) is missing")
         }
         return .run(command, arguments)

@@ -1,4 +1,5 @@
 internal import Holdfast
+internal import HoldfastAgent
 
 #if canImport(Glibc)
 internal import Glibc
@@ -12,20 +13,21 @@ extension Command {
         details: [
             "A table on a terminal; else one line per record with collection, name, bytes and time of the last change "
                 + "(UTC), separated by tabs. Control characters and the like in names are shown as \\u{...} and a "
-                + "backslash as two."
+                + "backslash as two.",
+            "Where any record was written while the vault was locked, one more column says so: origin, protected or open. "
+                + "With --open the open compartment is listed, and no passcode asked for.",
         ],
-        options: [Options.onlyCollection.option, Options.json.option] + Options.unlocking, run: listRecords)
+        options: [Options.onlyCollection.option, Options.open.option, Options.json.option] + Options.unlocking,
+        run: listRecords)
 }
 
 private func listRecords(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    let vault = try Unlocking.open(arguments)
-    let records = try vaultCall { try vault.records(in: arguments[Options.onlyCollection]) }
-    let outOfReach = vault.collectionsOutOfReach.count
-    if outOfReach > 0 {
-        Output.note(
-            "\(Format.count(outOfReach, "collection")) not listed: the vault's rules ask for more than this unlock proves "
-                + "(holdfast lock-policy show)")
-    }
+    if arguments[Options.open] { return try OpenItems.list(arguments) }
+    return try showRecords(records(arguments), arguments)
+}
+
+func showRecords(_ records: [Vault.RecordInfo], _ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let showsOrigin = records.contains { $0.origin != .protected }
     if arguments[Options.json] {
         try Output.write(.object(["records": .array(records.map(\.json))]))
     } else if Descriptors.isTerminal(STDOUT_FILENO) {
@@ -33,12 +35,14 @@ private func listRecords(_ arguments: Arguments) throws(CommandError) -> ExitCod
             Output.remark("no records")
             return .done
         }
-        var table = Table(["COLLECTION", "NAME", "SIZE", "CHANGED"], rightAligned: [2])
+        let titles = ["COLLECTION", "NAME", "SIZE", "CHANGED"] + (showsOrigin ? ["ORIGIN"] : [])
+        var table = Table(titles, rightAligned: [2])
         for record in records {
-            table.append([
+            let cells = [
                 Escaping.name(record.collection), Escaping.name(record.name), Format.size(record.size),
                 Format.localTime(milliseconds: record.modified),
-            ])
+            ]
+            table.append(cells + (showsOrigin ? [record.originWords] : []))
         }
         try Output.write(table.text)
     } else {
@@ -46,10 +50,28 @@ private func listRecords(_ arguments: Arguments) throws(CommandError) -> ExitCod
             records.map { record in
                 let time = Format.timestamp(milliseconds: record.modified) ?? "-"
                 let cells = [Escaping.name(record.collection), Escaping.name(record.name), "\(record.size)", time]
-                return cells.joined(separator: "\t") + "\n"
+                return (cells + (showsOrigin ? [record.originWords] : [])).joined(separator: "\t") + "\n"
             }.joined())
     }
     return .done
+}
+
+private func records(_ arguments: Arguments) throws(CommandError) -> [Vault.RecordInfo] {
+    let collection = arguments[Options.onlyCollection]
+    if (collection ?? "").utf8.count <= 255,
+        let records = try AgentAccess.use(arguments, { agent, _ in try agent.list(collection) })
+    {
+        return records
+    }
+    let vault = try Unlocking.open(arguments)
+    let records = try vaultCall { try vault.records(in: collection) }
+    let outOfReach = vault.collectionsOutOfReach.count
+    if outOfReach > 0 {
+        Output.note(
+            "\(Format.count(outOfReach, "collection")) not listed: the vault's rules ask for more than this unlock proves "
+                + "(holdfast lock-policy show)")
+    }
+    return records
 }
 
 extension Vault.RecordInfo {
@@ -58,7 +80,9 @@ extension Vault.RecordInfo {
             "collection": .text(collection), "name": .text(name), "size": .count(size),
             "created": Format.timestamp(milliseconds: created).map { .text($0) } ?? .null,
             "modified": Format.timestamp(milliseconds: modified).map { .text($0) } ?? .null,
-            "isFile": .boolean(isFile),
+            "isFile": .boolean(isFile), "origin": .text(origin.rawValue), "isSealed": .boolean(isSealed),
         ])
     }
+
+    fileprivate var originWords: String { isSealed ? "open, sealed" : origin.rawValue }
 }

@@ -29,6 +29,10 @@ private func recoverVault(_ arguments: Arguments) throws(CommandError) -> ExitCo
             "WARNING: something else than Holdfast had changed the vault's header. The rules are the standard ones again "
                 + "and other ways to open the vault were removed; run holdfast verify")
     }
+    if recovery.hardwareWasDropped {
+        Output.note(
+            "NOTE: the passcode was under a TPM that could not be asked; it is under none now (holdfast enroll tpm)")
+    }
     Output.remark("the new passcode opens the vault; the recovery phrase is unchanged")
     return .done
 }

@@ -19,6 +19,7 @@ private func verifyVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
     if arguments[Options.clean] && result.isIntact {
         try finishRekey(vault)
         removed = try vaultCall { try vault.removeOrphanedFiles() }
+        if vault.open.removeSetAside() { result.open.hasSetAside = false }
         result.orphanedFiles = max(0, result.orphanedFiles - (removed ?? 0))
     }
     if arguments[Options.json] {
@@ -43,8 +44,29 @@ private func json(_ result: Vault.Verification, _ removed: Int?) -> JSON {
         "damagedRecords": .integer(Int64(result.damagedRecords)),
         "damagedFiles": .array(result.damagedFiles.map(\.json)), "isRolledBack": .boolean(result.isRolledBack),
         "orphanedFiles": .integer(Int64(result.orphanedFiles)),
-        "removedFiles": removed.map { .integer(Int64($0)) } ?? .null,
+        "open": result.open.json, "removedFiles": removed.map { .integer(Int64($0)) } ?? .null,
     ])
+}
+
+private func openFacts(_ open: OpenCompartment.Check) -> [(String, String)] {
+    var facts: [(String, String)] = []
+    if open.items > 0 { facts.append(("open", "\(Format.count(open.items, "item")) right, not taken in yet")) }
+    if open.unreadable > 0 { facts.append(("open", "\(Format.count(open.unreadable, "place")) cannot be read")) }
+    if open.isAltered { facts.append(("open", "items are missing, added, or older than they must be")) }
+    if open.publicKey == .replaced { facts.append(("open", "the public key is not the vault's own")) }
+    if open.hasSetAside { facts.append(("leftovers", "open.mdb.damaged (harmless; --clean)")) }
+    if !open.isIntact { facts.append(("", "the next command that unlocks the vault saves what can be read")) }
+    return facts
+}
+
+extension OpenCompartment.Check {
+    fileprivate var json: JSON {
+        .object([
+            "isIntact": .boolean(isIntact), "items": .integer(Int64(items)), "unreadable": .integer(Int64(unreadable)),
+            "isAltered": .boolean(isAltered), "publicKey": .text(publicKey.rawValue),
+            "hasSetAside": .boolean(hasSetAside),
+        ])
+    }
 }
 
 private func text(_ result: Vault.Verification, _ removed: Int?) -> String {
@@ -61,7 +83,9 @@ private func text(_ result: Vault.Verification, _ removed: Int?) -> String {
         facts.append(
             ("leftovers", "\(Format.count(result.orphanedFiles, "file")) without a record (harmless; --clean)"))
     }
+    facts += openFacts(result.open)
     if let removed, removed > 0 { facts.append(("removed", Format.count(removed, "leftover file"))) }
-    facts.append(("result", result.isIntact ? "intact" : "damaged; restore a backup"))
+    let damage = result.isProtectedIntact ? "the open compartment is damaged" : "damaged; restore a backup"
+    facts.append(("result", result.isIntact ? "intact" : damage))
     return Facts.text(facts)
 }

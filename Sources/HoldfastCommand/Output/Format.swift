@@ -30,6 +30,11 @@ enum Format {
         return groups.reversed().joined(separator: ",")
     }
 
+    /// `1 entry`, `2 entries`.
+    static func count(_ number: some BinaryInteger, _ noun: String, _ nouns: String) -> String {
+        number == 1 ? "1 \(noun)" : "\(number) \(nouns)"
+    }
+
     /// `1 record`, `2 records`.
     static func count(_ number: some BinaryInteger, _ noun: String) -> String {
         number == 1 ? "1 \(noun)" : "\(number) \(noun)s"

@@ -34,8 +34,12 @@ enum Unlocking {
                 }
             }
         }
+        tellOpenItems(vault)
         if try vaultCall({ try vault.isRekeyUnfinished }) {
             Output.remark("a change of keys was interrupted; holdfast verify --clean finishes it")
+        }
+        if let problem = vault.log.problem {
+            Output.note("this unlocking could not be written into the security log: \(problem.reason)")
         }
         return vault
     }
@@ -64,7 +68,8 @@ enum Unlocking {
         if let wait = status.retryAfter {
             var error = CommandError(
                 .delayed, code: "delayed",
-                "too many wrong passcodes: the next one is taken in \(Format.wait(wait))")
+                "too many wrong passcodes: the next one is taken in \(Format.wait(wait))"
+                    + status.destructionWarning)
             error.remainingAttempts = status.remainingAttempts
             error.retryAfterSeconds = Format.roundedUpSeconds(wait)
             throw error

@@ -17,7 +17,7 @@ extension Vault {
         // First the store: a header that says it is anchored and is not would need the phrase.
         try keyStore { () throws(KeyStoreError) in try anchor.hold(next, of: header.vault) }
         do throws(VaultError) {
-            try replace(&attempt, with: header) { covered throws(VaultError) in
+            try replace(&attempt, with: header, noting: nil, verified.keys) { covered throws(VaultError) in
                 try verified.keys.headerKeys.mac(covered)
             }
         } catch {
@@ -65,9 +65,17 @@ extension Vault {
     ///
     /// The header is what counts: an anchor that could not be written is one behind, which the next unlock makes good.
     func replace(
-        _ attempt: inout BurnedAttempt, with header: Header, authenticate: ([UInt8]) throws(VaultError) -> [UInt8]
+        _ attempt: inout BurnedAttempt, with header: Header, noting event: LogEvent?, _ keys: UnlockedKeys,
+        authenticate: ([UInt8]) throws(VaultError) -> [UInt8]
     ) throws(VaultError) {
         let old = attempt.header.header.passcodeSlot
+        let generation = attempt.header.header.generation
+        defer {
+            // Also when only the second copy could not be written: the change is made then.
+            if let event, attempt.header.header.generation > generation {
+                note(Success(event, after: attempt.budgetBefore), keys)
+            }
+        }
         try attempt.header.replace(header, authenticate: authenticate)
         try? updateAnchor(attempt.header.header, ledger: attempt.ledgerSequence)
         if old?.salt != header.passcodeSlot?.salt { destroyShare(of: old) }

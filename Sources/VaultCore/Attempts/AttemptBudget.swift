@@ -47,6 +47,21 @@ package struct AttemptBudget: Sendable, Hashable {
     /// Attempts left before the limit.
     package var remaining: Int { Int(limit) - Int(min(spent, limit)) }
 
+    /// What a refusal adds while self-destruct is on; else nothing.
+    package var warning: String {
+        AttemptBudget.warning(policy: policy, remaining: remaining, refused: Int(min(refused, limit)))
+    }
+
+    /// - Parameters:
+    ///   - remaining: Attempts before the limit.
+    ///   - refused: Wrong passcodes so far; where attempts were lost on the way, the limit closes and does not destroy.
+    package static func warning(policy: VaultPolicy, remaining: Int, refused: Int) -> String {
+        guard policy.selfDestruct else { return "" }
+        guard remaining + refused == policy.attemptLimit else { return "; self-destruct is on" }
+        return remaining == 1
+            ? "; 1 more wrong passcode destroys this vault" : "; \(remaining) more wrong passcodes destroy this vault"
+    }
+
     /// Milliseconds left of the running delay. Another boot, or a clock behind the delay's start, means that the whole
     /// of it is still to come.
     package func delayLeft(at now: BootInstant) -> UInt64 {

@@ -190,6 +190,15 @@ public struct BurnedAttempt: ~Copyable, Sendable {
     /// Attempts left, this one not among them.
     public var remainingAttempts: Int { ledger.budget.remaining }
 
+    /// Whether the limit was reached by wrong passcodes with self-destruct on.
+    var mustDestroy: Bool { ledger.budget.decision(at: clock.now()) == .destroy }
+
+    /// What a refusal adds about the limit.
+    var warning: String { ledger.budget.warning }
+
+    /// What was counted before it.
+    var budgetBefore: AttemptBudget { before }
+
     /// The tag of the last passcode known to be wrong.
     var knownWrong: [UInt8]? { ledger.knownWrong }
 
@@ -228,9 +237,13 @@ extension AttemptLedger {
         case .allowed: return try BurnedAttempt(in: home, header: header, ledger: ledger, clock: clock)
         case .delayed(let milliseconds):
             throw VaultError(
-                .delayed, "too many failed attempts: the next one is possible in \(seconds(milliseconds))",
+                .delayed,
+                "too many failed attempts: the next one is possible in \(seconds(milliseconds))"
+                    + ledger.budget.warning,
                 remainingAttempts: ledger.budget.remaining, retryAfter: .milliseconds(milliseconds))
-        case .closed, .destroy:
+        case .destroy:
+            throw VaultError(.wiped, "wrong passcodes have reached the limit: this vault is to be destroyed")
+        case .closed:
             throw VaultError(
                 .attemptsExhausted, "no passcode attempt is left; use the recovery phrase (holdfast recover)",
                 remainingAttempts: 0)

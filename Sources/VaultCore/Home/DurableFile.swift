@@ -67,6 +67,11 @@ struct DurableFile: ~Copyable, Sendable {
         try unsafe write(bytes.span.bytes, at: offset)
     }
 
+    /// Takes away what lies behind `size`.
+    func truncate(to size: UInt64) throws(VaultError) {
+        try system("shortening \(name)") { ftruncate(descriptor, off_t(size)) }
+    }
+
     /// Returns when the contents are on the disk.
     func synchronize() throws(VaultError) {
         #if os(Linux)

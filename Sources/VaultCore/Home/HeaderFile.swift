@@ -21,7 +21,11 @@ enum HeaderFile {
     }
 
     /// A valid first copy wins (it is written first), else the second; both invalid is damage.
+    /// - Throws: `wiped` where a wipe has put its mark.
     static func decide(_ bytes: [UInt8]) throws(VaultError) -> Reading {
+        guard mark(in: bytes) == nil else {
+            throw VaultError(.wiped, "this vault is being destroyed", remainingAttempts: 0)
+        }
         let first = parse(bytes, at: 0)
         let second = parse(bytes, at: Header.copySize)
         switch (first, second) {
@@ -65,7 +69,8 @@ enum HeaderFile {
     }
 
     static func missing(_ home: HomeDirectory) -> VaultError {
-        home.exists("vault.mdb")
+        if let wiped = Wipe.finished(in: home) { return wiped }
+        return home.exists("vault.mdb")
             ? .damaged("the header of \(home.path) is missing; restore a backup")
             : VaultError(.noVault, "there is no vault at \(home.path)")
     }
@@ -73,7 +78,7 @@ enum HeaderFile {
 
 /// The header under its exclusive lock: who holds this is the only one who spends attempts or changes the header.
 struct LockedHeader: ~Copyable, Sendable {
-    private let file: DurableFile
+    let file: DurableFile
     private(set) var header: Header
 
     /// - Throws: `busy` when another holds the lock for long, `readOnly` or `permissionDenied` when `forWriting` and
@@ -87,7 +92,7 @@ struct LockedHeader: ~Copyable, Sendable {
         self.file = file
     }
 
-    private static func lock(_ home: HomeDirectory, flags: Int32, _ patience: Int) throws(VaultError) -> DurableFile {
+    static func lock(_ home: HomeDirectory, flags: Int32, _ patience: Int) throws(VaultError) -> DurableFile {
         while true {
             guard let file = try home.openFile(HeaderFile.name, flags) else { throw HeaderFile.missing(home) }
             try file.lock(
@@ -113,7 +118,7 @@ struct LockedHeader: ~Copyable, Sendable {
             try LockedHeader.write(copy, 0, file)
         } catch {
             // What a failed write or flush left may be read as if it had succeeded.
-            if let old = try? LockedHeader.encoded(header) { try? LockedHeader.write(old, 0, file) }
+            restoreFirstCopy()
             throw error
         }
         header = changed
@@ -123,6 +128,11 @@ struct LockedHeader: ~Copyable, Sendable {
             throw VaultError(
                 error.code, "\(error.reason); the change is made all the same, only its second copy is missing")
         }
+    }
+
+    /// After a write that failed: the first copy as it was.
+    func restoreFirstCopy() {
+        if let old = try? LockedHeader.encoded(header) { try? LockedHeader.write(old, 0, file) }
     }
 
     private static func store(_ header: Header, _ file: borrowing DurableFile) throws(VaultError) {

@@ -10,7 +10,7 @@ package final class HomeDirectory: Sendable {
     package let path: String
     /// The same from the root folder, so that a change of the working folder leads LMDB nowhere else.
     let absolutePath: String
-    let descriptor: Int32
+    package let descriptor: Int32
 
     /// Opens an existing folder.
     /// - Throws: `noVault` when it is not there, `permissionDenied`, `inputOutput`.
@@ -109,6 +109,11 @@ package final class HomeDirectory: Sendable {
     /// Removes a file; one that is not there is fine.
     func remove(_ name: String) {
         unsafe unlinkat(descriptor, name, 0)
+    }
+
+    /// Removes a file, a link, or an empty folder.
+    func removeAnything(_ name: String) {
+        if unsafe unlinkat(descriptor, name, 0) != 0 { unsafe unlinkat(descriptor, name, AT_REMOVEDIR) }
     }
 
     /// Names in a folder below the home, without the two dots.

@@ -11,18 +11,20 @@ internal import Darwin
 struct VaultCreation: ~Copyable {
     static let marker = ".creating"
     /// What a creation may have left behind.
-    private static let ownNames: Set<String> = [
-        marker, HeaderFile.name, AttemptLedger.name, DatabaseEnvironment.fileName,
-        DatabaseEnvironment.fileName + "-lock", FileStore.folder, BackupManifest.fileName,
-    ]
+    private static let ownNames = Set(SecurityLog.fileNames + OpenFiles.all).union([
+        marker, HeaderFile.name, AttemptLedger.name, DatabaseName.protected.file,
+        DatabaseName.protected.file + "-lock", FileStore.folder, BackupManifest.fileName,
+    ])
 
     let home: HomeDirectory
     /// Folders that were not there before, the innermost last.
     private let madeFolders: [String]
     private let markerFile: DurableFile
 
-    /// - Throws: `exists` when the folder holds anything but an unfinished creation; nothing is touched then.
+    /// - Throws: `exists` when the folder holds anything but an unfinished creation; nothing is touched then. `wiped`
+    ///   when it held a vault whose destruction had to be finished first; the folder is free the next time.
     init(at path: String) throws(VaultError) {
+        try VaultCreation.finishWipe(at: path)
         let madeFolders = try VaultCreation.makeFolders(path)
         do throws(VaultError) {
             let home = try HomeDirectory(path: path)
@@ -45,10 +47,18 @@ struct VaultCreation: ~Copyable {
         self.madeFolders = madeFolders
     }
 
+    private static func finishWipe(at path: String) throws(VaultError) {
+        do throws(VaultError) {
+            try Vault.finishWipe(at: path)
+        } catch  where error.code == .wiped {
+            throw error
+        } catch {}  // whatever lies there is no vault of ours, and not touched
+    }
+
     /// Lays the marker into an empty folder, or takes over one that was left behind.
     /// - Throws: `exists`, `busy` while another process holds it.
     private static func takeMarker(_ home: HomeDirectory) throws(VaultError) -> DurableFile {
-        let names = try home.names(in: ".")
+        let names = try VaultCreation.names(in: home)
         let isEmpty = names.isEmpty
         guard isEmpty || names.contains(marker) && ownNames.isSuperset(of: names) else { throw exists(home, names) }
         // A marker that is gone, or there, by now was taken away or laid by another process that was quicker.
@@ -57,12 +67,17 @@ struct VaultCreation: ~Copyable {
             try current.status().isSameFile(as: file.status())
         else { throw busy(home) }
         // Ours from here on. The other one may have finished between the look into the folder and our marker.
-        let namesNow = try home.names(in: ".")
+        let namesNow = try VaultCreation.names(in: home)
         guard !isEmpty || namesNow == [marker] else {
             home.remove(marker)
             throw exists(home, namesNow)
         }
         return file
+    }
+
+    /// The receipt of a vault that was here before is no obstacle; it stays.
+    private static func names(in home: HomeDirectory) throws(VaultError) -> [String] {
+        try home.names(in: ".").filter { $0 != WipeReceipt.fileName }
     }
 
     private static func exists(_ home: HomeDirectory, _ names: [String]) -> VaultError {

@@ -16,7 +16,7 @@ struct Keybag: ~Copyable, Sendable {
 
     /// Kinds that a new epoch gets anew. The others (log, identity) protect what has its own way of changing keys, and
     /// are carried along.
-    private static let kindsOfEpochs: Set<KeybagLayout.Kind> = [.records, .names, .files]
+    private static let kindsOfEpochs: Set<KeybagLayout.Kind> = [.records, .names, .files, .inbox]
 
     /// The keys of a new vault.
     init(firstEpoch epoch: UInt32) throws(VaultError) {
@@ -41,6 +41,15 @@ struct Keybag: ~Copyable, Sendable {
         }
         self.bytes = bytes
         self.layout = layout
+    }
+
+    /// All keys of `earlier` and a new one of a kind that it lacks.
+    init(adding kind: KeybagLayout.Kind, epoch: UInt32, to earlier: borrowing Keybag) throws(VaultError) {
+        try self.init(random: earlier.layout.entries.map { (kind: $0.kind, epoch: $0.epoch) } + [(kind, epoch)])
+        for entry in earlier.layout.entries {
+            guard let range = layout.range(of: entry.kind, epoch: entry.epoch) else { continue }
+            bytes.withMutableBytes { Keybag.copy(earlier.bytes, entry.range, &$0, range) }
+        }
     }
 
     /// Without the older epochs' keys: they are forgotten.
@@ -75,6 +84,12 @@ struct Keybag: ~Copyable, Sendable {
 
     /// Epochs that have keys, newest first.
     var epochs: [UInt32] { layout.entries.filter { $0.kind == .records }.map(\.epoch).sorted(by: >) }
+
+    /// Epochs that have a key for what is sealed to the vault while it is locked, newest first.
+    var inboxEpochs: [UInt32] { layout.entries.filter { $0.kind == .inbox }.map(\.epoch).sorted(by: >) }
+
+    /// Nil in vaults of earlier versions whose keys were not written since.
+    var newestInboxEpoch: UInt32? { inboxEpochs.first }
 
     borrowing func sealed(by keys: borrowing HeaderKeys, vault: VaultID, epoch: UInt32) throws(VaultError) -> [UInt8] {
         try keys.seal(keybag: bytes, vault: vault, epoch: epoch)

@@ -13,11 +13,18 @@ final class EpochKeys: Sendable {
     /// Mixed into each file's own key.
     let files: SecretBytes
 
-    init(_ keybag: borrowing Keybag, epoch: UInt32) throws(VaultError) {
+    convenience init(_ keybag: borrowing Keybag, epoch: UInt32) throws(VaultError) {
+        try self.init(
+            epoch: epoch, records: EpochKeys.copy(keybag, .records, epoch),
+            names: EpochKeys.copy(keybag, .names, epoch), files: EpochKeys.copy(keybag, .files, epoch))
+    }
+
+    init(
+        epoch: UInt32, records: consuming SecretBytes, names: consuming SecretBytes, files: consuming SecretBytes
+    ) throws(VaultError) {
         self.epoch = epoch
-        records = try EpochKeys.copy(keybag, .records, epoch)
-        let names = try EpochKeys.copy(keybag, .names, epoch)
-        files = try EpochKeys.copy(keybag, .files, epoch)
+        self.records = records
+        self.files = files
         multiset = try EpochKeys.multisetKey(names)
         self.names = names
     }
@@ -39,9 +46,8 @@ final class EpochKeys: Sendable {
     /// The database key of a record: keyed BLAKE3 over length-prefixed collection and name, on the stack.
     func lookupKey(collection: String, name: String) throws(VaultError) -> Digest {
         guard RecordLimits.allow(collection: collection, name: name) else { throw .invalidName }
-        var (collection, name) = (collection, name)
-        let digest = collection.withUTF8 { collection in
-            name.withUTF8 { name in unsafe EpochKeys.hash(collection, name, key: names) }
+        let digest = unsafe collection.withUTF8Bytes { collection in
+            unsafe name.withUTF8Bytes { name in unsafe EpochKeys.hash(collection, name, key: names) }
         }
         guard let digest else { throw VaultError(.cryptography, "a name could not be hashed") }
         return digest
@@ -51,15 +57,32 @@ final class EpochKeys: Sendable {
         _ collection: UnsafeBufferPointer<UInt8>, _ name: UnsafeBufferPointer<UInt8>, key: borrowing SecretBytes
     ) -> Digest? {
         let size = 4 + collection.count + name.count
+        if size <= 64 {
+            var block = SIMD64<UInt8>()
+            return unsafe withUnsafeMutableBytes(of: &block) { block in
+                unsafe write(collection, name, into: block)
+                let input = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(block))
+                return key.withBytes { try? BLAKE3.keyedHash(padded: input, count: size, key: $0) }
+            }
+        }
         return unsafe withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { buffer in
-            let nameOffset = 2 + collection.count
-            unsafe buffer.storeBytes(of: UInt16(collection.count).littleEndian, as: UInt16.self)
-            unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[2...]).copyMemory(from: .init(collection))
-            unsafe buffer.storeBytes(of: UInt16(name.count).littleEndian, toByteOffset: nameOffset, as: UInt16.self)
-            unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[(nameOffset + 2)...]).copyMemory(from: .init(name))
+            unsafe write(collection, name, into: buffer)
             let input = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: buffer[..<size]))
             return key.withBytes { try? BLAKE3.keyedHash(input, key: $0) }
         }
+    }
+
+    /// Both texts, each behind its 16-bit length.
+    @inline(__always)
+    private static func write(
+        _ collection: UnsafeBufferPointer<UInt8>, _ name: UnsafeBufferPointer<UInt8>,
+        into buffer: UnsafeMutableRawBufferPointer
+    ) {
+        let nameOffset = 2 + collection.count
+        unsafe buffer.storeBytes(of: UInt16(collection.count).littleEndian, as: UInt16.self)
+        unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[2...]).copyMemory(from: .init(collection))
+        unsafe buffer.storeBytes(of: UInt16(name.count).littleEndian, toByteOffset: nameOffset, as: UInt16.self)
+        unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[(nameOffset + 2)...]).copyMemory(from: .init(name))
     }
 
     /// What one record adds to the root record's sum.
@@ -95,25 +118,52 @@ final class EpochKeys: Sendable {
     }
 }
 
-/// Everything an unlocked vault keeps in memory: the epochs' keys and what is needed to write a new header.
-final class UnlockedKeys: Sendable {
-    let vault: VaultID
-    /// The rules of the header, whose MAC was right.
-    let policy: VaultPolicy
-    /// What the unlock proved, and what it does not reach.
+/// What one store of records, a compartment, is read and written with.
+final class RecordKeys: Sendable {
+    /// The vault's id, or what stands for it in another compartment: no record of one opens in the other.
+    let domain: VaultID
+    /// Which collections are reached.
     let admission: Admission
-    let headerKeys: HeaderKeys
-    let keybag: Keybag
     /// Newest first; more than one only while records move to new keys.
     let epochs: [EpochKeys]
     /// The newest.
     let current: EpochKeys
 
+    init(domain: VaultID, admission: Admission, newest: EpochKeys, older: [EpochKeys] = []) {
+        self.domain = domain
+        self.admission = admission
+        epochs = [newest] + older
+        current = newest
+    }
+
+    func epoch(_ number: UInt32) throws(VaultError) -> EpochKeys {
+        guard let keys = epochs.first(where: { $0.epoch == number }) else { throw .keysChanged }
+        return keys
+    }
+}
+
+/// Everything an unlocked vault keeps in memory: the epochs' keys and what is needed to write a new header.
+final class UnlockedKeys: Sendable {
+    let vault: VaultID
+    /// Of the header that the keys were read from.
+    let generation: UInt64
+    /// The rules of the header, whose MAC was right.
+    let policy: VaultPolicy
+    let headerKeys: HeaderKeys
+    let keybag: Keybag
+    /// Of the protected compartment.
+    let records: RecordKeys
+
+    var epochs: [EpochKeys] { records.epochs }
+    var current: EpochKeys { records.current }
+    /// What the unlock proved, and what it does not reach.
+    var admission: Admission { records.admission }
+
     init(
         header: Header, headerKeys: consuming HeaderKeys, keybag: consuming Keybag, admission: Admission
     ) throws(VaultError) {
         vault = header.vault
-        self.admission = admission
+        generation = header.generation
         policy = header.policy
         self.headerKeys = headerKeys
         var epochs: [EpochKeys] = []
@@ -121,14 +171,26 @@ final class UnlockedKeys: Sendable {
         guard let newest = epochs.first, newest.epoch == header.epoch else {
             throw .damaged("the keybag does not fit the header's epoch")
         }
-        self.epochs = epochs
-        current = newest
+        records = RecordKeys(
+            domain: header.vault, admission: admission, newest: newest, older: Array(epochs.dropFirst()))
         self.keybag = keybag
     }
+}
 
-    func epoch(_ number: UInt32) throws(VaultError) -> EpochKeys {
-        guard let keys = epochs.first(where: { $0.epoch == number }) else { throw .keysChanged }
-        return keys
+extension UnlockedKeys {
+    /// As ``Keybag/complete(_:_:)``.
+    func complete(_ header: inout Header) { keybag.complete(&header, headerKeys) }
+}
+
+extension Keybag {
+    /// Gives a header that is about to be written the key for write-only items, which earlier versions did not make. The
+    /// keybag in the header must be this one. Should it not fit, the vault goes on without.
+    borrowing func complete(_ header: inout Header, _ keys: borrowing HeaderKeys) {
+        guard newestInboxEpoch == nil,
+            let more = try? Keybag(adding: .inbox, epoch: header.epoch, to: self),
+            let sealed = try? more.sealed(by: keys, vault: header.vault, epoch: header.epoch)
+        else { return }
+        header.sealedKeybag = sealed
     }
 }
 

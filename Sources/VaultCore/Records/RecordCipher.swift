@@ -25,19 +25,22 @@ struct RecordCipher: ~Copyable {
     private let older: [Context]
     /// Not secret; such memory is the cheapest to lend.
     private var associated: SecretBytes
+    /// The epoch that `associated` names now; 0 at first.
+    private var associatedEpoch: UInt32 = 0
     private(set) var scratch: SecretBytes
     /// Larger buffers are given back after use: locked memory is scarce.
     private static let keptScratch = 4096
     private static let largestPlaintext =
-        RecordFields.size + RecordName.maximumCollectionSize + RecordName.maximumNameSize + Vault.largestInlineValue
+        RecordFields.size + RecordName.maximumCollectionSize + RecordName.maximumNameSize
+        + max(RecordLabel.maximumSize, SealedItem.maximumOverhead) + Vault.largestInlineValue
 
-    init(_ keys: UnlockedKeys) throws(VaultError) {
+    init(_ keys: RecordKeys) throws(VaultError) {
         var older: [Context] = []
         for epoch in keys.epochs.dropFirst() { older.append(try Context(epoch)) }
         let newest = try RecordCipher.context(keys.current)
         let associated = try RecordCipher.buffer(SealedRecord.authenticatedSize)
         let scratch = try RecordCipher.buffer(RecordCipher.keptScratch)
-        vault = keys.vault
+        vault = keys.domain
         self.newest = newest
         newestEpoch = keys.current.epoch
         self.older = older
@@ -104,7 +107,7 @@ struct RecordCipher: ~Copyable {
 
     /// Decrypts the root record's value, behind which its number stands in clear.
     mutating func openRoot(_ value: RawSpan) throws(VaultError) -> Int {
-        guard value.byteCount == SealedRoot.size else { throw .damagedRecord }
+        guard SealedRoot.isSize(value.byteCount) else { throw .damagedRecord }
         let zeros = Digest()
         return try zeros.withBytes { key throws(VaultError) in
             try open(value.extracting(0..<value.byteCount - SealedRoot.numberSize), lookupKey: key)
@@ -137,9 +140,8 @@ struct RecordCipher: ~Copyable {
         prepareAssociatedData(newestEpoch, lookupKey)
         value.store(newestEpoch, at: 0)
         nonce.withBytes { nonce in
-            for index in 0..<SealedRecord.nonceSize {
-                value.store(nonce.integer(at: index, as: UInt8.self) ?? 0, at: SealedRecord.epochSize + index)
-            }
+            value.store(nonce.integer(at: 0, as: UInt64.self) ?? 0, at: SealedRecord.epochSize)
+            value.store(nonce.integer(at: 8, as: UInt32.self) ?? 0, at: SealedRecord.epochSize + 8)
         }
         do throws(CryptographyError) {
             try value.withPart(SealedRecord.boxOffset..<value.byteCount) { box throws(CryptographyError) in
@@ -153,6 +155,10 @@ struct RecordCipher: ~Copyable {
     }
 
     private mutating func prepareAssociatedData(_ epoch: UInt32, _ lookupKey: RawSpan) {
+        if epoch == associatedEpoch {
+            return associated.withMutableBytes { SealedRecord.writeLookupKey(lookupKey, into: &$0) }
+        }
+        associatedEpoch = epoch
         associated.withMutableBytes { bytes in
             SealedRecord.writeAuthenticatedData(vault: vault, epoch: epoch, lookupKey: lookupKey, into: &bytes)
         }

@@ -4,13 +4,13 @@ internal import VaultFormat
 
 /// One reader: a parked snapshot and a cipher with its buffer. A pool of them serves as many threads.
 final class RecordReader: @unchecked Sendable {  // taken from the pool by one thread at a time
-    let keys: UnlockedKeys
+    let keys: RecordKeys
     /// The unlocking that the keys are of.
     let generation: UInt64
     // Unchecked, because one thread uses it at a time: the checks would cost a read 2 % of its time.
     @exclusivity(unchecked) private var state: State
 
-    init(_ keys: UnlockedKeys, _ database: DatabaseLease, generation: UInt64 = 0) throws(VaultError) {
+    init(_ keys: RecordKeys, _ database: DatabaseLease, generation: UInt64 = 0) throws(VaultError) {
         self.keys = keys
         self.generation = generation
         unsafe state = State(transaction: try ReadTransaction(database), cipher: try RecordCipher(keys))
@@ -23,6 +23,36 @@ final class RecordReader: @unchecked Sendable {  // taken from the pool by one t
     ) throws -> R {
         try unsafe state.withRecord(collection: collection, name: name, keys, body)
     }
+
+    /// A record in the buffer.
+    @safe struct Opened {
+        let size: Int
+        let fields: RecordFields
+        /// In the buffer, and so good until that is wiped.
+        let content: UnsafeRawBufferPointer
+    }
+
+    /// Finds a record and decrypts it into the buffer; the caller wipes it in the end. After a failure nothing is there.
+    func open(collection: String, name: String) -> Result<Opened, VaultError> {
+        do throws(VaultError) {
+            try keys.admission.check(collection)
+            let size = try unsafe state.open(collection: collection, name: name, keys).size
+            do throws(VaultError) {
+                return .success(try unsafe state.cipher.withPlaintext(size, RecordReader.opened))
+            } catch {
+                wipe(size)
+                throw error
+            }
+        } catch { return .failure(error) }
+    }
+
+    private static func opened(_ plaintext: RawSpan) throws(VaultError) -> Opened {
+        let fields = try fields(plaintext)
+        let content = plaintext.extracting(fields.contentOffset..<plaintext.byteCount)
+        return unsafe Opened(size: plaintext.byteCount, fields: fields, content: content.withUnsafeBytes { unsafe $0 })
+    }
+
+    func wipe(_ size: Int) { unsafe state.cipher.wipe(size) }
 
     /// The root record of now.
     /// - Throws: `damaged` when the database is not in the state that its last writer left.
@@ -61,25 +91,26 @@ extension RecordReader {
 extension RecordReader.State {
     @inline(__always)
     mutating func withRecord<R: ~Copyable>(
-        collection: String, name: String, _ keys: UnlockedKeys, _ body: (RecordFields, RawSpan, EpochKeys) throws -> R
+        collection: String, name: String, _ keys: RecordKeys, _ body: (RecordFields, RawSpan, EpochKeys) throws -> R
     ) throws -> R {
         let (size, epoch) = try open(collection: collection, name: name, keys)
         defer { cipher.wipe(size) }
         return try cipher.withPlaintext(size) { plaintext in
-            try body(RecordReader.fields(plaintext), plaintext, epoch)
+            try body(RecordReader.fields(plaintext), plaintext, keys.epochs[epoch])
         }
     }
 
     /// Decrypts a record into the cipher's buffer; the snapshot is over when this returns. Not generic, unlike its
     /// caller, so that the whole of the work is compiled as one.
-    private mutating func open(
-        collection: String, name: String, _ keys: UnlockedKeys
-    ) throws(VaultError) -> (size: Int, epoch: EpochKeys) {
+    /// - Returns: The size of the plaintext, and the epoch's place among those that there are keys of.
+    mutating func open(
+        collection: String, name: String, _ keys: RecordKeys
+    ) throws(VaultError) -> (size: Int, epoch: Int) {
         try transaction.renew()
         defer { transaction.park() }
-        if let size = try open(collection: collection, name: name, keys.current) { return (size, keys.current) }
-        for epoch in keys.epochs.dropFirst() {
-            if let size = try open(collection: collection, name: name, epoch) { return (size, epoch) }
+        if let size = try open(collection: collection, name: name, keys.current) { return (size, 0) }
+        for index in keys.epochs.indices.dropFirst() {
+            if let size = try open(collection: collection, name: name, keys.epochs[index]) { return (size, index) }
         }
         try checkKeysAreCurrent(keys)
         throw .recordNotFound
@@ -96,7 +127,7 @@ extension RecordReader.State {
     }
 
     /// A record that is not there may be one that another process moved to new keys.
-    private func checkKeysAreCurrent(_ keys: UnlockedKeys) throws(VaultError) {
+    private func checkKeysAreCurrent(_ keys: RecordKeys) throws(VaultError) {
         let epoch = try rootEpoch()
         if !keys.epochs.contains(where: { $0.epoch == epoch }) { throw .keysChanged }
     }
@@ -142,7 +173,7 @@ extension RecordReader.State {
     }
 
     mutating func forEach(
-        _ keys: UnlockedKeys, searching: Bool,
+        _ keys: RecordKeys, searching: Bool,
         _ body: (RecordReader.Visited, RawSpan, Int) throws(VaultError) -> Void
     ) throws(VaultError) -> (root: RootRecord, isOfSnapshot: Bool) {
         try transaction.renew()

@@ -35,13 +35,15 @@ final class WriteQueue: Sendable {
     private let monitor = Monitor(State())
     private let writer: WriterState
 
-    init(_ keys: UnlockedKeys, _ database: DatabaseLease, in home: HomeDirectory) throws(VaultError) {
+    init(_ keys: RecordKeys, _ database: DatabaseLease, in home: HomeDirectory) throws(VaultError) {
         writer = try WriterState(keys, database, in: home)
     }
 
     /// Runs `body` alone in a transaction on this thread: a caller's closure may belong to an actor or a thread.
     /// - Returns: As ``join(_:)``.
-    func perform(_ body: (inout WriteSession) throws(VaultError) -> Void) throws(VaultError) -> [String] {
+    func perform(
+        patience: Int = WriterState.patience, _ body: (inout WriteSession) throws(VaultError) -> Void
+    ) throws(VaultError) -> [String] {
         try refuseNested()
         monitor.withLock(when: { !$0.isLed }) { queue in
             queue.isLed = true
@@ -54,7 +56,7 @@ final class WriteQueue: Sendable {
             }
             monitor.wakeAll()
         }
-        try writer.lock()
+        try writer.lock(patience: patience)
         defer { writer.unlock() }
         var session = try WriteSession(writer)
         try body(&session)

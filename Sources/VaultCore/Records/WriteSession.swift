@@ -10,7 +10,7 @@ internal import Darwin
 
 /// What the one writer of a vault keeps between transactions: cipher, nonces and a buffer for a record's front.
 final class WriterState: @unchecked Sendable {  // used by the leader of the write queue only
-    let keys: UnlockedKeys
+    let keys: RecordKeys
     let database: DatabaseLease
     var cipher: RecordCipher
     var nonces: NoncePool
@@ -18,23 +18,30 @@ final class WriterState: @unchecked Sendable {  // used by the leader of the wri
     /// Its `flock` stands before LMDB's own mutex, which could not be waited for with an end.
     private let lockedFile: DurableFile
 
+    /// Milliseconds that another writer is waited for.
+    static let patience = 30_000
+
     /// - Throws: `busy` when another writes for long.
-    func lock() throws(VaultError) {
-        try lockedFile.lock(exclusive: true, orBusy: "another process has been writing for a long time; try again")
+    func lock(patience: Int = WriterState.patience) throws(VaultError) {
+        try lockedFile.lock(
+            exclusive: true, patience: patience,
+            orBusy: "another process has been writing for a long time; try again")
     }
 
     func unlock() { lockedFile.unlock() }
 
-    init(_ keys: UnlockedKeys, _ database: DatabaseLease, in home: HomeDirectory) throws(VaultError) {
-        guard let file = try home.openFile(DatabaseEnvironment.fileName, O_RDONLY) else {
-            throw .damaged("\(DatabaseEnvironment.fileName) is missing; restore a backup")
+    init(_ keys: RecordKeys, _ database: DatabaseLease, in home: HomeDirectory) throws(VaultError) {
+        let name = database.environment.name.file
+        guard let file = try home.openFile(name, O_RDONLY) else {
+            throw .damaged("\(name) is missing; restore a backup")
         }
         lockedFile = file
         self.keys = keys
         self.database = database
         cipher = try RecordCipher(keys)
         nonces = try crypto { () throws(CryptographyError) in try NoncePool() }
-        let size = RecordFields.size + RecordName.maximumCollectionSize + RecordName.maximumNameSize
+        let size =
+            RecordFields.size + RecordName.maximumCollectionSize + RecordName.maximumNameSize + RecordLabel.maximumSize
         front = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: size) }
     }
 }
@@ -47,6 +54,11 @@ struct RecordDraft {
     var replacing = false
     /// Set when a record is only moved to new keys: times stay, and it must still be the write with this number.
     var moving: RecordFields?
+    var origin = RecordFields.Origin.protected
+    /// Stands before the content of an inbox item; a moved one has it in its content already.
+    var label: RecordLabel?
+    /// When it was written first, where that was in another compartment.
+    var created: Int64?
     /// Milliseconds since 1970.
     let now: Int64
 }
@@ -130,16 +142,17 @@ public struct WriteSession: ~Copyable {
         let zeros = Digest()
         let empty: [UInt8] = []
         let rootKey = RootRecord.databaseKey
-        let number = root.transaction
-        _ = try unsafe transaction.put(rootKey.span.bytes, size: SealedRoot.size, replacing: true) {
+        let (number, plainSize) = (root.transaction, root.size)
+        let size = SealedRoot.size(of: plainSize)
+        _ = try unsafe transaction.put(rootKey.span.bytes, size: size, replacing: true) {
             value throws(VaultError) in
-            let sealedSize = SealedRoot.size - SealedRoot.numberSize
+            let sealedSize = size - SealedRoot.numberSize
             value.store(number, at: sealedSize)
             try value.withPart(0..<sealedSize) { value throws(VaultError) in
                 try state.front.withBytes { front throws(VaultError) in
                     try zeros.withBytes { key throws(VaultError) in
                         try unsafe state.cipher.seal(
-                            front.extracting(0..<RootRecord.size), empty.span.bytes, lookupKey: key, nonce: nonce,
+                            front.extracting(0..<plainSize), empty.span.bytes, lookupKey: key, nonce: nonce,
                             into: &value)
                     }
                 }
@@ -156,8 +169,10 @@ public struct WriteSession: ~Copyable {
     mutating func put(_ draft: RecordDraft, content: RawSpan) throws(VaultError) {
         let lookup = try state.keys.current.lookupKey(collection: draft.collection, name: draft.name)
         var fields = RecordFields(
-            kind: draft.kind, origin: .protected, sequence: root.nextSequence, created: draft.now,
+            kind: draft.kind, origin: draft.origin, sequence: root.nextSequence, created: draft.created ?? draft.now,
             modified: draft.now, collectionSize: draft.collection.utf8.count, nameSize: draft.name.utf8.count)
+        let label = draft.label?.encoded ?? []
+        fields.labelSize = label.count
         // Under older keys there may be a record of this name, which this one then takes the place of.
         var isNew = true
         for epoch in state.keys.epochs.dropFirst() {
@@ -176,7 +191,7 @@ public struct WriteSession: ~Copyable {
             replacing = true
         }
         if draft.moving != nil && isNew && !replacing { throw .recordNotFound }
-        guard try write(fields, draft, content, lookup, replacing: replacing) else { throw .recordExists }
+        guard try write(fields, draft, label, content, lookup, replacing: replacing) else { throw .recordExists }
         let term = try state.keys.current.term(lookupKey: lookup, sequence: fields.sequence)
         root.sum.add(term)
         root.count += 1
@@ -220,6 +235,27 @@ public struct WriteSession: ~Copyable {
         }
     }
 
+    /// Lends a record as it is before this transaction's next change; nil when there is none.
+    mutating func withRecord<R: ~Copyable>(
+        collection: String, name: String, _ body: (RecordFields, RawSpan) throws(VaultError) -> R
+    ) throws(VaultError) -> R? {
+        for epoch in state.keys.epochs {
+            let lookup = try epoch.lookupKey(collection: collection, name: name)
+            let size = try lookup.withBytes { key throws(VaultError) in
+                try transaction.withValue(key) { value throws(VaultError) -> Int? in
+                    guard let value else { return nil }
+                    return try state.cipher.open(value, lookupKey: key)
+                }
+            }
+            guard let size else { continue }
+            defer { state.cipher.wipe(size) }
+            return try state.cipher.withPlaintext(size) { plaintext throws(VaultError) in
+                try body(RecordReader.fields(plaintext), plaintext)
+            }
+        }
+        return nil
+    }
+
     /// The new record keeps the old one's creation time; a moved one must still be the write it was.
     private func take(_ old: Existing, over draft: RecordDraft, _ fields: inout RecordFields) throws(VaultError) {
         if let moving = draft.moving {
@@ -246,7 +282,8 @@ public struct WriteSession: ~Copyable {
     }
 
     private mutating func write(
-        _ fields: RecordFields, _ draft: RecordDraft, _ content: RawSpan, _ lookup: Digest, replacing: Bool
+        _ fields: RecordFields, _ draft: RecordDraft, _ label: [UInt8], _ content: RawSpan, _ lookup: Digest,
+        replacing: Bool
     ) throws(VaultError) -> Bool {
         let state = state
         let nonce = try crypto { () throws(CryptographyError) in try state.nonces.next() }
@@ -259,6 +296,10 @@ public struct WriteSession: ~Copyable {
                     front.store(byte, at: position)
                     position += 1
                 }
+            }
+            for byte in label {
+                front.store(byte, at: position)
+                position += 1
             }
         }
         let size = frontSize + content.byteCount + SealedRecord.overhead
@@ -308,15 +349,31 @@ extension WriteSession {
         let record = state.cipher.withPlaintext(size) { RecordReader.name(fields, $0) }
         let content = try state.cipher.withPlaintext(size) { plaintext throws(VaultError) in
             try secretMemory { () throws(SecretMemoryError) in
-                try SecretBytes(copying: plaintext.extracting(fields.contentOffset..<size))
+                try SecretBytes(copying: plaintext.extracting(fields.labelOffset..<size))
             }
         }
         state.cipher.wipe(size)
         guard let record else { throw .damagedRecord }
         if fields.kind == .file { return record }
-        let draft = RecordDraft(collection: record.collection, name: record.name, moving: fields, now: now)
+        let draft = RecordDraft(
+            collection: record.collection, name: record.name, kind: fields.kind, moving: fields, now: now)
         try content.withBytes { content throws(VaultError) in try put(draft, content: content) }
         return nil
+    }
+
+    /// Number of records.
+    var count: UInt64 { root.count }
+
+    /// Bytes of the database's pages in use, those that this transaction has written included.
+    func usedBytes() throws(VaultError) -> Int { try transaction.usedBytes() }
+
+    /// How far the open compartment was taken in.
+    var openMark: OpenMark? { root.mark }
+
+    /// Stored with everything else in this transaction, or not at all.
+    mutating func set(openMark: OpenMark) {
+        root.mark = openMark
+        markChanged()
     }
 
     /// Forces the root record to be written under the newest keys, which shuts out writers that lack them.

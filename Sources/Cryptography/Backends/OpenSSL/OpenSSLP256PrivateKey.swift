@@ -1,9 +1,9 @@
 internal import COpenSSL
 package import SecretMemory
 
-/// A P-256 private key that signs. The scalar lies in libcrypto's locked heap and is cleansed with this value.
+/// A P-256 private key that signs and agrees on keys. The scalar lies in libcrypto's locked heap and is cleansed with this value.
 package struct OpenSSLP256PrivateKey: ~Copyable, Sendable {
-    private let key: OpenSSLP256.Key
+    let key: OpenSSLP256.Key
     /// The point that verifies this key's signatures.
     package let publicKey: OpenSSLP256PublicKey
 

@@ -3,7 +3,7 @@ internal import COpenSSL
 /// A point on P-256 that verifies signatures. Making one costs about as much as a third of a verification: keep those
 /// that are used again.
 package final class OpenSSLP256PublicKey: Sendable {
-    private let key: OpenSSLP256.Key
+    let key: OpenSSLP256.Key
     /// The point in 33 bytes: 02 or 03, then x.
     package let compressed: [UInt8]
 

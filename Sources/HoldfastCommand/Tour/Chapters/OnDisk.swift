@@ -67,7 +67,8 @@ extension Tour {
         return needles.count
     }
 
-    private func write(_ bytes: [UInt8], to path: String) throws {
+    /// Makes a file anew.
+    func write(_ bytes: [UInt8], to path: String) throws {
         let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         try expect(file >= 0, "\(path): \(Descriptors.words(errno))")
         defer { close(file) }

@@ -7,27 +7,35 @@ internal import Glibc
 internal import Darwin
 #endif
 
+/// One of the databases in a home.
+struct DatabaseName: Sendable {
+    let file: String
+    /// Address space reserved, not memory or disk; the most that records can take.
+    let mapSize: Int
+
+    static let protected = DatabaseName(file: "vault.mdb", mapSize: 64 << 30)
+}
+
 /// One LMDB environment, at most one per file and process: a second one would drop the first one's file locks.
 ///
 /// The map is read-only for us (no `MDB_WRITEMAP`): a database file damaged on purpose can end this process, but never
 /// make it write elsewhere.
 @safe final class DatabaseEnvironment: @unchecked Sendable {  // LMDB environments are thread-safe
-    static let fileName = "vault.mdb"
-    /// Address space reserved, not memory or disk; the most that records can take.
-    static let mapSize = 64 << 30
-
+    let name: DatabaseName
     let handle: OpaquePointer
     let database: MDB_dbi
     let isReadOnly: Bool
+    /// Pages that the file was seen to have by a writer. It never becomes shorter while writers keep to their lock.
+    let seenPages = Atomic<UInt64>(0)
     private let identity: FileStatus
     private var users = 1
 
     private static let open = Mutex<[DatabaseEnvironment]>([])
 
     /// Opens the home's database, or shares the environment that this process has open for it.
-    static func acquire(in home: HomeDirectory) throws(VaultError) -> DatabaseLease {
-        guard let file = try home.openFile(fileName, O_RDONLY) else {
-            throw .damaged("\(fileName) is missing; restore a backup")
+    static func acquire(_ name: DatabaseName, in home: HomeDirectory) throws(VaultError) -> DatabaseLease {
+        guard let file = try home.openFile(name.file, O_RDONLY) else {
+            throw .damaged("\(name.file) is missing; restore a backup")
         }
         let identity = try file.status()
         return try open.withLock { open throws(VaultError) in
@@ -35,27 +43,28 @@ internal import Darwin
                 shared.users += 1
                 return DatabaseLease(shared)
             }
-            try checkLockFile(home)
-            let environment = try DatabaseEnvironment(path: "\(home.absolutePath)/\(fileName)", identity: identity)
+            try checkLockFile(name, home)
+            let environment = try DatabaseEnvironment(
+                name, path: "\(home.absolutePath)/\(name.file)", identity: identity)
             open.append(environment)
             return DatabaseLease(environment)
         }
     }
 
     /// LMDB opens its lock file by path and writes to it: a link planted there would lead it anywhere.
-    private static func checkLockFile(_ home: HomeDirectory) throws(VaultError) {
+    private static func checkLockFile(_ name: DatabaseName, _ home: HomeDirectory) throws(VaultError) {
         var status = stat()
-        guard unsafe fstatat(home.descriptor, "\(fileName)-lock", &status, AT_SYMLINK_NOFOLLOW) == 0 else { return }
+        guard unsafe fstatat(home.descriptor, "\(name.file)-lock", &status, AT_SYMLINK_NOFOLLOW) == 0 else { return }
         guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1 else {
-            throw .damaged("\(fileName)-lock is not a file of its own")
+            throw .damaged("\(name.file)-lock is not a file of its own")
         }
     }
 
     /// Makes the file of a new vault.
-    static func create(in home: HomeDirectory) throws(VaultError) {
-        guard let file = try home.openFile(fileName, O_RDWR | O_CREAT | O_EXCL) else { return }
+    static func create(_ name: DatabaseName, in home: HomeDirectory) throws(VaultError) {
+        guard let file = try home.openFile(name.file, O_RDWR | O_CREAT | O_EXCL) else { return }
         let environment = try DatabaseEnvironment(
-            path: "\(home.absolutePath)/\(fileName)", identity: file.status(), isNew: true)
+            name, path: "\(home.absolutePath)/\(name.file)", identity: file.status(), isNew: true)
         environment.close()
     }
 
@@ -71,26 +80,29 @@ internal import Darwin
 
     private func close() { unsafe mdb_env_close(handle) }
 
-    private init(path: String, identity: FileStatus, isNew: Bool = false) throws(VaultError) {
+    private init(
+        _ name: DatabaseName, path: String, identity: FileStatus, isNew: Bool = false
+    ) throws(VaultError) {
+        self.name = name
         self.identity = identity
         if !isNew && identity.size < UInt64(2 * sysconf(Int32(_SC_PAGESIZE))) {
-            throw .damaged("\(DatabaseEnvironment.fileName) is too short")
+            throw .damaged("\(name.file) is too short")
         }
         var readOnly = false
-        var opened = try unsafe DatabaseEnvironment.openHandle(path, flags: 0)
+        var opened = try unsafe DatabaseEnvironment.openHandle(path, name, flags: 0)
         if unsafe opened.status == EROFS || opened.status == EACCES {
             unsafe mdb_env_close(opened.handle)
             readOnly = true
-            unsafe opened = try DatabaseEnvironment.openHandle(path, flags: UInt32(MDB_RDONLY))
+            unsafe opened = try DatabaseEnvironment.openHandle(path, name, flags: UInt32(MDB_RDONLY))
             if unsafe opened.status == EROFS || opened.status == EACCES {
                 // No lock file can be made where nothing can be written; then nobody writes either.
                 unsafe mdb_env_close(opened.handle)
-                unsafe opened = try DatabaseEnvironment.openHandle(path, flags: UInt32(MDB_RDONLY | MDB_NOLOCK))
+                unsafe opened = try DatabaseEnvironment.openHandle(path, name, flags: UInt32(MDB_RDONLY | MDB_NOLOCK))
             }
         }
         guard unsafe opened.status == 0 else {
             unsafe mdb_env_close(opened.handle)
-            throw unsafe .database(opened.status, "opening \(DatabaseEnvironment.fileName)")
+            throw unsafe .database(opened.status, "opening \(name.file)")
         }
         unsafe handle = opened.handle
         isReadOnly = readOnly
@@ -112,19 +124,19 @@ internal import Darwin
         var descriptor: Int32 = -1
         var status = stat()
         unsafe mdb_env_get_fd(handle, &descriptor)
-        try system("examining \(fileName)") { unsafe fstat(descriptor, &status) }
+        try system("examining the database") { unsafe fstat(descriptor, &status) }
         guard FileStatus(status).isSameFile(as: identity) else {
-            throw VaultError(.busy, "\(fileName) was replaced while it was opened; try again")
+            throw VaultError(.busy, "the database was replaced while it was opened; try again")
         }
     }
 
-    private static func openHandle(_ path: String, flags: UInt32)
+    private static func openHandle(_ path: String, _ name: DatabaseName, flags: UInt32)
         throws(VaultError) -> (handle: OpaquePointer, status: Int32)
     {
         var environment: OpaquePointer?
         let made = unsafe mdb_env_create(&environment)
         guard made == 0, let environment = unsafe environment else { throw .database(made, "preparing the database") }
-        unsafe mdb_env_set_mapsize(environment, mapSize)
+        unsafe mdb_env_set_mapsize(environment, name.mapSize)
         let all = flags | UInt32(MDB_NOSUBDIR) | UInt32(MDB_NOTLS)
         return unsafe (environment, mdb_env_open(environment, path, all, 0o600))
     }
@@ -132,22 +144,22 @@ internal import Darwin
     /// A reading transaction is enough for the main database, and does not wait for whoever writes.
     private static func openDatabase(_ handle: OpaquePointer) throws(VaultError) -> MDB_dbi {
         var transaction: OpaquePointer?
-        try VaultCore.database("reading \(fileName)") {
+        try VaultCore.database("reading the database") {
             unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
         }
         var database: MDB_dbi = 0
         var flags: UInt32 = 0
         do throws(VaultError) {
-            try VaultCore.database("reading \(fileName)") { unsafe mdb_dbi_open(transaction, nil, 0, &database) }
-            try VaultCore.database("reading \(fileName)") { unsafe mdb_dbi_flags(transaction, database, &flags) }
+            try VaultCore.database("reading the database") { unsafe mdb_dbi_open(transaction, nil, 0, &database) }
+            try VaultCore.database("reading the database") { unsafe mdb_dbi_flags(transaction, database, &flags) }
             // They say how keys are ordered; records would be looked for, and stored, in wrong places.
-            guard flags == 0 else { throw .damaged("\(fileName) has flags that were never set") }
+            guard flags == 0 else { throw .damaged("the database has flags that were never set") }
         } catch {
             unsafe mdb_txn_abort(transaction)
             throw error
         }
         let committed = unsafe mdb_txn_commit(transaction)
-        guard committed == 0 else { throw .database(committed, "reading \(fileName)") }
+        guard committed == 0 else { throw .database(committed, "reading the database") }
         return database
     }
 }
@@ -164,14 +176,14 @@ extension VaultError {
     static func database(_ code: Int32, _ doing: String) -> VaultError {
         if code > 0 { return .system(code, doing) }
         switch code {
-        case MDB_MAP_FULL: return VaultError(.diskFull, "\(doing): the vault holds all the records it can (64 GiB)")
+        case MDB_MAP_FULL: return VaultError(.diskFull, "\(doing): the database holds all the records that it can")
         case MDB_PANIC:
             // Nothing on the disk is wrong; LMDB wants its environment closed after the last page of a commit failed.
             return VaultError(
                 .inputOutput, "\(doing): an earlier write to the disk failed; lock the vault and unlock it again")
         case MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_INVALID, MDB_INCOMPATIBLE, MDB_BAD_TXN,
             MDB_CURSOR_FULL, MDB_BAD_VALSIZE:
-            return .damaged("\(DatabaseEnvironment.fileName) (\(unsafe String(cString: mdb_strerror(code))))")
+            return .damaged("the database (\(unsafe String(cString: mdb_strerror(code))))")
         case MDB_VERSION_MISMATCH: return VaultError(.newerVersion, "\(doing): another database version")
         case MDB_READERS_FULL: return VaultError(.busy, "\(doing): too many readers at once")
         default: return VaultError(.inputOutput, "\(doing): \(unsafe String(cString: mdb_strerror(code)))")

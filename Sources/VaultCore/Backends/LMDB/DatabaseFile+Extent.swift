@@ -1,4 +1,5 @@
 internal import CLMDB
+internal import Synchronization
 
 #if canImport(Glibc)
 internal import Glibc
@@ -24,7 +25,7 @@ extension DatabaseFile {
         guard let missing = try unsafe missingPages(handle) else { return }
         let size = try unsafe extent(handle).size
         // The list of free pages may itself lie in what is missing: zeros there are damage that LMDB finds.
-        try system("extending \(DatabaseEnvironment.fileName)") {
+        try system("extending the database") {
             unsafe ftruncate(descriptor, off_t(missing.upperBound * pageSize(handle)))
         }
         do throws(VaultError) {
@@ -35,7 +36,12 @@ extension DatabaseFile {
         }
     }
 
-    private static var shorter: VaultError { .damaged("\(DatabaseEnvironment.fileName) is shorter than it says") }
+    /// Pages that the file has now.
+    fileprivate static func presentPages(_ handle: OpaquePointer) throws(VaultError) -> UInt64 {
+        try unsafe UInt64(extent(handle).size) / pageSize(handle)
+    }
+
+    private static var shorter: VaultError { .damaged("the database is shorter than it says") }
 
     private static func pageSize(_ handle: OpaquePointer) -> UInt64 {
         var statistics = MDB_stat()
@@ -47,7 +53,7 @@ extension DatabaseFile {
         var descriptor: Int32 = -1
         var status = stat()
         unsafe mdb_env_get_fd(handle, &descriptor)
-        try system("examining \(DatabaseEnvironment.fileName)") { unsafe fstat(descriptor, &status) }
+        try system("examining the database") { unsafe fstat(descriptor, &status) }
         return (descriptor, status.st_size)
     }
 
@@ -56,7 +62,7 @@ extension DatabaseFile {
         // In this order: a page is written before it is counted.
         var info = unsafe MDB_envinfo()
         unsafe mdb_env_info(handle, &info)
-        let present = try unsafe UInt64(extent(handle).size) / pageSize(handle)
+        let present = try unsafe presentPages(handle)
         let last = unsafe UInt64(truncatingIfNeeded: info.me_last_pgno)
         guard last >= present else { return nil }
         let most = unsafe UInt64(truncatingIfNeeded: info.me_mapsize) / pageSize(handle)
@@ -76,13 +82,13 @@ extension DatabaseFile {
     /// How many of the free pages have this number or a higher one.
     private static func freePages(_ handle: OpaquePointer, from first: UInt64) throws(VaultError) -> UInt64 {
         var transaction: OpaquePointer?
-        try VaultCore.database("reading \(DatabaseEnvironment.fileName)") {
+        try VaultCore.database("reading the database") {
             unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
         }
         defer { unsafe mdb_txn_abort(transaction) }
         var cursor: OpaquePointer?
         let listOfFreePages: MDB_dbi = 0
-        try VaultCore.database("reading \(DatabaseEnvironment.fileName)") {
+        try VaultCore.database("reading the database") {
             unsafe mdb_cursor_open(transaction, listOfFreePages, &cursor)
         }
         defer { unsafe mdb_cursor_close(cursor) }
@@ -92,7 +98,7 @@ extension DatabaseFile {
         while true {
             let code = unsafe mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
             if code == MDB_NOTFOUND { return found }
-            guard code == 0 else { throw .database(code, "reading \(DatabaseEnvironment.fileName)") }
+            guard code == 0 else { throw .database(code, "reading the database") }
             // Each entry is the number of pages and then their numbers.
             let numbers = unsafe UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size)
             for offset in stride(from: 8, through: numbers.count - 8, by: 8) {
@@ -100,5 +106,19 @@ extension DatabaseFile {
                 if number >= first { found += 1 }
             }
         }
+    }
+}
+
+extension DatabaseEnvironment {
+    /// As ``DatabaseFile/checkExtent(_:readOnly:isLocked:)`` after a commit, for who still holds the writers' lock.
+    ///
+    /// Looks at the file only when the database has grown: a look makes the system note a time at the next write.
+    func extendFileToItsPages() {
+        var info = unsafe MDB_envinfo()
+        unsafe mdb_env_info(handle, &info)
+        guard unsafe UInt64(truncatingIfNeeded: info.me_last_pgno) >= seenPages.load(ordering: .relaxed) else { return }
+        // What is stored is stored; a file that stays short is made longer when it is opened next.
+        try? unsafe DatabaseFile.checkExtent(handle, readOnly: false, isLocked: true)
+        if let present = try? unsafe DatabaseFile.presentPages(handle) { seenPages.store(present, ordering: .relaxed) }
     }
 }

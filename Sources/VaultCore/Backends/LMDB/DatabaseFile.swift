@@ -36,7 +36,7 @@ enum DatabaseFile {
             let isRight = try arePlausible(before, descriptor, pageSize)
             if isRight { return }
             guard try metas(descriptor, pageSize) != before else {
-                throw .damaged("\(DatabaseEnvironment.fileName): its first pages do not fit together")
+                throw .damaged("the database: its first pages do not fit together")
             }
         }
         throw VaultError(.busy, "the vault is being written without a pause; try again")
@@ -45,11 +45,15 @@ enum DatabaseFile {
     /// Page header and LMDB's meta structure.
     private static let metaSize = 16 + 136
 
-    /// The meta page that a transaction will overwrite, as it is now; empty when it cannot be read.
+    /// The meta page that a transaction will overwrite, as it is now.
+    ///
+    /// Out of LMDB's map: a read of the file would have the system note its time, at every commit.
     static func metaPage(ofTransaction number: UInt64, _ handle: OpaquePointer) -> [UInt8] {
-        let (descriptor, offset) = unsafe place(number, handle)
-        guard let bytes = try? read(descriptor, offset, metaSize) else { return [] }
-        return bytes
+        var info = unsafe MDB_envinfo()
+        unsafe mdb_env_info(handle, &info)
+        guard let map = unsafe info.me_mapaddr else { return [] }
+        let start = unsafe map + place(number, handle).offset
+        return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: metaSize))
     }
 
     /// Undoes what a failed commit left of its meta page.
@@ -138,7 +142,7 @@ enum DatabaseFile {
 
     private static func read(_ descriptor: Int32, _ offset: Int, _ count: Int) throws(VaultError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
-        try system("reading \(DatabaseEnvironment.fileName)") {
+        try system("reading the database") {
             unsafe bytes.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, count, off_t(offset)) }
         }
         return bytes

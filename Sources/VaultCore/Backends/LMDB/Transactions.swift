@@ -12,6 +12,15 @@ extension MDB_val {
     fileprivate var bytes: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(start: mv_data, count: mv_size) }
 }
 
+extension MDB_stat {
+    /// Bytes of the pages that entries take.
+    fileprivate var usedBytes: Int {
+        let pages = ms_branch_pages &+ ms_leaf_pages &+ ms_overflow_pages
+        let (bytes, isOverflow) = pages.multipliedReportingOverflow(by: Int(ms_psize))
+        return isOverflow || bytes < 0 ? .max : bytes
+    }
+}
+
 /// A read transaction that is kept and renewed: a snapshot costs nanoseconds instead of an allocation.
 @safe struct ReadTransaction: ~Copyable, @unchecked Sendable {  // one user at a time; MDB_NOTLS lets threads change
     private let handle: OpaquePointer
@@ -79,6 +88,15 @@ extension MDB_val {
         }
     }
 
+    /// Bytes of the pages that the entries take now.
+    consuming func usedBytes() throws(VaultError) -> Int {
+        try renew()
+        defer { park() }
+        var statistics = MDB_stat()
+        try VaultCore.database("reading") { unsafe mdb_stat(handle, database, &statistics) }
+        return statistics.usedBytes
+    }
+
     /// Number of entries.
     func count() throws(VaultError) -> Int {
         var statistics = MDB_stat()
@@ -91,7 +109,8 @@ extension MDB_val {
 @safe struct WriteTransaction: ~Copyable {
     private let handle: OpaquePointer
     private let database: MDB_dbi
-    private let environment: OpaquePointer
+    // Unmanaged, because only a value without references can be discarded.
+    private let environment: Unmanaged<DatabaseEnvironment>
 
     /// The number that this transaction has; the state it began with has the one before.
     var number: UInt64 { unsafe UInt64(truncatingIfNeeded: mdb_txn_id(handle)) }
@@ -105,7 +124,7 @@ extension MDB_val {
         guard let transaction = unsafe transaction else { throw .damaged("no transaction") }
         unsafe handle = transaction
         database = environment.database
-        unsafe self.environment = environment.handle
+        unsafe self.environment = .passUnretained(environment)
     }
 
     deinit { unsafe mdb_txn_abort(handle) }
@@ -113,7 +132,8 @@ extension MDB_val {
     /// Returns when everything is on the disk.
     consuming func commit() throws(VaultError) {
         let transaction = unsafe handle
-        let environment = unsafe environment
+        let owner = unsafe environment.takeUnretainedValue()
+        let environment = unsafe owner.handle
         let number = number
         discard self  // a failed commit has freed the transaction too
         let before = unsafe DatabaseFile.metaPage(ofTransaction: number, environment)
@@ -125,8 +145,7 @@ extension MDB_val {
             if code == EIO, unsafe DatabaseFile.isDiskFull(environment) { throw .system(ENOSPC, "writing") }
             throw .database(code, "writing")
         }
-        // What is stored is stored; a file that stays short is made longer when it is opened next.
-        try? unsafe DatabaseFile.checkExtent(environment, readOnly: false, isLocked: true)
+        owner.extendFileToItsPages()
     }
 
     /// Lends the value of `key`; nil when there is none. Valid until the next write.
@@ -148,11 +167,11 @@ extension MDB_val {
     func put(
         _ key: RawSpan, size: Int, replacing: Bool, _ fill: (inout MutableRawSpan) throws(VaultError) -> Void
     ) throws(VaultError) -> Bool {
-        var value = unsafe MDB_val(mv_size: size, mv_data: nil)
         let flags = UInt32(MDB_RESERVE) | (replacing ? 0 : UInt32(MDB_NOOVERWRITE))
-        let code = unsafe key.withUnsafeBytes { key in
+        let (code, value) = unsafe key.withUnsafeBytes { key in
             var key = unsafe MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
-            return unsafe mdb_put(handle, database, &key, &value, flags)
+            var value = unsafe MDB_val(mv_size: size, mv_data: nil)
+            return unsafe (mdb_put(handle, database, &key, &value, flags), value)
         }
         if code == MDB_KEYEXIST { return false }
         if code != 0 { throw .database(code, "writing") }
@@ -171,6 +190,13 @@ extension MDB_val {
         if code == MDB_NOTFOUND { return false }
         if code != 0 { throw .database(code, "writing") }
         return true
+    }
+
+    /// Bytes of the pages that the entries take, as they are now.
+    func usedBytes() throws(VaultError) -> Int {
+        var statistics = MDB_stat()
+        try VaultCore.database("reading") { unsafe mdb_stat(handle, database, &statistics) }
+        return statistics.usedBytes
     }
 
     /// Some keys in order, from the first one not below `start`, at most `limit`.
@@ -202,7 +228,7 @@ extension MDB_val {
 extension DatabaseEnvironment {
     /// Writes a consistent, compacted snapshot to an open file while others go on reading and writing.
     func copy(to descriptor: Int32) throws(VaultError) {
-        try VaultCore.database("copying \(DatabaseEnvironment.fileName)") {
+        try VaultCore.database("copying the database") {
             unsafe mdb_env_copyfd2(handle, descriptor, UInt32(MDB_CP_COMPACT))
         }
     }

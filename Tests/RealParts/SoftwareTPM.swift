@@ -1,17 +1,16 @@
-import Foundation
-import KeyStores
+package import Foundation
 import Synchronization
 
 /// A software TPM in a folder of its own, started by a test and ended by its process id.
-final class SoftwareTPM: Sendable {
-    let folder: String
+package final class SoftwareTPM: Sendable {
+    package let folder: String
     private let running = Mutex<Spawned?>(nil)
 
-    static let isInstalled = ["/usr/bin/swtpm", "/usr/local/bin/swtpm"].contains {
+    package static let isInstalled = ["/usr/bin/swtpm", "/usr/local/bin/swtpm"].contains {
         FileManager.default.isExecutableFile(atPath: $0)
     }
 
-    init() throws {
+    package init() throws {
         folder = NSTemporaryDirectory() + "holdfast-tpm-\(UUID().uuidString.prefix(8))"
         try FileManager.default.createDirectory(atPath: folder + "/state", withIntermediateDirectories: true)
         try start()
@@ -22,9 +21,10 @@ final class SoftwareTPM: Sendable {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    var location: TPMLocation { TPMLocation("swtpm:path=\(folder)/tpm.sock") }
+    /// As the TSS takes it, and $HOLDFAST_TPM.
+    package var location: String { "swtpm:path=\(folder)/tpm.sock" }
 
-    func start() throws {
+    package func start() throws {
         for name in ["tpm.sock", "tpm.sock.ctrl"] { try? FileManager.default.removeItem(atPath: "\(folder)/\(name)") }
         let child = try Spawned([
             "swtpm", "socket", "--tpm2", "--tpmstate", "dir=\(folder)/state", "--server",
@@ -33,15 +33,15 @@ final class SoftwareTPM: Sendable {
         ])
         running.withLock { $0 = child }
         // The socket's name is there a moment before it is listened on; connecting tells.
-        while child.isRunning && !isListening { usleep(2000) }
+        while child.isRunning && !(isListening("tpm.sock") && isListening("tpm.sock.ctrl")) { usleep(2000) }
     }
 
-    private var isListening: Bool {
+    private func isListening(_ name: String) -> Bool {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        let path = "\(folder)/tpm.sock.ctrl"
+        let path = "\(folder)/\(name)"
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
         return unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -51,7 +51,7 @@ final class SoftwareTPM: Sendable {
     }
 
     /// A power cut.
-    func cutPower() throws {
+    package func cutPower() throws {
         stop(SIGKILL)
         try start()
     }
@@ -64,7 +64,7 @@ final class SoftwareTPM: Sendable {
     }
 
     /// The chip's own files, as somebody who copies the disk of a virtual machine has them.
-    func state() throws -> [String: Data] {
+    package func state() throws -> [String: Data] {
         try FileManager.default.contentsOfDirectory(atPath: folder + "/state").reduce(into: [:]) {
             $0[$1] = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/state/\($1)"))
         }
@@ -72,12 +72,12 @@ final class SoftwareTPM: Sendable {
 
     /// Runs one of tpm2-tools: a program that is not ours talking to the same chip.
     @discardableResult
-    func tool(_ arguments: String...) throws -> (status: Int32, output: String) {
+    package func tool(_ arguments: String...) throws -> (status: Int32, output: String) {
         let path = folder + "/output"
         let file = unsafe open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         defer { close(file) }
         let child = try Spawned(
-            arguments, environment: ["TPM2TOOLS_TCTI": location.configuration, "TSS2_LOG": "all+NONE"],
+            arguments, environment: ["TPM2TOOLS_TCTI": location, "TSS2_LOG": "all+NONE"],
             output: file)
         let status = child.wait()
         return (status, try String(contentsOfFile: path, encoding: .utf8))

@@ -1,12 +1,12 @@
 import Foundation
 
 /// A program that a test started, ended with it by its process id.
-final class Spawned: @unchecked Sendable {  // used by one test at a time
+package final class Spawned: @unchecked Sendable {  // used by one test at a time
     private var process = pid_t()
     private var isEnded = false
 
     /// - Parameter output: Where its standard output and error go; nil for nowhere.
-    init(_ words: [String], environment: [String: String] = [:], output: Int32? = nil) throws {
+    package init(_ words: [String], environment: [String: String] = [:], output: Int32? = nil) throws {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -39,27 +39,27 @@ final class Spawned: @unchecked Sendable {  // used by one test at a time
 
     deinit { end(SIGKILL) }
 
-    struct Problem: Error, CustomStringConvertible {
-        let description: String
+    package struct Problem: Error, CustomStringConvertible {
+        package let description: String
         init(_ description: String) { self.description = description }
     }
 
     /// Whether it still runs.
-    var isRunning: Bool {
+    package var isRunning: Bool {
         guard !isEnded else { return false }
         var status: Int32 = 0
         isEnded = unsafe waitpid(process, &status, WNOHANG) == process
         return !isEnded
     }
 
-    func end(_ signal: Int32) {
+    package func end(_ signal: Int32) {
         guard !isEnded else { return }
         kill(process, signal)
         _ = wait()
     }
 
     /// Its exit status; -1 when a signal ended it.
-    func wait() -> Int32 {
+    package func wait() -> Int32 {
         guard !isEnded else { return -1 }
         var status: Int32 = 0
         while unsafe waitpid(process, &status, 0) < 0 && errno == EINTR {}

@@ -1,0 +1,100 @@
+/// A place in a message that is read field by field; every read is bounds-checked. Integers are little-endian.
+struct Cursor {
+    private var position = 0
+    private let end: Int
+
+    init(_ bytes: RawSpan) { end = bytes.byteCount }
+
+    mutating func integer<T: FixedWidthInteger & UnsignedInteger>(
+        _ bytes: RawSpan, _ type: T.Type
+    ) throws(MessageError) -> T {
+        let size = T.bitWidth / 8
+        let range = try take(size)
+        var value: T = 0
+        for offset in range.reversed() { value = value << 8 | T(byte(bytes, offset)) }
+        return value
+    }
+
+    /// 0 or 1 and nothing else.
+    mutating func flag(_ bytes: RawSpan, _ field: StaticString) throws(MessageError) -> Bool {
+        switch try integer(bytes, UInt8.self) {
+        case 0: return false
+        case 1: return true
+        default: throw .invalid(field: field)
+        }
+    }
+
+    /// An integer behind a flag; without the flag its bytes are zero.
+    mutating func optional<T: FixedWidthInteger & UnsignedInteger>(
+        _ bytes: RawSpan, _ type: T.Type, _ field: StaticString
+    ) throws(MessageError) -> T? {
+        let isThere = try flag(bytes, field)
+        let value = try integer(bytes, type)
+        guard isThere || value == 0 else { throw .invalid(field: field) }
+        return isThere ? value : nil
+    }
+
+    /// UTF-8 behind a 16-bit length. Text that is not valid is refused, never repaired: a repaired name is another name.
+    mutating func text(_ bytes: RawSpan, _ sizes: ClosedRange<Int>, _ field: StaticString) throws(MessageError)
+        -> String
+    {
+        let count = Int(try integer(bytes, UInt16.self))
+        guard sizes.contains(count) else { throw .invalid(field: field) }
+        let units = try take(count).map { byte(bytes, $0) }
+        guard let text = String(validating: units, as: UTF8.self) else { throw .invalid(field: field) }
+        return text
+    }
+
+    /// All that is left.
+    mutating func rest(_ sizes: ClosedRange<Int>, _ field: StaticString) throws(MessageError) -> Range<Int> {
+        let range = position..<end
+        guard sizes.contains(range.count) else { throw .invalid(field: field) }
+        position = end
+        return range
+    }
+
+    var isAtEnd: Bool { position == end }
+
+    func expectEnd() throws(MessageError) {
+        guard isAtEnd else { throw .trailingBytes }
+    }
+
+    private mutating func take(_ count: Int) throws(MessageError) -> Range<Int> {
+        guard end - position >= count else { throw .truncated }
+        defer { position += count }
+        return position..<position + count
+    }
+
+    /// Inside of the span: ``take(_:)`` made sure.
+    private func byte(_ bytes: RawSpan, _ offset: Int) -> UInt8 {
+        unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+    }
+}
+
+/// Writes what ``Cursor`` reads.
+struct Writer {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func integer<T: FixedWidthInteger & UnsignedInteger>(_ value: T) {
+        for index in 0..<(T.bitWidth / 8) { bytes.append(UInt8(truncatingIfNeeded: value >> T(8 * index))) }
+    }
+
+    mutating func flag(_ value: Bool) { integer(UInt8(value ? 1 : 0)) }
+
+    mutating func optional<T: FixedWidthInteger & UnsignedInteger>(_ value: T?) {
+        flag(value != nil)
+        integer(value ?? 0)
+    }
+
+    /// Cut at a whole character where it is too long for its field.
+    mutating func text(_ text: String, atMost limit: Int) {
+        var units = Array(text.utf8)
+        if units.count > limit {
+            var end = limit
+            while end > 0, units[end] & 0xC0 == 0x80 { end -= 1 }
+            units.removeLast(units.count - end)
+        }
+        integer(UInt16(clamping: units.count))
+        bytes += units
+    }
+}

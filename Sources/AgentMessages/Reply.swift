@@ -1,0 +1,136 @@
+/// What the agent answers. Values are named by where they lie in the message.
+package enum Reply: Sendable, Hashable {
+    /// It is done.
+    case done
+    /// Nothing was changed, or not all of it; says why.
+    case failure(Failure)
+    /// To ``Request/hello(version:)``.
+    case welcome(version: UInt8, process: UInt32, program: String)
+    /// To ``Request/status``.
+    case status(AgentStatus)
+    /// The vault is open; milliseconds until it locks by itself when nobody uses it, nil for never.
+    case unlocked(locksIn: UInt64?)
+    /// The value may be sent.
+    case ready
+    /// A piece of a value; more follows.
+    case piece(Range<Int>)
+    /// Some records; more may follow.
+    case records([RecordEntry])
+    /// The end of a value or a list: bytes or records in all.
+    case finished(UInt64)
+
+    /// Numbers of the messages; they do not change.
+    package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
+        case done = 128
+        case failure = 129
+        case welcome = 130
+        case status = 131
+        case unlocked = 132
+        case ready = 133
+        case piece = 134
+        case records = 135
+        case finished = 136
+    }
+
+    /// Which message it is.
+    package var kind: Kind {
+        switch self {
+        case .done: .done
+        case .failure: .failure
+        case .welcome: .welcome
+        case .status: .status
+        case .unlocked: .unlocked
+        case .ready: .ready
+        case .piece: .piece
+        case .records: .records
+        case .finished: .finished
+        }
+    }
+}
+
+/// An error of the vault or of the agent on its way to the client.
+package struct Failure: Sendable, Hashable {
+    static let codeSizes = 1...64
+    static let reasonSizes = 0...2048
+
+    /// The stable word that `--json` shows.
+    package let code: String
+    /// What happened, for people. Never a secret.
+    package let reason: String
+    /// Attempts left, where one was refused.
+    package let remainingAttempts: UInt32?
+    /// Milliseconds until the next attempt is taken, where a delay runs.
+    package let retryAfter: UInt64?
+
+    package init(code: String, reason: String, remainingAttempts: UInt32? = nil, retryAfter: UInt64? = nil) {
+        self.code = code
+        self.reason = reason
+        self.remainingAttempts = remainingAttempts
+        self.retryAfter = retryAfter
+    }
+}
+
+/// What an agent says of itself.
+package struct AgentStatus: Sendable, Hashable {
+    /// Number of its process.
+    package let process: UInt32
+    /// Whether it holds the keys.
+    package let isUnlocked: Bool
+    /// Milliseconds until it locks by itself when nobody uses it; nil while it is locked, or for never.
+    package let locksIn: UInt64?
+    /// Clients that are connected, with the one that asks.
+    package let connections: UInt32
+
+    package init(process: UInt32, isUnlocked: Bool, locksIn: UInt64?, connections: UInt32) {
+        self.process = process
+        self.isUnlocked = isUnlocked
+        self.locksIn = locksIn
+        self.connections = connections
+    }
+}
+
+/// One line of a list.
+package struct RecordEntry: Sendable, Hashable {
+    /// Where it is.
+    package let path: RecordPath
+    /// Bytes of content.
+    package let size: UInt64
+    /// Milliseconds since 1970.
+    package let created: Int64
+    /// As ``created``, of the last write.
+    package let modified: Int64
+    /// Whether the content lies in a file of its own.
+    package let isFile: Bool
+    /// Whether it was written while the vault was locked, and its owner has not confirmed it.
+    package let isOpen: Bool
+
+    package init(path: RecordPath, size: UInt64, created: Int64, modified: Int64, isFile: Bool, isOpen: Bool) {
+        self.path = path
+        self.size = size
+        self.created = created
+        self.modified = modified
+        self.isFile = isFile
+        self.isOpen = isOpen
+    }
+
+    /// Bytes in a message.
+    package var encodedSize: Int { 4 + path.collection.utf8.count + path.name.utf8.count + 26 }
+
+    init(_ cursor: inout Cursor, _ bytes: RawSpan) throws(MessageError) {
+        path = try RecordPath(&cursor, bytes)
+        size = try cursor.integer(bytes, UInt64.self)
+        created = Int64(bitPattern: try cursor.integer(bytes, UInt64.self))
+        modified = Int64(bitPattern: try cursor.integer(bytes, UInt64.self))
+        isFile = try cursor.flag(bytes, "flags")
+        isOpen = try cursor.flag(bytes, "flags")
+    }
+
+    func write(_ writer: inout Writer) {
+        path.write(&writer)
+        writer.integer(size)
+        writer.integer(UInt64(bitPattern: created))
+        writer.integer(UInt64(bitPattern: modified))
+        writer.flag(isFile)
+        writer.flag(isOpen)
+    }
+}

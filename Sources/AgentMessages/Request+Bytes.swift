@@ -1,0 +1,58 @@
+extension Request {
+    /// Reads the body of a request, all of it and nothing else.
+    /// - Throws: ``MessageError`` with what is wrong.
+    package init(_ frame: Frame, body: RawSpan) throws(MessageError) {
+        try frame.expectRequest()
+        guard body.byteCount == frame.bodySize else { throw .truncated }
+        guard let kind = Kind(rawValue: frame.kind) else { throw .unknownKind(frame.kind) }
+        var cursor = Cursor(body)
+        switch kind {
+        case .hello: self = .hello(version: try cursor.integer(body, UInt8.self))
+        case .status: self = .status
+        case .unlock:
+            guard let factor = Factor(rawValue: try cursor.integer(body, UInt8.self)) else {
+                throw .invalid(field: "factor")
+            }
+            let idle = try cursor.optional(body, UInt32.self, "idle time")
+            let timeout = try cursor.optional(body, UInt32.self, "timeout")
+            guard idle != 0, timeout != 0 else { throw .invalid(field: "time") }
+            let secret = try cursor.rest(Request.secretSizes, "secret")
+            self = .unlock(factor, idle: idle, timeout: timeout, secret: secret)
+        case .lock: self = .lock
+        case .get: self = .get(try RecordPath(&cursor, body))
+        case .put:
+            let replacing = try cursor.flag(body, "flags")
+            self = .put(try RecordPath(&cursor, body), replacing: replacing)
+        case .list:
+            let isOne = try cursor.flag(body, "flags")
+            self = .list(collection: isOne ? try cursor.text(body, RecordPath.collectionSizes, "collection") : nil)
+        case .remove: self = .remove(try RecordPath(&cursor, body))
+        case .ping: self = .ping
+        case .shutDown: self = .shutDown
+        case .data: self = .data(try cursor.rest(1...Frame.longestPiece, "data"))
+        case .end: self = .end
+        }
+        try cursor.expectEnd()
+    }
+
+    /// The message without the bytes of its secret or data, which follow: `payload` says how many.
+    package func head(payload: Int = 0) -> [UInt8] {
+        var writer = Writer()
+        switch self {
+        case .hello(let version): writer.integer(version)
+        case .unlock(let factor, let idle, let timeout, _):
+            writer.integer(factor.rawValue)
+            writer.optional(idle)
+            writer.optional(timeout)
+        case .get(let path), .remove(let path): path.write(&writer)
+        case .put(let path, let replacing):
+            writer.flag(replacing)
+            path.write(&writer)
+        case .list(let collection):
+            writer.flag(collection != nil)
+            if let collection { writer.text(collection, atMost: RecordPath.collectionSizes.upperBound) }
+        case .status, .lock, .ping, .shutDown, .data, .end: break
+        }
+        return Frame.bytes(kind: kind.rawValue, bodySize: writer.bytes.count + payload) + writer.bytes
+    }
+}

@@ -1,0 +1,113 @@
+/// What a client asks of the agent. Parsed from bytes that anybody may have written; nothing in it is a secret: a secret
+/// is the last field of its message and is named by where it lies.
+package enum Request: Sendable, Hashable {
+    /// Which agent is this? Carries the highest version that the client speaks.
+    case hello(version: UInt8)
+    /// Is it unlocked, and until when?
+    case status
+    /// Open the vault. `idle` and `timeout` are seconds, and nil where the agent's own hold.
+    case unlock(Factor, idle: UInt32?, timeout: UInt32?, secret: Range<Int>)
+    /// Drop the keys; the answer comes when they are gone.
+    case lock
+    /// Send a value piece by piece.
+    case get(RecordPath)
+    /// Store a value that comes in ``data(_:)`` messages, once the agent is ready for it.
+    case put(RecordPath, replacing: Bool)
+    /// Send what is known of the records of one collection, or of all.
+    case list(collection: String?)
+    /// Remove a record.
+    case remove(RecordPath)
+    /// Answer.
+    case ping
+    /// Drop the keys and end.
+    case shutDown
+    /// A piece of the value that is being stored.
+    case data(Range<Int>)
+    /// The value is complete.
+    case end
+
+    /// What an unlock is made with.
+    package enum Factor: UInt8, Sendable, Hashable, CaseIterable {
+        case passcode = 1
+        case recoveryPhrase = 2
+    }
+
+    /// Numbers of the messages; they do not change.
+    package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
+        case hello = 1
+        case status = 2
+        case unlock = 3
+        case lock = 4
+        case get = 5
+        case put = 6
+        case list = 7
+        case remove = 8
+        case ping = 9
+        case shutDown = 10
+        case data = 11
+        case end = 12
+    }
+
+    /// Which message it is.
+    package var kind: Kind {
+        switch self {
+        case .hello: .hello
+        case .status: .status
+        case .unlock: .unlock
+        case .lock: .lock
+        case .get: .get
+        case .put: .put
+        case .list: .list
+        case .remove: .remove
+        case .ping: .ping
+        case .shutDown: .shutDown
+        case .data: .data
+        case .end: .end
+        }
+    }
+
+    /// Bytes of a passcode or a phrase.
+    package static let secretSizes = 1...1024
+}
+
+/// A record's name and its collection, with the sizes that the vault allows.
+package struct RecordPath: Sendable, Hashable {
+    /// Bytes of a collection's name.
+    static let collectionSizes = 0...255
+    /// Bytes of a name.
+    static let nameSizes = 1...1024
+
+    /// The collection it is in.
+    package let collection: String
+    /// Its name there.
+    package let name: String
+
+    /// Nil when one of the two has a size that no record has.
+    package init?(collection: String, name: String) {
+        guard RecordPath.collectionSizes.contains(collection.utf8.count),
+            RecordPath.nameSizes.contains(name.utf8.count)
+        else { return nil }
+        self.collection = collection
+        self.name = name
+    }
+
+    /// By their bytes: texts that only look alike are different names.
+    package static func == (left: RecordPath, right: RecordPath) -> Bool {
+        left.collection.utf8.elementsEqual(right.collection.utf8) && left.name.utf8.elementsEqual(right.name.utf8)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        for byte in collection.utf8 { hasher.combine(byte) }
+        for byte in name.utf8 { hasher.combine(byte) }
+    }
+
+    init(_ cursor: inout Cursor, _ bytes: RawSpan) throws(MessageError) {
+        collection = try cursor.text(bytes, RecordPath.collectionSizes, "collection")
+        name = try cursor.text(bytes, RecordPath.nameSizes, "name")
+    }
+
+    func write(_ writer: inout Writer) {
+        writer.text(collection, atMost: RecordPath.collectionSizes.upperBound)
+        writer.text(name, atMost: RecordPath.nameSizes.upperBound)
+    }
+}

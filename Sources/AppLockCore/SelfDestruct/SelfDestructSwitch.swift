@@ -1,0 +1,126 @@
+public import SecretMemory
+internal import Synchronization
+public import VaultCore
+internal import VaultFormat
+
+/// Switches the self-destruct of a vault: runs what ``SelfDestruct`` decides with the vault's own passcode.
+///
+/// ```swift
+/// let key = try selfDestruct.begin(.enable, passcode: passcode)   // 1. authenticate
+/// try selfDestruct.confirm()                                      // 2. after "this destroys the vault when ..."
+/// while let left = selfDestruct.remaining, left > .zero { ... }   // 3. show the countdown; cancel() stops it
+/// let key = try selfDestruct.finish(passcode: passcode)           // 4. authenticate again; show the receipt's key
+/// ```
+/// What is pending lives here only: with this object or its process it is gone. Safe to use from any thread.
+public final class SelfDestructSwitch: Sendable {
+    private let vault: Vault
+    private let machine: Mutex<SelfDestruct>
+
+    /// - Parameter countdown: Brought between 30 seconds and 24 hours; the vault's own rules may ask for more, never for
+    ///   less.
+    public init(vault: Vault, countdown: Duration = .seconds(30)) {
+        self.vault = vault
+        let (seconds, attoseconds) = countdown.components
+        let longest = Int64(SelfDestruct.longestCountdown / 1000)
+        let milliseconds =
+            UInt64(min(max(0, seconds), longest)) * 1000 + UInt64(max(0, attoseconds) / 1_000_000_000_000_000)
+        machine = Mutex(SelfDestruct(countdown: milliseconds))
+    }
+
+    /// What is pending, if anything is.
+    public var pending: SelfDestruct.Change? {
+        send(.tick)
+        return machine.withLock { $0.pending }
+    }
+
+    /// Time left of the countdown, zero when the last authentication is due; nil when nothing counts.
+    public var remaining: Duration? {
+        send(.tick)
+        let now = vault.settings.clock.now()
+        return machine.withLock { machine in
+            if case .authenticatingAgain = machine.state { return .zero }
+            return machine.remaining(at: now).map { .milliseconds($0) }
+        }
+    }
+
+    /// The whole countdown.
+    public var countdown: Duration { .milliseconds(machine.withLock { $0.countdown }) }
+
+    /// Authenticates the owner and makes the change wait for ``confirm()``.
+    /// - Throws: `exists` when it is so already or another change is pending; as ``VaultCore/Vault/burnAttempt()`` and
+    ///   ``VaultCore/Vault/verify(passcode:spending:)``, with nothing pending then.
+    public func begin(_ change: SelfDestruct.Change, passcode: borrowing SecretBytes) throws(VaultError) {
+        let policy = try vault.status().policy
+        guard policy.selfDestruct != (change == .enable) else {
+            throw VaultError(.exists, "self-destruct is \(change == .enable ? "on" : "off") already")
+        }
+        // Not authenticated yet, but the passcode that follows is bound to these very rules.
+        machine.withLock { $0.lengthen(to: UInt64(policy.selfDestructCountdown) * 1000) }
+        guard case .authenticate(let prompt)? = send(.request(change)).first else {
+            throw VaultError(.exists, "another change of self-destruct is pending")
+        }
+        do throws(VaultError) {
+            try vault.verify(passcode: passcode, spending: vault.burnAttempt())
+        } catch {
+            send(.refused(prompt))
+            throw error
+        }
+        guard send(.authenticated(prompt)) == [.askConfirmation(change)] else { throw SelfDestructSwitch.over }
+    }
+
+    /// The owner was told what this means and wants it: the countdown begins.
+    /// - Throws: `notPending` when no change waits for it.
+    public func confirm() throws(VaultError) {
+        guard case .startCountdown? = send(.confirm).first else { throw SelfDestructSwitch.over }
+        vault.log.append(.selfDestruct(.armed))
+    }
+
+    /// Authenticates the owner again and writes the change.
+    /// - Throws: `delayed` while the countdown runs; `notPending` when the change was cancelled or has expired;
+    ///   otherwise as ``VaultCore/Vault/burnAttempt()`` and writing. A wrong passcode ends the change.
+    /// - Returns: The key that a wipe's receipt will be verified with, while self-destruct is on.
+    public func finish(passcode: borrowing SecretBytes) throws(VaultError) -> Vault.WipeReceiptKey? {
+        send(.tick)
+        let now = vault.settings.clock.now()
+        let (state, left) = machine.withLock { ($0.state, $0.remaining(at: now)) }
+        guard case .authenticatingAgain(let change, let prompt) = state else {
+            guard let left else { throw SelfDestructSwitch.over }
+            throw VaultError(
+                .delayed, "the countdown runs for \(seconds(left)) more", retryAfter: .milliseconds(left))
+        }
+        do throws(VaultError) {
+            return try vault.changeSelfDestruct(
+                to: change == .enable, passcode: passcode, spending: vault.burnAttempt()
+            ) { () throws(VaultError) in
+                // At the last moment: whoever cancelled while the key was derived has cancelled.
+                guard send(.authenticated(prompt)) == [.apply(change)] else { throw SelfDestructSwitch.over }
+            }
+        } catch {
+            if error.code == .wrongPasscode || error.code == .wiped { send(.refused(prompt)) }
+            throw error
+        }
+    }
+
+    /// Ends what is pending with nothing changed.
+    /// - Returns: Whether there was anything.
+    @discardableResult
+    public func cancel() -> Bool { send(.cancel) == [.end(.cancelled)] }
+
+    /// As ``cancel()``, because the app left the foreground.
+    @discardableResult
+    public func leave() -> Bool { send(.leave) == [.end(.left)] }
+
+    @discardableResult
+    private func send(_ event: SelfDestruct.Event) -> [SelfDestruct.Effect] {
+        let now = vault.settings.clock.now()
+        let (isArmed, effects) = machine.withLock { machine in
+            let isArmed = machine.isArmed
+            return (isArmed, machine.handle(event, at: now))
+        }
+        if isArmed, case .end? = effects.first { vault.log.append(.selfDestruct(.cancelled)) }
+        return effects
+    }
+
+    private static let over = VaultError(
+        .notPending, "no change of self-destruct is pending: it was cancelled, or waited too long; nothing was changed")
+}

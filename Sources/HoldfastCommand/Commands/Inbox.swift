@@ -1,0 +1,126 @@
+internal import Holdfast
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+extension Place {
+    static let inboxName = Place(name: "NAME", kind: .text, help: "Name of the item, as inbox list shows it.")
+}
+
+extension Command {
+    static let inboxList = Command(
+        "inbox", "list", synonyms: ["ls", "show"], summary: "list what was written while the vault was locked",
+        details: [
+            "What put --open stored moves to the inbox when the vault is unlocked, and waits there until it is accepted or "
+                + "rejected. Anybody who could write to the vault's folder may have written it.",
+            "Without a terminal: name in the inbox, collection and name it was written for, bytes, time of the last "
+                + "change (UTC), and open or sealed, separated by tabs.",
+        ],
+        options: [Options.json.option] + Options.unlocking, run: listInbox)
+
+    static let inboxAccept = Command(
+        "inbox", "accept", synonyms: ["confirm", "take", "keep"], summary: "make an item of the inbox a record",
+        details: [
+            "Puts the item where it was written for, or under the name and in the collection given. What is there already "
+                + "is replaced only with --replace. Look at it first: holdfast get NAME --collection inbox."
+        ],
+        places: [.inboxName],
+        options: [
+            Options.asName.option, Options.acceptedCollection.option, Options.replace.option, Options.json.option,
+        ] + Options.unlocking, run: acceptItem)
+
+    static let inboxReject = Command(
+        "inbox", "reject", synonyms: ["rm", "remove", "delete"], summary: "throw an item of the inbox away",
+        details: ["Removes the item and its content."],
+        places: [.inboxName], options: [Options.json.option] + Options.unlocking, run: rejectItem)
+}
+
+private func listInbox(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let vault = try Unlocking.open(arguments)
+    let items = try vaultCall { try vault.inbox() }
+    if arguments[Options.json] {
+        try Output.write(.object(["items": .array(items.map(\.json))]))
+    } else if Descriptors.isTerminal(STDOUT_FILENO) {
+        guard !items.isEmpty else {
+            Output.remark("the inbox is empty")
+            return .done
+        }
+        var table = Table(["NAME", "COLLECTION", "WRITTEN AS", "SIZE", "CHANGED", "HOW"], rightAligned: [3])
+        for item in items {
+            table.append([
+                Escaping.name(item.name), Escaping.name(item.originalCollection), Escaping.name(item.originalName),
+                Format.size(item.size), Format.localTime(milliseconds: item.modified), item.how,
+            ])
+        }
+        try Output.write(table.text)
+    } else {
+        try Output.write(
+            items.map { item in
+                let names = [item.name, item.originalCollection, item.originalName].map(Escaping.name)
+                let time = Format.timestamp(milliseconds: item.modified) ?? "-"
+                return (names + ["\(item.size)", time, item.how]).joined(separator: "\t") + "\n"
+            }.joined())
+    }
+    return .done
+}
+
+private func acceptItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let item = arguments[place: 0]
+    let vault = try Unlocking.open(arguments)
+    let place: (name: String, collection: String)
+    do throws(VaultError) {
+        place = try vault.confirm(
+            item, as: arguments[Options.asName], in: arguments[Options.acceptedCollection],
+            replacing: arguments[Options.replace])
+    } catch {
+        throw explained(error, item, arguments[Options.asName], arguments[Options.acceptedCollection])
+    }
+    if arguments[Options.json] {
+        try Output.write(.object(["collection": .text(place.collection), "name": .text(place.name)]))
+    } else {
+        Output.remark("accepted as \(Naming.record(place.name, place.collection))")
+    }
+    return .done
+}
+
+private func rejectItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let item = arguments[place: 0]
+    let vault = try Unlocking.open(arguments)
+    do throws(VaultError) { try vault.reject(item) } catch { throw explained(error, item, nil, nil) }
+    if arguments[Options.json] {
+        try Output.write(.object(["rejected": .text(item)]))
+    } else {
+        Output.remark("rejected \"\(Escaping.name(item))\"")
+    }
+    return .done
+}
+
+private func explained(_ error: VaultError, _ item: String, _ name: String?, _ collection: String?) -> CommandError {
+    var failure = CommandError(error)
+    switch error.code {
+    case .recordNotFound:
+        failure.message =
+            "there is no item \"\(Escaping.name(item))\" in the inbox; holdfast inbox list shows what there is"
+    case .recordExists:
+        let target = name.map { " \(Naming.record($0, collection ?? Options.defaultCollection))" } ?? ""
+        failure.message = "there is a record\(target) already; give another name with --as, or --replace it"
+    default: break
+    }
+    return failure
+}
+
+extension Vault.InboxItem {
+    fileprivate var how: String { wasSealed ? "sealed" : "open" }
+
+    fileprivate var json: JSON {
+        .object([
+            "name": .text(name), "originalCollection": .text(originalCollection), "originalName": .text(originalName),
+            "size": .count(size), "wasSealed": .boolean(wasSealed),
+            "created": Format.timestamp(milliseconds: created).map { .text($0) } ?? .null,
+            "modified": Format.timestamp(milliseconds: modified).map { .text($0) } ?? .null,
+        ])
+    }
+}

@@ -1,0 +1,108 @@
+internal import Holdfast
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+extension Command {
+    static let log = Command(
+        "log", synonyms: ["journal", "history", "audit", "events"], summary: "show the security log, or verify it",
+        details: [
+            "Shows what happened to the vault: every unlocking, failure, locking and change of its rules and keys. Each "
+                + "entry is proved to be what was written. On a terminal with the local time, else one line per entry with "
+                + "number, time (UTC) and words, separated by tabs.",
+            "holdfast log verify says where an entry was changed, removed, moved or cut off; the exit code is 5 then. Log "
+                + "and state put back together to what they were before cannot be told from an unchanged log.",
+        ],
+        places: [
+            Place(name: "verify", kind: .word(["verify"]), help: "Only say whether it is whole.", isOptional: true)
+        ],
+        options: [Options.last.option, Options.json.option] + Options.unlocking, run: showLog)
+}
+
+private func showLog(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let isVerifying = !arguments.places.isEmpty
+    let last = arguments[Options.last].flatMap { Int($0) }
+    guard !isVerifying || last == nil else { throw .usage("log verify looks at every entry and takes no --last") }
+    let vault = try Unlocking.open(arguments, evenIfDamaged: true)
+    let report = try vaultCall { try vault.securityLog() }
+    let shown = last.map { Array(report.entries.suffix($0)) } ?? report.entries
+    if arguments[Options.json] {
+        try Output.write(json(report, entries: isVerifying ? nil : shown))
+    } else if isVerifying {
+        try Output.write(text(report))
+    } else {
+        try Output.write(Descriptors.isTerminal(STDOUT_FILENO) ? table(shown) : lines(shown))
+        for finding in report.findings { Output.note("the log is not as it was written: \(finding.text)") }
+    }
+    return report.isIntact ? .done : .damaged
+}
+
+private func table(_ entries: [SecurityLogEntry]) -> String {
+    var table = Table(["ENTRY", "TIME", "WHAT"], rightAligned: [0])
+    for entry in entries {
+        table.append(["\(entry.index)", Format.localTime(milliseconds: entry.event.time), LogText.of(entry.event)])
+    }
+    return table.text
+}
+
+private func lines(_ entries: [SecurityLogEntry]) -> String {
+    entries.map { entry in
+        let time = Format.timestamp(milliseconds: entry.event.time) ?? "-"
+        return "\(entry.index)\t\(time)\t\(LogText.of(entry.event))\n"
+    }.joined()
+}
+
+private func text(_ report: SecurityLogReport) -> String {
+    var kept = Format.count(report.entries.count, "entry", "entries")
+    if let first = report.entries.first?.index, let last = report.entries.last?.index {
+        kept += ", \(first) to \(last)"
+    }
+    var facts = [("kept", kept)]
+    facts += report.findings.map { ("entry \($0.position)", $0.text) }
+    facts += report.notes.map { ("note", $0) }
+    facts.append(("result", report.isIntact ? "as it was written" : "not as it was written"))
+    return Facts.text(facts)
+}
+
+private func json(_ report: SecurityLogReport, entries: [SecurityLogEntry]?) -> JSON {
+    var members: [String: JSON] = [
+        "isIntact": .boolean(report.isIntact), "kept": .count(UInt64(report.entries.count)),
+        "findings": .array(
+            report.findings.map { finding in
+                .object([
+                    "kind": .text("\(finding.kind)"), "entry": .count(finding.position), "text": .text(finding.text),
+                ])
+            }),
+        "notes": .array(report.notes.map { .text($0) }),
+    ]
+    if let entries { members["entries"] = .array(entries.map(\.json)) }
+    return .object(members)
+}
+
+extension SecurityLogEntry {
+    fileprivate var json: JSON {
+        var members: [String: JSON] = [
+            "entry": .count(index), "event": .text(event.name), "text": .text(LogText.of(event)),
+            "time": Format.timestamp(milliseconds: event.time).map { .text($0) } ?? .null,
+            "boot": .text(event.bootID.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()),
+            "bootMilliseconds": .count(event.bootMilliseconds),
+        ]
+        for detail in event.details { members[detail.name] = detail.value.json }
+        return .object(members)
+    }
+}
+
+extension SecurityEvent.Value {
+    fileprivate var json: JSON {
+        switch self {
+        case .number(let number): .count(number)
+        case .text(let text): .text(text)
+        case .flag(let flag): .boolean(flag)
+        case .time(let time): Format.timestamp(milliseconds: time).map { .text($0) } ?? .null
+        case .list(let words): .array(words.map { .text($0) })
+        }
+    }
+}

@@ -1,0 +1,154 @@
+internal import VaultFormat
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// Reads a database file of LMDB's format (0.9, data version 1) without LMDB, which believes what a file says and can
+/// end the process over it.
+///
+/// For a file that anybody may have written: every offset is checked, no page is visited twice, and so the work and the
+/// memory are bounded by the size of the file. Whoever reads holds the lock that keeps writers out.
+struct DatabasePages: ~Copyable {
+    /// One tree of pages: of the entries, or of the free pages.
+    struct Tree {
+        let flags: UInt16
+        let depth: Int
+        let branchPages, leafPages, overflowPages, entries, root: UInt64
+    }
+
+    let file: DurableFile
+    let pageSize: Int
+    /// Whole pages in the file.
+    let pages: Int
+    let free: Tree
+    let main: Tree
+    /// The last page that the database has; the file may lack some at its end.
+    let lastPage: UInt64
+    /// The number of the transaction whose state this is.
+    let transaction: UInt64
+    var isVisited: [Bool]
+
+    static let noPage = UInt64.max
+    static let headerSize = 16
+    static let deepest = 24
+    /// No value of ours is larger.
+    static let largestValue = 2 << 20
+
+    /// Takes the newer of the two states that the file may hold.
+    /// - Throws: `damaged` when neither can be one, or the file is larger than `limit` bytes.
+    init(_ file: consuming DurableFile, limit: UInt64) throws(VaultError) {
+        let size = try file.status().size
+        guard size <= limit else { throw .damaged("the database is larger than it may be") }
+        var newest: Meta?
+        let first = try file.read(Meta.size, at: 0)
+        let one = Meta(parsing: first, index: 0)
+        // The second page tells where it is only by the first one's size, or, if that is gone, by being there.
+        for pageSize in one.map({ [$0.pageSize] }) ?? [4096, 8192, 16384, 32768, 65536] {
+            let bytes = try file.read(Meta.size, at: pageSize)
+            if let meta = Meta(parsing: bytes, index: 1), meta.pageSize == pageSize { newest = meta }
+        }
+        if let one, one.transaction > newest?.transaction ?? 0 || newest == nil { newest = one }
+        guard let meta = newest else { throw .damaged("the database has no page to begin with") }
+        pageSize = meta.pageSize
+        pages = Int(clamping: size) / meta.pageSize
+        free = meta.free
+        main = meta.main
+        lastPage = meta.lastPage
+        transaction = meta.transaction
+        isVisited = [Bool](repeating: false, count: pages)
+        self.file = file
+        forgetVisits()
+    }
+
+    private mutating func forgetVisits() {
+        for index in isVisited.indices { isVisited[index] = index < 2 }
+    }
+
+    /// Lends every entry that can be reached, in key order.
+    /// - Returns: How many pages or entries were not as LMDB writes them; what hangs on them was left out.
+    mutating func forEach(_ body: (RawSpan, RawSpan) throws(VaultError) -> Void) throws(VaultError) -> Int {
+        forgetVisits()
+        return try walk(main, isFreeList: false, body).problems
+    }
+
+    /// Whether LMDB can be trusted with the file: everything in it is as LMDB writes it.
+    /// - Throws: `damaged`.
+    mutating func check() throws(VaultError) {
+        forgetVisits()
+        guard lastPage < UInt64(Int32.max), lastPage >= 1 else { throw DatabasePages.notWhole }
+        let entries = try walk(main, isFreeList: false) { _, _ throws(VaultError) in }
+        var freed: [UInt64] = []
+        let transaction = transaction
+        let lists = try walk(free, isFreeList: true) { key, value throws(VaultError) in
+            guard key.byteCount == 8, let number = key.integer(at: 0, as: UInt64.self), number <= transaction,
+                let count = value.integer(at: 0, as: UInt64.self), value.byteCount % 8 == 0,
+                count == UInt64(value.byteCount / 8 - 1)
+            else { throw DatabasePages.notWhole }
+            for offset in stride(from: 8, to: value.byteCount, by: 8) {
+                freed.append(value.integer(at: offset, as: UInt64.self) ?? 0)
+            }
+        }
+        guard entries.problems == 0, entries.matches(main), lists.problems == 0, lists.matches(free) else {
+            throw DatabasePages.notWhole
+        }
+        var isFree: Set<UInt64> = []
+        for page in freed {
+            let isUsed = page < 2 || page < UInt64(pages) && isVisited[Int(page)]
+            guard page <= lastPage, !isUsed, isFree.insert(page).inserted else { throw DatabasePages.notWhole }
+        }
+    }
+
+    static let notWhole = VaultError.damaged("the pages of the database do not fit together")
+}
+
+extension DatabasePages {
+    /// What the two first pages say of the trees.
+    private struct Meta {
+        static let size = 16 + 136
+        let pageSize: Int
+        let free, main: Tree
+        let lastPage, transaction: UInt64
+
+        /// Nil when it is none.
+        init?(parsing bytes: [UInt8], index: UInt64) {
+            let parsed = bytes.withRawSpan { page -> Meta? in
+                guard page.byteCount == Meta.size, page.integer(at: 0, as: UInt64.self) == index,
+                    page.integer(at: 16, as: UInt32.self) == 0xBEEF_C0DE, page.integer(at: 20, as: UInt32.self) == 1,
+                    let pageSize = page.integer(at: 40, as: UInt32.self),
+                    [4096, 8192, 16384, 32768, 65536].contains(pageSize),
+                    let free = Tree(page, at: 40), let main = Tree(page, at: 88),
+                    let lastPage = page.integer(at: 136, as: UInt64.self),
+                    let transaction = page.integer(at: 144, as: UInt64.self), transaction % 2 == index
+                else { return nil }
+                return Meta(Int(pageSize), free, main, lastPage, transaction)
+            }
+            guard let parsed else { return nil }
+            self = parsed
+        }
+
+        private init(_ pageSize: Int, _ free: Tree, _ main: Tree, _ lastPage: UInt64, _ transaction: UInt64) {
+            (self.pageSize, self.free, self.main) = (pageSize, free, main)
+            (self.lastPage, self.transaction) = (lastPage, transaction)
+        }
+    }
+}
+
+extension DatabasePages.Tree {
+    /// Pad (4), flags (2), depth (2), pages and entries (8 each), root (8).
+    init?(_ page: RawSpan, at offset: Int) {
+        guard let flags = page.integer(at: offset + 4, as: UInt16.self),
+            let depth = page.integer(at: offset + 6, as: UInt16.self),
+            let branchPages = page.integer(at: offset + 8, as: UInt64.self),
+            let leafPages = page.integer(at: offset + 16, as: UInt64.self),
+            let overflowPages = page.integer(at: offset + 24, as: UInt64.self),
+            let entries = page.integer(at: offset + 32, as: UInt64.self),
+            let root = page.integer(at: offset + 40, as: UInt64.self)
+        else { return nil }
+        self.init(
+            flags: flags, depth: Int(depth), branchPages: branchPages, leafPages: leafPages,
+            overflowPages: overflowPages, entries: entries, root: root)
+    }
+}

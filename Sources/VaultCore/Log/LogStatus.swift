@@ -1,0 +1,71 @@
+internal import Synchronization
+internal import VaultFormat
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+extension SecurityLog {
+    /// Looks at the files without keys and without writing.
+    func status() -> Vault.LogStatus {
+        var entries: UInt64?
+        var problem: String?
+        do throws(VaultError) {
+            let file = try LogStateFile.open(.reading, in: home, vault: vault)
+            entries = file?.state?.next
+            problem = try look(file?.state)
+        } catch { problem = error.reason }
+        if problem == nil { problem = self.problem?.reason }
+        return Vault.LogStatus(entries: entries, problem: problem, missedEvents: missedEvents)
+    }
+
+    private func look(_ state: LogState?) throws(VaultError) -> String? {
+        guard let state else {
+            return home.exists(LogSegment.name) || home.exists(LogStateFile.name)
+                ? "its state is lost; it begins anew at the next unlock" : "there is none; it begins at the next unlock"
+        }
+        guard state.kind == .live else { return "this is a copy; it begins anew at the next unlock" }
+        guard let log = try home.openFile(LogSegment.name, O_RDONLY) else {
+            return home.exists(LogSegment.newName) ? nil : "its newest part is missing"
+        }
+        let front = try LogSegment.front(of: log)
+        let isOurs =
+            front.map { $0.chain == state.chain && ($0.first == state.first || $0.first == state.next) } ?? false
+        guard isOurs, try log.status().size >= state.offset || front?.first == state.next else {
+            return "it is not as it was written; run holdfast log verify"
+        }
+        for name in [LogSegment.name, LogStateFile.name] where !home.mayWrite(name) {
+            return "\(name) cannot be written"
+        }
+        return nil
+    }
+
+    /// What is appended from now on.
+    func events() -> AsyncStream<SecurityEvent> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: SecurityEvent.self, bufferingPolicy: .bufferingNewest(256))
+        let number = memory.withLock { memory in
+            memory.nextObserver += 1
+            memory.observers[memory.nextObserver] = continuation
+            return memory.nextObserver
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.memory.withLock { _ = $0.observers.removeValue(forKey: number) }
+        }
+        return stream
+    }
+
+    func tell(_ event: LogEvent, _ moment: LogMoment) {
+        let observers = memory.withLock { Array($0.observers.values) }
+        guard !observers.isEmpty else { return }
+        let event = SecurityEvent(event, at: moment)
+        for observer in observers { observer.yield(event) }
+    }
+}
+
+extension HomeDirectory {
+    /// Whether the disk and the file's mode let us write.
+    func mayWrite(_ name: String) -> Bool { unsafe faccessat(descriptor, name, W_OK, AT_EACCESS) == 0 }
+}

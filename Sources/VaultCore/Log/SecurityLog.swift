@@ -1,0 +1,204 @@
+internal import Cryptography
+internal import SecretMemory
+internal import Synchronization
+package import VaultFormat
+
+/// The security log of one vault (security construction 8). Appending works while the vault is locked; reading needs its
+/// keys.
+///
+/// A log that cannot be written stops nobody: what could not be written is counted, told by ``problem`` and by
+/// ``Vault/status()``, and written down as soon as the log takes entries again.
+package final class SecurityLog: Sendable {
+    /// What the log has in a home.
+    package static let fileNames = [LogSegment.name, LogSegment.previousName, LogSegment.newName, LogStateFile.name]
+
+    let home: HomeDirectory
+    let vault: VaultID
+    private let clock: any BootClock
+    let memory = Mutex(Memory())
+
+    /// What this process knows beside the files.
+    struct Memory {
+        var missed: UInt32 = 0
+        var missedSince: Int64?
+        var problem: VaultError?
+        var observers: [UInt64: AsyncStream<SecurityEvent>.Continuation] = [:]
+        var nextObserver: UInt64 = 0
+    }
+
+    init(in home: HomeDirectory, vault: VaultID, clock: any BootClock) {
+        self.home = home
+        self.vault = vault
+        self.clock = clock
+    }
+
+    deinit {
+        for observer in memory.withLock({ $0.observers }).values { observer.finish() }
+    }
+
+    /// Why the last event could not be written, or its state not be saved; nil when it was.
+    package var problem: VaultError? { memory.withLock { $0.problem } }
+
+    /// Events of this process that are in no entry yet.
+    package var missedEvents: Int { memory.withLock { Int($0.missed) } }
+
+    var now: LogMoment {
+        let now = clock.now()
+        return LogMoment(wall: wallClockMilliseconds(), bootID: now.bootID, milliseconds: now.milliseconds)
+    }
+
+    // MARK: appending
+
+    /// What makes a new chain where there is none to go on with.
+    struct Begin {
+        let keys: UnlockedKeys
+        /// What the attempt ledger knew before this success.
+        let refused: UInt32
+        let unsettled: UInt32
+    }
+
+    /// Writes down that something happened; durable when it returns true.
+    ///
+    /// - Returns: False when it could not be written: see ``problem``.
+    @discardableResult
+    package func append(_ event: LogEvent) -> Bool { append(event, begin: nil) }
+
+    /// As ``append(_:)``, for what needs no secret and may come in a flood.
+    @discardableResult
+    package func append(_ kind: UnprovenEvent) -> Bool {
+        append(.unproven(kind, LogRun(since: now.wall)), begin: nil)
+    }
+
+    /// - Parameters:
+    ///   - begin: Makes a new chain where the old one is lost; nil while the vault is locked.
+    ///   - waits: Whether the state is on the disk too when this returns; the entry always is.
+    @discardableResult
+    func append(_ event: LogEvent, begin: Begin?, waits: Bool = true) -> Bool {
+        let moment = now
+        tell(event, moment)
+        return keepCount(moment) { () throws(VaultError) in
+            try write(event, at: moment, begin: begin, waits: waits)
+        }
+    }
+
+    /// Counts what could not be written; what could be, is no longer owed.
+    private func keepCount(
+        _ moment: LogMoment, _ body: () throws(VaultError) -> VaultError?
+    ) -> Bool {
+        do throws(VaultError) {
+            let problem = try body()
+            memory.withLock { $0.problem = problem }
+            return true
+        } catch {
+            memory.withLock { memory in
+                memory.problem = error
+                if memory.missed < .max { memory.missed += 1 }
+                memory.missedSince = memory.missedSince ?? moment.wall
+            }
+            return false
+        }
+    }
+
+    /// - Returns: What kept the state from following the entry, if anything did.
+    private func write(
+        _ event: LogEvent, at moment: LogMoment, begin: Begin?, waits: Bool
+    ) throws(VaultError) -> VaultError? {
+        var session = try open(at: moment, begin: begin)
+        try writeMissed(&session, at: moment)
+        if case .unproven(let kind, _) = event {
+            try session.record(kind, at: moment)
+        } else {
+            try session.record(event, at: moment, waits: waits)
+        }
+        return session.stateFailure
+    }
+
+    private func open(at moment: LogMoment, begin: Begin?) throws(VaultError) -> LogSession {
+        guard let file = try LogStateFile.open(begin == nil ? .appending : .creating, in: home, vault: vault) else {
+            throw .logLost
+        }
+        if file.state?.kind == .live {
+            var session = try LogSession(file, in: home, bootID: moment.bootID)
+            try session.reconcile(at: moment)
+            return session
+        }
+        guard let begin else { throw .logLost }
+        return try restart(file, begin, at: moment)
+    }
+
+    private func writeMissed(_ session: inout LogSession, at moment: LogMoment) throws(VaultError) {
+        let (count, since) = memory.withLock { ($0.missed, $0.missedSince) }
+        guard count > 0 else { return }
+        try session.record(.missed(count: count, since: since ?? moment.wall), at: moment)
+        // Another thread may have missed one meanwhile.
+        memory.withLock { memory in
+            memory.missed -= min(count, memory.missed)
+            memory.missedSince = memory.missed == 0 ? nil : moment.wall
+        }
+    }
+}
+
+extension SecurityLog {
+    /// Begins a chain in a vault that exists; what is left of the old one is set aside.
+    private func restart(
+        _ file: LogStateFile, _ begin: Begin, at moment: LogMoment
+    ) throws(VaultError) -> LogSession {
+        let old = try? LogSegment.bytes(LogSegment.name, in: home)
+        let reason: LogRestart.Reason =
+            switch file.state?.kind {
+            case .backup: .backup
+            case .restored: .restored
+            case .live, nil: old == nil && !home.exists(LogSegment.previousName) ? .nothingFound : .stateLost
+            }
+        let previous = old.flatMap { LogSegment.front(of: $0)?.link }
+        let found = try old.map { old throws(VaultError) in
+            try begin.keys.withLogKey { root throws(VaultError) in
+                try LogReader(old, root: root, vault: vault)?.end
+            }
+        }
+        // A copy knows how many entries there were.
+        let isCopied = file.state.map { $0.kind != .live && $0.chain == previous?.chain } ?? false
+        let copied = isCopied ? file.state?.next ?? 0 : 0
+        let restart = LogRestart(
+            reason: reason, previous: previous, found: max((found ?? nil) ?? 0, copied), refused: begin.refused,
+            unsettled: begin.unsettled)
+        return try SecurityLog.begin(file, .restarted(restart), in: home, keys: begin.keys, at: moment)
+    }
+
+    private static func begin(
+        _ file: LogStateFile, _ event: LogEvent, in home: HomeDirectory, keys: UnlockedKeys,
+        at moment: LogMoment
+    ) throws(VaultError) -> LogSession {
+        let bytes = try crypto { () throws(CryptographyError) in try SecureRandom.bytes(16) }
+        guard let chain = LogChain(bytes: bytes) else { throw VaultError(.cryptography, "no random bytes") }
+        let key = try keys.withLogKey { root throws(VaultError) in
+            try LogKey(root: root, vault: keys.vault, chain: chain)
+        }
+        return try LogSession(chain: chain, key: key, file: file, in: home, vault: keys.vault, first: event, at: moment)
+    }
+
+    /// Begins the log of a new vault.
+    /// - Throws: What writing can throw.
+    static func create(in home: HomeDirectory, keys: UnlockedKeys, clock: any BootClock) throws(VaultError) {
+        let log = SecurityLog(in: home, vault: keys.vault, clock: clock)
+        guard let file = try LogStateFile.open(.creating, in: home, vault: keys.vault) else {
+            throw .damaged("\(LogStateFile.name) cannot be created")
+        }
+        let session = try begin(file, .created, in: home, keys: keys, at: log.now)
+        if let failure = session.stateFailure { throw failure }
+    }
+}
+
+extension UnlockedKeys {
+    /// Lends the keybag's log key, which stays the same through every change of keys.
+    func withLogKey<R: ~Copyable>(_ body: (RawSpan) throws(VaultError) -> R) throws(VaultError) -> R {
+        guard let entry = keybag.layout.entries.first(where: { $0.kind == .log }) else {
+            throw .damaged("the keybag has no key for the security log")
+        }
+        return try keybag.withKey(.log, epoch: entry.epoch, body)
+    }
+}
+
+extension VaultError {
+    static let logLost = VaultError.damaged("the security log's state is lost; the next unlock begins a new one")
+}

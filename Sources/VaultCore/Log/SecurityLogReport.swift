@@ -1,0 +1,79 @@
+internal import VaultFormat
+
+/// One entry of the security log, proved to be what was written.
+public struct SecurityLogEntry: Sendable, Hashable {
+    /// Its place in the log, counted from 0; a log that was begun anew counts anew.
+    public let index: UInt64
+    /// What happened.
+    public let event: SecurityEvent
+
+    init(index: UInt64, _ entry: LogEntry) {
+        self.index = index
+        event = SecurityEvent(entry.event, at: entry.moment)
+    }
+}
+
+/// Something in the log that is not as it was written.
+public struct SecurityLogFinding: Sendable, Hashable {
+    /// What kind of thing, for programs.
+    public struct Kind: Sendable, Hashable, CustomStringConvertible {
+        /// A stable word.
+        public let description: String
+        private init(_ description: String) { self.description = description }
+
+        /// Entries were changed.
+        public static let changed = Kind("changed")
+        /// Entries are not there.
+        public static let missing = Kind("missing")
+        /// Something stands before or behind an entry that no writer wrote.
+        public static let inserted = Kind("inserted")
+        /// The newest entries were taken away.
+        public static let cut = Kind("cut")
+        /// The state is not that of the log.
+        public static let state = Kind("state")
+        /// The log was lost and begun anew.
+        public static let restarted = Kind("restarted")
+        /// An entry says that the files had been altered.
+        public static let altered = Kind("altered")
+    }
+
+    /// What kind of thing.
+    public let kind: Kind
+    /// The index of the first entry concerned.
+    public let position: UInt64
+    /// In words.
+    public let text: String
+
+    init(_ kind: Kind, at position: UInt64, _ text: String) {
+        self.kind = kind
+        self.position = position
+        self.text = text
+    }
+
+    static func missing(_ position: UInt64, _ count: UInt64) -> SecurityLogFinding {
+        SecurityLogFinding(.missing, at: position, range(position, count, "is", "are") + " missing")
+    }
+
+    static func changed(_ position: UInt64, _ count: UInt64) -> SecurityLogFinding {
+        SecurityLogFinding(.changed, at: position, range(position, count, "was", "were") + " changed")
+    }
+
+    /// `entry 7 is`, `entries 7 to 9 are`.
+    private static func range(_ position: UInt64, _ count: UInt64, _ one: String, _ many: String) -> String {
+        count <= 1 ? "entry \(position) \(one)" : "entries \(position) to \(position + count - 1) \(many)"
+    }
+}
+
+/// What the log holds and whether it is whole.
+public struct SecurityLogReport: Sendable, Hashable {
+    /// The entries that are kept, oldest first.
+    public internal(set) var entries: [SecurityLogEntry] = []
+    /// What is not as it was written, in the order of the log.
+    public internal(set) var findings: [SecurityLogFinding] = []
+    /// What is worth saying and no damage.
+    public internal(set) var notes: [String] = []
+
+    /// Everything that was written and not rotated away is there and unchanged. A log that was put back to an older
+    /// state together with its state file cannot be told from that.
+    public var isIntact: Bool { findings.isEmpty }
+}

@@ -1,0 +1,46 @@
+internal import VaultFormat
+
+extension Vault {
+    /// Something that needed a right secret, and what the attempt ledger had counted before.
+    struct Success {
+        let event: LogEvent
+        let refused: UInt32
+        /// Attempts that had been burned and never checked.
+        let unsettled: UInt32
+
+        init(_ event: LogEvent, after budget: AttemptBudget) {
+            self.event = event
+            refused = budget.refused
+            unsettled = budget.spent - min(budget.refused, budget.spent)
+        }
+
+        /// An unlocking.
+        init(by method: LogUnlock.Method, after budget: AttemptBudget) {
+            self.init(.unlocked(LogUnlock(method: method, refused: budget.refused)), after: budget)
+        }
+    }
+
+    /// What the ledger says, where no attempt was burned.
+    func budget(_ header: Header) -> AttemptBudget {
+        let now = settings.clock.now()
+        let budget = try? AttemptLedger.peek(in: home, vault: header.vault, policy: header.policy, now: now)
+        return budget ?? AttemptBudget(spent: 0, refused: 0, delay: 0, delayStart: now, policy: header.policy)
+    }
+
+    /// Writes it down, and begins a new log where there is none to go on with. The entry is on the disk when this
+    /// returns; its state may follow, because it proves itself.
+    func note(_ success: Success, _ keys: UnlockedKeys) {
+        let begin = SecurityLog.Begin(keys: keys, refused: success.refused, unsettled: success.unsettled)
+        if success.unsettled > 0 { log.append(.unsettled(count: success.unsettled), begin: begin) }
+        log.append(success.event, begin: begin, waits: false)
+    }
+
+    /// Notes an attempt that was not even taken.
+    func noteRefusal(_ error: VaultError) {
+        switch error.code {
+        case .delayed, .attemptsExhausted: log.append(.turnedAway)
+        case .rollbackSuspected: log.append(.rollbackReported)
+        default: break
+        }
+    }
+}

@@ -1,0 +1,123 @@
+internal import Cryptography
+internal import SecretMemory
+internal import VaultFormat
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// The private key that opens what was sealed to the vault while it was locked: made from a seed in the keybag.
+struct InboxKey: ~Copyable {
+    let privateKey: P256PrivateKey
+
+    /// The first of HKDF's candidates that is a scalar: all but one in 2^32 seeds need one.
+    init(seed: borrowing SecretBytes, vault: VaultID) throws(VaultError) {
+        for attempt: UInt8 in 0...UInt8.max {
+            let info = Array("holdfast/1/inbox-scalar".utf8) + [attempt]
+            do throws(CryptographyError) {
+                let scalar = try unsafe HKDFSHA256.derive(
+                    seed, salt: vault.bytes.span.bytes, info: info.span.bytes, count: P256PrivateKey.scalarSize)
+                privateKey = try P256PrivateKey(scalar: scalar)
+                return
+            } catch {
+                guard error == .scalarOutOfRange else { throw VaultError(error) }
+            }
+        }
+        throw VaultError(.cryptography, "no private key could be made from a seed")
+    }
+
+    /// Whether a file's public half was made from this seed. Costs one hash and nothing on the curve.
+    static func tag(_ file: OpenPublicKeyFile, seed: borrowing SecretBytes) throws(VaultError) -> Digest {
+        try crypto { () throws(CryptographyError) in
+            let key = try BLAKE3.deriveKey(context: "holdfast/1/inbox-public", material: seed, lifetime: .transient)
+            let tagged = OpenPublicKeyFile.tagged(vault: file.vault, epoch: file.epoch, point: file.point)
+            return try key.withBytes { key throws(CryptographyError) in
+                try unsafe BLAKE3.keyedHash(tagged.span.bytes, key: key)
+            }
+        }
+    }
+}
+
+/// `open.pub` as an unlocked vault finds it.
+public enum OpenPublicKeyState: String, Sendable, Hashable {
+    /// The vault has no key for write-only items: it was made before there were any, and its keys were not written since.
+    case unavailable
+    /// It is the vault's own.
+    case right
+    /// There was none that could be used; it has been written.
+    case written
+    /// It was not the vault's own, and has been replaced. What was sealed to it meanwhile is lost to the owner, and can
+    /// perhaps be read by whoever put it there.
+    case replaced
+    /// It is missing or not the vault's own, and could not be written.
+    case wrong
+}
+
+/// The file with the vault's public key. Nothing protects it while the vault is locked: whoever can write to the home
+/// can put his own in its place, until the next unlock.
+enum OpenPublicKey {
+    static func read(in home: HomeDirectory) throws(VaultError) -> OpenPublicKeyFile? {
+        guard let file = try home.openFile(OpenFiles.publicKey, O_RDONLY) else { return nil }
+        let bytes = try file.read(OpenPublicKeyFile.size + 1, at: 0)
+        return try format(OpenFiles.publicKey) { () throws(FormatError) in
+            try OpenPublicKeyFile(parsing: bytes, checksum: HeaderFile.checksum)
+        }
+    }
+
+    /// Compares the file with the keys.
+    static func state(_ keys: UnlockedKeys, in home: HomeDirectory) throws(VaultError) -> OpenPublicKeyState {
+        guard let epoch = keys.keybag.newestInboxEpoch else { return .unavailable }
+        // Nothing was sealed to a file that cannot be read.
+        guard let found = (try? read(in: home)) ?? nil else { return .written }
+        guard found.vault == keys.vault else { return .replaced }
+        if try isOurs(found, keys, epoch: epoch) { return .right }
+        // After a rekey it is the former one, which is no stranger's.
+        for older in keys.keybag.inboxEpochs.dropFirst() where try isOurs(found, keys, epoch: older) { return .written }
+        return .replaced
+    }
+
+    private static func isOurs(
+        _ file: OpenPublicKeyFile, _ keys: UnlockedKeys, epoch: UInt32
+    ) throws(VaultError) -> Bool {
+        guard file.epoch == epoch else { return false }
+        let tag = try InboxKey.tag(file, seed: keys.keybag.key(.inbox, epoch: epoch))
+        return tag.withBytes { tag in file.tag.withRawSpan { constantTimeEquals(tag, $0) } }
+    }
+
+    /// Sees to it that the file holds the vault's own key.
+    static func repair(_ keys: UnlockedKeys, in home: HomeDirectory) -> OpenPublicKeyState {
+        do throws(VaultError) {
+            let state = try state(keys, in: home)
+            if state == .written || state == .replaced { try write(keys, in: home) }
+            return state
+        } catch { return .wrong }
+    }
+
+    static func write(_ keys: UnlockedKeys, in home: HomeDirectory) throws(VaultError) {
+        guard let epoch = keys.keybag.newestInboxEpoch else { return }
+        let seed = try keys.keybag.key(.inbox, epoch: epoch)
+        let point = try InboxKey(seed: seed, vault: keys.vault).privateKey.publicKey.compressed
+        let unsigned = OpenPublicKeyFile(vault: keys.vault, epoch: epoch, point: point, tag: [])
+        let tag = try InboxKey.tag(unsigned, seed: seed).bytes
+        let content = OpenPublicKeyFile(vault: keys.vault, epoch: epoch, point: point, tag: tag)
+        let isNew = !home.exists(OpenFiles.publicKey)
+        guard let file = try file(in: home) else { return }
+        try system("protecting \(OpenFiles.publicKey)") { fchmod(file.descriptor, 0o600) }
+        try file.write(content.encoded(checksum: HeaderFile.checksum), at: 0)
+        try system("writing \(OpenFiles.publicKey)") { ftruncate(file.descriptor, off_t(OpenPublicKeyFile.size)) }
+        try file.synchronize()
+        if isNew { try home.synchronize() }
+    }
+
+    /// What is no file of its own under the name (a link, say) goes.
+    private static func file(in home: HomeDirectory) throws(VaultError) -> DurableFile? {
+        do throws(VaultError) {
+            return try home.openFile(OpenFiles.publicKey, O_RDWR | O_CREAT)
+        } catch let error where error.code == .damaged {
+            home.removeAnything(OpenFiles.publicKey)
+            return try home.openFile(OpenFiles.publicKey, O_RDWR | O_CREAT | O_EXCL)
+        }
+    }
+}

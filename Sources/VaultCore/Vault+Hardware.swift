@@ -1,0 +1,65 @@
+public import Cryptography
+internal import KeyStores
+public import SecretMemory
+internal import VaultFormat
+
+extension Vault {
+    /// Puts the passcode under the machine's TPM: it holds a share without which the passcode opens nothing, and counts
+    /// wrong ones itself. A copy of the vault can then not be searched elsewhere, and the limit of the rules is final,
+    /// with self-destruct on or off; only the recovery phrase opens the vault behind it.
+    ///
+    /// - Parameters:
+    ///   - passcode: The present passcode.
+    ///   - attempt: Spent on it.
+    ///   - phrase: The vault's phrase: who does not have it any more must not give up the other way in.
+    /// - Throws: `wrongPhrase`, `hardwareUnavailable`, with nothing changed; as ``changePasscode(from:spending:to:)``.
+    public func enrolHardware(
+        passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt,
+        phrase: borrowing RecoveryPhrase
+    ) throws(VaultError) {
+        guard let tier = settings.tier else {
+            try attempt.refund()
+            throw VaultError(.hardwareUnavailable, "there is no TPM here (/dev/tpmrm0, or $HOLDFAST_TPM)")
+        }
+        let verified = try verify(passcode, spending: &attempt)
+        _ = try unwrap(phrase, attempt.header.header)
+        try rewrap(passcode, verified, &attempt, tier: tier)
+    }
+
+    /// Takes the passcode out of the TPM again: it opens the vault by itself from then on, on any machine.
+    /// - Throws: As ``changePasscode(from:spending:to:)``.
+    public func removeHardware(
+        passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt
+    ) throws(VaultError) {
+        let verified = try verify(passcode, spending: &attempt)
+        guard attempt.header.header.passcodeSlot?.flags.contains(.hardwareShare) == true else { return }
+        try rewrap(passcode, verified, &attempt, tier: nil)
+    }
+
+    private func rewrap(
+        _ passcode: borrowing SecretBytes, _ verified: borrowing Verified, _ attempt: inout BurnedAttempt,
+        tier: (any AttemptTier)?
+    ) throws(VaultError) {
+        var header = attempt.header.header
+        let costs = try newCosts(header)
+        let slot = try Vault.passcodeSlot(passcode, costs: costs, wrapping: verified.master, header: header, tier: tier)
+        header.set(slot)
+        do throws(VaultError) {
+            try replace(&attempt, with: header, noting: .passcodeChanged, verified.keys) {
+                covered throws(VaultError) in
+                try verified.keys.headerKeys.mac(covered)
+            }
+        } catch {
+            // A share that no header names would stay in the chip for ever.
+            if attempt.header.header.passcodeSlot?.salt != slot.salt { destroyShare(of: slot) }
+            throw error
+        }
+    }
+
+    /// The hardware that a new passcode slot goes under: none where the present one is under none.
+    func tier(of slot: Slot?) throws(VaultError) -> (any AttemptTier)? {
+        guard let slot, slot.flags.contains(.hardwareShare) else { return nil }
+        guard let tier = settings.tier else { throw .noTier }
+        return tier
+    }
+}

@@ -1,0 +1,166 @@
+internal import KeyStores
+public import Cryptography
+internal import KeyStores
+public import SecretMemory
+public import VaultFormat
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+extension Vault {
+    /// What a deliberate wipe did.
+    public struct WipeReport: Sendable {
+        /// Signed; nil when not even that could be written, and is made at the next start.
+        public let receipt: WipeReceipt?
+        /// Where it lies.
+        public let receiptPath: String
+        /// Whether everything is erased. Else the next start goes on.
+        public let isFinished: Bool
+        /// What happened, in words.
+        public let summary: String
+    }
+
+    /// The key that will sign a receipt.
+    public struct WipeReceiptKey: Sendable, Hashable {
+        /// The public half, 66 hexadecimal digits.
+        public let publicKey: String
+        /// Where it comes from.
+        public let origin: WipeReceipt.KeyOrigin
+    }
+
+    /// Destroys the vault: its keys first, in constant time, then everything else of it. Nothing brings it back but a
+    /// copy made before. Locked afterwards.
+    ///
+    /// - Parameters:
+    ///   - passcode: The passcode.
+    ///   - attempt: Spent on it.
+    ///   - announce: Told the key that the receipt will be verified with, before anything is erased; what it throws stops
+    ///     the wipe.
+    /// - Throws: As ``unlock(passcode:spending:evenIfDamaged:)``; what writing can throw, with nothing erased. Once
+    ///   erasing has begun nothing is thrown any more.
+    public func wipe(
+        passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt,
+        announce: (WipeReceiptKey) throws(VaultError) -> Void
+    ) throws(VaultError) -> WipeReport {
+        _ = try verify(passcode, spending: &attempt)
+        return try wipe(attempt.header, announce)
+    }
+
+    /// As ``wipe(passcode:spending:announce:)`` with the recovery phrase.
+    /// - Throws: `wrongPhrase`, `damaged`; what writing can throw, with nothing erased.
+    public func wipe(
+        phrase: borrowing RecoveryPhrase, announce: (WipeReceiptKey) throws(VaultError) -> Void
+    ) throws(VaultError) -> WipeReport {
+        let locked = try LockedHeader(in: home)
+        _ = try unwrap(phrase, locked.header)
+        return try wipe(locked, announce)
+    }
+
+    private func wipe(
+        _ locked: borrowing LockedHeader, _ announce: (WipeReceiptKey) throws(VaultError) -> Void
+    ) throws(VaultError) -> WipeReport {
+        let id = locked.header.vault
+        let isKept = try receiptKey(of: id) != nil
+        if !isKept { _ = try ReceiptKeyFile.make(in: home, vault: id, origin: .wipe) }
+        let mark = WipeMark(vault: id, cause: .owner, begun: Wipe.now())
+        do throws(VaultError) {
+            guard let key = try receiptKey(of: id) else { throw .damaged("\(ReceiptKeyFile.name) cannot be read back") }
+            try announce(key)
+            try locked.beginWipe(mark)
+        } catch {
+            if !isKept { try? ReceiptKeyFile.destroy(in: home) }
+            throw error
+        }
+        let ending = Wipe(home, settings.wipeTargets, mark).run(locked.file)
+        endShares(of: locked.header)
+        gate.close()  // not lock(): there is no log any more to write that into
+        return WipeReport(
+            receipt: ending.receipt, receiptPath: "\(home.path)/\(WipeReceipt.fileName)",
+            isFinished: ending.isFinished, summary: ending.error.reason)
+    }
+
+    private func receiptKey(of id: VaultID) throws(VaultError) -> WipeReceiptKey? {
+        guard let key = try ReceiptKeyFile.load(in: home, vault: id) else { return nil }
+        return WipeReceiptKey(publicKey: Hexadecimal.encode(key.publicBytes), origin: key.origin)
+    }
+
+    /// The key that waits for a wipe; nil when there is none, so that one would be made then.
+    public var wipeReceiptKey: WipeReceiptKey? {
+        get throws(VaultError) { try receiptKey(of: id) }
+    }
+
+    /// Whether the vault was destroyed or is being destroyed; for who holds it open while another process does that.
+    public var isWiped: Bool {
+        guard let file = try? home.openFile(HeaderFile.name, O_RDONLY) else { return Wipe.finished(in: home) != nil }
+        return (try? file.read(Header.fileSize, at: 0)).flatMap(HeaderFile.mark) != nil
+    }
+
+    /// The first step of a wipe by itself, for measuring it; the next start finishes the rest.
+    /// - Throws: `busy`, `readOnly`, `inputOutput`.
+    package func eraseKeysOnly() throws(VaultError) {
+        let locked = try LockedHeader(in: home)
+        try Wipe.eraseKeys(WipeMark(vault: locked.header.vault, cause: .owner, begun: Wipe.now()), locked.file)
+    }
+
+    /// Whether a path is the vault's own folder or the one of its files.
+    public func contains(folder path: String) -> Bool {
+        guard let other = try? HomeDirectory(path: path) else { return false }
+        if (try? home.isSameFolder(as: other)) == true { return true }
+        guard let files = try? home.openFile(FileStore.folder, O_RDONLY | O_DIRECTORY),
+            let mine = try? files.status(),
+            let theirs = try? DurableFile(owning: dup(other.descriptor), name: path).status()
+        else { return false }
+        return mine.isSameFile(as: theirs)
+    }
+
+    /// Finishes a wipe that was begun at this place, whatever else is there.
+    /// - Throws: `wiped` when there was one.
+    public static func finishWipe(at path: String) throws(VaultError) {
+        guard let home = try? HomeDirectory(path: path) else { return }
+        try Wipe.finishIfBegun(in: home, .standard)
+    }
+
+    /// Whether a vault's header lies at this place, readable or not.
+    public static func isVault(at path: String) -> Bool {
+        (try? HomeDirectory(path: path))?.exists(HeaderFile.name) ?? false
+    }
+
+    /// The limit was reached with self-destruct on: destroys the vault now.
+    /// - Returns: What to throw.
+    func destroy(_ locked: borrowing LockedHeader) -> VaultError {
+        let mark = WipeMark(vault: locked.header.vault, cause: .attempts, begun: Wipe.now())
+        let ending = Wipe(home, settings.wipeTargets, mark).run(locked.file)
+        endShares(of: locked.header)
+        gate.close()
+        return ending.error
+    }
+
+    /// What hardware holds for the vault opens nothing any more; it is asked to let go of it all the same.
+    private func endShares(of header: Header) {
+        for slot in header.slots { destroyShare(of: slot) }
+        try? settings.anchor?.release(header.vault)
+    }
+}
+
+extension Vault.Status {
+    /// What follows from the next wrong passcodes, to be put behind what is said of attempts; empty while self-destruct
+    /// is off.
+    public var destructionWarning: String {
+        AttemptBudget.warning(policy: policy, remaining: remainingAttempts, refused: refusedAttempts)
+    }
+}
+
+extension LockedHeader {
+    /// Puts the mark in the first copy's place. Where that fails the copy is put back: nothing has begun then.
+    borrowing func beginWipe(_ mark: WipeMark) throws(VaultError) {
+        do throws(VaultError) {
+            try Wipe.begin(mark, file)
+        } catch {
+            restoreFirstCopy()
+            throw VaultError(error.code, "\(error.reason); nothing was erased")
+        }
+    }
+}

@@ -1,0 +1,89 @@
+internal import VaultFormat
+
+/// Something in the home that a wipe erases.
+struct HomeTarget: Sendable {
+    enum Way: Sendable {
+        /// Keys, counts, settings: overwritten in place, flushed, removed.
+        case overwrite([String])
+        /// Content that only erased keys could read: removed.
+        case remove([String])
+        /// A folder of such content.
+        case folder(String)
+    }
+
+    let id: WipeTargetID
+    /// For people.
+    let what: String
+    let way: Way
+
+    init?(_ id: String, _ what: String, _ way: Way) {
+        guard let id = WipeTargetID(id) else { return nil }
+        self.id = id
+        self.what = what
+        self.way = way
+    }
+
+    /// The header: its copies are replaced by marks before anything else, the file goes last.
+    static let keys = "keys"
+    static let ledger = "ledger"
+
+    /// Everything else, in the order of erasing: what can open or count before what is merely unreadable.
+    static let all: [HomeTarget] = [
+        HomeTarget(ledger, "the attempt ledger", .overwrite([AttemptLedger.name])),
+        HomeTarget(
+            "open-keys", "keys of the open compartment",
+            .overwrite([OpenFiles.key, OpenFiles.damagedKey, OpenFiles.publicKey])),
+        HomeTarget("log-state", "the key of the security log", .overwrite([LogStateFile.name])),
+        HomeTarget(
+            "records", "records",
+            .remove([DatabaseName.protected.file, DatabaseName.protected.file + "-lock"])),
+        HomeTarget("files", "large values", .folder(FileStore.folder)),
+        HomeTarget(
+            "open-records", "records of the open compartment",
+            .remove([OpenFiles.database, OpenFiles.database + "-lock", OpenFiles.damagedDatabase])),
+        HomeTarget("log", "the security log", .remove([LogSegment.name, LogSegment.previousName, LogSegment.newName])),
+        HomeTarget("backup-manifest", "the list of a backup", .remove([BackupManifest.fileName])),
+        HomeTarget("creation-mark", "the mark of a creation", .remove([VaultCreation.marker])),
+    ].compactMap { $0 }
+
+    /// Every name that a home of ours can have; others are strangers.
+    static let knownNames: Set<String> = Set(all.flatMap(\.names)).union([
+        HeaderFile.name, WipeJournalFile.name, ReceiptKeyFile.name, WipeReceipt.fileName, WipeReceiptFile.part,
+    ])
+
+    var names: [String] {
+        switch way {
+        case .overwrite(let names), .remove(let names): names
+        case .folder(let name): [name]
+        }
+    }
+
+    /// Erases it; what is not there is fine.
+    func erase(in home: HomeDirectory) throws(VaultError) -> (result: WipeResult, count: UInt32) {
+        switch way {
+        case .folder(let name): return try home.eraseFolder(name)
+        case .overwrite(let names): return try erase(names, in: home, overwriting: true)
+        case .remove(let names): return try erase(names, in: home, overwriting: false)
+        }
+    }
+
+    private func erase(
+        _ names: [String], in home: HomeDirectory, overwriting: Bool
+    ) throws(VaultError) -> (result: WipeResult, count: UInt32) {
+        var results: [WipeResult] = []
+        for name in names { results.append(try home.erase(name, overwriting: overwriting)) }
+        let count = UInt32(results.count { $0 == .erased || $0 == .removed })
+        let worst = [WipeResult.foreign, .removed, .erased].first { results.contains($0) }
+        return (worst ?? .absent, count)
+    }
+
+    /// Looks again.
+    func isErased(in home: HomeDirectory) throws(VaultError) -> Bool {
+        switch way {
+        case .folder(let name): return try home.isErasedFolder(name)
+        case .overwrite(let names), .remove(let names):
+            for name in names where try !home.isErased(name) { return false }
+            return true
+        }
+    }
+}

@@ -1,0 +1,253 @@
+internal import Cryptography
+internal import VaultFormat
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// Destroys a vault, from wherever an earlier run was stopped (security construction 9).
+///
+/// It begins from state: a mark in the header's place, or a ledger at its limit under a header with self-destruct on.
+/// The caller holds the header's lock, so that one process does it and the others find it done. Order: the keys, which
+/// makes everything else unreadable in constant time; counts, keys and settings beside them; content; what apps
+/// registered; a look at what is left; the receipt; its key; the journal; the header's name.
+struct Wipe {
+    let home: HomeDirectory
+    let registered: [any WipeTarget]
+    let mark: WipeMark
+    /// What could not be done, in words, without the names of the targets.
+    private var problems: [String] = []
+
+    init(_ home: HomeDirectory, _ registered: [any WipeTarget], _ mark: WipeMark) {
+        self.home = home
+        self.registered = registered
+        self.mark = mark
+    }
+
+    /// How a run ended.
+    struct Ending {
+        /// Signed, and in the home, unless writing it was a problem.
+        let receipt: WipeReceipt?
+        let isFinished: Bool
+        let error: VaultError
+    }
+
+    // MARK: Keys
+
+    /// Replaces the first copy of the header: from here on the wipe is begun, and whatever slots are left in the second
+    /// copy go with ``run(_:)``.
+    static func begin(_ mark: WipeMark, _ header: borrowing DurableFile) throws(VaultError) {
+        try place(mark, 0, header)
+    }
+
+    /// - Complexity: constant, whatever the vault holds.
+    static func eraseKeys(_ mark: WipeMark, _ header: borrowing DurableFile) throws(VaultError) {
+        for index in 0..<2 { try place(mark, index, header) }
+    }
+
+    /// A copy that is the mark already is flushed and not written again: tearing it would undo what holds.
+    private static func place(_ mark: WipeMark, _ index: Int, _ header: borrowing DurableFile) throws(VaultError) {
+        let bytes = mark.encoded(checksum: HeaderFile.checksum)
+        if try header.read(WipeMark.size, at: index * WipeMark.size) != bytes {
+            try header.write(bytes, at: UInt64(index * WipeMark.size))
+        }
+        try header.synchronize()
+    }
+
+    /// A fault may pass; with the keys still there nothing else is worth as much.
+    private mutating func eraseKeys(_ header: borrowing DurableFile) -> Bool {
+        for isLast in [false, true] {
+            do throws(VaultError) {
+                try Wipe.eraseKeys(mark, header)
+                return true
+            } catch { if isLast { problems.append(error.reason) } }
+        }
+        return false
+    }
+
+    // MARK: All of it
+
+    /// Erases everything and tells how that went. Never throws: what cannot be done now is done at a later start.
+    consuming func run(_ header: borrowing DurableFile) -> Ending {
+        var wipe = self
+        return wipe.runAll(header)
+    }
+
+    private mutating func runAll(_ header: borrowing DurableFile) -> Ending {
+        let keysErased = eraseKeys(header)
+        if keysErased, let receipt = finishedReceipt() { return finish(receipt, header) }
+        var journal = plan()
+        try? WipeJournalFile.save(&journal, in: home)  // it only remembers; nothing waits for it
+        set(&journal, 0, keysErased ? .erased : .failed, count: 1)
+        for index in journal.items.indices.dropFirst() {
+            // With the mark not yet in place, the ledger is what says that there is a wipe to be finished.
+            let isNeeded = !keysErased && journal.items[index].target.description == HomeTarget.ledger
+            guard !isNeeded else { continue }
+            let before = journal
+            erase(&journal, index)
+            if journal != before { try? WipeJournalFile.save(&journal, in: home) }
+        }
+        do throws(VaultError) { try home.synchronize() } catch { problems.append(error.reason) }
+        let before = journal
+        for index in journal.items.indices.dropFirst() where journal.items[index].result.isFinal {
+            if !isErased(journal.items[index].target) { journal.items[index].result = .failed }
+        }
+        if journal != before { try? WipeJournalFile.save(&journal, in: home) }
+        do throws(VaultError) {
+            let receipt = try sign(journal.items)
+            try WipeReceiptFile.write(receipt, in: home)
+            guard receipt.isComplete else { return unfinished(receipt) }
+            return finish(receipt, header)
+        } catch {
+            problems.append(error.reason)
+            return unfinished(nil)
+        }
+    }
+
+    /// A receipt that an earlier run of this very wipe signed when all was done; then only the last steps are missing.
+    private func finishedReceipt() -> WipeReceipt? {
+        guard let receipt = WipeReceiptFile.read(in: home), receipt.isComplete, receipt.vault == mark.vault,
+            receipt.begun == mark.begun, receipt.cause == mark.cause,
+            receipt.items.allSatisfy({ isErased($0.target) })
+        else { return nil }
+        return receipt
+    }
+
+    /// Every target with what earlier runs did: the keys first, then the home's, then those of apps.
+    private mutating func plan() -> WipeJournal {
+        var earlier: WipeJournal?
+        do throws(VaultError) {
+            earlier = try WipeJournalFile.read(in: home, vault: mark.vault)
+        } catch { problems.append("\(error.reason), so targets that apps registered may be unknown") }
+        var journal = WipeJournal(vault: mark.vault, sequence: earlier?.sequence ?? 0)
+        guard let keys = WipeTargetID(HomeTarget.keys) else { return journal }
+        var ids = [keys] + HomeTarget.all.map(\.id)
+        for id in (earlier?.items.map(\.target) ?? []) + ((try? Wipe.identifiers(of: registered)) ?? [])
+        where id.isOfApp && !ids.contains(id) && ids.count < WipeJournal.maximumItems {
+            ids.append(id)
+        }
+        journal.items = ids.map { id in earlier?.items.first { $0.target == id } ?? WipeItem(id) }
+        return journal
+    }
+
+    private func set(_ journal: inout WipeJournal, _ index: Int, _ result: WipeResult, count: UInt32) {
+        guard journal.items.indices.contains(index) else { return }
+        journal.items[index].result = result
+        journal.items[index].count = count
+    }
+
+    /// Erases one target. What an earlier run erased counts as that when nothing is there now.
+    private mutating func erase(_ journal: inout WipeJournal, _ index: Int) {
+        let item = journal.items[index]
+        let (result, count): (WipeResult, UInt32)
+        if let target = HomeTarget.all.first(where: { $0.id == item.target }) {
+            do throws(VaultError) {
+                (result, count) = try target.erase(in: home)
+            } catch {
+                problems.append(error.reason)
+                return journal.items[index].result = .failed
+            }
+        } else if item.result.isFinal && isErased(item.target) {
+            return  // an app's, and done
+        } else if let target = registered.first(where: { $0.identifier == item.target.description }) {
+            do {
+                (result, count) = (.erased, UInt32(clamping: try target.erase()))
+            } catch { return journal.items[index].result = .failed }
+        } else {
+            return  // no program here knows what it is: it waits
+        }
+        if result == .absent && item.result.isFinal { return }
+        set(&journal, index, result, count: item.count &+ count)
+    }
+
+    private func isErased(_ id: WipeTargetID) -> Bool {
+        if id.description == HomeTarget.keys { return true }  // read back by finish
+        if let target = HomeTarget.all.first(where: { $0.id == id }) {
+            return (try? target.isErased(in: home)) == true
+        }
+        guard let target = registered.first(where: { $0.identifier == id.description }) else { return true }
+        return (try? target.isErased()) == true
+    }
+
+    // MARK: Ends
+
+    private func sign(_ items: [WipeItem]) throws(VaultError) -> WipeReceipt {
+        let names = try home.names(in: ".")
+        let key = try receiptKey()
+        let receipt = WipeReceipt(
+            vault: mark.vault, cause: mark.cause, begun: mark.begun, ended: Wipe.now(), items: items,
+            strangers: UInt32(clamping: names.count { !HomeTarget.knownNames.contains($0) }),
+            keyOrigin: key.origin, key: key.publicBytes)
+        return try receipt.signed(by: key)
+    }
+
+    /// The stored key. Where there is none, one for this receipt alone, which the receipt says.
+    private func receiptKey() throws(VaultError) -> ReceiptKey {
+        if let key = try? ReceiptKeyFile.load(in: home, vault: mark.vault) { return key }
+        return try ReceiptKey.generate(.wipe)
+    }
+
+    /// The steps after the signature. The header goes last: until then every start comes here again.
+    private mutating func finish(_ receipt: WipeReceipt, _ header: borrowing DurableFile) -> Ending {
+        do throws(VaultError) {
+            let copy = mark.encoded(checksum: HeaderFile.checksum)
+            guard try header.read(Header.fileSize, at: 0) == copy + copy else {
+                throw .damaged("the header still holds something else than the mark")
+            }
+            try ReceiptKeyFile.destroy(in: home)
+            _ = try home.erase(WipeJournalFile.name, overwriting: false)
+            _ = try home.erase(WipeReceiptFile.part, overwriting: false)
+            try home.synchronize()
+            try home.unlink(HeaderFile.name)
+            try home.synchronize()
+        } catch {
+            problems.append(error.reason)
+            return unfinished(receipt)
+        }
+        return Ending(receipt: receipt, isFinished: true, error: Wipe.done(receipt, in: home))
+    }
+
+    private func unfinished(_ receipt: WipeReceipt?) -> Ending {
+        let left = receipt?.items.filter { !$0.result.isFinal }.map { "\($0.target) (\($0.result.name))" } ?? []
+        var text = "this vault is being destroyed\(Wipe.why(mark.cause))"
+        if !left.isEmpty { text += "; not erased yet: \(left.joined(separator: ", "))" }
+        if let problem = problems.first { text += "; \(problem)" }
+        return Ending(
+            receipt: receipt, isFinished: false,
+            error: VaultError(.wiped, text + "; it goes on at the next start", remainingAttempts: 0))
+    }
+
+    static func done(_ receipt: WipeReceipt, in home: HomeDirectory) -> VaultError {
+        VaultError(
+            .wiped,
+            "this vault was destroyed\(why(receipt.cause)); what was erased is in \(home.path)/\(WipeReceipt.fileName)",
+            remainingAttempts: 0)
+    }
+
+    private static func why(_ cause: WipeCause) -> String {
+        switch cause {
+        case .attempts: " because wrong passcodes reached the limit"
+        case .owner: " because its owner asked for it"
+        }
+    }
+
+    static func now() -> UInt64 { UInt64(min(max(0, wallClockMilliseconds()), 1 << 53 - 1)) }
+
+    /// - Throws: `invalidName` for an identifier that no target may have, or two alike.
+    static func identifiers(of targets: [any WipeTarget]) throws(VaultError) -> [WipeTargetID] {
+        var ids: [WipeTargetID] = []
+        for target in targets {
+            guard let id = WipeTargetID(target.identifier), id.isOfApp, !ids.contains(id) else {
+                throw VaultError(
+                    .invalidName, "a wipe target's identifier is not like org.example.cache, or is there twice")
+            }
+            ids.append(id)
+        }
+        guard ids.count <= WipeJournal.maximumItems / 2 else {
+            throw VaultError(.invalidName, "there are too many wipe targets")
+        }
+        return ids
+    }
+}

@@ -1,0 +1,80 @@
+public import VaultFormat
+
+/// What a wipe would do now, in its order. Making one changes nothing.
+public struct WipePlan: Sendable, Hashable {
+    /// One target.
+    public struct Step: Sendable, Hashable {
+        /// Its name in journal and receipt.
+        public let target: WipeTargetID
+        /// What it is, in words.
+        public let what: String
+        /// How it is erased.
+        public let method: Method
+        /// Names of files that are there.
+        public let files: Int
+        /// Their bytes.
+        public let bytes: UInt64
+    }
+
+    /// How a target is erased.
+    public enum Method: String, Sendable, Hashable {
+        /// Overwritten in place, flushed, removed.
+        case overwritten
+        /// Removed; nothing can read it once the keys are gone.
+        case removed
+        /// By the app that registered it.
+        case byApp
+        /// Registered by an app that is not running here: it waits for that app's next start.
+        case waiting
+    }
+
+    /// What is erased, in order.
+    public let steps: [Step]
+    /// Other names in the folder, which are left alone.
+    public let strangers: [String]
+}
+
+extension Vault {
+    /// Tells what a wipe would erase.
+    /// - Throws: `damaged` when the header or the journal is not what was written, `inputOutput`.
+    public func wipePlan() throws(VaultError) -> WipePlan {
+        let vault = try id
+        var steps: [WipePlan.Step] = []
+        if let keys = WipeTargetID(HomeTarget.keys) {
+            let size = try size(of: HeaderFile.name)
+            steps.append(
+                .init(target: keys, what: "slots and wrapped keys", method: .overwritten, files: 1, bytes: size ?? 0))
+        }
+        for target in HomeTarget.all {
+            var (files, bytes): (Int, UInt64) = (0, 0)
+            for name in try paths(of: target) {
+                guard let size = try size(of: name) else { continue }
+                files += 1
+                bytes += size
+            }
+            guard files > 0 else { continue }
+            var method = WipePlan.Method.removed
+            if case .overwrite = target.way { method = .overwritten }
+            steps.append(.init(target: target.id, what: target.what, method: method, files: files, bytes: bytes))
+        }
+        let known = try Wipe.identifiers(of: settings.wipeTargets)
+        let journal = try WipeJournalFile.read(in: home, vault: vault)
+        let waiting = (journal?.items ?? []).map(\.target).filter { $0.isOfApp && !known.contains($0) }
+        for (id, method) in known.map({ ($0, WipePlan.Method.byApp) }) + waiting.map({ ($0, .waiting) }) {
+            steps.append(.init(target: id, what: "registered by an app", method: method, files: 0, bytes: 0))
+        }
+        let strangers = try home.names(in: ".").filter { !HomeTarget.knownNames.contains($0) }
+        return WipePlan(steps: steps, strangers: strangers)
+    }
+
+    private func paths(of target: HomeTarget) throws(VaultError) -> [String] {
+        guard case .folder(let name) = target.way else { return target.names }
+        guard case .other = try home.kind(of: name) else { return [] }
+        return try home.names(in: name).map { "\(name)/\($0)" }
+    }
+
+    private func size(of name: String) throws(VaultError) -> UInt64? {
+        guard case .file(_, let size) = try home.kind(of: name) else { return nil }
+        return size
+    }
+}

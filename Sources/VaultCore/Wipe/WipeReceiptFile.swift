@@ -1,0 +1,82 @@
+internal import Cryptography
+public import VaultFormat
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// The receipt in the home: the one file that a finished wipe leaves.
+enum WipeReceiptFile {
+    static let part = ".wipe-receipt.part"
+
+    /// Replaces the receipt as a whole.
+    static func write(_ receipt: WipeReceipt, in home: HomeDirectory) throws(VaultError) {
+        _ = try home.erase(part, overwriting: false)
+        guard let file = try home.openFile(part, O_RDWR | O_CREAT | O_EXCL) else {
+            throw .damaged("\(part) cannot be created")
+        }
+        try file.write(receipt.encoded, at: 0)
+        try file.synchronize()
+        try home.rename(part, to: WipeReceipt.fileName)
+        try home.synchronize()
+    }
+
+    /// What is there, with a signature that its own key verifies; nil for anything else.
+    static func read(in home: HomeDirectory) -> WipeReceipt? {
+        guard let file = try? home.openFile(WipeReceipt.fileName, O_RDONLY),
+            let bytes = try? file.read(WipeReceipt.largestSize + 1, at: 0)
+        else { return nil }
+        return try? WipeReceipt(verifying: bytes)
+    }
+}
+
+extension WipeReceipt {
+    /// Reads a receipt and verifies its signature; needs nothing but its bytes.
+    ///
+    /// - Parameters:
+    ///   - bytes: The file's content.
+    ///   - key: The public key that was shown when self-destruct was switched on, in hexadecimal. Without it the receipt
+    ///     is only known to be unchanged since whoever made it signed it.
+    /// - Throws: `damaged`, naming the place, for what is no receipt or was changed; `receiptMismatch` when it was signed
+    ///   with another key; `invalidName` when `key` is no public key.
+    public init(verifying bytes: [UInt8], key expected: String? = nil) throws(VaultError) {
+        let receipt = try format(WipeReceipt.fileName) { () throws(FormatError) in try WipeReceipt(parsing: bytes) }
+        if let expected {
+            guard let wanted = Hexadecimal.decode(expected.lowercased()),
+                (try? unsafe P256PublicKey(compressed: wanted.span.bytes)) != nil
+            else { throw VaultError(.invalidName, "the key is not 66 hexadecimal digits of a public key") }
+            guard wanted == receipt.key else {
+                throw VaultError(.receiptMismatch, "the receipt was signed with another key than the one given")
+            }
+        }
+        do throws(CryptographyError) {
+            let key = try unsafe P256PublicKey(compressed: receipt.key.span.bytes)
+            let signed = receipt.signedBytes
+            guard unsafe key.isValid(signature: receipt.signature.span.bytes, for: signed.span.bytes) else {
+                throw .authenticationFailed
+            }
+        } catch {
+            switch error {
+            case .invalidPoint: throw .damaged("\(WipeReceipt.fileName): receipt key is not valid")
+            case .authenticationFailed:
+                throw .damaged("\(WipeReceipt.fileName): the signature does not fit; the receipt was changed")
+            default: throw VaultError(error)
+            }
+        }
+        self = receipt
+    }
+
+    /// The file's content.
+    public var bytes: [UInt8] { encoded }
+
+    /// Signs what was found.
+    func signed(by key: borrowing ReceiptKey) throws(VaultError) -> WipeReceipt {
+        var receipt = self
+        receipt.signature = try crypto { () throws(CryptographyError) in
+            try unsafe key.key.sign(signedBytes.span.bytes)
+        }
+        return receipt
+    }
+}

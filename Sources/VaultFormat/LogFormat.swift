@@ -1,0 +1,113 @@
+/// Sizes and names of the security log (security construction 8).
+///
+/// A segment is a front and then entries, each in a slot of the same size, so that nothing can be told from sizes and an
+/// entry's place follows from its index.
+package enum LogFormat {
+    /// Bytes of a front and of an entry.
+    package static let slotSize = 128
+    package static let nonceRange = 8..<20
+    /// Ciphertext and tag.
+    package static let boxRange = 20..<128
+    package static let tagSize = 16
+    package static let plaintextSize = boxRange.count - tagSize
+    /// With its front a full segment has 1 MiB.
+    package static let entriesPerSegment: UInt64 = 8191
+    /// Entries of one chain. A verifier takes a step for each, so that more would only let others keep it busy.
+    package static let mostEntries: UInt64 = 1 << 30
+    static let version: UInt32 = 1
+    static let checksumSize = 32
+
+    /// Where an entry lies in a segment.
+    package static func offset(of index: UInt64, first: UInt64) -> UInt64 {
+        UInt64(slotSize) * (1 + (index - min(first, index)))
+    }
+
+    /// What is authenticated beside an entry: vault id, chain, index, format version.
+    package static func associatedData(vault: VaultID, chain: LogChain, index: UInt64) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.append(vault.bytes)
+        writer.append(chain.bytes)
+        writer.integer(index)
+        writer.integer(Header.formatVersion)
+        return writer.bytes
+    }
+}
+
+/// 16 random bytes that name one chain of keys; a log that was lost goes on as another chain.
+package struct LogChain: Sendable, Hashable, CustomStringConvertible {
+    package let bytes: [UInt8]
+
+    /// Takes 16 bytes; nil for any other size.
+    package init?(bytes: [UInt8]) {
+        guard bytes.count == 16 else { return nil }
+        self.bytes = bytes
+    }
+
+    package var description: String { Hexadecimal.encode(bytes) }
+
+    static let none = LogChain(zeros: ())
+
+    private init(zeros: ()) { bytes = [UInt8](repeating: 0, count: 16) }
+}
+
+/// Which segment lies before this one, so that the verifier knows where the kept part begins.
+package struct LogLink: Sendable, Hashable {
+    package let chain: LogChain
+    /// Index of that segment's first entry.
+    package let first: UInt64
+
+    package init(chain: LogChain, first: UInt64) {
+        self.chain = chain
+        self.first = first
+    }
+}
+
+/// The first slot of a segment, in clear. What it says is proved by the entry behind it.
+package struct LogFront: Sendable, Hashable {
+    static let magic = Array("HFSECLOG".utf8)
+
+    package let vault: VaultID
+    package let chain: LogChain
+    /// Index of the entry that follows.
+    package let first: UInt64
+
+    package init(vault: VaultID, chain: LogChain, first: UInt64) {
+        self.vault = vault
+        self.chain = chain
+        self.first = first
+    }
+
+    package var link: LogLink { LogLink(chain: chain, first: first) }
+
+    package func encoded(checksum: (RawSpan) -> [UInt8]) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.append(LogFront.magic)
+        writer.integer(LogFormat.version)
+        writer.append(vault.bytes)
+        writer.append(chain.bytes)
+        writer.integer(first)
+        writer.pad(to: LogFormat.slotSize - LogFormat.checksumSize)
+        return unsafe writer.bytes + checksum(writer.bytes.span.bytes)
+    }
+
+    /// - Throws: `wrongSize`, `wrongMagic`, `checksumMismatch`, `newerVersion`, `invalid`.
+    package init(parsing bytes: [UInt8], checksum: (RawSpan) -> [UInt8]) throws(FormatError) {
+        guard bytes.count == LogFormat.slotSize else { throw .wrongSize }
+        let covered = LogFormat.slotSize - LogFormat.checksumSize
+        var reader = ByteReader(bytes, 0..<covered)
+        guard try reader.take(8) == LogFront.magic else { throw .wrongMagic }
+        guard unsafe checksum(bytes.span.bytes.extracting(0..<covered)) == Array(bytes[covered...]) else {
+            throw .checksumMismatch
+        }
+        let version = try reader.integer(UInt32.self)
+        guard version == LogFormat.version else { throw .newerVersion(version) }
+        guard let vault = VaultID(bytes: try reader.take(16)), let chain = LogChain(bytes: try reader.take(16)) else {
+            throw .wrongSize
+        }
+        self.vault = vault
+        self.chain = chain
+        first = try reader.integer(UInt64.self)
+        guard first < LogFormat.mostEntries else { throw .invalid(field: "log index") }
+        try reader.expectZeros("log padding")
+    }
+}

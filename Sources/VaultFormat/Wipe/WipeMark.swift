@@ -1,0 +1,69 @@
+/// Why a vault is destroyed.
+public enum WipeCause: UInt8, Sendable, Hashable, CaseIterable {
+    /// Wrong passcodes reached the limit while self-destruct was on.
+    case attempts = 1
+    /// The owner asked for it.
+    case owner = 2
+
+    /// The word in a receipt and in JSON.
+    public var name: String {
+        switch self {
+        case .attempts: "attempts"
+        case .owner: "owner"
+        }
+    }
+}
+
+/// What lies in the place of each header copy once a wipe has begun: it takes the slots' place, and tells every later
+/// start that the wipe must be finished. As long as a copy, so that nothing of the copy is left.
+package struct WipeMark: Sendable, Hashable {
+    package static let magic = Array("HFERASED".utf8)
+    package static let version: UInt32 = 1
+    package static let size = Header.copySize
+    static let checksumSize = 32
+
+    package let vault: VaultID
+    package let cause: WipeCause
+    /// Milliseconds since 1970; for display.
+    package let begun: UInt64
+
+    package init(vault: VaultID, cause: WipeCause, begun: UInt64) {
+        self.vault = vault
+        self.cause = cause
+        self.begun = begun
+    }
+
+    package func encoded(checksum: (RawSpan) -> [UInt8]) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.append(WipeMark.magic)
+        writer.integer(WipeMark.version)
+        writer.append(vault.bytes)
+        writer.integer(cause.rawValue)
+        writer.integer(begun)
+        writer.pad(to: WipeMark.size - WipeMark.checksumSize)
+        return unsafe writer.bytes + checksum(writer.bytes.span.bytes)
+    }
+
+    /// Reads one mark. One of a newer version is named as such: that program began the wipe and must end it.
+    package init(parsing bytes: [UInt8], checksum: (RawSpan) -> [UInt8]) throws(FormatError) {
+        guard bytes.count == WipeMark.size else { throw .wrongSize }
+        guard bytes.starts(with: WipeMark.magic) else { throw .wrongMagic }
+        let covered = bytes.count - WipeMark.checksumSize
+        guard unsafe checksum(bytes.span.bytes.extracting(0..<covered)) == Array(bytes[covered...]) else {
+            throw .checksumMismatch
+        }
+        var reader = ByteReader(bytes, WipeMark.magic.count..<covered)
+        let version = try reader.integer(UInt32.self)
+        guard version <= WipeMark.version else { throw .newerVersion(version) }
+        guard version == WipeMark.version else { throw .invalid(field: "mark version") }
+        guard let id = VaultID(bytes: try reader.take(16)) else { throw .wrongSize }
+        vault = id
+        guard let cause = WipeCause(rawValue: try reader.integer(UInt8.self)) else {
+            throw .invalid(field: "mark cause")
+        }
+        self.cause = cause
+        begun = try reader.integer(UInt64.self)
+        guard begun < 1 << 53 else { throw .invalid(field: "mark time") }
+        try reader.expectZeros("mark padding")
+    }
+}

@@ -1,0 +1,205 @@
+import AgentMessages
+import Testing
+
+/// Every message there and back, and everything that is none.
+@Suite struct MessageTests {
+    private static let path = RecordPath(collection: "logins", name: "mail \u{e9}")!
+
+    static let requests: [(Request, payload: Int)] = [
+        (.hello(version: 7), 0), (.status, 0),
+        (.unlock(.passcode, idle: nil, timeout: nil, secret: 11..<19), 8),
+        (.unlock(.recoveryPhrase, idle: 1, timeout: .max, secret: 11..<1035), 1024), (.lock, 0), (.get(path), 0),
+        (.put(path, replacing: true), 0), (.put(path, replacing: false), 0), (.list(collection: nil), 0),
+        (.list(collection: ""), 0), (.list(collection: "logins"), 0), (.remove(path), 0), (.ping, 0), (.shutDown, 0),
+        (.data(0..<1), 1), (.data(0..<65_536), 65_536), (.end, 0),
+    ]
+
+    static let replies: [(Reply, payload: Int)] = [
+        (.done, 0), (.failure(Failure(code: "locked", reason: "")), 0),
+        (.failure(Failure(code: "wrongPasscode", reason: "wrong", remainingAttempts: 4, retryAfter: .max)), 0),
+        (.welcome(version: 1, process: .max, program: "0.1.0"), 0),
+        (.status(AgentStatus(process: 1, isUnlocked: true, locksIn: 900_000, connections: 3)), 0),
+        (.status(AgentStatus(process: 1, isUnlocked: false, locksIn: nil, connections: 1)), 0),
+        (.unlocked(locksIn: 0), 0), (.unlocked(locksIn: nil), 0), (.ready, 0), (.piece(0..<65_536), 65_536),
+        (.records([]), 0),
+        (
+            .records([
+                RecordEntry(path: path, size: .max, created: -1, modified: .min, isFile: true, isOpen: false),
+                RecordEntry(path: path, size: 0, created: .max, modified: 0, isFile: false, isOpen: true),
+            ]), 0
+        ), (.finished(.max), 0),
+    ]
+
+    @Test("request", arguments: requests.indices)
+    func aRequestComesBack(_ index: Int) throws {
+        let (request, payload) = MessageTests.requests[index]
+        let bytes = request.head(payload: payload) + [UInt8](repeating: 9, count: payload)
+        #expect(try parseRequest(bytes) == request)
+        // Cut anywhere, it is none; nor with a byte behind it.
+        for count in (payload > 2000 ? 0..<40 : 0..<bytes.count) {
+            #expect(throws: MessageError.self) { try parseRequest(Array(bytes[..<count])) }
+        }
+        #expect(throws: MessageError.self) { try parseRequest(bytes + [0]) }
+    }
+
+    @Test("reply", arguments: replies.indices)
+    func aReplyComesBack(_ index: Int) throws {
+        let (reply, payload) = MessageTests.replies[index]
+        let bytes = reply.head(payload: payload) + [UInt8](repeating: 9, count: payload)
+        #expect(try parseReply(bytes) == reply)
+        for count in (payload > 2000 ? 0..<40 : 0..<bytes.count) {
+            #expect(throws: MessageError.self) { try parseReply(Array(bytes[..<count])) }
+        }
+        #expect(throws: MessageError.self) { try parseReply(bytes + [0]) }
+    }
+
+    /// The body is cut, and the frame says so: the fields themselves must notice.
+    @Test func aShortBodyIsRefused() throws {
+        for (request, payload) in MessageTests.requests where payload == 0 {
+            let bytes = request.head()
+            for count in Frame.size..<bytes.count {
+                let body = Array(bytes[Frame.size..<count])
+                let message = Frame.bytes(kind: request.kind.rawValue, bodySize: body.count) + body
+                #expect(throws: MessageError.self, "\(request) \(count)") { try parseRequest(message) }
+            }
+            let longer = Frame.bytes(kind: request.kind.rawValue, bodySize: bytes.count - Frame.size + 1)
+            #expect(throws: MessageError.self) { try parseRequest(longer + bytes[Frame.size...] + [0]) }
+        }
+        for (reply, payload) in MessageTests.replies where payload == 0 && reply != .records([]) {
+            let bytes = reply.head()
+            for count in Frame.size..<bytes.count {
+                let body = Array(bytes[Frame.size..<count])
+                if reply.kind == .records && body.isEmpty { continue }  // no records are a list too
+                // A list may end behind any of its entries.
+                let message = Frame.bytes(kind: reply.kind.rawValue, bodySize: body.count) + body
+                if reply.kind == .records, let shorter = try? parseReply(message) {
+                    #expect(shorter.head() == message)
+                    continue
+                }
+                #expect(throws: MessageError.self, "\(reply) \(count)") { try parseReply(message) }
+            }
+        }
+    }
+
+    @Test func lengthsAreLimitedBeforeAnythingIsRead() throws {
+        for kind in Request.Kind.allCases {
+            let most = kind == .data ? 65_536 : 4096
+            #expect(throws: MessageError.tooLong(most + 1)) {
+                try frame(Frame.bytes(kind: kind.rawValue, bodySize: most + 1)).expectRequest()
+            }
+            #expect(throws: MessageError.tooLong(Int(UInt32.max))) {
+                try frame([255, 255, 255, 255, 1, kind.rawValue]).expectRequest()
+            }
+            try frame(Frame.bytes(kind: kind.rawValue, bodySize: most)).expectRequest()
+        }
+        #expect(throws: MessageError.tooLong(65_537)) {
+            try frame(Frame.bytes(kind: 134, bodySize: 65_537)).expectReply()
+        }
+    }
+
+    @Test func otherVersionsAndKindsAreNamed() throws {
+        for version in UInt8.min ... .max where version != 1 {
+            #expect(throws: MessageError.otherVersion(version)) { try frame([0, 0, 0, 0, version, 9]) }
+        }
+        for kind in UInt8.min ... .max {
+            let bytes: [UInt8] = [0, 0, 0, 0, 1, kind]
+            if Request.Kind(rawValue: kind) == nil {
+                #expect(throws: MessageError.unknownKind(kind)) { try frame(bytes).expectRequest() }
+            }
+            if Reply.Kind(rawValue: kind) == nil {
+                #expect(throws: MessageError.unknownKind(kind)) { try frame(bytes).expectReply() }
+            }
+        }
+    }
+
+    @Test func fieldsOutsideTheirRangeAreRefused() throws {
+        let bad: [(UInt8, [UInt8])] = [
+            (3, [3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 65]),  // a factor that there is not
+            (3, [1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 65]),  // a flag that is none
+            (3, [1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 65]),  // a time behind no flag
+            (3, [1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 65]),  // no time at all
+            (3, [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),  // no secret
+            (3, [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] + [UInt8](repeating: 65, count: 1025)),
+            (5, [0, 0, 0, 0]),  // no name
+            (5, [0, 0, 1, 0, 0xFF]),  // no UTF-8
+            (5, [0, 0, 2, 0, 0xC0, 0x80]),  // an overlong form
+            (5, [0, 1] + [UInt8](repeating: 65, count: 256) + [1, 0, 65]),  // a collection that is too long
+            (5, [0, 0, 1, 4] + [UInt8](repeating: 65, count: 1025)),  // a name that is too long
+            (6, [2, 0, 0, 1, 0, 65]), (7, [2]), (11, []), (1, []),
+        ]
+        for (kind, body) in bad {
+            #expect(throws: MessageError.self, "\(kind) \(body.prefix(12))") {
+                try parseRequest(Frame.bytes(kind: kind, bodySize: body.count) + body)
+            }
+        }
+        #expect(RecordPath(collection: "", name: "") == nil)
+        #expect(RecordPath(collection: String(repeating: "c", count: 256), name: "n") == nil)
+        #expect(RecordPath(collection: "", name: String(repeating: "n", count: 1025)) == nil)
+    }
+
+    @Test func texts() throws {
+        let long = String(repeating: "\u{20ac}", count: 1000)  // 3 bytes each: the limit falls inside of one
+        guard case .failure(let failure) = try parseReply(Reply.failure(Failure(code: "c", reason: long)).head()) else {
+            throw MessageError.truncated
+        }
+        #expect(failure.reason == String(repeating: "\u{20ac}", count: 682))
+        let composed = RecordPath(collection: "", name: "\u{e9}")
+        #expect(composed != RecordPath(collection: "", name: "e\u{301}"))
+    }
+
+    /// Random bytes behind a right frame: a message or an error, and what is a message has one form only.
+    @Test func garbageNeverTraps() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = SplitMix(state: seed)
+        for _ in 0..<20_000 {
+            let kind = UInt8(truncatingIfNeeded: random.next())
+            let body = (0..<Int(random.next() % 60)).map { _ in UInt8(truncatingIfNeeded: random.next() & random.next())
+            }
+            let bytes = Frame.bytes(kind: kind, bodySize: body.count) + body
+            if let request = try? parseRequest(bytes) {
+                let payload = request.payload
+                #expect(request.head(payload: payload) == Array(bytes.dropLast(payload)), "seed \(seed)")
+            }
+            if let reply = try? parseReply(bytes) {
+                let payload = if case .piece(let range) = reply { range.count } else { 0 }
+                #expect(reply.head(payload: payload) == Array(bytes.dropLast(payload)), "seed \(seed)")
+            }
+        }
+    }
+
+    private func frame(_ bytes: [UInt8]) throws -> Frame { try unsafe Frame(parsing: bytes.span.bytes) }
+
+    private func parseRequest(_ bytes: [UInt8]) throws -> Request {
+        let frame = try frame(Array(bytes.prefix(Frame.size)))
+        let body = Array(bytes.dropFirst(Frame.size))
+        return try unsafe Request(frame, body: body.span.bytes)
+    }
+
+    private func parseReply(_ bytes: [UInt8]) throws -> Reply {
+        let frame = try frame(Array(bytes.prefix(Frame.size)))
+        let body = Array(bytes.dropFirst(Frame.size))
+        return try unsafe Reply(frame, body: body.span.bytes)
+    }
+}
+
+extension Request {
+    var payload: Int {
+        switch self {
+        case .unlock(_, _, _, let range), .data(let range): range.count
+        default: 0
+        }
+    }
+}
+
+/// A small repeatable generator (SplitMix64).
+private struct SplitMix {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,205 @@
+import AppLockCore
+import Foundation
+import SecretMemory
+import Synchronization
+import Testing
+import VaultCore
+import VaultFormat
+
+/// The switch on real vaults, with a clock that stands until the test moves it.
+@Suite struct SelfDestructSwitchTests {
+    final class Clock: BootClock {
+        private let state = Mutex(BootInstant(bootID: [UInt8](repeating: 1, count: 16), milliseconds: 1_000_000))
+        func now() -> BootInstant { state.withLock { $0 } }
+        func advance(_ seconds: UInt64) {
+            state.withLock { $0 = BootInstant(bootID: $0.bootID, milliseconds: $0.milliseconds + seconds * 1000) }
+        }
+        func reboot() { state.withLock { $0 = BootInstant(bootID: $0.bootID.map { $0 + 1 }, milliseconds: 9_000_000) } }
+    }
+
+    final class Scratch: Sendable {
+        let path = NSTemporaryDirectory() + "holdfast-switch-\(UUID().uuidString)"
+        let clock = Clock()
+        let vault: Vault
+        let right: SecretBytes
+
+        init() throws {
+            right = try AppLockTests.Scratch.secret("right")
+            _ = try Vault.create(at: path, passcode: right, settings: .costsForTests(clock: clock))
+            vault = try Vault(at: path, settings: .costsForTests(clock: clock))
+        }
+
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+
+        func isOn() throws -> Bool { try vault.status().policy.selfDestruct }
+
+        /// What lies in the home, byte for byte.
+        func bytes() throws -> [String: Data] {
+            var all: [String: Data] = [:]
+            for name in try FileManager.default.contentsOfDirectory(atPath: path) where name != "files" {
+                all[name] = try Data(contentsOf: URL(fileURLWithPath: "\(path)/\(name)"))
+            }
+            for name in ["ledger", "log", "log.state"] { all[name] = nil }  // each authentication writes there
+            return all
+        }
+    }
+
+    private func code(_ body: () throws -> Void) -> VaultError.Code? {
+        do {
+            try body()
+            return nil
+        } catch { return (error as? VaultError)?.code }
+    }
+
+    @Test func bothDirectionsTakeTwoAuthenticationsAndTheCountdown() throws {
+        let scratch = try Scratch()
+        for change in SelfDestruct.Change.allCases {
+            let selfDestruct = SelfDestructSwitch(vault: scratch.vault)
+            let wasOn = try scratch.isOn()
+            #expect(code { _ = try selfDestruct.finish(passcode: scratch.right) } == .notPending)
+            #expect(code { try selfDestruct.confirm() } == .notPending)
+            try selfDestruct.begin(change, passcode: scratch.right)
+            #expect(code { _ = try selfDestruct.finish(passcode: scratch.right) } == .notPending)
+            try selfDestruct.confirm()
+            #expect(selfDestruct.pending == change)
+            #expect(selfDestruct.remaining == .seconds(30))
+            scratch.clock.advance(29)
+            #expect(selfDestruct.remaining == .seconds(1))
+            #expect(code { _ = try selfDestruct.finish(passcode: scratch.right) } == .delayed)
+            #expect(try scratch.isOn() == wasOn)
+            scratch.clock.advance(1)
+            #expect(selfDestruct.remaining == .zero)
+            let key = try selfDestruct.finish(passcode: scratch.right)
+            #expect(try scratch.isOn() == (change == .enable))
+            #expect((key != nil) == (change == .enable))
+            #expect(selfDestruct.pending == nil)
+            #expect(code { try selfDestruct.begin(change, passcode: scratch.right) } == .exists)
+        }
+    }
+
+    @Test func wrongPasscodesEndTheChangeAndAreCounted() throws {
+        let scratch = try Scratch()
+        let wrong = try AppLockTests.Scratch.secret("wrong")
+        let selfDestruct = SelfDestructSwitch(vault: scratch.vault)
+        #expect(code { try selfDestruct.begin(.enable, passcode: wrong) } == .wrongPasscode)
+        #expect(selfDestruct.pending == nil)
+        #expect(try scratch.vault.status().remainingAttempts == 4)
+        try selfDestruct.begin(.enable, passcode: scratch.right)
+        try selfDestruct.confirm()
+        scratch.clock.advance(30)
+        #expect(code { _ = try selfDestruct.finish(passcode: wrong) } == .wrongPasscode)
+        #expect(code { _ = try selfDestruct.finish(passcode: scratch.right) } == .notPending)
+        #expect(try !scratch.isOn())
+    }
+
+    @Test(arguments: ["cancel", "leave", "reboot", "wait", "forget"])
+    func everythingElseChangesNothingOnDisk(way: String) throws {
+        let scratch = try Scratch()
+        let before = try scratch.bytes()
+        var selfDestruct = SelfDestructSwitch(vault: scratch.vault)
+        try selfDestruct.begin(.enable, passcode: scratch.right)
+        try selfDestruct.confirm()
+        #expect(try scratch.bytes() == before, "something of the pending change is on disk")
+        scratch.clock.advance(30)
+        switch way {
+        case "cancel": #expect(selfDestruct.cancel())
+        case "leave": #expect(selfDestruct.leave())
+        case "reboot": scratch.clock.reboot()
+        case "wait": scratch.clock.advance(700)
+        default: selfDestruct = SelfDestructSwitch(vault: scratch.vault)
+        }
+        #expect(selfDestruct.pending == nil)
+        #expect(code { _ = try selfDestruct.finish(passcode: scratch.right) } == .notPending)
+        #expect(try scratch.bytes() == before)
+        #expect(!selfDestruct.cancel())
+        try scratch.vault.unlock(passcode: scratch.right, spending: scratch.vault.burnAttempt())
+        let words = try scratch.vault.securityLog().entries.map(\.event.name)
+        #expect(words.contains("selfDestructArmed"))
+        #expect(words.contains("selfDestructCancelled") == (way != "forget"))
+    }
+
+    @Test func aCancelFromAnotherThreadWinsWhileTheKeyIsDerived() throws {
+        // At the very last moment: after the passcode was found right, before anything is written.
+        for cancelled in [false, true] {
+            let scratch = try Scratch()
+            let selfDestruct = SelfDestructSwitch(vault: scratch.vault)
+            try selfDestruct.begin(.enable, passcode: scratch.right)
+            try selfDestruct.confirm()
+            scratch.clock.advance(30)
+            _ = selfDestruct.remaining
+            let attempt = try scratch.vault.burnAttempt()  // holds the header: finish() has to wait for it
+            let ended = DispatchSemaphore(value: 0)
+            let outcome = Mutex<VaultError.Code?>(nil)
+            Thread.detachNewThread {
+                do { _ = try selfDestruct.finish(passcode: scratch.right) } catch {
+                    outcome.withLock { $0 = (error as? VaultError)?.code }
+                }
+                ended.signal()
+            }
+            if cancelled { selfDestruct.cancel() }
+            try scratch.vault.verify(passcode: scratch.right, spending: attempt)
+            ended.wait()
+            #expect(outcome.withLock { $0 } == (cancelled ? .notPending : nil))
+            #expect(try scratch.isOn() == !cancelled)
+        }
+    }
+
+    @Test func theVaultsRulesMayAskForALongerCountdownOnly() throws {
+        let scratch = try Scratch()
+        try scratch.vault.changePolicy(passcode: scratch.right, spending: scratch.vault.burnAttempt()) {
+            $0.selfDestructCountdown = 120
+        }
+        let selfDestruct = SelfDestructSwitch(vault: scratch.vault, countdown: .seconds(30))
+        try selfDestruct.begin(.enable, passcode: scratch.right)
+        try selfDestruct.confirm()
+        #expect(selfDestruct.remaining == .seconds(120))
+        scratch.clock.advance(119)
+        #expect(code { _ = try selfDestruct.finish(passcode: scratch.right) } == .delayed)
+        scratch.clock.advance(1)
+        _ = try selfDestruct.finish(passcode: scratch.right)
+        #expect(try scratch.isOn())
+        let longer = SelfDestructSwitch(vault: scratch.vault, countdown: .seconds(200))
+        try longer.begin(.disable, passcode: scratch.right)
+        #expect(longer.countdown == .seconds(200))
+    }
+
+    @Test(arguments: [LockEvent.didEnterBackground, .forceLock])
+    func leavingOrLockingTheAppGivesItUp(event: LockEvent) async throws {
+        let scratch = try Scratch()
+        let lock = AppLock(vault: scratch.vault, settings: LockSettings(isEnabled: true, timing: .oneMinute))
+        try await lock.unlock(passcode: AppLockTests.Scratch.secret("right"))
+        let selfDestruct = SelfDestructSwitch(vault: scratch.vault)
+        for isLeft in [true, false] {
+            if isLeft == false {
+                await lock.handle(.didBecomeActive)
+                if !lock.vault.isUnlocked { try await lock.unlock(passcode: AppLockTests.Scratch.secret("right")) }
+            }
+            try selfDestruct.begin(.enable, passcode: scratch.right)
+            try await lock.confirm(selfDestruct)
+            #expect(await lock.snapshot.hasPendingSelfDestructChange)
+            if isLeft { await lock.handle(event) }
+            scratch.clock.advance(30)
+            do {
+                _ = try await lock.finish(selfDestruct, passcode: AppLockTests.Scratch.secret("right"))
+                #expect(!isLeft)
+            } catch let error as VaultError { #expect(isLeft && error.code == .notPending, "\(error)") }
+            #expect(await !lock.snapshot.hasPendingSelfDestructChange)
+            #expect(try scratch.isOn() == !isLeft)
+        }
+    }
+
+    @Test func aLongerCountdownIsKept() throws {
+        let scratch = try Scratch()
+        #expect(SelfDestructSwitch(vault: scratch.vault, countdown: .seconds(1)).countdown == .seconds(30))
+        #expect(SelfDestructSwitch(vault: scratch.vault, countdown: .seconds(-1)).countdown == .seconds(30))
+        #expect(SelfDestructSwitch(vault: scratch.vault, countdown: .seconds(Int64.max)).countdown == .seconds(86_400))
+        let selfDestruct = SelfDestructSwitch(vault: scratch.vault, countdown: .seconds(90))
+        try selfDestruct.begin(.enable, passcode: scratch.right)
+        try selfDestruct.confirm()
+        scratch.clock.advance(89)
+        #expect(code { _ = try selfDestruct.finish(passcode: scratch.right) } == .delayed)
+        scratch.clock.advance(1)
+        _ = try selfDestruct.finish(passcode: scratch.right)
+        #expect(try scratch.isOn())
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import RealParts
+import Testing
+
+/// The command against a software TPM of its own.
+@Suite(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: holdfast enroll tpm is not tested"))
+struct EnrollTests {
+    let chip: SoftwareTPM
+    let sandbox: Sandbox
+
+    init() throws {
+        chip = try SoftwareTPM()
+        sandbox = try Sandbox(prepared: true)
+    }
+
+    var variables: [String: String] { ["HOLDFAST_TPM": chip.location] }
+
+    func enroll(phrase: String) throws -> Sandbox.Result {
+        try sandbox.run(
+            "enroll", "tpm", "--phrase-fd", "4", passcode: Prepared.passcode,
+            descriptors: [4: sandbox.lines(phrase)], environment: variables)
+    }
+
+    @Test func aVaultUnderTheTPMOpensOnlyThereAndThePhraseEverywhere() throws {
+        let phrase = try Prepared.shared().phrase
+        #expect(try enroll(phrase: phrase).code == 0)
+        let here = try sandbox.run("get", "greeting", passcode: Prepared.passcode, environment: variables)
+        #expect(here.code == 0 && here.text == Prepared.greeting, "\(here.errors)")
+        let status = try sandbox.run("status", "--json", environment: variables).json()
+        #expect(status["hasHardwareShare"] as? Bool == true)
+        let slots = try sandbox.run("slots", "list", "--json").json()["slots"] as? [[String: Any]]
+        #expect(slots?.map { $0["assurance"] as? String } == ["hardwareLimited", "keyBound"])
+
+        let elsewhere = try sandbox.run("list", "--json", passcode: Prepared.passcode)
+        #expect(elsewhere.code == 1)
+        #expect(try elsewhere.jsonError()["code"] as? String == "hardwareUnavailable")
+        let other = try SoftwareTPM()
+        let foreign = try sandbox.run(
+            "list", "--json", passcode: Prepared.passcode, environment: ["HOLDFAST_TPM": other.location])
+        #expect(try foreign.jsonError()["code"] as? String == "hardwareUnavailable")
+        #expect(try sandbox.run("status", "--json").json()["remainingAttempts"] as? Int == 5, "nothing was counted")
+        let byPhrase = try sandbox.run(
+            "get", "greeting", "--phrase-fd", "4", descriptors: [4: sandbox.lines(phrase)])
+        #expect(byPhrase.code == 0 && byPhrase.text == Prepared.greeting)
+
+        let removed = try sandbox.run("slots", "remove", "tpm", passcode: Prepared.passcode, environment: variables)
+        #expect(removed.code == 0, "\(removed.errors)")
+        #expect(try sandbox.run("get", "greeting", passcode: Prepared.passcode).code == 0)
+    }
+
+    @Test func whatIsMissingOrWrongChangesNothing() throws {
+        let before = try sandbox.bytes("home/header")
+        let phrase = try Prepared.shared().phrase
+        let without = try sandbox.run(
+            "enroll", "tpm", "--phrase-fd", "4", passcode: Prepared.passcode,
+            descriptors: [4: sandbox.lines(phrase)], environment: ["HOLDFAST_TPM": "swtpm:path=/nonexistent/socket"])
+        #expect(without.code == 1)
+        #expect(without.errors.contains("TPM"))
+        let words = Array(repeating: "abandon", count: 23) + ["art"]
+        let wrong = try enroll(phrase: words.joined(separator: " "))
+        #expect(wrong.code == 3)
+        let none = try sandbox.run("slots", "remove", "tpm", passcode: Prepared.passcode, environment: variables)
+        #expect(none.code == 1)
+        #expect(none.errors.contains("not under a TPM"))
+        #expect(try sandbox.bytes("home/header") == before)
+    }
+}

@@ -1,0 +1,444 @@
+#!/usr/bin/env python3
+"""Verifies the security log of a Holdfast vault without Holdfast: a second reader of section 21 of Docs/vault-format.md.
+
+    holdfast_log_verify.py [OPTION] HOME             says whether the log is as it was written; names each place where not
+    holdfast_log_verify.py [OPTION] HOME entries     also one JSON object a line for each entry
+
+Asks for the passcode on the terminal. Options:
+    --passcode-fd N    read the passcode from this file descriptor: one line, without its line feed
+    --phrase           ask for the vault's recovery phrase instead
+    --phrase-fd N      read the phrase from this file descriptor, one line
+    --key-fd N         read the log's key, 64 hexadecimal digits, from this file descriptor
+
+Needs what holdfast_decrypt.py needs, which must lie beside it.
+
+Reads only: nothing in the home is written, no lock is taken and no attempt is counted. Run it while nothing writes to
+the vault, or on a copy. The log's key opens every entry and could make others: who has it must be trusted.
+
+A log and its state that were put back together to what they were before cannot be told from an unchanged log.
+
+Exit status: 0 as it was written, 1 failed, 2 wrong usage, 3 wrong passcode or phrase, 5 not as it was written, 6 not found.
+"""
+
+import argparse
+import importlib.util
+import json
+import os
+import struct
+import sys
+
+SLOT, BOX, PLAINTEXT = 128, 20, 92
+PER_SEGMENT, MOST = 8191, 1 << 30
+LIVE, BACKUP, RESTORED = 1, 2, 3
+CREATED, RESTARTED, ROTATED, ALTERED, MISSED = 1, 2, 3, 4, 5
+RUN_KINDS = ("refused", "repeated", "wrongPhrase", "turnedAway", "biometricFailed", "backedUp", "rollbackReported")
+NAMES = {
+    1: "created", 2: "restarted", 3: "rotated", 4: "altered", 5: "missed", 16: "unlocked", 17: "confirmed", 18: "locked",
+    19: "unsettled", 20: "fallbackUsed", 48: "runEnded", 64: "policyChanged", 65: "passcodeChanged", 66: "rekeyed",
+    67: "recovered", 80: "selfDestructArmed", 81: "selfDestructEnabled", 82: "selfDestructCancelled",
+    83: "selfDestructDisabled", 84: "wipeBegun", 96: "deviceLinked", 97: "deviceUnlinked", 98: "identityCreated",
+    99: "identityRotated", 100: "identityRecovered", 101: "identityDeleted", 112: "inboxMigrated", 114: "drill",
+    **{32 + number: name for number, name in enumerate(RUN_KINDS)},
+}  # fmt: skip
+METHODS = ("", "passcode", "recoveryPhrase", "deviceOwner", "hardware", "biometrics", "devicePasscode")
+REASONS = (
+    "", "requested", "idle", "timeout", "background", "system", "suspend", "ended", "wipe", "userSwitch",
+    "lidClosed", "minimised", "panic", "clock",
+)  # fmt: skip
+RESTARTS = ("", "nothingFound", "stateLost", "backup", "restored")
+ALTERATIONS = ("", "missing", "replaced", "cut", "changed", "extended", "stateBehind")
+
+
+def load(name):
+    """A script of this folder as a module; nothing is written beside it."""
+    path = os.path.join(os.path.dirname(os.path.realpath(__file__)), name + ".py")
+    sys.dont_write_bytecode = True
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+holdfast = load("holdfast_decrypt")
+Damaged, Failure, Reader = holdfast.Damaged, holdfast.Failure, holdfast.Reader
+keyed = holdfast.blake3_keyed
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Keys and entries.
+
+
+def following(key):
+    return keyed(key, b"holdfast/1/log-next")
+
+
+def evolved(key, count):
+    for _ in range(count):
+        key = following(key)
+    return key
+
+
+class Link:
+    """Which segment lies before another."""
+
+    def __init__(self, reader):
+        present = reader.integer(1)
+        self.chain, self.first = reader.take(16), reader.integer(8)
+        reader.check(present <= 1 and (present or not any(self.chain) and self.first == 0) and self.first < MOST)
+        self.present = present == 1
+
+    def names(self, segment):
+        return self.present and segment is not None and (self.chain, self.first) == (segment.chain, segment.first)
+
+
+class Entry:
+    """What is in one slot. Only what a writer writes is read; the rest must be zeros."""
+
+    def __init__(self, index, plaintext):
+        reader = Reader(plaintext, f"entry {index}")
+        reader.check(reader.integer(1) == 1)
+        self.index, self.code = index, reader.integer(1)
+        reader.check(self.code in NAMES)
+        self.time, self.boot, self.milliseconds = struct.unpack("<q16sQ", reader.take(32))
+        self.details, self.link = {}, None
+        self.read_fields(reader)
+        reader.check(not any(reader.rest()))
+
+    def word(self, reader, name, words):
+        number = reader.integer(1)
+        reader.check(1 <= number < len(words))
+        self.details[name] = words[number]
+
+    def numbers(self, reader, *names):
+        for name in names:
+            self.details[name] = reader.integer(4)
+
+    def read_fields(self, reader):
+        code = self.code
+        if code == RESTARTED:
+            self.word(reader, "reason", RESTARTS)
+            self.link = Link(reader)
+            self.details["found"] = reader.integer(8)
+            self.numbers(reader, "refused", "unsettled")
+        elif code == ROTATED:
+            self.link = Link(reader)
+            reader.check(self.link.present)
+        elif code == ALTERED:
+            self.word(reader, "kind", ALTERATIONS)
+            self.link = Link(reader)
+            self.details["position"] = reader.integer(8)
+        elif code == MISSED:
+            self.numbers(reader, "count")
+            self.details["since"] = reader.integer(8)
+        elif code == 16:
+            self.word(reader, "method", METHODS)
+            self.numbers(reader, "refused")
+        elif code == 18:
+            self.word(reader, "reason", REASONS)
+        elif code in (19, 112):
+            self.numbers(reader, "count")
+        elif code == 20:
+            self.details["step"], self.details["because"] = reader.integer(1), reader.integer(1)
+            reader.check(1 <= self.details["step"] <= 5 and self.details["because"] <= 7)
+        elif 32 <= code < 32 + len(RUN_KINDS) or code == 48:
+            self.numbers(reader, *(name + "Count" for name in RUN_KINDS))
+            self.details["since"] = reader.integer(8)
+        elif code == 64:
+            self.numbers(reader, "keys")
+            reader.check(self.details["keys"] < 1 << 10)
+        elif code == 66:
+            self.numbers(reader, "epoch")
+        elif code in (67, 84, 114):
+            self.details["flag"] = reader.integer(1)
+            reader.check(self.details["flag"] <= 1)
+        elif 96 <= code <= 101:
+            self.details["digest"] = reader.take(32).hex()
+
+    @property
+    def begins(self):
+        return self.code in (ROTATED, ALTERED) or self.code in (CREATED, RESTARTED) and self.index == 0
+
+    def description(self):
+        return {
+            "entry": self.index, "event": NAMES[self.code], "time": self.time, "boot": self.boot.hex(),
+            "bootMilliseconds": self.milliseconds, **self.details,
+        }  # fmt: skip
+
+
+class Segment:
+    """One file of entries. `end` is the index behind the last one that was proved, `rest` what stands behind it."""
+
+    def __init__(self, data, root, vault, expected=None):
+        self.entries, self.findings, self.vault, self.rest = [], [], vault, 0
+        front = self.front(data[:SLOT], vault)
+        if front is None and expected is None:
+            raise Damaged("the front of a segment was changed")
+        self.chain, self.first = front or expected
+        if front is None:
+            self.find("changed", self.first, "the front of a segment was changed")
+        self.end = self.first
+        self.tries = 20_000
+        key = evolved(keyed(root, b"holdfast/1/log-chain" + vault + self.chain), self.first)
+        offset = SLOT
+        while offset < len(data):
+            entry = self.open(data, offset, self.end, key)
+            if entry is None:
+                place = self.search(data, offset, key)
+                if place is None:
+                    self.rest = len(data) - offset
+                    break
+                self.report(offset, *place)
+                offset, index = place
+                key, self.end = evolved(key, index - self.end), index
+                continue
+            self.entries.append(entry)
+            key, self.end, offset = following(key), self.end + 1, offset + SLOT
+
+    @staticmethod
+    def front(data, vault):
+        if len(data) != SLOT or data[:8] != b"HFSECLOG" or holdfast.blake3(data[:-32]) != data[-32:]:
+            return None
+        version, found, chain, first = struct.unpack("<I16s16sQ", data[8:52])
+        if version != 1 or found != vault or first >= MOST or any(data[52:96]):
+            return None
+        return chain, first
+
+    def find(self, kind, position, words):
+        self.findings.append((kind, position, words))
+
+    def open(self, data, offset, index, key):
+        slot = data[offset : offset + SLOT]
+        if len(slot) != SLOT or int.from_bytes(slot[:8], "little") != index:
+            return None
+        associated = self.vault + self.chain + struct.pack("<QI", index, holdfast.FORMAT_VERSION)
+        try:
+            entry_key = keyed(key, b"holdfast/1/log-entry")
+            return Entry(index, holdfast.open_box(entry_key, slot[8:BOX], slot[BOX:], associated, "an entry"))
+        except Damaged:
+            return None
+
+    def search(self, data, start, key):
+        """The next entry that proves itself, first at the places of whole slots."""
+        for step in (SLOT, 1):
+            for offset in range(start, len(data) - SLOT + 1, step):
+                index = int.from_bytes(data[offset : offset + 8], "little")
+                if not self.end <= index < self.first + PER_SEGMENT:
+                    continue
+                self.tries -= 1
+                if self.tries < 0:
+                    return None
+                if self.open(data, offset, index, evolved(key, index - self.end)):
+                    return offset, index
+        return None
+
+    def report(self, start, offset, index):
+        if offset == start:
+            self.find("missing", self.end, f"{span(self.end, index)} missing")
+        elif index == self.end:
+            self.find("inserted", self.end, f"{offset - start} bytes were added before entry {index}")
+        else:
+            self.find("changed", self.end, f"{span(self.end, index)} changed")
+
+    def has_slots(self, count):
+        return self.rest > 0 and self.rest == count * SLOT
+
+    @property
+    def begin(self):
+        """The entry that begins it."""
+        if self.entries and self.entries[0].index == self.first and self.entries[0].begins:
+            return self.entries[0]
+        return None
+
+
+def span(first, end):
+    return f"entry {first} is" if end - first == 1 else f"entries {first} to {end - 1} are"
+
+
+class State:
+    """The sector that is valid and the furthest; `present` is false where there is none."""
+
+    def __init__(self, data, vault):
+        self.present, self.next = False, 0
+        for offset in (0, 4096):
+            sector = data[offset : offset + 512]
+            if len(sector) != 512 or holdfast.blake3(sector[:480]) != sector[480:] or sector[:8] != b"HFLOGKEY":
+                continue
+            version, kind, found, chain, first, next_index, key = struct.unpack("<II16s16sQQ32s", sector[8:96])
+            known = version == 1 and kind in (LIVE, BACKUP, RESTORED) and found == vault
+            in_range = first <= next_index <= MOST and next_index - first <= PER_SEGMENT
+            if known and in_range and (not self.present or next_index > self.next):
+                self.present, self.kind, self.chain, self.first = True, kind, chain, first
+                self.next, self.key = next_index, key
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The log as a whole.
+
+
+class Log:
+    def __init__(self, home, vault, root):
+        self.entries, self.findings, self.notes, self.vault, self.root = [], [], [], vault, root
+        state = State(self.read(home, "log.state") or b"", vault)
+        expected = (state.chain, state.first) if state.present else None
+        data = self.read(home, "log") or self.read(home, "log.new")
+        newest = self.segment(data, expected)
+        link = newest.begin.link if newest and newest.begin else None
+        previous = self.segment(
+            self.read(home, "log.old"), (link.chain, link.first) if link and link.present else None)
+        if newest is None:
+            if previous:
+                self.take(previous)
+            self.find("missing", expected[1] if expected else 0, "the newest part of the log is not there")
+            return
+        if previous and not self.belongs(previous, newest):
+            previous = None
+        if previous:
+            self.take(previous)
+        if newest.begin:
+            self.check_seam(newest, previous)
+        self.take(newest)
+        self.check_state(state, newest)
+
+    @staticmethod
+    def read(home, name):
+        try:
+            with open(os.open(os.path.join(home, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+                return file.read(2 << 20)
+        except OSError:
+            return None
+
+    def segment(self, data, expected):
+        try:
+            return Segment(data, self.root, self.vault, expected) if data is not None else None
+        except Damaged:
+            return None
+
+    def find(self, kind, position, words):
+        self.findings.append((kind, position, words))
+
+    def take(self, segment):
+        self.findings += segment.findings
+        for entry in segment.entries:
+            self.judge(entry)
+            self.entries.append(entry)
+        if not segment.begin:
+            self.find("changed", segment.first, f"entry {segment.first} is not the beginning of a part")
+
+    @staticmethod
+    def belongs(previous, newest):
+        if newest.begin and newest.begin.link and newest.begin.link.names(previous):
+            return True
+        return previous.chain == newest.chain and (newest.begin is None or previous.first < newest.first)
+
+    def check_seam(self, newest, previous):
+        begin, end = newest.begin, newest.first
+        link = begin.link if begin.link and begin.link.present else None
+        other_chain = link is not None and link.chain != newest.chain
+        if begin.code == RESTARTED:
+            end = begin.details["found"]
+        elif begin.code == ALTERED and other_chain:
+            end = link.first
+        if previous is None:
+            if link and link.first < end:
+                self.find("missing", link.first, f"{span(link.first, end)} missing")
+            return
+        if previous.end < end:
+            lost = end - previous.end
+            kind = "changed" if previous.has_slots(lost) else "missing"
+            self.find(kind, previous.end, f"{span(previous.end, end)} {kind}")
+            if kind == "changed":
+                return
+        elif previous.chain == newest.chain and previous.end > end:
+            self.find("state", end, f"entry {end} was written twice: the log's state had been put back")
+        if previous.rest > 0 and not ((begin.code == RESTARTED or other_chain) and previous.rest <= SLOT):
+            self.find("inserted", previous.end, f"{previous.rest} bytes stand behind entry {previous.end}")
+
+    def judge(self, entry):
+        if entry.code == RESTARTED:
+            reason = entry.details["reason"]
+            if reason in ("nothingFound", "stateLost"):
+                self.find("restarted", entry.index, f"the log was begun anew ({reason})")
+            else:
+                self.notes.append(f"this vault is a copy ({reason}); its log was begun anew")
+        elif entry.code == ALTERED:
+            words = f"the files had been altered ({entry.details['kind']}; noticed at entry {entry.index})"
+            self.find("altered", entry.details["position"], words)
+        elif entry.code == MISSED:
+            self.notes.append(f"before entry {entry.index}, {entry.details['count']} events could not be written")
+
+    def check_state(self, state, newest):
+        end = newest.end
+        if not state.present:
+            return self.find("state", end, "the log's state is lost: entries cut off at its end are not noticed")
+        key = evolved(keyed(self.root, b"holdfast/1/log-chain" + self.vault + newest.chain), state.next)
+        if state.chain != newest.chain or state.kind == LIVE and state.key != key:
+            return self.find("state", min(end, state.next), "the state is not that of this log")
+        if end < state.next:
+            kind = "changed" if newest.has_slots(state.next - end) else "cut"
+            self.find(kind, end, f"{span(end, state.next)} {kind}")
+            if kind == "changed":
+                return None
+        if state.kind != LIVE:
+            return self.notes.append("this vault is a copy; its log begins anew at the next unlock")
+        if end > state.next + 1:
+            # Whether the machine was started since cannot be told from here.
+            self.notes.append(f"the state is {end - state.next} entries older than the log: put back, or a power cut")
+        if newest.rest:
+            if newest.rest <= SLOT and end == state.next:
+                return self.notes.append("an entry was cut short; the next write drops it")
+            self.find("inserted", end, f"{newest.rest} bytes stand behind the last entry")
+        return None
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The command.
+
+
+def log_key(home, options):
+    """The vault's id and the log's key."""
+    header = holdfast.read_header(home)
+    if options.key_fd is not None:
+        try:
+            key = bytes.fromhex(holdfast.read_secret(options.key_fd, "").decode())
+        except ValueError:
+            key = b""
+        if len(key) != 32:
+            raise Failure("the log's key has 64 hexadecimal digits")
+        return header.vault, key
+    keybag = holdfast.open_keybag(header, *holdfast.secret_for(options, header))
+    keys = [key for (kind, _), key in keybag.items() if kind == holdfast.LOG]
+    if len(keys) != 1:
+        raise Damaged("the keybag has no key for the security log")
+    return header.vault, keys[0]
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Verifies the security log of a Holdfast vault without Holdfast.")
+    secret = parser.add_mutually_exclusive_group()
+    secret.add_argument("--passcode-fd", type=int, metavar="N")
+    secret.add_argument("--phrase", action="store_true")
+    secret.add_argument("--phrase-fd", type=int, metavar="N")
+    secret.add_argument("--key-fd", type=int, metavar="N")
+    parser.add_argument("home")
+    parser.add_argument("what", nargs="?", choices=["entries"])
+    options = parser.parse_args()
+    try:
+        log = Log(options.home, *log_key(options.home, options))
+    except Failure as failure:
+        print(f"holdfast_log_verify: {failure}", file=sys.stderr)
+        return failure.status
+    if options.what == "entries":
+        for entry in log.entries:
+            print(json.dumps(entry.description()))
+    for kind, position, words in log.findings:
+        print(f"{kind} at entry {position}: {words}")
+    for words in log.notes:
+        print(f"note: {words}")
+    kept = f"{log.entries[0].index} to {log.entries[-1].index}" if log.entries else "none"
+    result = "not as it was written" if log.findings else "as it was written"
+    print(f"{len(log.entries)} entries ({kept}): {result}")
+    return 5 if log.findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
