@@ -129,16 +129,16 @@ import VaultFormat
     func presetsUnderEveryCapabilityAndOutcome(_ fallback: FallbackPolicy) {
         var seen = 0
         let steps = fallback.rules.map(\.step)[...]
-        for (kinds, depth) in [(2, 8), (6, 1)] {
+        for (kinds, depth) in [(2, 8), (steps.count > 4 ? 5 : 6, 1)] {
             for capabilities in Self.capabilities(steps, kinds: kinds) {
-                for age in depth == 1 ? [nil, 0, 72 * 3600 - 1, 72 * 3600] as [UInt64?] : [60] {
+                for age in depth == 1 ? [nil, 72 * 3600 - 1, 72 * 3600] as [UInt64?] : [60] {
                     for (nonMatches, needed) in [(0, Assurance.none), (5, .none), (4, .keyBound)] {
                         var facts = FallbackFacts(
                             policy: policy(fallback), capabilities: capabilities, secondsSincePasscode: age,
                             nonMatches: nonMatches, needed: needed)
                         explore(facts, depth: depth, &seen)
                         facts.policy.usesBiometrics = false
-                        if depth == 1 { explore(facts, depth: depth, &seen) }
+                        if depth == 1 && nonMatches == 0 { explore(facts, depth: depth, &seen) }
                     }
                 }
             }
