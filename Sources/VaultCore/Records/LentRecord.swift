@@ -15,7 +15,8 @@ internal import VaultFormat
     private let content: UnsafeRawBufferPointer
 
     fileprivate init(
-        _ opened: RecordReader.Opened, in reader: Unmanaged<RecordReader>, _ taken: TakenReader?, of gate: Unmanaged<Gate>
+        _ opened: RecordReader.Opened, in reader: Unmanaged<RecordReader>, _ taken: TakenReader?,
+        of gate: Unmanaged<Gate>
     ) {
         size = opened.size
         fields = opened.fields

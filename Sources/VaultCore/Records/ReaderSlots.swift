@@ -116,9 +116,11 @@ extension ReaderSlots {
                 if let reader = unsafe empty(slot, ifItIs: Use.idle) { idle.append(reader) }
                 let word = unsafe slot.pointee.word.load(ordering: .relaxed)
                 if word & Use.mask == Use.idle { continue }  // given back since
-                let isRecalled = unsafe word & Use.mask != Use.taken || slot.pointee.word.compareExchange(
-                    expected: word, desired: word & ~Use.mask | Use.recalled, ordering: .relaxed
-                ).exchanged
+                let isRecalled =
+                    unsafe word & Use.mask != Use.taken
+                    || slot.pointee.word.compareExchange(
+                        expected: word, desired: word & ~Use.mask | Use.recalled, ordering: .relaxed
+                    ).exchanged
                 if isRecalled { break }
             }
         }
@@ -145,9 +147,10 @@ extension ReaderSlots {
 
     private func empty(_ slot: UnsafeMutablePointer<Slot>, ifItIs word: UInt) -> RecordReader? {
         // To a word that nobody changes, until the reader is out.
-        guard unsafe slot.pointee.word.compareExchange(
-            expected: word, desired: Use.recalled, successOrdering: .acquiring, failureOrdering: .relaxed
-        ).exchanged
+        guard
+            unsafe slot.pointee.word.compareExchange(
+                expected: word, desired: Use.recalled, successOrdering: .acquiring, failureOrdering: .relaxed
+            ).exchanged
         else { return nil }
         let reader = unsafe slot.pointee.reader
         unsafe slot.pointee.reader = nil
