@@ -25,6 +25,12 @@ final class WriteQueue: Sendable {
         /// The thread that runs a caller's closure.
         var performer: pthread_t?
 
+        /// A write inside a batch's closure would wait for itself.
+        func refuseNested() throws(VaultError) {
+            guard let performer, pthread_equal(performer, pthread_self()) != 0 else { return }
+            throw VaultError(.busy, "write through the batch that is open, not beside it")
+        }
+
         mutating func takeAll() -> [Pending] {
             isLed = true
             defer { waiting = [] }
@@ -44,18 +50,19 @@ final class WriteQueue: Sendable {
     func perform(
         patience: Int = WriterState.patience, _ body: (inout WriteSession) throws(VaultError) -> Void
     ) throws(VaultError) -> [String] {
-        try refuseNested()
+        _ = try monitor.withLock { queue throws(VaultError) in try queue.refuseNested() }
         monitor.withLock(when: { !$0.isLed }) { queue in
             queue.isLed = true
             queue.performer = pthread_self()
         }
-        defer {
-            monitor.withLock { queue in
-                queue.isLed = false
-                queue.performer = nil
-            }
-            monitor.wakeAll()
-        }
+        defer { endLead() }
+        return try transact(patience: patience, body)
+    }
+
+    /// One transaction for this alone.
+    private func transact(
+        patience: Int = WriterState.patience, _ body: (inout WriteSession) throws(VaultError) -> Void
+    ) throws(VaultError) -> [String] {
         try writer.lock(patience: patience)
         defer { writer.unlock() }
         var session = try WriteSession(writer)
@@ -69,7 +76,10 @@ final class WriteQueue: Sendable {
     /// the disk. For closures of our own, which bear all that.
     /// - Returns: Names of encrypted files that nothing refers to any more; the caller removes them.
     func join(_ body: (inout WriteSession) throws(VaultError) -> Void) throws(VaultError) -> [String] {
-        try refuseNested()
+        if try leadAlone() {
+            defer { endLead() }
+            return try transact(body)
+        }
         // The closure does not outlive this call: we return only when its result is there.
         let result = withoutActuallyEscaping(body) { body in
             let mine = Pending(body)
@@ -83,11 +93,22 @@ final class WriteQueue: Sendable {
         return try result.get()
     }
 
-    /// A write inside a batch's closure would wait for itself.
-    private func refuseNested() throws(VaultError) {
-        let me = pthread_self()
-        let isNested = monitor.withLock { $0.performer.map { pthread_equal($0, me) != 0 } ?? false }
-        if isNested { throw VaultError(.busy, "write through the batch that is open, not beside it") }
+    /// Leads at once where nobody writes and nobody waits: most writes are alone.
+    private func leadAlone() throws(VaultError) -> Bool {
+        try monitor.withLock { queue throws(VaultError) in
+            try queue.refuseNested()
+            if queue.isLed || !queue.waiting.isEmpty { return false }
+            queue.isLed = true
+            return true
+        }
+    }
+
+    private func endLead() {
+        monitor.withLock { queue in
+            queue.isLed = false
+            queue.performer = nil
+        }
+        monitor.wakeAll()
     }
 
     /// Runs everything that waited.

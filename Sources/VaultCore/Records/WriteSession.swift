@@ -15,6 +15,8 @@ final class WriterState: @unchecked Sendable {  // used by the leader of the wri
     var cipher: RecordCipher
     var nonces: NoncePool
     var front: SecretBytes
+    /// What the last commit wrote: still the root record when the next transaction's number is the next one.
+    var written: RootRecord?
     /// Its `flock` stands before LMDB's own mutex, which could not be waited for with an end.
     private let lockedFile: DurableFile
 
@@ -80,6 +82,18 @@ public struct WriteSession: ~Copyable {
     /// - Throws: `keysChanged` when another process moved the vault to keys that we do not have.
     init(_ state: WriterState) throws(VaultError) {
         let transaction = try WriteTransaction(state.database)
+        if let root = state.written, root.transaction == transaction.number &- 1 {
+            self.root = root
+        } else {
+            root = try WriteSession.readRoot(state, transaction)
+        }
+        self.state = state
+        self.transaction = transaction
+    }
+
+    private static func readRoot(
+        _ state: WriterState, _ transaction: borrowing WriteTransaction
+    ) throws(VaultError) -> RootRecord {
         let rootKey = RootRecord.databaseKey
         var isOlderEpoch = false
         let size = try unsafe transaction.withValue(rootKey.span.bytes) {
@@ -94,9 +108,7 @@ public struct WriteSession: ~Copyable {
         }
         guard root.isOf(snapshot: transaction.number &- 1) else { throw .foreignState }
         if isOlderEpoch { root.seals = 0 }
-        self.state = state
-        self.transaction = transaction
-        self.root = root
+        return root
     }
 
     /// What a caller's closure may touch.
@@ -126,13 +138,17 @@ public struct WriteSession: ~Copyable {
     consuming func commit() throws(VaultError) {
         guard !isBroken else { throw .brokenBatch }
         guard isChanged else { return }
-        try WriteSession.writeRoot(root, state, transaction)
+        let written = try WriteSession.writeRoot(root, state, transaction)
+        state.written = nil
         try transaction.commit()
+        state.written = written
     }
 
+    /// - Returns: The record as it is stored.
+    @discardableResult
     static func writeRoot(
         _ root: RootRecord, _ state: WriterState, _ transaction: borrowing WriteTransaction
-    ) throws(VaultError) {
+    ) throws(VaultError) -> RootRecord {
         let nonce = try crypto { () throws(CryptographyError) in try state.nonces.next() }
         var root = root
         root.transaction = transaction.number
@@ -158,6 +174,7 @@ public struct WriteSession: ~Copyable {
                 }
             }
         }
+        return root
     }
 
     /// Random 96-bit nonces repeat with a chance of 2^-33 by then (NIST SP 800-38D allows 2^32 values at 2^-32).
