@@ -15,7 +15,7 @@ extension Chapter {
                 if !app.vault.isUnlocked { try await tour.unlock(app, with: tour.passcode) }
                 let report = try app.vault.securityLog()
                 let names = Set(report.entries.map(\.event.name))
-                let expected = ["created", "unlocked", "locked", "refused", "rekeyed", "recovered", "backedUp"]
+                let expected = ["created", "unlocked", "locked", "refused", "passcodeChanged", "recovered", "backedUp"]
                 for name in expected { try tour.expect(names.contains(name), "the log has no entry \(name)") }
                 try tour.expect(report.isIntact, "the log is not as it was written")
                 for entry in report.entries.prefix(4) { tour.show("\(entry.index)  \(LogText.of(entry.event))") }
