@@ -15,9 +15,9 @@ let settings: [SwiftSetting] = [
 // One C library, one system-library target, one Swift target that imports it (checked by scripts/check-layout).
 // Apple systems bring their own frameworks instead; what they lack comes as packages with the Apple backends.
 #if os(Linux)
-let systemLibraryNames = ["CSodium", "COpenSSL", "CArgon2", "CLMDB", "CPlatform", "CTSS2"]
+let systemLibraryNames = ["CSodium", "COpenSSL", "CArgon2", "CLMDB", "CPlatform", "CTSS2", "CZlib"]
 #else
-let systemLibraryNames = ["CPlatform"]
+let systemLibraryNames = ["CPlatform", "CZlib"]
 #endif
 
 func library(_ name: String, _ dependencies: [String] = [], c libraries: [String] = []) -> Target {
@@ -32,7 +32,8 @@ func tests(_ name: String, _ dependencies: [String]) -> Target {
 // `Holdfast` re-exports these. Who imports it names them too: the build must see that their layout is used.
 let exported = ["Holdfast", "AppLockCore", "VaultCore", "KeyStores", "VaultFormat", "Cryptography", "SecretMemory"]
 
-// The process that the crash tests kill, and the library that makes its disk fail (LD_PRELOAD). Never installed.
+// The processes that the crash tests kill and that the agent's tests talk to, and the library that makes a disk fail
+// (LD_PRELOAD). Never installed.
 #if os(Linux)
 let crashTests: [Target] = [
     .executableTarget(
@@ -42,9 +43,32 @@ let crashTests: [Target] = [
     .target(name: "FaultInjection", path: "Tests/FaultInjection"),
     tests("CrashTests", ["CrashSubject", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
 ]
+let agentTests: [Target] = [
+    .executableTarget(
+        name: "AgentSubject", dependencies: ["HoldfastAgent", "VaultCore", "SecretMemory"], path: "Tests/AgentSubject",
+        swiftSettings: settings),
+    tests(
+        "AgentTests",
+        [
+            "AgentSubject", "HoldfastAgent", "AgentMessages", "AppLockCore", "VaultCore", "VaultFormat", "Cryptography",
+            "SecretMemory",
+        ]),
+]
 let crashProducts: [Product] = [.library(name: "FaultInjection", type: .dynamic, targets: ["FaultInjection"])]
 #else
 let crashTests: [Target] = []
+let agentTests: [Target] = []
+let agentTests: [Target] = [
+    .executableTarget(
+        name: "AgentSubject", dependencies: ["HoldfastAgent", "VaultCore", "SecretMemory"], path: "Tests/AgentSubject",
+        swiftSettings: settings),
+    tests(
+        "AgentTests",
+        [
+            "AgentSubject", "HoldfastAgent", "AgentMessages", "AppLockCore", "VaultCore", "VaultFormat", "Cryptography",
+            "SecretMemory",
+        ]),
+]
 let crashProducts: [Product] = []
 #endif
 
@@ -55,7 +79,7 @@ let package = Package(
         .library(name: "Holdfast", targets: ["Holdfast"]),
         .executable(name: "holdfast", targets: ["HoldfastCommand"]),
     ] + crashProducts,
-    targets: systemLibraryNames.map { .systemLibrary(name: $0, path: "Sources/\($0)") } + crashTests + [
+    targets: systemLibraryNames.map { .systemLibrary(name: $0, path: "Sources/\($0)") } + crashTests + agentTests + [
         library("SecretMemory", c: ["CSodium", "CPlatform"]),
         library("Cryptography", ["SecretMemory"], c: ["COpenSSL", "CArgon2"]),
         library("VaultFormat"),
@@ -63,9 +87,16 @@ let package = Package(
         library("VaultCore", ["VaultFormat", "KeyStores", "Cryptography", "SecretMemory"], c: ["CLMDB"]),
         library("AppLockCore", ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         library("AgentMessages"),
+        library("BetterAuthMessages"),
+        library("BetterAuthGzip", ["BetterAuthMessages"], c: ["CZlib"]),
         library("Holdfast", ["AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
+        library(
+            "HoldfastAgent",
+            ["AgentMessages", "AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         .executableTarget(
-            name: "HoldfastCommand", dependencies: exported.map { .byName(name: $0) }, swiftSettings: settings),
+            name: "HoldfastCommand",
+            dependencies: (exported + ["HoldfastAgent", "AgentMessages"]).map { .byName(name: $0) },
+            swiftSettings: settings),
 
         tests("SecretMemoryTests", ["SecretMemory"]),
         tests("CryptographyTests", ["Cryptography", "SecretMemory"]),
@@ -75,9 +106,15 @@ let package = Package(
         tests("KeyStoresTests", ["KeyStores", "RealParts", "VaultFormat", "Cryptography", "SecretMemory"]),
         tests("VaultCoreTests", ["VaultCore", "KeyStores", "VaultFormat", "Cryptography", "SecretMemory"]),
         tests("AppLockCoreTests", ["AppLockCore", "VaultCore", "VaultFormat", "SecretMemory"]),
+        .testTarget(
+            name: "BetterAuthMessagesTests",
+            dependencies: ["BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"].map {
+                .byName(name: $0)
+            },
+            exclude: ["Vectors"], swiftSettings: settings),
         tests("HoldfastTests", exported),
         tests("AgentMessagesTests", ["AgentMessages"]),
-        tests("CommandTests", ["HoldfastCommand", "RealParts"]),
+        tests("CommandTests", ["HoldfastCommand", "RealParts"] + exported),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -13,10 +13,10 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     case 2: fuzzManifest(shape(rest, input[1], Samples.manifest))
     case 3: fuzzKeybag(shape(rest, input[1], Samples.keybag))
     case 4: fuzzPolicy(shape(rest, input[1], Samples.policy))
-    case 5: fuzzLogEntry(shape(rest, input[1], Samples.logEntry))
-    case 6: fuzzLogState(shape(rest, input[1], Samples.logState))
-    case 7: fuzzLogFront(shape(rest, input[1], Samples.logFront))
-    case 8: fuzzFallbackText(shape(rest, input[1], Samples.fallbackText))
+    case 5: fuzzFallbackText(shape(rest, input[1], Samples.fallbackText))
+    case 6: fuzzLogEntry(shape(rest, input[1], Samples.logEntry))
+    case 7: fuzzLogState(shape(rest, input[1], Samples.logState))
+    case 8: fuzzLogFront(shape(rest, input[1], Samples.logFront))
     default: fuzzRecord(shape(rest, input[1], Samples.record))
     }
     return 0

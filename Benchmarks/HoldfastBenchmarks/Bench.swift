@@ -16,7 +16,7 @@ struct Bench {
     private static var suites: [any Suite.Type] {
         [
             Command.self, Primitives.self, Reads.self, Writes.self, StandardUnlock.self, LargeUnlock.self,
-            SecurityLogs.self,
+            SecurityLogs.self, CryptoErase.self,
         ]
     }
 

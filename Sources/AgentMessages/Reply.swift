@@ -101,17 +101,20 @@ package struct RecordEntry: Sendable, Hashable {
     package let modified: Int64
     /// Whether the content lies in a file of its own.
     package let isFile: Bool
+    /// Whether it was written while the vault was locked, and its owner has not confirmed it.
+    package let isOpen: Bool
 
-    package init(path: RecordPath, size: UInt64, created: Int64, modified: Int64, isFile: Bool) {
+    package init(path: RecordPath, size: UInt64, created: Int64, modified: Int64, isFile: Bool, isOpen: Bool) {
         self.path = path
         self.size = size
         self.created = created
         self.modified = modified
         self.isFile = isFile
+        self.isOpen = isOpen
     }
 
     /// Bytes in a message.
-    package var encodedSize: Int { 4 + path.collection.utf8.count + path.name.utf8.count + 25 }
+    package var encodedSize: Int { 4 + path.collection.utf8.count + path.name.utf8.count + 26 }
 
     init(_ cursor: inout Cursor, _ bytes: RawSpan) throws(MessageError) {
         path = try RecordPath(&cursor, bytes)
@@ -119,6 +122,7 @@ package struct RecordEntry: Sendable, Hashable {
         created = Int64(bitPattern: try cursor.integer(bytes, UInt64.self))
         modified = Int64(bitPattern: try cursor.integer(bytes, UInt64.self))
         isFile = try cursor.flag(bytes, "flags")
+        isOpen = try cursor.flag(bytes, "flags")
     }
 
     func write(_ writer: inout Writer) {
@@ -127,5 +131,6 @@ package struct RecordEntry: Sendable, Hashable {
         writer.integer(UInt64(bitPattern: created))
         writer.integer(UInt64(bitPattern: modified))
         writer.flag(isFile)
+        writer.flag(isOpen)
     }
 }

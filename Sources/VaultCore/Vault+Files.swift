@@ -115,7 +115,7 @@ extension Vault {
     }
 
     /// Lends an inline value, or opens the file of a record.
-    private func openFile(
+    func openFile(
         _ name: String, _ collection: String, inline: (RawSpan) throws -> Void
     ) throws -> FileReader? {
         let reader = try gate.enterWithReader()

@@ -58,6 +58,7 @@ extension Vault {
             }
             throw error
         }
+        log.append(.selfDestruct(isOn ? .enabled : .disabled))
         if !isOn { try? ReceiptKeyFile.destroy(in: home) }
         return try wipeReceiptKey
     }

@@ -117,6 +117,20 @@ extension Vault {
         public let origin: RecordOrigin
         /// It is sealed to the vault and waits in the open compartment: its own name and size are not known yet.
         public let isSealed: Bool
+
+        package init(
+            collection: String, name: String, size: UInt64, created: Int64, modified: Int64, isFile: Bool,
+            origin: RecordOrigin, isSealed: Bool
+        ) {
+            self.collection = collection
+            self.name = name
+            self.size = size
+            self.created = created
+            self.modified = modified
+            self.isFile = isFile
+            self.origin = origin
+            self.isSealed = isSealed
+        }
     }
 
     /// The records of one collection, or of all, sorted by collection and name.

@@ -55,8 +55,8 @@ extension Vault {
     /// is busy, locked out or missing is never told here.
     ///
     /// - Returns: Attempts left, or nil where such failures do not count.
-    /// - Throws: `wiped` when it was the last one; `damaged`, `busy`, `readOnly` and the like: it could not be recorded. The owner is then asked for the
-    ///   passcode, which needs the ledger too.
+    /// - Throws: `wiped` when it was the last one; `damaged`, `busy`, `readOnly` and the like: it could not be recorded.
+    ///   The owner is then asked for the passcode, which needs the ledger too.
     @discardableResult
     public func countFailedBiometrics() throws(VaultError) -> Int? {
         try Wipe.finishIfBegun(in: home, settings)
@@ -64,8 +64,8 @@ extension Vault {
         let policy = locked.header.policy
         guard policy.selfDestruct && policy.countsBiometricFailures else { return nil }
         let budget = try AttemptLedger.countFailure(in: home, header: locked.header, clock: settings.clock)
-        log.append(.biometricFailed)
         if budget.decision(at: settings.clock.now()) == .destroy { throw destroy(locked) }
+        log.append(.biometricFailed)
         return budget.remaining
     }
 
@@ -139,11 +139,13 @@ extension Vault {
             let key = try slotKey(factor, slot)
             guard let key, key.matches(slot) else {
                 if hasShare { wrongTag.set(tag) }
+                var isRecorded = true
                 do throws(VaultError) {
                     try attempt.refuse(tag: hasShare ? nil : tag)
-                } catch { throw Vault.wrongPasscode(attempt, again: false) }  // it stays spent all the same
+                } catch { isRecorded = false }  // it stays spent all the same
+                // Before the log is written: nothing comes between the limit and the keys' end.
+                if isRecorded, attempt.mustDestroy { throw destroy(attempt.header) }
                 log.append(.refused)
-                if attempt.mustDestroy { throw destroy(attempt.header) }
                 throw Vault.wrongPasscode(attempt, again: false)
             }
             wrongTag.set(nil)

@@ -1,5 +1,6 @@
 internal import KeyStores
 public import Cryptography
+internal import KeyStores
 public import SecretMemory
 public import VaultFormat
 
@@ -75,7 +76,7 @@ extension Vault {
         }
         let ending = Wipe(home, settings.wipeTargets, mark).run(locked.file)
         endShares(of: locked.header)
-        lock()
+        gate.close()  // not lock(): there is no log any more to write that into
         return WipeReport(
             receipt: ending.receipt, receiptPath: "\(home.path)/\(WipeReceipt.fileName)",
             isFinished: ending.isFinished, summary: ending.error.reason)
@@ -97,13 +98,43 @@ extension Vault {
         return (try? file.read(Header.fileSize, at: 0)).flatMap(HeaderFile.mark) != nil
     }
 
+    /// The first step of a wipe by itself, for measuring it; the next start finishes the rest.
+    /// - Throws: `busy`, `readOnly`, `inputOutput`.
+    package func eraseKeysOnly() throws(VaultError) {
+        let locked = try LockedHeader(in: home)
+        try Wipe.eraseKeys(WipeMark(vault: locked.header.vault, cause: .owner, begun: Wipe.now()), locked.file)
+    }
+
+    /// Whether a path is the vault's own folder or the one of its files.
+    public func contains(folder path: String) -> Bool {
+        guard let other = try? HomeDirectory(path: path) else { return false }
+        if (try? home.isSameFolder(as: other)) == true { return true }
+        guard let files = try? home.openFile(FileStore.folder, O_RDONLY | O_DIRECTORY),
+            let mine = try? files.status(),
+            let theirs = try? DurableFile(owning: dup(other.descriptor), name: path).status()
+        else { return false }
+        return mine.isSameFile(as: theirs)
+    }
+
+    /// Finishes a wipe that was begun at this place, whatever else is there.
+    /// - Throws: `wiped` when there was one.
+    public static func finishWipe(at path: String) throws(VaultError) {
+        guard let home = try? HomeDirectory(path: path) else { return }
+        try Wipe.finishIfBegun(in: home, .standard)
+    }
+
+    /// Whether a vault's header lies at this place, readable or not.
+    public static func isVault(at path: String) -> Bool {
+        (try? HomeDirectory(path: path))?.exists(HeaderFile.name) ?? false
+    }
+
     /// The limit was reached with self-destruct on: destroys the vault now.
     /// - Returns: What to throw.
     func destroy(_ locked: borrowing LockedHeader) -> VaultError {
         let mark = WipeMark(vault: locked.header.vault, cause: .attempts, begun: Wipe.now())
         let ending = Wipe(home, settings.wipeTargets, mark).run(locked.file)
         endShares(of: locked.header)
-        lock()
+        gate.close()
         return ending.error
     }
 
@@ -111,6 +142,14 @@ extension Vault {
     private func endShares(of header: Header) {
         for slot in header.slots { destroyShare(of: slot) }
         try? settings.anchor?.release(header.vault)
+    }
+}
+
+extension Vault.Status {
+    /// What follows from the next wrong passcodes, to be put behind what is said of attempts; empty while self-destruct
+    /// is off.
+    public var destructionWarning: String {
+        AttemptBudget.warning(policy: policy, remaining: remainingAttempts, refused: refusedAttempts)
     }
 }
 

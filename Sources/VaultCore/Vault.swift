@@ -48,10 +48,10 @@ public final class Vault: Sendable {
         }
         _ = try Wipe.identifiers(of: settings.wipeTargets)
         try Wipe.finishIfBegun(in: home, settings)
-        let header = try HeaderFile.read(in: home)
-        log = SecurityLog(in: home, vault: header.vault, clock: settings.clock)
+        let vault = try HeaderFile.read(in: home).vault
+        log = SecurityLog(in: home, vault: vault, clock: settings.clock)
         // On a disk that cannot be written nothing can be erased either.
-        try? WipeJournalFile.register(settings.wipeTargets, in: home, vault: header.vault)
+        try? WipeJournalFile.register(settings.wipeTargets, in: home, vault: vault)
     }
 
     deinit { gate.close() }  // the end of a process writes nothing into the log

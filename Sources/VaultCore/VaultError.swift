@@ -9,7 +9,7 @@ public struct VaultError: Error, Sendable, Hashable {
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// A stable word, also used in JSON output.
         public let description: String
-        private init(_ description: String) { self.description = description }
+        package init(_ description: String) { self.description = description }
 
         /// There is no vault at this place.
         public static let noVault = Code("noVault")

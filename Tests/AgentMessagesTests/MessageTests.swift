@@ -24,8 +24,8 @@ import Testing
         (.records([]), 0),
         (
             .records([
-                RecordEntry(path: path, size: .max, created: -1, modified: .min, isFile: true),
-                RecordEntry(path: path, size: 0, created: .max, modified: 0, isFile: false),
+                RecordEntry(path: path, size: .max, created: -1, modified: .min, isFile: true, isOpen: false),
+                RecordEntry(path: path, size: 0, created: .max, modified: 0, isFile: false, isOpen: true),
             ]), 0
         ), (.finished(.max), 0),
     ]

@@ -125,18 +125,20 @@ import VaultFormat
         return policy
     }
 
-    @Test(arguments: FallbackPolicy.presets.map(\.policy) + [reversedDevice])
+    @Test(arguments: FallbackPolicy.presets.map(\.policy) + [reversedDevice, demanding])
     func presetsUnderEveryCapabilityAndOutcome(_ fallback: FallbackPolicy) {
         var seen = 0
         let steps = fallback.rules.map(\.step)[...]
-        for (kinds, depth) in [(2, 8), (6, 1)] {
+        for (kinds, depth) in [(2, 8), (steps.count > 4 ? 5 : 6, 1)] {
             for capabilities in Self.capabilities(steps, kinds: kinds) {
-                for age in depth == 1 ? [nil, 0, 72 * 3600 - 1, 72 * 3600] as [UInt64?] : [60] {
+                for age in depth == 1 ? [nil, 72 * 3600 - 1, 72 * 3600] as [UInt64?] : [60] {
                     for (nonMatches, needed) in [(0, Assurance.none), (5, .none), (4, .keyBound)] {
-                        let facts = FallbackFacts(
+                        var facts = FallbackFacts(
                             policy: policy(fallback), capabilities: capabilities, secondsSincePasscode: age,
                             nonMatches: nonMatches, needed: needed)
                         explore(facts, depth: depth, &seen)
+                        facts.policy.usesBiometrics = false
+                        if depth == 1 && nonMatches == 0 { explore(facts, depth: depth, &seen) }
                     }
                 }
             }
@@ -149,6 +151,13 @@ import VaultFormat
         FallbackPolicy.Rule(.appPasscode, assurance: .keyBound),
         FallbackPolicy.Rule(.devicePasscode, assurance: .presence, when: [.requested, .systemLockout]),
         FallbackPolicy.Rule(.openCompartment, assurance: .none, when: [.failed]),
+    ])
+
+    /// Asks for more than some machines give.
+    private static let demanding = try! FallbackPolicy([
+        FallbackPolicy.Rule(.biometrics, assurance: .hardwareBound),
+        FallbackPolicy.Rule(.appPasscode, assurance: .hardwareLimited, when: [.unavailable, .failed]),
+        FallbackPolicy.Rule(.recoveryPhrase, assurance: .keyBound, when: [.unavailable]),
     ])
 
     /// Every chain of up to three steps with every mix of some conditions.

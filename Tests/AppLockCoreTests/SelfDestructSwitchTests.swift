@@ -112,6 +112,10 @@ import VaultFormat
         #expect(code { _ = try selfDestruct.finish(passcode: scratch.right) } == .notPending)
         #expect(try scratch.bytes() == before)
         #expect(!selfDestruct.cancel())
+        try scratch.vault.unlock(passcode: scratch.right, spending: scratch.vault.burnAttempt())
+        let words = try scratch.vault.securityLog().entries.map(\.event.name)
+        #expect(words.contains("selfDestructArmed"))
+        #expect(words.contains("selfDestructCancelled") == (way != "forget"))
     }
 
     @Test func aCancelFromAnotherThreadWinsWhileTheKeyIsDerived() throws {
@@ -157,6 +161,31 @@ import VaultFormat
         let longer = SelfDestructSwitch(vault: scratch.vault, countdown: .seconds(200))
         try longer.begin(.disable, passcode: scratch.right)
         #expect(longer.countdown == .seconds(200))
+    }
+
+    @Test(arguments: [LockEvent.didEnterBackground, .forceLock])
+    func leavingOrLockingTheAppGivesItUp(event: LockEvent) async throws {
+        let scratch = try Scratch()
+        let lock = AppLock(vault: scratch.vault, settings: LockSettings(isEnabled: true, timing: .oneMinute))
+        try await lock.unlock(passcode: AppLockTests.Scratch.secret("right"))
+        let selfDestruct = SelfDestructSwitch(vault: scratch.vault)
+        for isLeft in [true, false] {
+            if isLeft == false {
+                await lock.handle(.didBecomeActive)
+                if !lock.vault.isUnlocked { try await lock.unlock(passcode: AppLockTests.Scratch.secret("right")) }
+            }
+            try selfDestruct.begin(.enable, passcode: scratch.right)
+            try await lock.confirm(selfDestruct)
+            #expect(await lock.snapshot.hasPendingSelfDestructChange)
+            if isLeft { await lock.handle(event) }
+            scratch.clock.advance(30)
+            do {
+                _ = try await lock.finish(selfDestruct, passcode: AppLockTests.Scratch.secret("right"))
+                #expect(!isLeft)
+            } catch let error as VaultError { #expect(isLeft && error.code == .notPending, "\(error)") }
+            #expect(await !lock.snapshot.hasPendingSelfDestructChange)
+            #expect(try scratch.isOn() == !isLeft)
+        }
     }
 
     @Test func aLongerCountdownIsKept() throws {

@@ -99,7 +99,7 @@ import Testing
         #expect(try sandbox.run("restore", copy).code == 1, "a vault was overwritten")
         let restored = try sandbox.run("restore", copy, "--home", sandbox.path + "/new")
         #expect(restored.code == 0)
-        #expect(restored.text.hasPrefix("restored to \(sandbox.path)/new: 3 files, 3."))
+        #expect(restored.text.hasPrefix("restored to \(sandbox.path)/new: 4 files, 3."))
         let get = try sandbox.run(
             "get", "big", "--collection=files", "--home", sandbox.path + "/new", passcode: Prepared.passcode)
         #expect(get.output == Prepared.big)

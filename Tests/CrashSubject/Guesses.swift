@@ -20,17 +20,21 @@ enum Guesses {
                 clock.advance(milliseconds: UInt64(left.components.seconds) * 1000 + 1000)
             case .delayed: return Report.line("delayed")
             case .exhausted: return Report.line("exhausted")
+            case .wiped: return Report.line("wiped")
             }
         }
     }
 
-    /// One guess for each line of standard input, answered with `refused`, `delayed` or `exhausted`.
+    /// One guess for each line of standard input, answered with `refused`, `delayed` or `exhausted`; once the vault is
+    /// destroyed with `destroyed` by the guess that did it, and with `wiped` by all others.
     static func onDemand(_ home: String, _ clock: FileClock, first: Int) throws {
         let vault = try Vault.known(home, clock)
         Report.line("ready")
         var number = first
         while readLine() != nil {
-            switch try guess(vault, number, burned: {}) {
+            var isBurned = false
+            switch try guess(vault, number, burned: { isBurned = true }) {
+            case .wiped: Report.line(isBurned ? "destroyed" : "wiped")
             case .refused: Report.line("refused")
             case .delayed: Report.line("delayed")
             case .exhausted: Report.line("exhausted")
@@ -43,6 +47,7 @@ enum Guesses {
         case refused
         case delayed(Duration)
         case exhausted
+        case wiped
     }
 
     static func guess(_ vault: Vault, _ number: Int, burned: () -> Void) throws -> Outcome {
@@ -56,6 +61,7 @@ enum Guesses {
             case .wrongPasscode: return .refused
             case .delayed: return .delayed(error.retryAfter ?? .zero)
             case .attemptsExhausted: return .exhausted
+            case .wiped: return .wiped
             default: throw error
             }
         }

@@ -47,9 +47,9 @@ import VaultCore
         case "passcode": try KeyChanges.passcodes(home, clock, from: number(rest, 0))
         case "recover": try KeyChanges.recoveries(home, clock, from: number(rest, 0), phrase: number(rest, 1))
         case "rekey": try KeyChanges.rekeys(home, clock, from: number(rest, 0), phrase: number(rest, 1))
+        case "policy": try PolicyChanges.endless(home, clock, from: number(rest, 0))
         case "log": try LogAppends.endless(home, clock, first: number(rest, 0))
         case "log-some": try LogAppends.some(home, clock, first: number(rest, 0), count: number(rest, 1))
-        case "policy": try PolicyChanges.endless(home, clock, from: number(rest, 0))
         case "create": Homes.creations(below: home, clock)
         case "backup": try Homes.backups(of: home, clock, below: rest.first ?? "")
         case "script": try Script.run(home, clock)
@@ -57,6 +57,10 @@ import VaultCore
         case "script-backup": try Script.backup(home, clock, to: rest.first ?? "")
         case "open-script": try OpenWork.script(home, clock)
         case "open-mix": try OpenWork.mix(home, clock, writer: number(rest, 0), count: number(rest, 1))
+        case "wipe-limit": try Wipes.reachLimit(home, clock, guess: number(rest, 0))
+        case "wipe-owner": try Wipes.byOwner(home, clock)
+        case "wipe-start": Wipes.start(home, clock)
+        case "toggle": try Wipes.toggle(home, clock)
         case "small-disk": try SmallDisk.run(home, clock)
         default: return false
         }

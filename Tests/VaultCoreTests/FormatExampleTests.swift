@@ -100,7 +100,7 @@ import Testing
 
     /// The values of section 21.
     @Test func logKeyOpensTheEntry() throws {
-        let log = try Example("**Example**, with the values of section 19")
+        let log = try Example("## 21. Security log\n", block: 2)
         let vault = try #require(VaultID(bytes: example["vault id"]))
         let front = try LogFront(parsing: log["log front"], checksum: HeaderFile.checksum)
         #expect(front.vault == vault && front.first == 0 && front.chain.bytes == Array(0xF0...0xFF))
@@ -187,13 +187,16 @@ import Testing
 private struct Example {
     private var values: [String: String] = [:]
 
-    init(_ heading: String = "## 19. Example values") throws {
+    /// - Parameters:
+    ///   - heading: What the values stand below.
+    ///   - block: Which of the section's blocks.
+    init(_ heading: String = "## 19. Example values", block number: Int = 1) throws {
         // This file is <package root>/Tests/VaultCoreTests/FormatExampleTests.swift.
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         let text = try String(contentsOf: root.appending(path: "Docs/vault-format.md"), encoding: .utf8)
         let section = try #require(text.components(separatedBy: heading).last)
-        let block = try #require(section.components(separatedBy: "```\n").dropFirst().first)
+        let block = try #require(section.components(separatedBy: "```\n").dropFirst(2 * number - 1).first)
         var name = ""
         for line in block.split(separator: "\n") {
             if line.hasPrefix("    ") {

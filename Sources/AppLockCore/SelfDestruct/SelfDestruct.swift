@@ -112,6 +112,14 @@ public struct SelfDestruct: Sendable, Hashable {
         }
     }
 
+    /// Whether the countdown runs or is over, so that ending the change is worth a line in the log.
+    package var isArmed: Bool {
+        switch state {
+        case .counting, .authenticatingAgain: true
+        case .idle, .authenticating, .confirming: false
+        }
+    }
+
     /// Milliseconds left of the countdown; nil when none runs.
     public func remaining(at now: BootInstant) -> UInt64? {
         guard case .counting(_, let since) = state, let passed = now.milliseconds(since: since) else { return nil }

@@ -72,6 +72,7 @@ public final class SelfDestructSwitch: Sendable {
     /// - Throws: `notPending` when no change waits for it.
     public func confirm() throws(VaultError) {
         guard case .startCountdown? = send(.confirm).first else { throw SelfDestructSwitch.over }
+        vault.log.append(.selfDestruct(.armed))
     }
 
     /// Authenticates the owner again and writes the change.
@@ -112,7 +113,12 @@ public final class SelfDestructSwitch: Sendable {
     @discardableResult
     private func send(_ event: SelfDestruct.Event) -> [SelfDestruct.Effect] {
         let now = vault.settings.clock.now()
-        return machine.withLock { $0.handle(event, at: now) }
+        let (isArmed, effects) = machine.withLock { machine in
+            let isArmed = machine.isArmed
+            return (isArmed, machine.handle(event, at: now))
+        }
+        if isArmed, case .end? = effects.first { vault.log.append(.selfDestruct(.cancelled)) }
+        return effects
     }
 
     private static let over = VaultError(

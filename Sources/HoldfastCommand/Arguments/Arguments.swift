@@ -15,6 +15,10 @@ struct Arguments: Sendable {
 
     subscript(option: TextOption) -> String? { values[option.option.name] }
 
+    subscript(option: SecondsOption) -> Int? {
+        values[option.option.name].flatMap { ValueKind.seconds($0, option.range) }
+    }
+
     subscript(option: DescriptorOption) -> Int32? { descriptor(option.option) }
 
     /// The descriptor that an option names, whichever it is.

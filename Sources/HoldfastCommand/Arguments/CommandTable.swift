@@ -1,15 +1,19 @@
 /// All commands, in the order in which help lists them.
 enum CommandTable {
     static let all: [Command] = [
-        .create, .put, .get, .list, .remove, .inboxList, .inboxAccept, .inboxReject, .backup, .restore, .passcodeChange,
-        .passcodeVerify, .verify, .recover, .status, .lockPolicyShow, .lockPolicySet, .lockPolicyExplain, .enrollTPM,
-        .slots, .removeSlot, .log, .tour, .completions, .help,
+        .create, .unlock, .lock, .put, .get, .list, .remove, .inboxList, .inboxAccept, .inboxReject, .backup, .restore,
+        .passcodeChange, .passcodeVerify, .verify, .recover, .status, .log, .lockPolicyShow, .lockPolicySet,
+        .lockPolicyExplain, .selfDestructEnable, .selfDestructDisable, .selfDestructCancel, .selfDestructStatus, .wipe,
+        .receiptVerify, .enrollTPM, .slots, .removeSlot, .tour, .completions, .help,
     ]
+
+    /// Commands for programs: understood and documented, but neither listed nor completed.
+    static let hidden: [Command] = [.agent]
 
     /// Options that may stand before the command too.
     static let general = [Options.home.option, Options.json.option, Options.help.option, Options.version.option]
 
-    static func command(_ words: [String]) -> Command? { all.first { $0.words == words } }
+    static func command(_ words: [String]) -> Command? { (all + hidden).first { $0.words == words } }
 
     /// The commands whose name begins with these words and goes on.
     static func group(_ words: [String]) -> [Command] {

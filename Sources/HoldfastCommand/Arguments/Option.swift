@@ -4,6 +4,10 @@ enum ValueKind: Sendable, Hashable {
     case text
     /// The path of a folder.
     case folder
+    /// The path of a file.
+    case file
+    /// Seconds in this range.
+    case seconds(ClosedRange<Int>)
     /// The number of an open file descriptor.
     case descriptor
     /// A whole number from 1 on.
@@ -16,13 +20,20 @@ enum ValueKind: Sendable, Hashable {
     /// What is wrong with a value of this kind; nil when nothing is.
     func complaint(_ text: String) -> String? {
         switch self {
-        case .text, .folder: text.isEmpty ? "may not be empty" : nil
+        case .text, .folder, .file: text.isEmpty ? "may not be empty" : nil
+        case .seconds(let range):
+            ValueKind.seconds(text, range) == nil ? "is \(range.lowerBound) to \(range.upperBound) seconds" : nil
         case .descriptor:
             ValueKind.descriptor(text) == nil ? "needs the number of a file descriptor (0, 3, 4 ...)" : nil
         case .number: Int(text).map { $0 > 0 } ?? false ? nil : "needs a whole number from 1 on"
         case .word(let words): words.contains(text) ? nil : "is one of: " + words.joined(separator: ", ")
         case .command: nil
         }
+    }
+
+    static func seconds(_ text: String, _ range: ClosedRange<Int>) -> Int? {
+        guard let number = descriptor(text).map(Int.init), range.contains(number) else { return nil }
+        return number
     }
 
     /// Decimal digits only, so that a sign or a space is not taken for a number.
@@ -67,6 +78,17 @@ struct TextOption: Sendable {
 
     init(_ name: String, _ placeholder: String, _ kind: ValueKind = .text, help: String) {
         option = Option(name: name, placeholder: placeholder, kind: kind, help: help)
+    }
+}
+
+/// An option with a number of seconds behind it, as code asks for it.
+struct SecondsOption: Sendable {
+    let option: Option
+    let range: ClosedRange<Int>
+
+    init(_ name: String, _ range: ClosedRange<Int>, help: String) {
+        option = Option(name: name, placeholder: "SECONDS", kind: .seconds(range), help: help)
+        self.range = range
     }
 }
 

@@ -12,7 +12,17 @@ enum Options {
         "rekey", "Give the vault new keys as well, so that an old copy's passcode opens nothing new.")
     static let open = Flag("open", "In the open compartment, which is reached without the passcode.")
     static let writeOnly = Flag("write-only", "With --open: seal it, so that only the unlocked vault reads it.")
+    static let yes = Flag("yes", "Do not ask whether this is really wanted.")
+    static let dryRun = Flag("dry-run", "Only tell what would be erased.")
     static let phrase = Flag("phrase", "Use the recovery phrase and ask for it on the terminal.")
+
+    static let shutDown = Flag("shut-down", "Also end the agent.")
+    static let report = Flag("report", "Tell the program that started this one how it went.")
+
+    static let idle = SecondsOption(
+        "idle", 1...604_800, help: "Lock after so many seconds without use (default: 15 minutes).")
+    static let timeout = SecondsOption(
+        "timeout", 1...604_800, help: "Lock after so many seconds in any case (default: 12 hours).")
 
     static let home = TextOption("home", "DIR", .folder, help: "The folder of the vault.")
     static let collection = TextOption(
@@ -23,11 +33,18 @@ enum Options {
     static let onlyCollection = TextOption("collection", "C", help: "Only this collection.")
 
     static let last = TextOption("last", "N", .number, help: "Only the newest N entries.")
+    static let receipt = TextOption("receipt", "FILE", .file, help: "Also write the receipt to this new file.")
+    static let receiptKey = TextOption(
+        "key", "PUBLIC", help: "The public key that was shown when self-destruct was switched on.")
+    static let countdown = SecondsOption(
+        "countdown", 30...86_400, help: "Wait this long instead of 30 seconds; never less than the vault's rules say.")
 
     static let passcodeDescriptor = DescriptorOption(
         "passcode-fd", "Read the passcode from file descriptor N, one line.")
     static let passcodesDescriptor = DescriptorOption(
         "passcode-fd", "Read the passcode and then the new one from file descriptor N, one line each.")
+    static let twoPasscodesDescriptor = DescriptorOption(
+        "passcode-fd", "Read the passcode from file descriptor N twice: a line for the start, a line for the end.")
     static let newPasscodeDescriptor = DescriptorOption(
         "passcode-fd", "Read the new passcode from file descriptor N, one line.")
     static let phraseDescriptor = DescriptorOption(

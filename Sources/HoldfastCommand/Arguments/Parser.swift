@@ -68,7 +68,7 @@ struct Parser {
         guard let command else {
             // `--` ends options, also before the command.
             let candidates = CommandTable.nextWords(words)
-            guard candidates.contains(word) else {
+            guard candidates.contains(word) || CommandTable.command(words + [word]) != nil else {
                 let spoken = (words + [word]).joined(separator: " ")
                 let same = CommandTable.group(words).first {
                     $0.words.count == words.count + 1 && $0.synonyms.contains(word)

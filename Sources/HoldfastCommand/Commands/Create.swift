@@ -42,10 +42,12 @@ private func createVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
 /// Says so before the owner has typed a passcode twice. Creating looks again, and that look counts.
 private func refuseExisting(_ path: String) throws(CommandError) {
     do throws(VaultError) {
+        try Vault.finishWipe(at: path)
         _ = try Vault(at: path)
     } catch {
         switch error.code {
         case .noVault: return
+        case .wiped where !Vault.isVault(at: path): return  // its receipt is no obstacle
         case .damaged, .newerVersion:
             throw .failure(
                 "exists", "there is a vault at \(path) that cannot be read (\(error.reason)); nothing was changed")

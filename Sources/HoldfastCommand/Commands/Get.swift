@@ -1,4 +1,6 @@
+internal import AgentMessages
 internal import Holdfast
+internal import HoldfastAgent
 
 #if canImport(Glibc)
 internal import Glibc
@@ -21,18 +23,26 @@ private func getValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     if arguments[Options.open] { return try OpenItems.get(arguments) }
     let name = arguments[place: 0]
     let collection = arguments.collection
-    let vault = try Unlocking.open(arguments)
     let isQuiet = Descriptors.isTerminal(STDOUT_FILENO)
     try Progress.show("Reading", isAllowed: !isQuiet) { progress throws(CommandError) in
-        var done: UInt64 = 0
         try Naming.explaining(name, collection) { () throws(CommandError) in
-            try vaultCall {
-                try vault.read(name, in: collection) { bytes in
-                    try Descriptors.write(bytes, to: STDOUT_FILENO)
-                    done += UInt64(bytes.byteCount)
-                    progress.update(done, of: nil)
-                }
+            var done: UInt64 = 0
+            func pass(_ bytes: RawSpan) throws(CommandError) {
+                try Descriptors.write(bytes, to: STDOUT_FILENO)
+                done += UInt64(bytes.byteCount)
+                progress.update(done, of: nil)
             }
+            if let path = RecordPath(collection: collection, name: name) {
+                let isDone: Void? = try AgentAccess.use(arguments) { agent, session in
+                    try agent.get(path) { bytes in
+                        session.hasBegun = true
+                        try pass(bytes)
+                    }
+                }
+                if isDone != nil { return }
+            }
+            let vault = try Unlocking.open(arguments)
+            try vaultCall { try vault.read(name, in: collection) { try pass($0) } }
         }
     }
     return .done

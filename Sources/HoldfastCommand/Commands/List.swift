@@ -1,4 +1,5 @@
 internal import Holdfast
+internal import HoldfastAgent
 
 #if canImport(Glibc)
 internal import Glibc
@@ -22,15 +23,7 @@ extension Command {
 
 private func listRecords(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     if arguments[Options.open] { return try OpenItems.list(arguments) }
-    let vault = try Unlocking.open(arguments)
-    let records = try vaultCall { try vault.records(in: arguments[Options.onlyCollection]) }
-    let outOfReach = vault.collectionsOutOfReach.count
-    if outOfReach > 0 {
-        Output.note(
-            "\(Format.count(outOfReach, "collection")) not listed: the vault's rules ask for more than this unlock proves "
-                + "(holdfast lock-policy show)")
-    }
-    return try showRecords(records, arguments)
+    return try showRecords(records(arguments), arguments)
 }
 
 func showRecords(_ records: [Vault.RecordInfo], _ arguments: Arguments) throws(CommandError) -> ExitCode {
@@ -61,6 +54,24 @@ func showRecords(_ records: [Vault.RecordInfo], _ arguments: Arguments) throws(C
             }.joined())
     }
     return .done
+}
+
+private func records(_ arguments: Arguments) throws(CommandError) -> [Vault.RecordInfo] {
+    let collection = arguments[Options.onlyCollection]
+    if (collection ?? "").utf8.count <= 255,
+        let records = try AgentAccess.use(arguments, { agent, _ in try agent.list(collection) })
+    {
+        return records
+    }
+    let vault = try Unlocking.open(arguments)
+    let records = try vaultCall { try vault.records(in: collection) }
+    let outOfReach = vault.collectionsOutOfReach.count
+    if outOfReach > 0 {
+        Output.note(
+            "\(Format.count(outOfReach, "collection")) not listed: the vault's rules ask for more than this unlock proves "
+                + "(holdfast lock-policy show)")
+    }
+    return records
 }
 
 extension Vault.RecordInfo {

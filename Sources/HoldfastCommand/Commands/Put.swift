@@ -1,4 +1,6 @@
+internal import AgentMessages
 internal import Holdfast
+internal import HoldfastAgent
 
 #if canImport(Glibc)
 internal import Glibc
@@ -32,24 +34,56 @@ private func putValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     guard !arguments[Options.writeOnly] else { throw .usage("--write-only goes with --open only") }
     let name = arguments[place: 0]
     let collection = arguments.collection
-    let vault = try Unlocking.open(arguments)
     let isReplacing = arguments[Options.replace]
     let size = try Naming.explaining(name, collection) { () throws(CommandError) in
-        if Descriptors.isTerminal(STDIN_FILENO) { return try putTyped(vault, name, collection, isReplacing) }
-        return try putStream(vault, name, collection, isReplacing)
+        if let path = RecordPath(collection: collection, name: name) {
+            let size = try AgentAccess.use(arguments) { agent, session in
+                session.changes = true
+                return try putInput(name, collection) { source in
+                    try agent.put(path, replacing: isReplacing) { bytes in
+                        session.hasBegun = true
+                        return try source(&bytes)
+                    }
+                }
+            }
+            if let size { return size }
+        }
+        let vault = try Unlocking.open(arguments)
+        return try putInput(name, collection) { source in
+            try vault.put(name, in: collection, replacing: isReplacing, from: source)
+        }
     }
     Output.remark("stored \(Naming.record(name, collection)), \(Format.size(size))")
     return .done
 }
 
+/// Hands the value to `store` as it is asked for: only once the vault has agreed to take it.
+private func putInput(
+    _ name: String, _ collection: String, _ store: ((inout MutableRawSpan) throws -> Int) throws -> UInt64
+) throws(CommandError) -> UInt64 {
+    if Descriptors.isTerminal(STDIN_FILENO) { return try putTyped(name, collection, store) }
+    let total = Descriptors.remainingSize(STDIN_FILENO)
+    return try Progress.show("Storing") { progress throws(CommandError) in
+        var done: UInt64 = 0
+        return try vaultCall {
+            try store { bytes in
+                let count = try Descriptors.read(STDIN_FILENO, into: &bytes)
+                done += UInt64(count)
+                progress.update(done, of: total)
+                return count
+            }
+        }
+    }
+}
+
 private func putTyped(
-    _ vault: Vault, _ name: String, _ collection: String, _ isReplacing: Bool
+    _ name: String, _ collection: String, _ store: ((inout MutableRawSpan) throws -> Int) throws -> UInt64
 ) throws(CommandError) -> UInt64 {
     guard let terminal = Terminal() else { throw .usage("there is no terminal to ask for the value on") }
     return try vaultCall {
-        // Asked for only once the vault has agreed to take it; the vault's first buffer is larger than any line.
+        // The first buffer is larger than any line.
         var isTaken = false
-        return try vault.put(name, in: collection, replacing: isReplacing) { output in
+        return try store { output in
             if isTaken { return 0 }
             isTaken = true
             let value = try terminal.readSecret(
@@ -67,20 +101,3 @@ private func putTyped(
 
 /// A terminal takes no longer line: 4,096 bytes with the newline and one that tells that there were more.
 let longestLine = 4094
-
-private func putStream(
-    _ vault: Vault, _ name: String, _ collection: String, _ isReplacing: Bool
-) throws(CommandError) -> UInt64 {
-    let total = Descriptors.remainingSize(STDIN_FILENO)
-    return try Progress.show("Storing") { progress throws(CommandError) in
-        var done: UInt64 = 0
-        return try vaultCall {
-            try vault.put(name, in: collection, replacing: isReplacing) { bytes in
-                let count = try Descriptors.read(STDIN_FILENO, into: &bytes)
-                done += UInt64(count)
-                progress.update(done, of: total)
-                return count
-            }
-        }
-    }
-}

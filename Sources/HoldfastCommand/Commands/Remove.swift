@@ -1,4 +1,6 @@
+internal import AgentMessages
 internal import Holdfast
+internal import HoldfastAgent
 
 extension Command {
     static let remove = Command(
@@ -12,8 +14,15 @@ private func removeRecord(_ arguments: Arguments) throws(CommandError) -> ExitCo
     if arguments[Options.open] { return try OpenItems.remove(arguments) }
     let name = arguments[place: 0]
     let collection = arguments.collection
-    let vault = try Unlocking.open(arguments)
     try Naming.explaining(name, collection) { () throws(CommandError) in
+        if let path = RecordPath(collection: collection, name: name) {
+            let isDone: Void? = try AgentAccess.use(arguments) { agent, session in
+                session.changes = true
+                try agent.remove(path)
+            }
+            if isDone != nil { return }
+        }
+        let vault = try Unlocking.open(arguments)
         try vaultCall { try vault.delete(name, in: collection) }
     }
     Output.remark("removed \(Naming.record(name, collection))")

@@ -1,11 +1,13 @@
+internal import AgentMessages
 internal import Holdfast
+internal import HoldfastAgent
 
 extension Command {
     static let status = Command(
         "status", synonyms: ["info"], summary: "tell what is known without opening the vault",
         details: [
-            "Shows what the header and the attempt ledger say. Nothing is asked for, and nothing of it is proved while the "
-                + "vault is locked."
+            "Shows what the header and the attempt ledger say, and whether an agent runs and holds the keys. Nothing is "
+                + "asked for, and nothing of the header is proved while the vault is locked."
         ],
         options: [Options.home.option, Options.json.option], run: showStatus)
 }
@@ -14,12 +16,26 @@ private func showStatus(_ arguments: Arguments) throws(CommandError) -> ExitCode
     let vault = try Unlocking.find(arguments)
     let status = try vaultCall { try vault.status() }
     let open = vault.open.status()
+    let agent = AgentAccess.status(arguments)
     if arguments[Options.json] {
-        try Output.write(status.json(open))
+        try Output.write(status.json(open, agent))
     } else {
-        try Output.write(Facts.text(facts(status) + facts(open)))
+        try Output.write(Facts.text(facts(status) + facts(open) + [("agent", words(agent))]))
     }
     return .done
+}
+
+private func words(_ agent: AgentAccess.Status) -> String {
+    switch agent {
+    case .none: "none runs (holdfast unlock starts it)"
+    case .unreachable(let reason): "cannot be asked: \(reason)"
+    case .running(let status):
+        if !status.isUnlocked {
+            "runs, locked (process \(status.process))"
+        } else {
+            "unlocked\(AgentAccess.until(status.locksIn)) (process \(status.process))"
+        }
+    }
 }
 
 private func facts(_ status: Vault.Status) -> [(String, String)] {
@@ -41,6 +57,7 @@ private func facts(_ status: Vault.Status) -> [(String, String)] {
     } else if let wait = status.retryAfter {
         facts.append(("", "the next one is taken in \(Format.wait(wait))"))
     }
+    facts.append(("self-destruct", status.policy.selfDestruct ? "on" + status.destructionWarning : "off"))
     let entries = status.log.entries.map { Format.count($0, "entry", "entries") }
     facts.append(("security log", [entries, status.log.problem].compactMap(\.self).joined(separator: "; ")))
     return facts
@@ -79,9 +96,9 @@ private func words(_ kind: SlotKind) -> String {
 }
 
 extension Vault.Status {
-    func json(_ open: OpenCompartment.Status) -> JSON {
+    func json(_ open: OpenCompartment.Status, _ agent: AgentAccess.Status) -> JSON {
         .object([
-            "open": open.json,
+            "open": open.json, "agent": agent.json,
             "id": .text(id.description), "path": .text(path), "formatVersion": .integer(Int64(formatVersion)),
             "created": Format.timestamp(milliseconds: Int64(clamping: created)).map { .text($0) } ?? .null,
             "slots": .array(slots.map { .text($0.name) }),

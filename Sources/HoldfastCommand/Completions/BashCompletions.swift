@@ -63,6 +63,12 @@ enum BashCompletions {
                 while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -d -- "$word")
             }
 
+            _holdfast_files() {
+                local line
+                compopt -o filenames 2>/dev/null
+                while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "$word")
+            }
+
             complete -F _holdfast holdfast
 
             """
@@ -78,8 +84,9 @@ enum BashCompletions {
 
     private static func action(_ kind: ValueKind) -> String? {
         switch kind {
-        case .text, .descriptor, .number: nil
+        case .text, .descriptor, .number, .seconds: nil
         case .folder: "_holdfast_folders"
+        case .file: "_holdfast_files"
         case .word(let words): "_holdfast_words '\(words.joined(separator: " "))'"
         case .command: "_holdfast_words '\(ShellText.allWords)'"
         }

@@ -68,7 +68,8 @@ enum FishCompletions {
 
     private static func values(_ kind: ValueKind) -> String? {
         switch kind {
-        case .text, .descriptor, .number: nil
+        case .text, .descriptor, .number, .seconds: nil
+        case .file: "'(__fish_complete_path)'"
         case .folder: "'(__fish_complete_directories)'"
         case .word(let words): ShellText.quoted(words.joined(separator: " "))
         case .command: ShellText.quoted(ShellText.allWords)

@@ -55,7 +55,8 @@ enum ZshCompletions {
 
     private static func action(_ kind: ValueKind) -> String {
         switch kind {
-        case .text, .descriptor, .number: " "
+        case .text, .descriptor, .number, .seconds: " "
+        case .file: "_files"
         case .folder: "_directories"
         case .word(let words): "(\(words.joined(separator: " ")))"
         case .command: "(\(ShellText.allWords))"

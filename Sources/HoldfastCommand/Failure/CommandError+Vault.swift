@@ -32,8 +32,8 @@ extension CommandError {
     private static func exit(for code: VaultError.Code) -> ExitCode {
         switch code {
         case .wrongPasscode, .wrongPhrase, .locked, .assuranceTooLow: .refused
-        case .delayed, .attemptsExhausted, .hardwareDestroyed: .delayed
-        case .damaged, .newerVersion: .damaged
+        case .delayed, .attemptsExhausted, .hardwareDestroyed, .wiped: .delayed
+        case .damaged, .receiptMismatch, .newerVersion: .damaged
         case .noVault, .recordNotFound: .notFound
         case .invalidName: .usage
         default: .failure

@@ -16,10 +16,10 @@ enum ExitCode: Int32, Sendable, CaseIterable {
         case .failure: "failure: the reason is on standard error"
         case .usage: "wrong usage; nothing was done"
         case .refused: "locked: a wrong passcode or recovery phrase"
-        case .delayed: "delayed after wrong passcodes, or no attempt is left"
+        case .delayed: "delayed after wrong passcodes, no attempt is left, or the vault was destroyed"
         case .damaged: "damaged, or written by a newer version"
         case .notFound: "no such record, or no vault"
-        case .interrupted: "interrupted while a secret was being typed"
+        case .interrupted: "interrupted by a signal; what was under way was not done"
         }
     }
 }

@@ -21,6 +21,23 @@ enum HomeFolder {
         throw .usage("there is no home folder; say with --home where the vault is")
     }
 
+    /// The path from the root folder, for a process that works elsewhere.
+    static func absolutePath(_ arguments: Arguments) throws(CommandError) -> String {
+        let path = try path(arguments)
+        guard !path.hasPrefix("/"), let folder = unsafe getcwd(nil, 0) else { return path }
+        defer { unsafe free(folder) }
+        guard let folder = unsafe String(validatingCString: folder) else {
+            throw .usage("the path of the working folder is not valid UTF-8")
+        }
+        return folder + "/" + path
+    }
+
+    /// The user's runtime folder, where the agent's socket belongs; nil where there is none.
+    static func runtime() throws(CommandError) -> String? {
+        guard let path = try variable("XDG_RUNTIME_DIR"), path.hasPrefix("/") else { return nil }
+        return path
+    }
+
     /// Nil when it is not set or empty.
     private static func variable(_ name: String) throws(CommandError) -> String? {
         guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }

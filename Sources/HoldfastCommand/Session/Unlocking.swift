@@ -68,7 +68,8 @@ enum Unlocking {
         if let wait = status.retryAfter {
             var error = CommandError(
                 .delayed, code: "delayed",
-                "too many wrong passcodes: the next one is taken in \(Format.wait(wait))")
+                "too many wrong passcodes: the next one is taken in \(Format.wait(wait))"
+                    + status.destructionWarning)
             error.remainingAttempts = status.remainingAttempts
             error.retryAfterSeconds = Format.roundedUpSeconds(wait)
             throw error

@@ -15,10 +15,23 @@ extension Terminal {
     /// - Parameter capacity: Bytes that the line may have.
     /// - Throws: `interrupted` after Ctrl-C and its like; a failure for a line that is too long or an end of input.
     func readSecret(prompt: String, capacity: Int) throws(CommandError) -> SecretBytes {
+        try ask(prompt, capacity, isShown: false)
+    }
+
+    /// Asks for one line that is no secret and is shown.
+    /// - Throws: As ``readSecret(prompt:capacity:)``.
+    func readAnswer(prompt: String) throws(CommandError) -> String {
+        let line = try ask(prompt, 256, isShown: true)
+        return line.withBytes { line in
+            String(decoding: (0..<line.byteCount).map { line.byte(at: $0) }, as: UTF8.self)
+        }
+    }
+
+    private func ask(_ prompt: String, _ capacity: Int, isShown: Bool) throws(CommandError) -> SecretBytes {
         let watch = try SignalWatch(Terminal.watched)
         let result: SecretBytes
         do throws(CommandError) {
-            let echo = try Echo(off: descriptor)
+            let echo = try Echo(descriptor, isShown: isShown)
             defer { echo.restore() }
             try write(prompt)
             result = try readLine(capacity, echo, watch, prompt)
@@ -26,7 +39,7 @@ extension Terminal {
             try? write("\n")
             throw error
         }
-        try write("\n")
+        if !isShown { try write("\n") }
         while let signal = watch.next() {
             if signal != SIGTSTP { throw .interrupted }
         }
@@ -92,21 +105,23 @@ extension Terminal {
 private struct Echo {
     private let descriptor: Int32
     private let original: termios
+    private let isShown: Bool
 
-    init(off descriptor: Int32) throws(CommandError) {
+    init(_ descriptor: Int32, isShown: Bool) throws(CommandError) {
         var settings = termios()
         guard unsafe tcgetattr(descriptor, &settings) == 0 else {
             throw .failure("input", "the terminal's settings: \(Descriptors.words(errno))")
         }
         self.descriptor = descriptor
         original = settings
+        self.isShown = isShown
         try turnOff()
     }
 
     /// Drops what was typed before the prompt: it may have been meant for something else.
     func turnOff() throws(CommandError) {
         var silent = original
-        silent.c_lflag &= ~tcflag_t(ECHO | ECHOE | ECHOK | ECHONL)
+        if !isShown { silent.c_lflag &= ~tcflag_t(ECHO | ECHOE | ECHOK | ECHONL) }
         silent.c_lflag |= tcflag_t(ICANON | ISIG)
         guard Echo.set(silent, descriptor, TCSAFLUSH) else {
             throw .failure("input", "the terminal's echo cannot be turned off: \(Descriptors.words(errno))")

@@ -7,6 +7,10 @@ final class Tour {
     /// The vault of the tour, as an app holds it.
     var app: HoldfastApp?
     var phrase: RecoveryPhrase?
+    /// A vault that a chapter makes to destroy it.
+    var doomed: ScratchVault?
+    /// The agent's process while its chapter runs.
+    var agent: TourAgent?
     /// What opens the vault now. No secret: it is printed, and gone with the scratch folder.
     var passcode = Samples.firstPasscode
     /// What a step wants to show below its line.

@@ -190,14 +190,14 @@ public struct BurnedAttempt: ~Copyable, Sendable {
     /// Attempts left, this one not among them.
     public var remainingAttempts: Int { ledger.budget.remaining }
 
-    /// What was counted before it.
-    var budgetBefore: AttemptBudget { before }
-
     /// Whether the limit was reached by wrong passcodes with self-destruct on.
     var mustDestroy: Bool { ledger.budget.decision(at: clock.now()) == .destroy }
 
     /// What a refusal adds about the limit.
     var warning: String { ledger.budget.warning }
+
+    /// What was counted before it.
+    var budgetBefore: AttemptBudget { before }
 
     /// The tag of the last passcode known to be wrong.
     var knownWrong: [UInt8]? { ledger.knownWrong }

@@ -45,14 +45,18 @@ final class FileReader: KeyHolder, @unchecked Sendable {  // used inside the gat
     /// keep the vault from being locked. What was lent before an error is genuine, but not all there is.
     func forEachChunk(_ gate: Gate, _ body: (RawSpan) throws -> Void) throws {
         defer { gate.unregister(self) }
-        let chunks = FileFormat.chunks(length: length)
-        var left = length
-        for number in 0..<chunks {
-            let count = Int(min(UInt64(FileFormat.chunkSize), left))
-            try gate.step { () throws(VaultError) in try open(number, count: count, isLast: number == chunks - 1) }
-            try chunk.withBytes { try body($0.extracting(0..<count)) }
-            left -= UInt64(count)
-        }
+        for number in 0..<chunks { try lendChunk(number, gate, body) }
+    }
+
+    /// How many there are; at least one, which is empty for an empty file.
+    var chunks: UInt64 { FileFormat.chunks(length: length) }
+
+    /// As ``forEachChunk(_:_:)``, for one of them.
+    func lendChunk<R>(_ number: UInt64, _ gate: Gate, _ body: (RawSpan) throws -> R) throws -> R {
+        let before = number * UInt64(FileFormat.chunkSize)
+        let count = Int(min(UInt64(FileFormat.chunkSize), length - min(before, length)))
+        try gate.step { () throws(VaultError) in try open(number, count: count, isLast: number == chunks - 1) }
+        return try chunk.withBytes { try body($0.extracting(0..<count)) }
     }
 
     /// Reads and checks everything, within one operation; ends early when the vault is being locked.

@@ -10,7 +10,7 @@ package final class HomeDirectory: Sendable {
     package let path: String
     /// The same from the root folder, so that a change of the working folder leads LMDB nowhere else.
     let absolutePath: String
-    let descriptor: Int32
+    package let descriptor: Int32
 
     /// Opens an existing folder.
     /// - Throws: `noVault` when it is not there, `permissionDenied`, `inputOutput`.

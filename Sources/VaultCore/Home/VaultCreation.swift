@@ -48,9 +48,8 @@ struct VaultCreation: ~Copyable {
     }
 
     private static func finishWipe(at path: String) throws(VaultError) {
-        guard let home = try? HomeDirectory(path: path) else { return }
         do throws(VaultError) {
-            try Wipe.finishIfBegun(in: home, .standard)
+            try Vault.finishWipe(at: path)
         } catch  where error.code == .wiped {
             throw error
         } catch {}  // whatever lies there is no vault of ours, and not touched

@@ -145,6 +145,8 @@ final class RecordKeys: Sendable {
 /// Everything an unlocked vault keeps in memory: the epochs' keys and what is needed to write a new header.
 final class UnlockedKeys: Sendable {
     let vault: VaultID
+    /// Of the header that the keys were read from.
+    let generation: UInt64
     /// The rules of the header, whose MAC was right.
     let policy: VaultPolicy
     let headerKeys: HeaderKeys
@@ -161,6 +163,7 @@ final class UnlockedKeys: Sendable {
         header: Header, headerKeys: consuming HeaderKeys, keybag: consuming Keybag, admission: Admission
     ) throws(VaultError) {
         vault = header.vault
+        generation = header.generation
         policy = header.policy
         self.headerKeys = headerKeys
         var epochs: [EpochKeys] = []

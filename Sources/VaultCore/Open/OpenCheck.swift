@@ -62,10 +62,7 @@ extension OpenCompartment {
             guard let lock = try LockedOpenKey.lock(in: home, vault: keys.vault, creating: false) else {
                 throw .damaged("\(OpenFiles.key) is missing")
             }
-            guard let key = try lock.read() else {
-                guard try !lock.isMissing(in: home) else { throw .damaged("\(OpenFiles.key) is missing") }
-                return check
-            }
+            guard let key = try lock.read() else { return check }
             var contents = try OpenContents(key, vault: keys.vault, in: home)
             let inboxKeys = InboxKeys(keys)
             check.unreadable = try contents.forEach { fields, plaintext throws(VaultError) in

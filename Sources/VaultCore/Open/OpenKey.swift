@@ -39,31 +39,41 @@ struct LockedOpenKey: ~Copyable {
     }
 
     /// The key, 32 bytes; nil where there is none: nothing in a database beside it can be read, or ever was.
-    /// - Throws: `damaged`, `newerVersion`.
+    /// - Throws: `damaged` when the key is gone and items may lie under it, `newerVersion`.
     borrowing func read() throws(VaultError) -> SecretBytes? {
         let size = try file.status().size
-        guard size > 0 else { return nil }  // made to be locked, and not written yet
-        guard size == UInt64(OpenKeyFile.size) else { throw .damaged("\(OpenFiles.key) has the wrong size") }
         var bytes = try LockedOpenKey.buffer()
         let got = try bytes.withMutableBytes { bytes throws(VaultError) in try file.read(into: &bytes, at: 0) }
-        guard got == OpenKeyFile.size else { throw .damaged("\(OpenFiles.key) has the wrong size") }
-        let hasKey = try bytes.withBytes { bytes throws(VaultError) in
-            try format(OpenFiles.key) { () throws(FormatError) in
-                try OpenKeyFile.check(bytes, vault: vault, checksum: HeaderFile.checksum)
+        let checked = bytes.withBytes { bytes in
+            Result { () throws(FormatError) in
+                guard size == UInt64(OpenKeyFile.size) else { throw .wrongSize }
+                return try OpenKeyFile.check(bytes, vault: vault, checksum: HeaderFile.checksum)
             }
         }
-        guard hasKey else { return nil }
-        return try secretMemory { () throws(SecretMemoryError) in
-            try bytes.copy(OpenKeyFile.keyRange, lifetime: .longLived)
+        switch checked {
+        case .success(false): return nil
+        case .success(true):
+            return try secretMemory { () throws(SecretMemoryError) in
+                try bytes.copy(OpenKeyFile.keyRange, lifetime: .longLived)
+            }
+        case .failure(let error):
+            if case .newerVersion = error { throw VaultError(error, in: OpenFiles.key) }
+            // A write that was cut short: of a beginning, with no item yet, or of an emptying, with the key gone already.
+            let isErased = bytes.withBytes { bytes in
+                OpenKeyFile.keyRange.allSatisfy { bytes.integer(at: $0, as: UInt8.self) == 0 }
+            }
+            if got == OpenKeyFile.size && isErased { return nil }
+            guard try mayHoldItems(ifUnreadable: got == OpenKeyFile.size) else { return nil }
+            throw VaultError(error, in: OpenFiles.key)
         }
     }
 
-    /// Whether items lie in a database whose key was never written here, or is not there any more.
-    borrowing func isMissing(in home: HomeDirectory) throws(VaultError) -> Bool {
-        guard try file.status().size == 0, let database = try home.openFile(OpenFiles.database, O_RDONLY),
+    private borrowing func mayHoldItems(ifUnreadable: Bool) throws(VaultError) -> Bool {
+        guard home.exists(OpenFiles.database) else { return false }
+        guard let database = (try? home.openFile(OpenFiles.database, O_RDONLY)) ?? nil,
             let pages = try? DatabasePages(database, limit: UInt64(DatabaseName.open.mapSize))
-        else { return false }
-        return pages.main.entries > 1  // the root record alone: a beginning that was cut short
+        else { return ifUnreadable }
+        return pages.main.entries > 1  // the root record is always there
     }
 
     /// Puts a key into the file, durably.

@@ -66,7 +66,6 @@ extension Vault {
         open.close()
         do throws(VaultError) {
             guard let key = try lock.read() else {
-                guard try !lock.isMissing(in: home) else { throw .damaged("\(OpenFiles.key) is missing") }
                 return open.removeDatabase()  // what a killed beginning or emptying left
             }
             try takeIn(vault, lock, key, &report)

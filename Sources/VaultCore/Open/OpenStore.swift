@@ -100,7 +100,6 @@ extension OpenCompartment {
 
     private func store(_ lock: borrowing LockedOpenKey, _ vault: VaultID) throws(VaultError) -> OpenStore? {
         guard let key = try lock.read() else {
-            guard try !lock.isMissing(in: home) else { throw .damaged("\(OpenFiles.key) is missing") }
             close()
             return nil  // a database beside it is what a killed beginning or emptying left
         }

@@ -90,9 +90,11 @@ struct Wipe {
             if journal != before { try? WipeJournalFile.save(&journal, in: home) }
         }
         do throws(VaultError) { try home.synchronize() } catch { problems.append(error.reason) }
+        let before = journal
         for index in journal.items.indices.dropFirst() where journal.items[index].result.isFinal {
             if !isErased(journal.items[index].target) { journal.items[index].result = .failed }
         }
+        if journal != before { try? WipeJournalFile.save(&journal, in: home) }
         do throws(VaultError) {
             let receipt = try sign(journal.items)
             try WipeReceiptFile.write(receipt, in: home)
@@ -147,7 +149,7 @@ struct Wipe {
                 problems.append(error.reason)
                 return journal.items[index].result = .failed
             }
-        } else if item.result.isFinal {
+        } else if item.result.isFinal && isErased(item.target) {
             return  // an app's, and done
         } else if let target = registered.first(where: { $0.identifier == item.target.description }) {
             do {

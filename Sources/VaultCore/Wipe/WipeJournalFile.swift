@@ -32,6 +32,11 @@ enum WipeJournalFile {
 
     /// Writes the next state durably over the older sector.
     static func save(_ journal: inout WipeJournal, in home: HomeDirectory) throws(VaultError) {
+        // A file that has another name elsewhere is not ours to write to, nor is a link.
+        switch try home.kind(of: name) {
+        case .absent, .other, .file(links: 1, size: _): break
+        case .file, .link: try home.unlink(name)
+        }
         let isNew = !home.exists(name)
         guard let file = try home.openFile(name, O_RDWR | O_CREAT) else {
             throw .damaged("\(name) cannot be opened")

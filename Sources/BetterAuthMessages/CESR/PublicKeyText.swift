@@ -1,0 +1,66 @@
+/// A compressed P-256 public key: `1AAI` and 44 characters (protocol, section 2; SEC 1, section 2.3.3).
+///
+/// The x coordinate is below the field's prime. Whether it lies on the curve shows when a verifier imports it.
+package struct PublicKeyText: CESRText {
+    package static let textSize = CESRForm.publicKey.textSize
+    package static let rawSize = CESRForm.publicKey.rawSize
+
+    private let x: SIMD32<UInt8>
+    /// 02 or 03.
+    private let parity: UInt8
+
+    /// Reads a text; nil unless it is the one spelling of a value.
+    package init?(text: RawSpan) {
+        var buffer = CESRBuffer()
+        guard CESRForm.publicKey.decode(text, into: &buffer) else { return nil }
+        (parity, x) = unsafe withUnsafeBytes(of: &buffer) {
+            unsafe (
+                $0[CESRForm.publicKey.lead],
+                $0.loadUnaligned(fromByteOffset: CESRForm.publicKey.lead + 1, as: SIMD32<UInt8>.self)
+            )
+        }
+        guard isInRange else { return nil }
+    }
+
+    /// Takes a compressed point; nil for another size, another first byte than 02 or 03, and an x out of range.
+    package init?(raw: RawSpan) {
+        guard raw.byteCount == Self.rawSize else { return nil }
+        parity = unsafe raw.unsafeLoad(as: UInt8.self)
+        x = unsafe raw.unsafeLoadUnaligned(fromByteOffset: 1, as: SIMD32<UInt8>.self)
+        guard isInRange else { return nil }
+    }
+
+    private var isInRange: Bool {
+        guard parity == 2 || parity == 3 else { return false }
+        return unsafe withUnsafeBytes(of: x) { bytes in
+            guard let start = bytes.baseAddress else { return false }
+            return unsafe P256Bounds.isBelow(P256Bounds.prime, start)
+        }
+    }
+
+    /// Lends the compressed point.
+    package func withRawBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+        // One byte, then 32: laid out by hand, since a tuple of both would have a gap.
+        var point = (SIMD32<UInt8>(), SIMD16<UInt8>())
+        return try unsafe withUnsafeMutableBytes(of: &point) { target throws(E) -> R in
+            unsafe target[0] = parity
+            unsafe target.storeBytes(of: x, toByteOffset: 1, as: SIMD32<UInt8>.self)
+            return try unsafe body(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: target[..<Self.rawSize])))
+        }
+    }
+
+    /// Lends the text.
+    package func withText<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+        try withRawBytes { raw throws(E) in
+            try unsafe raw.withUnsafeBytes { bytes throws(E) in
+                try unsafe CESRForm.publicKey.withText(of: bytes, body)
+            }
+        }
+    }
+
+    /// All bytes at once; the generic way would take them one by one.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(parity)
+        unsafe withUnsafeBytes(of: x) { unsafe hasher.combine(bytes: $0) }
+    }
+}

@@ -1,0 +1,126 @@
+/// What stands in `response`.
+package protocol ResponsePart: Sendable, Hashable {
+    /// Reads the value of the member that was announced last.
+    init(reading reader: inout MessageReader, _ object: inout ObjectProgress) throws(MessageError)
+    /// Writes the value.
+    func write(to writer: inout MessageWriter)
+}
+
+/// The payload of the response to an operation (protocol, sections 3 and 4).
+package struct Response<Kind: Exchange>: MessagePayload {
+    /// Repeats the nonce of the request.
+    package let nonce: NonceText
+    /// The key that signs.
+    package let serverIdentity: PublicKeyText
+    package let body: Kind.ResponseBody
+
+    package init(nonce: NonceText, serverIdentity: PublicKeyText, body: Kind.ResponseBody) {
+        self.nonce = nonce
+        self.serverIdentity = serverIdentity
+        self.body = body
+    }
+
+    package init(reading reader: inout MessageReader) throws(MessageError) {
+        var payload = try reader.open(ResponseShapes.payload)
+        try reader.member(&payload)
+        var access = try reader.open(ResponseShapes.access)
+        nonce = try reader.read(NonceText.self, &access)
+        serverIdentity = try reader.read(PublicKeyText.self, &access)
+        try reader.close(access)
+        body = try Kind.ResponseBody(reading: &reader, &payload)
+        try reader.close(payload)
+    }
+
+    package func write(to writer: inout MessageWriter) {
+        writer.literal(#"{"access":{"nonce":"#)
+        writer.quoted(nonce)
+        writer.literal(#","serverIdentity":"#)
+        writer.quoted(serverIdentity)
+        writer.literal(#"},"response":"#)
+        body.write(to: &writer)
+        writer.literal("}")
+    }
+
+    /// Compares the nonce with that of the request.
+    /// - Throws: ``ProtocolError/incorrectNonce(expected:actual:)`` (BA203).
+    package func check(nonce expected: NonceText) throws(ProtocolError) {
+        guard nonce == expected else { throw .incorrectNonce(expected: expected, actual: nonce) }
+    }
+}
+
+/// The response to everything that only succeeds: `{}`.
+package struct EmptyBody: ResponsePart {
+    package init() {}
+
+    package init(reading reader: inout MessageReader, _ object: inout ObjectProgress) throws(MessageError) {
+        try reader.member(&object)
+        try reader.close(reader.open(ResponseShapes.empty))
+    }
+
+    package func write(to writer: inout MessageWriter) { writer.literal("{}") }
+}
+
+/// The response to a request for a session: `{"authentication":{"nonce":"…"}}`.
+package struct ChallengeBody: ResponsePart {
+    /// The server's challenge, valid for 60 seconds.
+    package let challenge: NonceText
+
+    package init(challenge: NonceText) { self.challenge = challenge }
+
+    package init(reading reader: inout MessageReader, _ object: inout ObjectProgress) throws(MessageError) {
+        try reader.member(&object)
+        var response = try reader.open(ResponseShapes.challenge)
+        try reader.member(&response)
+        var authentication = try reader.open(ResponseShapes.challengeAuthentication)
+        challenge = try reader.read(NonceText.self, &authentication)
+        try reader.close(authentication)
+        try reader.close(response)
+    }
+
+    package func write(to writer: inout MessageWriter) {
+        writer.literal(#"{"authentication":{"nonce":"#)
+        writer.quoted(challenge)
+        writer.literal("}}")
+    }
+}
+
+/// The response that opens or continues a session: `{"access":{"token":"…"}}`.
+package struct TokenBody: ResponsePart {
+    package let token: TokenText
+
+    package init(token: TokenText) { self.token = token }
+
+    package init(reading reader: inout MessageReader, _ object: inout ObjectProgress) throws(MessageError) {
+        try reader.member(&object)
+        var response = try reader.open(ResponseShapes.token)
+        try reader.member(&response)
+        var access = try reader.open(ResponseShapes.tokenAccess)
+        token = try reader.readToken(&access)
+        try reader.close(access)
+        try reader.close(response)
+    }
+
+    package func write(to writer: inout MessageWriter) {
+        writer.literal(#"{"access":{"token":"#)
+        writer.quoted(token.bytes)
+        writer.literal("}}")
+    }
+}
+
+extension ApplicationData: ResponsePart {
+    package init(reading reader: inout MessageReader, _ object: inout ObjectProgress) throws(MessageError) {
+        self = try reader.readApplicationData(&object)
+    }
+
+    package func write(to writer: inout MessageWriter) { writer.raw(bytes) }
+}
+
+enum ResponseShapes {
+    static let payload = ObjectShape("payload", ["access", "response"])
+    static let access = ObjectShape("payload.access", ["nonce", "serverIdentity"])
+    static let empty = ObjectShape("payload.response", [])
+    static let challenge = ObjectShape("payload.response", ["authentication"])
+    static let challengeAuthentication = ObjectShape("payload.response.authentication", ["nonce"])
+    static let token = ObjectShape("payload.response", ["access"])
+    static let tokenAccess = ObjectShape("payload.response.access", ["token"])
+}

@@ -1,0 +1,80 @@
+/// Why bytes of a peer are not a message of the protocol: what is wrong and where, never the contents (BA101).
+package struct MessageError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What is wrong.
+    package enum Reason: String, Sendable, Hashable, CaseIterable {
+        /// More bytes than ``MessageLimits`` allows; nothing was read.
+        case tooLarge
+        /// The bytes end inside the message.
+        case truncated
+        /// Bytes after the end of the message.
+        case trailingBytes
+        /// Not JSON, or JSON in another spelling than the compact one that is signed.
+        case unexpectedByte
+        /// A member has another type, `null` included.
+        case wrongType
+        /// A member is absent, or stands after one that it must precede.
+        case missingMember
+        /// A member occurs twice in one object.
+        case duplicateMember
+        /// A member that the protocol does not define.
+        case unknownMember
+        /// More members in one object than ``MessageLimits/members``.
+        case tooManyMembers
+        /// Deeper than ``MessageLimits/depth``.
+        case nestedTooDeep
+        /// Not UTF-8 (RFC 3629, section 3): overlong, out of range, a surrogate, or cut off.
+        case invalidUTF8
+        /// A control character inside a string (RFC 8259, section 7).
+        case controlCharacter
+        /// An escape that JSON does not know, or any escape where the protocol has only plain text.
+        case invalidEscape
+        /// Half of a surrogate pair, which no text contains.
+        case loneSurrogate
+        /// Not a number in JSON's grammar, or out of the range of its member.
+        case invalidNumber
+        /// Not the one spelling of a key, signature, digest or nonce (CESR), or a value that no such thing has.
+        case invalidEncoding
+        /// Not a time in one of the two accepted forms.
+        case invalidTimestamp
+        /// A token that is no signature followed by unpadded base64url.
+        case invalidToken
+        /// The compressed part of a token is not one whole gzip member.
+        case invalidGzip
+        /// A token that would grow beyond ``MessageLimits/claims``.
+        case tokenTooLarge
+        /// Members that contradict each other.
+        case inconsistent
+    }
+
+    package let reason: Reason
+    /// The member, as a path of names that the protocol defines: `request.authentication.device`.
+    package let place: String
+    /// Bytes from the start of what was parsed.
+    package let offset: Int
+
+    init(_ reason: Reason, _ place: String, at offset: Int) {
+        self.reason = reason
+        self.place = place
+        self.offset = offset
+    }
+
+    package var description: String { "\(reason.rawValue) in \(place) at byte \(offset)" }
+}
+
+/// What is refused before any work is done (protocol, section 12, items 18 and 19).
+package enum MessageLimits {
+    /// Bytes of a request or response.
+    package static let message = 65_536
+    /// Bytes of application data that we send, so that it fits into a message beside the largest token.
+    package static let applicationData = 60_000
+    /// Objects and arrays inside each other, the outermost included.
+    package static let depth = 16
+    /// Members of one object of application data.
+    package static let members = 1024
+    /// Characters of an access token.
+    package static let token = 4096
+    /// Bytes of an access token's decompressed text.
+    package static let claims = 16_384
+    /// Bytes of a list of keys or key events, which grows for as long as a deployment lives.
+    package static let keyList = 4 << 20
+}

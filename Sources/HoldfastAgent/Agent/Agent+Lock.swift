@@ -1,0 +1,125 @@
+internal import AgentMessages
+internal import AppLockCore
+internal import Cryptography
+internal import SecretMemory
+internal import VaultCore
+internal import VaultFormat
+
+extension Agent {
+    /// Unlocks take turns: the ledger lets one in at a time anyway, and each needs the memory of a key derivation.
+    func wait(_ unlock: WaitingUnlock, _ connection: Connection) {
+        guard endsAt == nil else { return fail(connection, .locked) }
+        guard waitingUnlocks.count < AgentSettings.waitingUnlocks else {
+            return fail(connection, VaultError(.busy, "too many unlocks are waiting; try again"))
+        }
+        connection.stage = .working
+        waitingUnlocks.append(unlock)
+    }
+
+    private func startUnlock() {
+        guard runningUnlock == nil, dropReason == nil, !isDroppingKeys, !waitingUnlocks.isEmpty else { return }
+        let next = waitingUnlocks.removeFirst()
+        let prompt = lock.beginUnlock(clock.now())
+        runningUnlock = RunningUnlock(
+            connection: next.connection, prompt: prompt, limits: next.limits,
+            method: next.factor == .passcode ? .passcode : .recoveryPhrase)
+        let (vault, completions) = (vault, completions)
+        let isTaken = unlocking.submit { completions.post(.unlock(Agent.unlock(vault, next))) }
+        if !isTaken { finishUnlock(.failure(VaultError(.busy, "no thread can be had; try again"))) }
+    }
+
+    private static func unlock(_ vault: Vault, _ next: WaitingUnlock) -> Result<Void, VaultError> {
+        Result { () throws(VaultError) in
+            let secret: SecretBytes
+            do throws(SecretMemoryError) { secret = try next.body.bytes.copy(next.secret) } catch {
+                throw VaultError(error)
+            }
+            switch next.factor {
+            case .passcode: try vault.unlock(passcode: secret, spending: vault.burnAttempt())
+            case .recoveryPhrase:
+                let phrase: RecoveryPhrase
+                do throws(RecoveryPhraseError) { phrase = try RecoveryPhrase(parsing: secret) } catch {
+                    throw VaultError(VaultError.Code("malformedPhrase"), "\(error)")
+                }
+                try vault.unlock(phrase: phrase)
+            }
+        }
+    }
+
+    func finishUnlock(_ result: Result<Void, VaultError>) {
+        guard let unlock = runningUnlock else { return }
+        runningUnlock = nil
+        let connection = connections[unlock.connection]
+        switch result {
+        case .success:
+            let limits = unlock.limits.bounded(by: vault.authenticatedPolicy?.lockTiming)
+            let reason = lock.endUnlock(unlock.prompt, by: unlock.method, opened: limits, clock.now())
+            if let reason = reason ?? (endsAt == nil ? nil : .ended) { dropKeys(because: reason) }
+            guard let connection else { return }
+            guard lock.isUnlocked, dropReason == nil else { return fail(connection, .locked) }
+            connection.stage = .resting
+            let now = clock.now()
+            send(.unlocked(locksIn: lock.due.map { $0.milliseconds(since: now) ?? 0 }), to: connection)
+        case .failure(let error):
+            let reason = lock.endUnlock(unlock.prompt, by: unlock.method, opened: nil, clock.now())
+            if let reason { dropKeys(because: reason) }
+            if let connection { fail(connection, error) }
+            if error.endsAgent { end() }
+        }
+    }
+
+    /// Shuts at once; the client is answered when the keys are gone.
+    func lock(for connection: Connection) {
+        connection.stage = .working
+        lockers.append(connection.number)
+        cancelUnlocks()
+        lock.lock(clock.now())
+        dropKeys(because: .requested)
+    }
+
+    /// Unlocks that were asked for before a lock must not open what was shut after.
+    func cancelUnlocks() {
+        let cancelled = waitingUnlocks
+        waitingUnlocks = []
+        for unlock in cancelled {
+            if let connection = connections[unlock.connection] { fail(connection, .lockedMeanwhile) }
+        }
+    }
+
+    /// Ends what is under way, and has the keys dropped by a thread: that waits for operations that are inside the vault.
+    func dropKeys(because reason: LogLockReason) {
+        dropReason = dropReason ?? reason
+        for connection in Array(connections.values) where connection.isStreaming { fail(connection, .lockedMeanwhile) }
+    }
+
+    /// Goes on with locking and unlocking as far as that can be now.
+    func advance() {
+        if let reason = dropReason, !isDroppingKeys {
+            dropReason = nil
+            isDroppingKeys = true
+            let (vault, completions) = (vault, completions)
+            let isTaken = locking.submit {
+                vault.lock(because: reason)
+                completions.post(.lock)
+            }
+            if !isTaken {
+                vault.lock(because: reason)
+                isDroppingKeys = false
+            }
+        }
+        if dropReason == nil, !isDroppingKeys, runningUnlock == nil, !lockers.isEmpty {
+            let told = lockers
+            lockers = []
+            for number in told {
+                guard let connection = connections[number] else { continue }
+                connection.stage = .resting
+                send(.done, to: connection)
+            }
+        }
+        startUnlock()
+    }
+}
+
+extension VaultError {
+    static let lockedMeanwhile = VaultError(.locked, "the vault was locked meanwhile")
+}

@@ -1,0 +1,156 @@
+internal import AgentMessages
+internal import AppLockCore
+internal import SecretMemory
+internal import VaultCore
+internal import VaultFormat
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+extension Agent {
+    /// Begins what a message asks for.
+    func handle(_ request: Request, _ body: Body, _ connection: Connection) {
+        if case .taking(let writer) = connection.stage {
+            return take(request, body, for: writer, connection)
+        }
+        switch request {
+        case .hello:
+            send(.welcome(version: Frame.version, process: processID, program: settings.program), to: connection)
+        case .status: send(.status(status), to: connection)
+        case .ping: send(.done, to: connection)
+        case .unlock(let factor, let idle, let timeout, let secret):
+            wait(
+                WaitingUnlock(
+                    connection: connection.number, factor: factor, body: body, secret: secret,
+                    limits: settings.limits(idle: idle, timeout: timeout)), connection)
+        case .lock: lock(for: connection)
+        case .shutDown:
+            lock(for: connection)
+            end()
+        case .get(let path):
+            begin(connection) { vault in try Work.give(vault.reader(for: path.name, in: path.collection), 0) }
+        case .put(let path, let replacing):
+            begin(connection) { vault in
+                let writer = try vault.writer(for: path.name, in: path.collection, replacing: replacing)
+                return ([try Packet(.ready)], .take(writer))
+            }
+        case .list(let collection):
+            begin(connection) { vault in ([], .list(try Work.entries(vault, in: collection))) }
+        case .remove(let path):
+            begin(connection) { vault in
+                try vault.delete(path.name, in: path.collection)
+                return ([try Packet(.done)], .rest)
+            }
+        case .data, .end: fail(connection, VaultError(.agentProtocol, "no value is being stored"))
+        }
+    }
+
+    /// Whether the folder was removed: nobody can come for this vault any more.
+    private var isHomeGone: Bool {
+        var status = stat()
+        return unsafe fstat(vault.home.descriptor, &status) == 0 && status.st_nlink == 0
+    }
+
+    private var processID: UInt32 { UInt32(bitPattern: getpid()) }
+
+    private var status: AgentStatus {
+        let now = clock.now()
+        return AgentStatus(
+            process: processID, isUnlocked: lock.isUnlocked,
+            locksIn: lock.due.map { $0.milliseconds(since: now) ?? 0 }, connections: UInt32(connections.count))
+    }
+
+    /// The next part of a value that is being stored. Each is answered, so that an error is met at once.
+    private func take(_ request: Request, _ body: Body, for writer: ValueWriter, _ connection: Connection) {
+        switch request {
+        case .data(let range):
+            begin(connection) { _ in
+                try body.bytes.withBytes { try writer.append($0.extracting(range)) }
+                return ([try Packet(.ready)], .take(writer))
+            }
+        case .end: begin(connection) { _ in ([try Packet(.finished(try writer.finish()))], .rest) }
+        default: fail(connection, VaultError(.agentProtocol, "a value is being stored"))
+        }
+    }
+
+    /// Has a thread work for a client, while the lock is open.
+    private func begin(
+        _ connection: Connection, _ body: @escaping @Sendable (Vault) throws -> ([Packet], Completion.Next)
+    ) {
+        guard endsAt == nil, lock.isUnlocked, dropReason == nil else { return fail(connection, .locked) }
+        connection.stage = .working
+        if let reason = lock.beginRequest(clock.now()) { dropKeys(because: reason) }
+        let (number, vault, completions) = (connection.number, vault, completions)
+        let isTaken =
+            lock.isUnlocked
+            && work.submit { completions.post(.work(number, Work.run(vault) { try body(vault) })) }
+        guard !isTaken else { return }
+        let wasUnlocked = lock.isUnlocked
+        if let reason = lock.endRequest(clock.now()) { dropKeys(because: reason) }
+        fail(connection, wasUnlocked ? VaultError(.busy, "the agent has too much to do; try again") : .locked)
+    }
+
+    /// Goes on with what a client takes, now that it has taken all so far.
+    func goOn(_ connection: Connection) {
+        switch connection.stage {
+        case .resting, .working, .taking: break
+        case .giving(let reader, let done): begin(connection) { _ in try Work.give(reader, done) }
+        case .listing(let entries, let start):
+            let batch = Work.batch(entries, from: start)
+            if batch.isEmpty {
+                connection.stage = .resting
+                send(.finished(UInt64(entries.count)), to: connection)
+            } else {
+                connection.stage = .listing(entries, batch.endIndex)
+                send(.records(Array(batch)), to: connection)  // the next one goes when this one has
+            }
+        }
+    }
+
+    func take(_ completion: Completion) {
+        switch completion {
+        case .unlock(let result): finishUnlock(result)
+        case .lock:
+            isDroppingKeys = false
+            if isHomeGone { end() }
+        case .work(let number, let outcome): finishWork(outcome, connections[number])
+        }
+    }
+
+    private func finishWork(_ outcome: Completion.Outcome, _ connection: Connection?) {
+        if let reason = lock.endRequest(clock.now()) { dropKeys(because: reason) }
+        switch outcome {
+        case .done(let packets, let next):
+            guard let connection else { return }
+            for packet in packets { connection.append(packet) }
+            connection.stage =
+                switch next {
+                case .rest: .resting
+                case .give(let reader, let done): .giving(reader, done)
+                case .take(let writer): .taking(writer)
+                case .list(let entries): .listing(entries, 0)
+                }
+            if connection.isStreaming && !lock.isUnlocked { return fail(connection, .locked) }
+            flush(connection)
+        case .failed(let error):
+            if let connection { fail(connection, error) }
+            if error.endsAgent { end() }
+        case .headerChanged(let error):
+            lock.lock(clock.now())
+            dropKeys(because: .requested)
+            if let connection { fail(connection, error ?? .headerChanged) }
+            if error?.endsAgent ?? false { end() }
+        }
+    }
+}
+
+extension VaultError {
+    static let headerChanged = VaultError(
+        .locked, "another program changed the vault's passcode, rules or keys; unlock it again")
+
+    /// Whether there is no vault any more that an agent could serve.
+    var endsAgent: Bool { code == .noVault || code == .wiped }
+}

@@ -1,0 +1,274 @@
+internal import AgentMessages
+internal import AppLockCore
+internal import Cryptography
+internal import SecretMemory
+package import VaultCore
+internal import VaultFormat
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// Holds the one unlocked vault of a profile and serves it on a socket.
+///
+/// One thread waits for clients, signals and the timer; it never waits for a client or for the disk. What blocks is done
+/// by threads that exist only while there is work.
+package final class Agent {
+    let settings: AgentSettings
+    let clock: any AgentClock
+    let vault: Vault
+    let signals: SignalPipe
+    let completions: Completions
+    private let folder: SocketFolder
+    private let socketName: String
+    var listener: Int32
+
+    var lock: AgentLock
+    var connections: [UInt64: Connection] = [:]
+    private var lastConnection: UInt64 = 0
+    var messages: UInt64 = 0
+
+    /// Reading and writing; unlocking; locking. Each has threads of its own, so that none waits for another.
+    let work = Lane(threads: 4, queue: AgentSettings.connections)
+    let unlocking = Lane(threads: 1, queue: 1)
+    let locking = Lane(threads: 1, queue: 1)
+
+    var waitingUnlocks: [WaitingUnlock] = []
+    var runningUnlock: RunningUnlock?
+    /// Clients that are told when the keys are gone.
+    var lockers: [UInt64] = []
+    /// Why the keys have to go, until a thread takes care of it.
+    var dropReason: LogLockReason?
+    var isDroppingKeys = false
+    /// When the agent ends at the latest; ms of the ``Stopwatch``.
+    var endsAt: UInt64?
+    private var armed: BootInstant?
+    /// What poll(2) told of each descriptor.
+    private var ready: [Int32: Int16] = [:]
+
+    /// An unlock whose turn has not come.
+    struct WaitingUnlock {
+        let connection: UInt64
+        let factor: Request.Factor
+        let body: Body
+        let secret: Range<Int>
+        let limits: AgentLock.Limits
+    }
+
+    /// The one that a thread checks.
+    struct RunningUnlock {
+        let connection: UInt64
+        let prompt: UInt64?
+        let limits: AgentLock.Limits
+        let method: UnlockMethod
+    }
+
+    /// Finds the vault, makes sure that no other agent serves it, and takes clients from then on.
+    /// - Throws: What finding a vault throws; `agentRunning`; `agentUnavailable` when the socket cannot be made.
+    package init(_ settings: AgentSettings, clock: any AgentClock) throws(VaultError) {
+        self.settings = settings
+        self.clock = clock
+        vault = try Vault(at: settings.home, settings: settings.vault)
+        try Agent.claim(vault.home.descriptor)
+        signals = try SignalPipe()
+        completions = Completions(signals.waker)
+        folder = try SocketFolder.make(runtime: settings.runtime, home: vault.home.descriptor)
+        socketName = try Profile(home: vault.home.descriptor).socketName
+        // Only who has the claim comes here: what lies there is a dead agent's.
+        if try folder.holds(socketName) { folder.remove(socketName) }
+        listener = try LocalSocket.listen(in: folder, name: socketName)
+        lock = AgentLock(limits: settings.limits(idle: nil, timeout: nil))
+    }
+
+    deinit {
+        if listener >= 0 { close(listener) }
+    }
+
+    /// One agent for one home: the claim is a `flock` on the folder itself, which ends with the process however that ends.
+    private static func claim(_ home: Int32) throws(VaultError) {
+        while flock(home, LOCK_EX | LOCK_NB) != 0 {
+            switch errno {
+            case EINTR: continue
+            case EWOULDBLOCK: throw VaultError(.agentRunning, "an agent serves this vault already")
+            default: throw .system("claiming the home")
+            }
+        }
+    }
+
+    /// Serves until it is told to end. The keys are gone when this returns.
+    package func run() {
+        while true {
+            arm()
+            wait()
+            for signal in signals.drain() where signal != SIGALRM { end() }
+            clock.drain()
+            if let reason = lock.checkTime(clock.now()) { dropKeys(because: reason) }
+            for completion in completions.takeAll() { take(completion) }
+            serve()
+            accept()
+            advance()
+            if let endsAt, isQuiet || Stopwatch.now() >= endsAt { break }
+        }
+        finish()
+    }
+
+    private func finish() {
+        for connection in connections.values { _ = connection.flush() }
+        connections = [:]
+        guard isQuiet else { _exit(0) }  // a thread hangs at the disk; its keys go with the process
+        vault.lock(because: .ended)
+        folder.removeIfEmptyInHome(vault.home.descriptor)
+    }
+
+    /// Whether nothing is being done for anybody.
+    private var isQuiet: Bool {
+        runningUnlock == nil && !isDroppingKeys && dropReason == nil && work.isIdle && lockers.isEmpty
+    }
+
+    private func arm() {
+        guard lock.due != armed else { return }
+        armed = lock.due
+        clock.arm(armed)
+    }
+
+    /// Stops taking clients, drops the keys and ends when they are gone.
+    func end() {
+        guard endsAt == nil else { return }
+        endsAt = Stopwatch.now() + AgentSettings.endPatience
+        close(listener)
+        listener = -1
+        folder.remove(socketName)
+        cancelUnlocks()
+        lock.lock(clock.now())
+        dropKeys(because: .ended)
+    }
+}
+
+extension Agent {
+    private func wait() {
+        var waiting = [pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)]
+        if let descriptor = clock.descriptor {
+            waiting.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
+        }
+        if listener >= 0 { waiting.append(pollfd(fd: listener, events: Int16(POLLIN), revents: 0)) }
+        var deadline = endsAt
+        for connection in connections.values {
+            var events = connection.isReading ? POLLIN : 0
+            if connection.hasOutput || connection.isContinuing { events |= POLLOUT }
+            waiting.append(pollfd(fd: connection.socket, events: Int16(events), revents: 0))
+            if let began = connection.began, connection.isReading {
+                deadline = min(deadline ?? .max, began + settings.messagePatience)
+            }
+        }
+        let now = Stopwatch.now()
+        let patience = deadline.map { $0 > now ? Int32(clamping: $0 - now) : 0 } ?? -1
+        _ = unsafe poll(&waiting, nfds_t(waiting.count), patience)
+        ready = [:]
+        for entry in waiting where entry.revents != 0 { ready[entry.fd] = entry.revents }
+    }
+
+    /// Sends and reads what can be.
+    private func serve() {
+        let now = Stopwatch.now()
+        for connection in connections.values {
+            let events = Int32(ready[connection.socket] ?? 0)
+            if connection.hasOutput {
+                flush(connection)
+            } else if connection.isContinuing {
+                goOn(connection)
+            }
+            guard connections[connection.number] != nil else { continue }
+            if events & (POLLIN | POLLHUP | POLLERR) != 0, connection.isReading {
+                read(connection)
+            } else if events & (POLLHUP | POLLERR | POLLNVAL) != 0 {
+                drop(connection)  // what a thread still does for it has nobody to go to
+            }
+            if let began = connection.began, now > began, now - began >= settings.messagePatience {
+                refuse(connection, VaultError(.agentProtocol, "the message took too long"))
+            }
+        }
+    }
+
+    private func read(_ connection: Connection) {
+        switch connection.read() {
+        case .unfinished: break
+        case .ended: drop(connection)
+        case .refused(let error): refuse(connection, error)
+        case .message(let request, let body):
+            messages += 1
+            connection.lastUsed = messages
+            handle(request, body, connection)
+        }
+    }
+
+    func flush(_ connection: Connection) {
+        guard connection.flush() else { return drop(connection) }
+        if connection.isEnding && !connection.hasOutput { drop(connection) }
+    }
+
+    func drop(_ connection: Connection) {
+        connections[connection.number] = nil
+        waitingUnlocks.removeAll { $0.connection == connection.number }
+        lockers.removeAll { $0 == connection.number }
+    }
+
+    /// Says what is wrong and closes: nothing behind it can be understood.
+    private func refuse(_ connection: Connection, _ error: VaultError) {
+        guard !connection.isEnding else { return }
+        connection.isEnding = true
+        send(.failure(error.failure), to: connection)
+    }
+
+    func send(_ reply: Reply, to connection: Connection) {
+        // Without memory for an answer there is none.
+        guard let packet = try? Packet(reply) else { return drop(connection) }
+        connection.append(packet)
+        flush(connection)
+    }
+
+    func fail(_ connection: Connection, _ error: VaultError) {
+        connection.stage = .resting
+        send(.failure(error.failure), to: connection)
+    }
+
+    /// Takes new clients; the one that has been quiet the longest makes room.
+    private func accept() {
+        guard listener >= 0, ready[listener] != nil else { return }
+        for _ in 0..<64 {
+            #if canImport(Glibc)
+            let socket = Glibc.accept(listener, nil, nil)
+            #else
+            let socket = Darwin.accept(listener, nil, nil)
+            #endif
+            guard socket >= 0 else {
+                if errno == EMFILE || errno == ENFILE, makeRoom() { continue }
+                return
+            }
+            _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
+            LocalSocket.setNonBlocking(socket)
+            guard let peer = Peer(socket), peer.isSameUser else {
+                close(socket)
+                continue
+            }
+            lastConnection += 1
+            messages += 1
+            let connection = Connection(socket, peer, number: lastConnection, now: messages)
+            guard connections.count < AgentSettings.connections || makeRoom() else {
+                refuse(connection, VaultError(.busy, "the agent serves too many clients"))
+                continue
+            }
+            connections[lastConnection] = connection
+            read(connection)  // its request is mostly there already
+        }
+    }
+
+    private func makeRoom() -> Bool {
+        let quiet = connections.values.filter { !$0.isWorking }.min { $0.lastUsed < $1.lastUsed }
+        guard let quiet else { return false }
+        refuse(quiet, VaultError(.busy, "the agent serves too many clients; this one was quiet for the longest"))
+        drop(quiet)
+        return true
+    }
+}

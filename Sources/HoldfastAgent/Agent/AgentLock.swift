@@ -1,0 +1,136 @@
+internal import AppLockCore
+internal import VaultCore
+internal import VaultFormat
+
+/// The lock machine as an agent runs it: whoever makes a request is in front of it, and between two requests it is in the
+/// background, where the lock timing runs. A value; the caller drops the keys when it is told to.
+///
+/// Not the `AppLock` actor: its tasks and timers bring the concurrency runtime's threads and a clock that stands while
+/// the machine sleeps. This needs one timer of the kernel, and no thread.
+struct AgentLock {
+    private var machine: LockMachine
+    private var limits: Limits
+    private var active = 0
+    /// When the machine wants to be woken.
+    private var idleDue: BootInstant?
+    private var openedAt: BootInstant?
+
+    /// Seconds after which an open vault locks by itself.
+    struct Limits: Sendable, Hashable {
+        /// Without a request.
+        var idle: UInt32
+        /// In any case.
+        var timeout: UInt32
+
+        static let standard = Limits(idle: 15 * 60, timeout: 12 * 3600)
+
+        /// With what the vault's authenticated rules allow: a time in the rules is the longest there is. `immediately` and
+        /// the words are about an app that is left and started again; an agent is neither.
+        func bounded(by timing: LockTiming?) -> Limits {
+            guard let seconds = timing?.seconds, seconds > 0 else { return self }
+            return Limits(idle: min(idle, seconds), timeout: timeout)
+        }
+    }
+
+    init(limits: Limits) {
+        self.limits = limits
+        machine = LockMachine(settings: AgentLock.settings(limits))
+        _ = run(.didEnterBackground, BootInstant(bootID: [], milliseconds: 0))
+    }
+
+    private static func settings(_ limits: Limits) -> LockSettings {
+        LockSettings(isEnabled: true, timing: .after(seconds: limits.idle))
+    }
+
+    var isUnlocked: Bool {
+        if case .unlocked = machine.state { return true }
+        return false
+    }
+
+    /// When something has to happen by itself.
+    var due: BootInstant? {
+        guard isUnlocked, let openedAt else { return nil }
+        let end = openedAt.advanced(bySeconds: limits.timeout)
+        guard let idleDue else { return end }
+        return idleDue.milliseconds < end.milliseconds ? idleDue : end
+    }
+
+    // Each of these returns why the keys must go, or nil.
+
+    /// A request begins, perhaps too late.
+    mutating func beginRequest(_ now: BootInstant) -> LogLockReason? {
+        active += 1
+        if let overdue = checkTime(now) { return overdue }
+        return active == 1 ? run(.didBecomeActive, now) : nil
+    }
+
+    mutating func endRequest(_ now: BootInstant) -> LogLockReason? {
+        active = max(0, active - 1)
+        if let overdue = checkTime(now) { return overdue }
+        return active == 0 ? run(.didEnterBackground, now) : nil
+    }
+
+    /// The number of the prompt that an unlock answers; nil when the lock is open already.
+    mutating func beginUnlock(_ now: BootInstant) -> UInt64? {
+        prompt = nil
+        _ = run(.didBecomeActive, now)
+        return prompt
+    }
+
+    /// - Parameter limits: Those of this unlock, where it succeeded.
+    mutating func endUnlock(
+        _ prompt: UInt64?, by method: UnlockMethod, opened limits: Limits?, _ now: BootInstant
+    ) -> LogLockReason? {
+        var reason: LogLockReason?
+        if let prompt {
+            // Delays are the ledger's, which other processes share; the machine keeps none of its own.
+            let outcome: AuthenticationOutcome = limits == nil ? .unavailable : .unlocked(by: method)
+            reason = run(.authenticationEnded(prompt, outcome), now)
+        }
+        if let limits {
+            // The lock was shut meanwhile: what was opened is shut again.
+            guard isUnlocked, reason == nil else { return reason ?? .requested }
+            self.limits = limits
+            openedAt = now
+            reason = run(.settingsChanged(AgentLock.settings(limits)), now)
+        }
+        // Whoever unlocked has what he came for: the idle time runs from here.
+        let after = active == 0 ? run(.didEnterBackground, now) : nil
+        return reason ?? (isUnlocked || limits != nil ? after : nil)
+    }
+
+    /// Shuts, whatever runs.
+    mutating func lock(_ now: BootInstant) {
+        openedAt = nil
+        _ = run(.forceLock, now)
+    }
+
+    /// The time has come, or may have.
+    mutating func checkTime(_ now: BootInstant) -> LogLockReason? {
+        guard isUnlocked else { return nil }
+        if let idleDue, idleDue.bootID != now.bootID || idleDue.milliseconds <= now.milliseconds {
+            if let reason = run(.timeout, now) { return reason }
+        }
+        guard let openedAt else { return nil }
+        if let open = now.milliseconds(since: openedAt), open < UInt64(limits.timeout) * 1000 { return nil }
+        lock(now)
+        return .timeout
+    }
+
+    /// The prompt that the machine began last.
+    private var prompt: UInt64?
+
+    private mutating func run(_ event: LockEvent, _ now: BootInstant) -> LogLockReason? {
+        var reason: LogLockReason?
+        for effect in machine.handle(event, at: now) {
+            switch effect {
+            case .dropKeys: reason = .idle
+            case .startTimer(let instant): idleDue = instant
+            case .stopTimer: idleDue = nil
+            case .beginAuthentication(let number): prompt = number
+            default: break  // no screen is here, no settings, and the vault destroys itself
+            }
+        }
+        return reason
+    }
+}

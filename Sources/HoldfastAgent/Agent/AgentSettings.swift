@@ -1,0 +1,46 @@
+package import VaultCore
+
+/// What an agent is told when it is started.
+package struct AgentSettings: Sendable {
+    /// Path of the home.
+    package var home: String
+    /// The user's runtime folder (`$XDG_RUNTIME_DIR`); nil where there is none.
+    package var runtime: String?
+    /// Seconds without a request after which the vault locks; nil for 15 minutes.
+    package var idle: UInt32?
+    /// Seconds after which it locks in any case; nil for 12 hours.
+    package var timeout: UInt32?
+    /// For ``AgentMessages/Reply/welcome(version:process:program:)``.
+    package var program: String
+    /// Costs and clock of the vault.
+    package var vault: VaultSettings
+    /// Milliseconds that a message may take from its first byte to its last.
+    package var messagePatience: UInt64 = 10_000
+
+    package init(
+        home: String, runtime: String? = nil, idle: UInt32? = nil, timeout: UInt32? = nil, program: String,
+        vault: VaultSettings = .standard
+    ) {
+        self.home = home
+        self.runtime = runtime
+        self.idle = idle
+        self.timeout = timeout
+        self.program = program
+        self.vault = vault
+    }
+
+    /// Seconds that may be asked for: up to a week.
+    package static let times: ClosedRange<UInt32> = 1...604_800
+    /// Clients at once.
+    static let connections = 256
+    /// Unlocks that wait for their turn.
+    static let waitingUnlocks = 128
+    /// Milliseconds that threads have to finish when the agent ends.
+    static let endPatience: UInt64 = 2000
+
+    func limits(idle: UInt32?, timeout: UInt32?) -> AgentLock.Limits {
+        AgentLock.Limits(
+            idle: idle ?? self.idle ?? AgentLock.Limits.standard.idle,
+            timeout: timeout ?? self.timeout ?? AgentLock.Limits.standard.timeout)
+    }
+}

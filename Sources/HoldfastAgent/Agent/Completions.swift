@@ -1,0 +1,49 @@
+internal import AgentMessages
+internal import Synchronization
+internal import VaultCore
+
+/// What threads have finished, on its way to the agent's own thread.
+final class Completions: Sendable {
+    private let waiting = Mutex<[Completion]>([])
+    private let waker: SignalPipe.Waker
+
+    init(_ waker: SignalPipe.Waker) { self.waker = waker }
+
+    func post(_ completion: Completion) {
+        waiting.withLock { $0.append(completion) }
+        waker.wake()
+    }
+
+    func takeAll() -> [Completion] {
+        waiting.withLock { waiting in
+            defer { waiting = [] }
+            return waiting
+        }
+    }
+}
+
+/// Something that a thread has finished.
+enum Completion: Sendable {
+    /// An attempt to open the vault.
+    case unlock(Result<Void, VaultError>)
+    /// The keys are gone, but for those of an attempt that runs.
+    case lock
+    /// Work for the client with this number.
+    case work(UInt64, Outcome)
+
+    /// How work for a client ended.
+    enum Outcome: Sendable {
+        case done([Packet], Next)
+        case failed(VaultError)
+        /// The header is not the one that the keys were read from, or cannot be read any more.
+        case headerChanged(VaultError?)
+    }
+
+    /// What the client is in the middle of then.
+    enum Next: Sendable {
+        case rest
+        case give(ValueReader, UInt64)
+        case take(ValueWriter)
+        case list([RecordEntry])
+    }
+}

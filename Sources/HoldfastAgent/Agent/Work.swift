@@ -1,0 +1,59 @@
+internal import AgentMessages
+internal import SecretMemory
+internal import VaultCore
+
+/// What threads do for clients. Nothing here knows of sockets or of the lock.
+enum Work {
+    /// Runs a request, unless another process has changed the header since the vault was opened.
+    static func run(
+        _ vault: Vault, _ body: () throws -> ([Packet], Completion.Next)
+    ) -> Completion.Outcome {
+        do throws(VaultError) {
+            guard try vault.isHeaderCurrent() else { return .headerChanged(nil) }
+        } catch {
+            return error.code == .locked ? .failed(error) : .headerChanged(error)
+        }
+        do {
+            let (packets, next) = try body()
+            return .done(packets, next)
+        } catch { return .failed(.any(error)) }
+    }
+
+    /// The next piece of a value, and what ends it behind the last one.
+    static func give(_ reader: ValueReader, _ done: UInt64) throws -> ([Packet], Completion.Next) {
+        try reader.next { piece, isLast in
+            let total = done + UInt64(piece.byteCount)
+            var packets: [Packet] = []
+            if piece.byteCount > 0 {
+                let head = Reply.piece(0..<piece.byteCount).head(payload: piece.byteCount)
+                packets.append(try Packet(head, payload: piece))
+            }
+            guard isLast else { return (packets, .give(reader, total)) }
+            packets.append(try Packet(.finished(total)))
+            return (packets, .rest)
+        }
+    }
+
+    static func entries(_ vault: Vault, in collection: String?) throws -> [RecordEntry] {
+        try vault.records(in: collection).map { record in
+            guard let path = RecordPath(collection: record.collection, name: record.name) else {
+                throw VaultError(.damaged, "damaged: a record's name is too long")
+            }
+            return RecordEntry(
+                path: path, size: record.size, created: record.created, modified: record.modified,
+                isFile: record.isFile, isOpen: record.origin == .open)
+        }
+    }
+
+    /// As many of the entries as one message may have, from one of them on.
+    static func batch(_ entries: [RecordEntry], from start: Int) -> ArraySlice<RecordEntry> {
+        var size = 0
+        var end = start
+        while end < entries.count {
+            size += entries[end].encodedSize
+            guard size <= Frame.longestBody else { break }
+            end += 1
+        }
+        return entries[start..<end]
+    }
+}

@@ -1,0 +1,229 @@
+package import AgentMessages
+package import SecretMemory
+package import VaultCore
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// A connection to the agent of a home. One request at a time; calls wait for the agent, but not for ever.
+package struct AgentClient: ~Copyable {
+    private let socket: Int32
+
+    /// Seconds that the agent may take for an answer; an unlock has its turn and its key derivation to wait for.
+    static let patience = 60
+    static let unlockPatience = 600
+
+    /// - Parameters:
+    ///   - home: Path of the home.
+    ///   - runtime: The user's runtime folder, where there is one.
+    /// - Returns: Nil when no agent serves this home.
+    /// - Throws: `agentUnavailable` when the place of the socket is not safe, or another user listens there.
+    package init?(home: String, runtime: String?) throws(VaultError) {
+        let folder = unsafe open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { return nil }
+        defer { close(folder) }
+        let name = try Profile(home: folder).socketName
+        var found: Int32?
+        try SocketFolder.find(runtime: runtime, home: folder) { place throws(VaultError) in
+            guard try place.holds(name) else { return false }
+            found = try LocalSocket.connect(in: place, name: name, patience: AgentClient.patience)
+            return found != nil
+        }
+        guard let found else { return nil }
+        // Secrets go there: it must be ours.
+        guard let peer = Peer(found), peer.isSameUser else {
+            close(found)
+            throw .unavailable("another user listens on the agent's socket")
+        }
+        socket = found
+    }
+
+    deinit { close(socket) }
+
+    /// What the agent says of itself.
+    package borrowing func status() throws(VaultError) -> AgentStatus {
+        try send(.status)
+        guard case .status(let status) = try receiveReply() else { throw .unexpected }
+        return status
+    }
+
+    /// Version of the protocol, process and program of the agent.
+    package borrowing func hello() throws(VaultError) -> (version: UInt8, process: UInt32, program: String) {
+        try send(.hello(version: Frame.version))
+        guard case .welcome(let version, let process, let program) = try receiveReply() else { throw .unexpected }
+        return (version, process, program)
+    }
+
+    /// Opens the vault.
+    /// - Returns: Milliseconds until it locks when nobody uses it; nil for never.
+    /// - Throws: What unlocking throws, with what is left; `locked` when somebody locked it meanwhile.
+    package borrowing func unlock(
+        _ factor: Request.Factor, _ secret: borrowing SecretBytes, idle: UInt32? = nil, timeout: UInt32? = nil
+    ) throws(VaultError) -> UInt64? {
+        LocalSocket.setPatience(socket, seconds: AgentClient.unlockPatience)
+        defer { LocalSocket.setPatience(socket, seconds: AgentClient.patience) }
+        let request = Request.unlock(factor, idle: idle, timeout: timeout, secret: 0..<secret.count)
+        try secret.withBytes { bytes throws(VaultError) in try send(request, payload: bytes) }
+        guard case .unlocked(let locksIn) = try receiveReply() else { throw .unexpected }
+        return locksIn
+    }
+
+    /// Locks; the keys are gone when it returns.
+    package borrowing func lock() throws(VaultError) { try expectDone(.lock) }
+
+    /// Locks and ends the agent.
+    package borrowing func shutDown() throws(VaultError) { try expectDone(.shutDown) }
+
+    /// Asks for a sign of life.
+    package borrowing func ping() throws(VaultError) { try expectDone(.ping) }
+
+    /// Removes a record.
+    package borrowing func remove(_ path: RecordPath) throws(VaultError) { try expectDone(.remove(path)) }
+
+    /// Lends a value piece by piece. After an error the pieces before are genuine, but not all there is.
+    package borrowing func get(_ path: RecordPath, _ body: (RawSpan) throws -> Void) throws {
+        try send(.get(path))
+        var total: UInt64 = 0
+        var isFinished = false
+        while !isFinished {
+            try receive { reply, bytes in
+                switch reply {
+                case .piece(let range):
+                    total += UInt64(range.count)
+                    try body(bytes.extracting(range))
+                case .finished(let count):
+                    guard count == total else { throw VaultError.unexpected }
+                    isFinished = true
+                default: throw VaultError.unexpected
+                }
+            }
+        }
+    }
+
+    /// Stores a value of any size.
+    /// - Parameter source: Fills the span it is given and returns how many bytes it wrote; 0 ends the value. Asked only
+    ///   once the agent has agreed to take it.
+    /// - Returns: Its bytes.
+    package borrowing func put(
+        _ path: RecordPath, replacing: Bool, from source: (inout MutableRawSpan) throws -> Int
+    ) throws -> UInt64 {
+        try send(.put(path, replacing: replacing))
+        var piece: SecretBytes
+        do throws(SecretMemoryError) { piece = try SecretBytes(zeroed: Frame.longestPiece) } catch {
+            throw VaultError(error)
+        }
+        while true {
+            guard case .ready = try receiveReply() else { throw VaultError.unexpected }
+            let count = try piece.withMutableBytes { bytes in min(try source(&bytes), bytes.byteCount) }
+            if count <= 0 { break }
+            try piece.withBytes { bytes throws(VaultError) in
+                try send(.data(0..<count), payload: bytes.extracting(0..<count))
+            }
+        }
+        try send(.end)
+        guard case .finished(let total) = try receiveReply() else { throw VaultError.unexpected }
+        return total
+    }
+
+    /// The records of one collection, or of all.
+    package borrowing func list(_ collection: String?) throws(VaultError) -> [Vault.RecordInfo] {
+        try send(.list(collection: collection))
+        var records: [Vault.RecordInfo] = []
+        while true {
+            switch try receiveReply() {
+            case .records(let entries):
+                for entry in entries {
+                    records.append(
+                        Vault.RecordInfo(
+                            collection: entry.path.collection, name: entry.path.name, size: entry.size,
+                            created: entry.created, modified: entry.modified, isFile: entry.isFile,
+                            origin: entry.isOpen ? .open : .protected, isSealed: false))
+                }
+            case .finished(let count):
+                guard count == UInt64(records.count) else { throw .unexpected }
+                return records
+            default: throw .unexpected
+            }
+        }
+    }
+
+    private borrowing func expectDone(_ request: Request) throws(VaultError) {
+        try send(request)
+        guard case .done = try receiveReply() else { throw .unexpected }
+    }
+}
+
+extension AgentClient {
+    private borrowing func send(_ request: Request, payload: RawSpan = RawSpan()) throws(VaultError) {
+        let packet = try Packet(request.head(payload: payload.byteCount), payload: payload)
+        switch packet.send(to: socket) {
+        case true: return
+        case false: throw .silent
+        // It may have said why before it closed.
+        case nil: throw (try failure()) ?? .goneAway
+        }
+    }
+
+    private borrowing func failure() throws(VaultError) -> VaultError? {
+        _ = try receiveReply()
+        return nil
+    }
+
+    /// An answer that carries no value.
+    private borrowing func receiveReply() throws(VaultError) -> Reply {
+        do {
+            return try receive { reply, _ in reply }
+        } catch { throw .any(error) }
+    }
+
+    /// Lends an answer and its body. An answer that tells of a failure is thrown.
+    private borrowing func receive<R>(_ body: (Reply, RawSpan) throws -> R) throws -> R {
+        var head = try LocalBytes.secret(Frame.size)
+        try fill(&head)
+        let frame = try head.withBytes { bytes throws(VaultError) in
+            do throws(MessageError) {
+                let frame = try Frame(parsing: bytes)
+                try frame.expectReply()
+                return frame
+            } catch { throw VaultError(error) }
+        }
+        var content = try LocalBytes.secret(frame.bodySize)
+        try fill(&content)
+        return try content.withBytes { bytes in
+            let reply: Reply
+            do throws(MessageError) { reply = try Reply(frame, body: bytes) } catch { throw VaultError(error) }
+            if case .failure(let failure) = reply { throw VaultError(failure) }
+            return try body(reply, bytes)
+        }
+    }
+
+    private borrowing func fill(_ bytes: inout SecretBytes) throws(VaultError) {
+        let socket = socket
+        try bytes.withMutableBytes { bytes throws(VaultError) in
+            var count = 0
+            while count < bytes.byteCount {
+                let outcome = bytes.withPart(count..<bytes.byteCount) { LocalSocket.receive(socket, into: &$0) }
+                switch outcome {
+                case .moved(let more): count += more
+                case .wouldBlock: throw .silent
+                case .ended: throw .goneAway
+                }
+            }
+        }
+    }
+}
+
+enum LocalBytes {
+    static func secret(_ count: Int) throws(VaultError) -> SecretBytes {
+        do throws(SecretMemoryError) { return try SecretBytes(zeroed: count) } catch { throw VaultError(error) }
+    }
+}
+
+extension VaultError {
+    static let unexpected = VaultError(.agentProtocol, "the agent gave another answer than was asked for")
+    static let silent = VaultError.unavailable("the agent does not answer")
+    static let goneAway = VaultError.unavailable("the agent has ended")
+}

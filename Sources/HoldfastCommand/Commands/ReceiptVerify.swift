@@ -1,0 +1,120 @@
+internal import Holdfast
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+extension Command {
+    static let receiptVerify = Command(
+        "receipt", "verify", synonyms: ["check", "show"], summary: "verify the receipt of a wipe",
+        details: [
+            "Reads a receipt, verifies its signature, and shows what it says. Needs no vault and no network. With --key it "
+                + "also has to be signed with that key, which was shown when self-destruct was switched on or before the "
+                + "wipe; without, it is only known to be unchanged since it was signed.",
+            "The exit code is 5 when it is no receipt, was changed, or was signed with another key, and 1 when it says that "
+                + "something is still to be erased.",
+        ],
+        places: [Place(name: "FILE", kind: .file, help: "The receipt.")],
+        options: [Options.receiptKey.option, Options.json.option], run: verifyReceipt)
+}
+
+private func verifyReceipt(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let bytes = try ReceiptText.read(arguments[place: 0])
+    let key = arguments[Options.receiptKey]
+    let receipt = try vaultCall { try WipeReceipt(verifying: bytes, key: key) }
+    if arguments[Options.json] {
+        try Output.write(ReceiptText.json(receipt, isKeyGiven: key != nil))
+    } else {
+        try Output.write(ReceiptText.text(receipt, isKeyGiven: key != nil))
+    }
+    return receipt.isComplete ? .done : .failure
+}
+
+/// Receipts for people and programs.
+enum ReceiptText {
+    private static let largest = 1 << 16
+
+    static func read(_ path: String) throws(CommandError) -> [UInt8] {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            let number = errno
+            let exit: ExitCode = number == ENOENT ? .notFound : .failure
+            throw CommandError(exit, code: "input", "\(path): \(Descriptors.words(number))")
+        }
+        defer { close(descriptor) }
+        // One byte more than any receipt has shows that it is none.
+        var bytes = [UInt8](repeating: 0, count: largest + 1)
+        var count = 0
+        while count < bytes.count {
+            let got = unsafe bytes.withUnsafeMutableBytes { buffer in
+                unsafe pread(
+                    descriptor, buffer.baseAddress.map { unsafe $0 + count }, buffer.count - count, off_t(count))
+            }
+            if got == 0 { break }
+            guard got > 0 else {
+                if errno == EINTR { continue }
+                throw .failure("input", "\(path): \(Descriptors.words(errno))")
+            }
+            count += got
+        }
+        return Array(bytes[..<count])
+    }
+
+    static func text(_ receipt: WipeReceipt, isKeyGiven: Bool) -> String {
+        let facts = [
+            ("vault", receipt.vault.description), ("destroyed", cause(receipt.cause)),
+            ("begun", Format.localTime(milliseconds: Int64(clamping: receipt.begun)) + " by this machine's clock then"),
+            ("ended", Format.localTime(milliseconds: Int64(clamping: receipt.ended))),
+            ("complete", receipt.isComplete ? "yes" : "no, something is still to be erased"),
+            (
+                "left alone",
+                Format.count(receipt.strangers, "name") + " in the folder that "
+                    + (receipt.strangers == 1 ? "is" : "are") + " not the vault's"
+            ),
+            ("key", receipt.publicKey), ("key made", origin(receipt.keyOrigin)),
+            (
+                "signature",
+                isKeyGiven ? "right, by the key that was given" : "right, by the key above; --key tells whose it is"
+            ),
+        ]
+        var table = Table(["TARGET", "RESULT", "ERASED"], rightAligned: [2])
+        for item in receipt.items { table.append([item.target.description, item.result.name, "\(item.count)"]) }
+        let notClaimed = WipeReceipt.notClaimed.map { "- \($0)\n" }.joined()
+        return Facts.text(facts) + "\n" + table.text + "\nNot claimed:\n" + notClaimed
+    }
+
+    private static func cause(_ cause: WipeCause) -> String {
+        switch cause {
+        case .attempts: "because wrong passcodes reached the limit"
+        case .owner: "because its owner asked for it"
+        }
+    }
+
+    private static func origin(_ origin: WipeReceipt.KeyOrigin) -> String {
+        switch origin {
+        case .enabled: "when self-destruct was switched on"
+        case .wipe: "for this receipt"
+        }
+    }
+
+    static func json(_ receipt: WipeReceipt, isKeyGiven: Bool = false) -> JSON {
+        let items = receipt.items.map { item in
+            JSON.object([
+                "target": .text(item.target.description), "result": .text(item.result.name),
+                "count": .integer(Int64(item.count)),
+            ])
+        }
+        let time = { (milliseconds: UInt64) -> JSON in
+            Format.timestamp(milliseconds: Int64(clamping: milliseconds)).map { .text($0) } ?? .null
+        }
+        return .object([
+            "vault": .text(receipt.vault.description), "cause": .text(receipt.cause.name), "begun": time(receipt.begun),
+            "ended": time(receipt.ended), "isComplete": .boolean(receipt.isComplete),
+            "leftAlone": .integer(Int64(receipt.strangers)), "targets": .array(items),
+            "notClaimed": .array(WipeReceipt.notClaimed.map { .text($0) }), "key": .text(receipt.publicKey),
+            "keyOrigin": .text(receipt.keyOrigin.rawValue), "isKeyGiven": .boolean(isKeyGiven),
+        ])
+    }
+}

@@ -1,0 +1,66 @@
+internal import AgentMessages
+internal import Holdfast
+internal import HoldfastAgent
+
+extension Command {
+    static let unlock = Command(
+        "unlock", synonyms: ["open", "login"], summary: "open the vault until it is locked again",
+        details: [
+            "Asks for the passcode and gives it to the vault's agent, which is started where none runs. While the agent is "
+                + "unlocked, put, get, list, rm and status use it and ask for nothing; they never start it.",
+            "It locks when nobody used it for 15 minutes, 12 hours after it was unlocked, with holdfast lock, and when "
+                + "the passcode or the rules of the vault are changed. A time in the vault's own rules is the longest "
+                + "that --idle can ask for.",
+        ],
+        options: [Options.idle.option, Options.timeout.option, Options.json.option] + Options.unlocking,
+        run: unlockVault)
+}
+
+private func unlockVault(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let input = SecretInput(arguments)
+    guard !Unlocking.usesPhrase(arguments) || arguments[Options.passcodeDescriptor] == nil else {
+        throw .usage("either the passcode or the recovery phrase opens the vault; give one of them")
+    }
+    if Unlocking.usesPhrase(arguments) { try input.requirePhraseSource() } else { try input.requirePasscodeSource() }
+    let vault = try Unlocking.find(arguments)
+    let locksIn: UInt64?
+    if Unlocking.usesPhrase(arguments) {
+        let phrase = try input.phrase()
+        locksIn = try phrase.withText { text throws(CommandError) in
+            try unlock(arguments, .recoveryPhrase, text)
+        }
+    } else {
+        try Unlocking.refuseEarly(vault)
+        let passcode = try input.passcode()
+        locksIn = try passcode.withBytes { bytes throws(CommandError) in try unlock(arguments, .passcode, bytes) }
+    }
+    if arguments[Options.json] {
+        try Output.write(
+            .object([
+                "isUnlocked": .boolean(true), "locksInSeconds": locksIn.map { .count($0 / 1000) } ?? .null,
+            ]))
+    } else {
+        try Output.write("unlocked\(AgentAccess.until(locksIn))\n")
+    }
+    return .done
+}
+
+private func unlock(
+    _ arguments: Arguments, _ factor: Request.Factor, _ secret: RawSpan
+) throws(CommandError) -> UInt64? {
+    let home = try HomeFolder.absolutePath(arguments)
+    let runtime = try HomeFolder.runtime()
+    let (idle, timeout) = (arguments[Options.idle].map(UInt32.init), arguments[Options.timeout].map(UInt32.init))
+    return try PassingNote.show("Unlocking ...") { () throws(CommandError) in
+        try vaultCall {
+            let secret = try SecretBytes(copying: secret)
+            let found = try AgentLaunch.connect(
+                home: home, runtime: runtime, program: AgentCommand.program,
+                arguments: AgentCommand.arguments(home: home))
+            switch consume found {
+            case .running(let agent): return try agent.unlock(factor, secret, idle: idle, timeout: timeout)
+            case .started(let agent, _): return try agent.unlock(factor, secret, idle: idle, timeout: timeout)
+            }
+        }
+    }
+}

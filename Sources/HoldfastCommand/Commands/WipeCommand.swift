@@ -1,0 +1,116 @@
+internal import Holdfast
+
+extension Command {
+    static let wipe = Command(
+        "wipe", synonyms: ["destroy", "erase", "shred"], summary: "destroy the vault",
+        details: [
+            "Destroys the vault at once: first its keys, so that nothing can be read any more whatever happens next, then "
+                + "everything else. Nothing brings it back but a backup. Needs the passcode or the recovery phrase, and a "
+                + "word typed on the terminal. When it is stopped on the way, the next command that touches the vault "
+                + "finishes it.",
+            "Leaves a signed receipt in the folder that says what was erased and what is not claimed, and prints the public "
+                + "key to verify it with before anything is erased.",
+            "--dry-run only tells what would be erased, and asks for nothing.",
+        ],
+        options: [
+            Options.dryRun.option, Options.yes.option, Options.receipt.option, Options.json.option,
+        ] + Options.unlocking,
+        run: wipeVault)
+}
+
+private func wipeVault(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    if arguments[Options.dryRun] { return try showPlan(arguments) }
+    let input = SecretInput(arguments)
+    let usesPhrase = Unlocking.usesPhrase(arguments)
+    guard !usesPhrase || arguments[Options.passcodeDescriptor] == nil else {
+        throw .usage("either the passcode or the recovery phrase is asked for; give one of them")
+    }
+    if usesPhrase { try input.requirePhraseSource() } else { try input.requirePasscodeSource() }
+    try Confirmation.require(arguments)
+    let vault = try Unlocking.find(arguments)
+    if !usesPhrase { try Unlocking.refuseEarly(vault) }
+    let path = try vaultCall { try vault.status() }.path
+    let copy = try arguments[Options.receipt].map { path throws(CommandError) in try ReceiptCopy(path, home: vault) }
+    try Confirmation.ask(
+        arguments, "This destroys the vault in \(path) with all that is in it. Nothing brings it back but a backup.",
+        word: "destroy")
+    let report = try HeldSignals.during { () throws(CommandError) in
+        try wipe(vault, input, usesPhrase, arguments)
+    }
+    guard let receipt = report.receipt, report.isFinished else {
+        throw CommandError(.failure, code: "wiped", report.summary)
+    }
+    try copy?.write(receipt)
+    if arguments[Options.json] {
+        try Output.write(
+            .object(["receiptPath": .text(report.receiptPath), "receipt": ReceiptText.json(receipt)]))
+    } else {
+        try Output.write(
+            "destroyed; what was erased is in \(Escaping.sentence(report.receiptPath)) (holdfast receipt verify)\n")
+    }
+    return .done
+}
+
+private func wipe(
+    _ vault: Vault, _ input: SecretInput, _ usesPhrase: Bool, _ arguments: Arguments
+) throws(CommandError) -> Vault.WipeReport {
+    // Before anything is erased, so that a receipt found later can be told from a forged one.
+    let announce = { (key: Vault.WipeReceiptKey) throws(VaultError) in
+        let line = "receipt key: \(key.publicKey)\n"
+        do throws(CommandError) {
+            if arguments[Options.json] {
+                Output.note("receipt key: \(key.publicKey)")
+            } else {
+                try Output.write(line)
+            }
+        } catch { throw VaultError(.inputOutput, "\(error.message); nothing was erased") }
+    }
+    if usesPhrase {
+        let phrase = try input.phrase()
+        return try vaultCall { try vault.wipe(phrase: phrase, announce: announce) }
+    }
+    let passcode = try input.passcode()
+    return try PassingNote.show("Checking the passcode ...") { () throws(CommandError) in
+        try vaultCall { try vault.wipe(passcode: passcode, spending: vault.burnAttempt(), announce: announce) }
+    }
+}
+
+private func showPlan(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let vault = try Unlocking.find(arguments)
+    let plan = try vaultCall { try vault.wipePlan() }
+    if arguments[Options.json] {
+        let steps = plan.steps.map { step in
+            JSON.object([
+                "target": .text(step.target.description), "what": .text(step.what),
+                "method": .text(step.method.rawValue),
+                "files": .integer(Int64(step.files)), "bytes": .count(step.bytes),
+            ])
+        }
+        try Output.write(
+            .object(["steps": .array(steps), "leftAlone": .array(plan.strangers.map { .text($0) })]))
+        return .done
+    }
+    var table = Table(["TARGET", "WHAT", "FILES", "SIZE", "HOW"], rightAligned: [2, 3])
+    for step in plan.steps {
+        table.append([
+            step.target.description, step.what, "\(step.files)", Format.size(step.bytes), step.method.words,
+        ])
+    }
+    try Output.write(table.text)
+    if !plan.strangers.isEmpty {
+        try Output.write("left alone: \(plan.strangers.map(Escaping.name).joined(separator: ", "))\n")
+    }
+    try Output.write("nothing was erased\n")
+    return .done
+}
+
+extension WipePlan.Method {
+    fileprivate var words: String {
+        switch self {
+        case .overwritten: "overwritten, then removed"
+        case .removed: "removed; unreadable without the keys"
+        case .byApp: "erased by the app"
+        case .waiting: "erased when its app starts"
+        }
+    }
+}

@@ -1,0 +1,80 @@
+internal import AgentMessages
+internal import Holdfast
+internal import HoldfastAgent
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// How commands reach the agent of their vault.
+enum AgentAccess {
+    /// How far a command is with the agent: from some point on it cannot do without it any more.
+    struct Session {
+        /// Part of the value has been taken or written: another way would take or write it twice.
+        var hasBegun = false
+        /// The request changes the vault: whether it was done is not known when the agent goes away.
+        var changes = false
+    }
+
+    /// Runs a command through the agent where it is there and unlocked.
+    /// - Returns: Nil where the command has to open the vault by itself: there is no agent, it is locked, it cannot be
+    ///   used, or the command line says with what to open the vault.
+    static func use<R>(
+        _ arguments: Arguments, _ body: (borrowing AgentClient, inout Session) throws -> R
+    ) throws(CommandError) -> R? {
+        guard arguments[Options.passcodeDescriptor] == nil, !Unlocking.usesPhrase(arguments) else { return nil }
+        var session = Session()
+        do {
+            guard let agent = try connect(arguments) else { return nil }
+            return try body(agent, &session)
+        } catch let error as VaultError {
+            switch error.code {
+            case .locked where !session.hasBegun: return nil
+            case .agentUnavailable where !session.hasBegun && !session.changes,
+                .agentProtocol where !session.hasBegun && !session.changes:
+                Output.note("\(error.reason); opening the vault without the agent")
+                return nil
+            default: throw CommandError(error)
+            }
+        } catch { throw CommandError(error) }
+    }
+
+    /// Nil when no agent serves the home.
+    static func connect(_ arguments: Arguments) throws -> AgentClient? {
+        try AgentClient(home: HomeFolder.path(arguments), runtime: HomeFolder.runtime())
+    }
+
+    /// What is known of an agent.
+    enum Status {
+        case none
+        case running(AgentStatus)
+        case unreachable(String)
+
+        var json: JSON {
+            guard case .running(let status) = self else { return .null }
+            return .object([
+                "process": .integer(Int64(status.process)), "isUnlocked": .boolean(status.isUnlocked),
+                "locksInSeconds": status.locksIn.map { .count($0 / 1000) } ?? .null,
+            ])
+        }
+    }
+
+    static func status(_ arguments: Arguments) -> Status {
+        do {
+            guard let agent = try connect(arguments) else { return .none }
+            return .running(try agent.status())
+        } catch { return .unreachable(CommandError(error).message) }
+    }
+
+    /// `, locks at 17:32 when it is not used`.
+    static func until(_ milliseconds: UInt64?) -> String {
+        guard let milliseconds else { return "" }
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        let now = Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+        let instant = Format.localTime(milliseconds: now + Int64(clamping: min(milliseconds, 1 << 40)))
+        return ", locks at \(instant.suffix(5)) when it is not used"
+    }
+}

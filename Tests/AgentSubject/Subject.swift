@@ -1,0 +1,61 @@
+import Glibc
+import HoldfastAgent
+import SecretMemory
+import Synchronization
+import VaultCore
+
+/// An agent with cheap key derivation whose clock is moved by the test: eight bytes on standard input, little-endian, are
+/// milliseconds that passed. It ends with its input, so that no test leaves one behind.
+///
+/// Usage: AgentSubject HOME RUNTIME|- IDLE|- TIMEOUT|- PATIENCE. Standard output: `ready`, or the code of an error.
+@main enum Subject {
+    static func main() {
+        let words = CommandLine.arguments
+        guard words.count == 6, let patience = UInt64(words[5]) else { exit(2) }
+        ProcessHardening.apply()
+        do throws(VaultError) {
+            let clock = PipeClock()
+            var settings = AgentSettings(
+                home: words[1], runtime: words[2] == "-" ? nil : words[2], idle: UInt32(words[3]),
+                timeout: UInt32(words[4]), program: "test", vault: .costsForTests(clock: clock))
+            settings.messagePatience = patience
+            let agent = try Agent(settings, clock: clock)
+            say("ready")
+            agent.run()
+        } catch {
+            say("\(error.code)")
+            exit(1)
+        }
+    }
+
+    private static func say(_ line: String) {
+        let bytes = Array((line + "\n").utf8)
+        _ = unsafe write(STDOUT_FILENO, bytes, bytes.count)
+    }
+}
+
+/// Starts where the tests' own clocks start.
+final class PipeClock: AgentClock {
+    private let milliseconds = Mutex<UInt64>(1_000_000)
+
+    init() { _ = fcntl(STDIN_FILENO, F_SETFL, O_NONBLOCK) }
+
+    var descriptor: Int32? { STDIN_FILENO }
+
+    func now() -> BootInstant {
+        BootInstant(bootID: [UInt8](repeating: 1, count: 16), milliseconds: milliseconds.withLock { $0 })
+    }
+
+    /// What is due is looked at whenever the agent wakes.
+    func arm(_ instant: BootInstant?) {}
+
+    func drain() {
+        var more: UInt64 = 0
+        while true {
+            let count = unsafe read(STDIN_FILENO, &more, 8)
+            if count == 0 { _exit(3) }  // the test has gone
+            guard count == 8 else { return }
+            milliseconds.withLock { $0 += UInt64(littleEndian: more) }
+        }
+    }
+}

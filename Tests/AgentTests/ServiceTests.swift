@@ -1,0 +1,171 @@
+import AgentMessages
+import Cryptography
+import Foundation
+import HoldfastAgent
+import Testing
+import VaultCore
+
+/// What an agent does for its clients.
+@Suite struct ServiceTests {
+    @Test func everythingGoesThroughIt() throws {
+        let agent = try TestAgent(Scratch())
+        #expect(try !agent.status().isUnlocked)
+        #expect(errorCode { _ = try agent.get("name") } == .locked)
+        #expect(errorCode { try agent.put([1], "name") } == .locked)
+        #expect(try agent.unlock() == 900_000)
+        let status = try agent.status()
+        #expect(status.isUnlocked && status.process == UInt32(agent.pid) && status.locksIn == 900_000)
+        try agent.put([1, 2, 3], "name")
+        try agent.put([], "nothing", "c")
+        #expect(try agent.get("name") == [1, 2, 3])
+        #expect(try agent.get("nothing", "c").isEmpty)
+        #expect(errorCode { try agent.put([4], "name") } == .recordExists)
+        try agent.put([4], "name", replacing: true)
+        #expect(try agent.get("name") == [4])
+        let client = try agent.client()
+        let records = try client.list(nil)
+        #expect(records.map(\.name) == ["nothing", "name"])
+        #expect(try client.list("c").map(\.name) == ["nothing"])
+        #expect(records[1].size == 1 && !records[1].isFile && records[1].created > 0)
+        let other = try agent.scratch.vault()
+        let passcode = try secret("right")
+        try other.unlock(passcode: passcode, spending: other.burnAttempt())
+        #expect(try other.records() == records)
+        try client.remove(path("name"))
+        #expect(errorCode { try client.remove(path("name")) } == .recordNotFound)
+        #expect(errorCode { _ = try agent.get("name") } == .recordNotFound)
+        try client.ping()
+        #expect(try client.hello().program == "test")
+        try client.lock()
+        #expect(try !client.status().isUnlocked)
+        #expect(errorCode { _ = try agent.get("nothing", "c") } == .locked)
+        #expect(errorCode { _ = try client.list(nil) } == .locked)
+    }
+
+    @Test("size", arguments: [65_535, 65_536, 65_537, 1 << 20, (1 << 20) + 1, 20_000_000])
+    func valuesOfAnySize(_ size: Int) throws {
+        let agent = try TestAgent(Scratch())
+        try agent.unlock()
+        let bytes = pattern(size)
+        try agent.put(bytes, "big")
+        #expect(try agent.get("big") == bytes)
+        let memory = try String(contentsOfFile: "/proc/\(agent.pid)/status", encoding: .utf8)
+        let peak = memory.split(separator: "\n").first { $0.hasPrefix("VmHWM") }
+        if let peak, let size = Int(peak.filter(\.isNumber)) { #expect(size < 200_000, "\(peak)") }
+    }
+
+    @Test func longListsComeInParts() throws {
+        let scratch = try Scratch()
+        let vault = try scratch.vault()
+        let passcode = try secret("right")
+        try vault.unlock(passcode: passcode, spending: vault.burnAttempt())
+        let names = (0..<3000).map { String(repeating: "n", count: 200) + "\($0)" }
+        let empty: [UInt8] = []
+        try vault.write { session in
+            for name in names { try session.put(unsafe empty.span.bytes, for: name) }
+        }
+        let agent = try TestAgent(scratch)
+        try agent.unlock()
+        let client = try agent.client()
+        #expect(Set(try client.list(nil).map(\.name)) == Set(names))
+        #expect(try client.list("none").isEmpty)
+    }
+
+    @Test func thePhraseOpensItToo() throws {
+        let scratch = try Scratch(vault: false)
+        let passcode = try secret("right")
+        let phrase = try Vault.create(at: scratch.home, passcode: passcode, settings: scratch.settings)
+        let agent = try TestAgent(scratch)
+        let client = try agent.client()
+        let nonsense = try secret("not a phrase at all")
+        #expect(
+            errorCode { _ = try client.unlock(.recoveryPhrase, nonsense) } == VaultError.Code("malformedPhrase"))
+        try phrase.withText { text in
+            let text = try secret(String(decoding: text.array, as: UTF8.self))
+            #expect(try client.unlock(.recoveryPhrase, text) == 900_000)
+        }
+        #expect(try agent.status().isUnlocked)
+    }
+
+    /// A wrong passcode while the lock is open costs an attempt like any other and changes nothing else.
+    @Test func aWrongPasscodeNeverLocksOrOpens() throws {
+        let agent = try TestAgent(Scratch())
+        #expect(errorCode { try agent.unlock("wrong") } == .wrongPasscode)
+        #expect(try !agent.status().isUnlocked)
+        #expect(try agent.scratch.vault().status().refusedAttempts == 1)
+        try agent.unlock()
+        #expect(try agent.scratch.vault().status().refusedAttempts == 0)
+        #expect(errorCode { try agent.unlock("wrong too") } == .wrongPasscode)
+        #expect(try agent.status().isUnlocked)
+        #expect(try agent.scratch.vault().status().remainingAttempts == 4)
+    }
+
+    /// Passcode, rules or keys were changed beside it: whoever opened the vault before must open it again.
+    @Test func aChangedHeaderLocks() throws {
+        let agent = try TestAgent(Scratch())
+        try agent.unlock()
+        try agent.put([1], "name")
+        let other = try agent.scratch.vault()
+        let old = try secret("right")
+        let new = try secret("new")
+        try other.changePasscode(from: old, spending: other.burnAttempt(), to: new)
+        #expect(try agent.status().isUnlocked, "it is noticed by the next request")
+        #expect(errorCode { _ = try agent.get("name") } == .locked)
+        #expect(try !agent.status().isUnlocked)
+        #expect(errorCode { try agent.unlock("right") } == .wrongPasscode)
+        try agent.unlock("new")
+        #expect(try agent.get("name") == [1])
+    }
+
+    @Test func anAgentOfARemovedHomeEnds() throws {
+        let agent = try TestAgent(Scratch())
+        try agent.unlock()
+        let client = try agent.client()
+        try FileManager.default.removeItem(atPath: agent.home)
+        // The folder cannot be asked for its socket any more; who is connected already can.
+        #expect(errorCode { try client.remove(path("name")) } == .noVault)
+        #expect(agent.waitForEnd() == 0)
+    }
+
+    /// Two at once, one after another, one killed: always exactly one, and the next is not hindered by what is left.
+    @Test func oneForEachHome() throws {
+        let scratch = try Scratch()
+        try scratch.makeVault(at: scratch.path + "/second", passcode: "other")
+        let first = try TestAgent(scratch)
+        #expect(throws: TestAgent.Refused(code: "agentRunning")) { _ = try TestAgent(scratch) }
+        #expect(throws: TestAgent.Refused(code: "agentRunning")) { _ = try TestAgent(scratch, inHome: true) }
+        let second = try TestAgent(scratch, home: scratch.path + "/second")
+        try first.unlock()
+        #expect(try !second.status().isUnlocked)
+        try second.unlock("other")
+        try first.put([1], "name")
+        try second.put([2], "name")
+        #expect(try first.get("name") == [1])
+        #expect(try second.get("name") == [2])
+        first.kill()
+        #expect(try second.get("name") == [2])
+        #expect(FileManager.default.fileExists(atPath: first.socketPath))
+        #expect(try isAbsent(first))
+        let third = try TestAgent(scratch)
+        #expect(try !third.status().isUnlocked)
+        #expect(errorCode { _ = try third.get("name") } == .locked)
+        try third.unlock()
+        #expect(try third.get("name") == [1])
+        #expect(third.end(with: SIGTERM) == 0)
+        #expect(!FileManager.default.fileExists(atPath: third.socketPath))
+        #expect(second.end(with: SIGINT) == 0)
+        // The same home by another path.
+        try FileManager.default.createSymbolicLink(
+            atPath: scratch.path + "/link", withDestinationPath: scratch.home)
+        let fourth = try TestAgent(scratch)
+        #expect(throws: TestAgent.Refused(code: "agentRunning")) {
+            _ = try TestAgent(scratch, home: scratch.path + "/link")
+        }
+        let client = try #require(try AgentClientBox(home: scratch.path + "/link", runtime: scratch.runtime))
+        #expect(try client.client.status().process == UInt32(fourth.pid))
+    }
+
+    private func isAbsent(_ agent: TestAgent) throws -> Bool {
+        try AgentClientBox(home: agent.home, runtime: agent.runtime) == nil
+    }
+}

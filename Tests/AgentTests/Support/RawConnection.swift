@@ -1,0 +1,70 @@
+import AgentMessages
+import Foundation
+import Testing
+
+/// A connection over which anything can be sent.
+final class RawConnection {
+    let socket: Int32
+
+    init(_ path: String) throws {
+        socket = Foundation.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        try #require(socket >= 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        // The scratch folder's path may be too long for an address.
+        let folder = unsafe open(URL(fileURLWithPath: path).deletingLastPathComponent().path, O_RDONLY)
+        defer { close(folder) }
+        let short = Array("/proc/self/fd/\(folder)/\(URL(fileURLWithPath: path).lastPathComponent)".utf8)
+        try #require(bytes.count > 0 && short.count < 108)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { target in
+            for (index, byte) in short.enumerated() { unsafe target[index] = byte }
+        }
+        let connected = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                unsafe connect(socket, pointer, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard connected == 0 else {
+            close(socket)
+            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+        }
+    }
+
+    deinit { close(socket) }
+
+    /// - Returns: Whether all of it was taken; the agent may have closed.
+    @discardableResult
+    func send(_ bytes: [UInt8]) -> Bool {
+        unsafe Foundation.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
+    }
+
+    /// The next message; nil when the agent closes.
+    func receive() throws -> Reply? {
+        guard let head = read(Frame.size) else { return nil }
+        let frame = try unsafe Frame(parsing: head.span.bytes)
+        let body = try #require(read(frame.bodySize))
+        return try unsafe Reply(frame, body: body.span.bytes)
+    }
+
+    private func read(_ count: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var done = 0
+        while done < count {
+            let got = unsafe bytes.withUnsafeMutableBytes {
+                unsafe recv(socket, $0.baseAddress! + done, count - done, 0)
+            }
+            guard got > 0 else { return nil }
+            done += got
+        }
+        return bytes
+    }
+}
+
+extension Reply {
+    /// The code of a failure.
+    var code: String? {
+        if case .failure(let failure) = self { return failure.code }
+        return nil
+    }
+}

@@ -1,0 +1,236 @@
+import Foundation
+import Testing
+
+/// unlock, lock, and the commands that use the agent: the real binary, real processes, real costs.
+@Suite struct AgentCommandTests {
+    @Test func theCommandsGoThroughIt() throws {
+        let sandbox = try AgentSandbox()
+        let none = try sandbox.run("get", "greeting")
+        #expect(none.code == 2 && none.errors.contains("there is no terminal"), "\(none.errors)")
+        #expect(try sandbox.run("lock").code == 0, "nothing to lock is fine")
+        #expect(try sandbox.agent() == nil, "no command but unlock starts one")
+
+        let unlocked = try sandbox.run("unlock", "--json", passcode: Prepared.passcode)
+        #expect(unlocked.code == 0, "\(unlocked.errors)")
+        #expect(try unlocked.json()["isUnlocked"] as? Bool == true)
+        let seconds = try #require(try unlocked.json()["locksInSeconds"] as? Int)
+        #expect((890...900).contains(seconds))
+        let agent = try #require(try sandbox.agent())
+        #expect(agent["isUnlocked"] as? Bool == true)
+        #expect(try sandbox.run("status").text.contains("unlocked, locks at "))
+
+        #expect(try sandbox.run("get", "greeting").text == Prepared.greeting)
+        #expect(try sandbox.run("get", "big", "--collection", "files").output == Prepared.big)
+        let put = try sandbox.run("put", "new", input: .file(sandbox.file("value".utf8)))
+        #expect(put.code == 0 && put.output.isEmpty && put.errors.isEmpty, "\(put.errors)")
+        #expect(try sandbox.run("get", "new").text == "value")
+        #expect(try sandbox.run("put", "large", input: .file(sandbox.file(Prepared.big))).code == 0)
+        #expect(try sandbox.run("get", "large").output == Prepared.big)
+        let list = try sandbox.run("list", "--json").json()["records"] as? [[String: Any]]
+        #expect(list?.compactMap { $0["name"] as? String } == ["greeting", "large", "new", "big"])
+        #expect(try sandbox.run("list", "--collection", "files").text.hasPrefix("files\tbig\t3000001\t"))
+        #expect(try sandbox.run("rm", "new").code == 0)
+        let gone = try sandbox.run("get", "new")
+        #expect(gone.code == 6 && gone.errors.contains("there is no record \"new\""), "\(gone.errors)")
+        #expect(try sandbox.run("rm", "new").code == 6)
+
+        let locked = try sandbox.run("lock")
+        #expect(locked.code == 0 && locked.output.isEmpty && locked.errors.isEmpty)
+        #expect(try sandbox.agent()?["isUnlocked"] as? Bool == false)
+        #expect(try sandbox.run("status").text.contains("runs, locked"))
+        for words in [["get", "greeting"], ["list"], ["rm", "greeting"], ["put", "x"]] {
+            let refused = try sandbox.run(raw: words.map { Array($0.utf8) })
+            #expect(refused.code == 2 && refused.errors.contains("there is no terminal"), "\(words) \(refused.errors)")
+        }
+        // Beside it, with the passcode, everything goes as without it.
+        #expect(try sandbox.run("get", "greeting", passcode: Prepared.passcode).text == Prepared.greeting)
+        #expect(try sandbox.agent()?["isUnlocked"] as? Bool == false)
+        #expect(try sandbox.run("lock", "--shut-down").code == 0)
+        #expect(try sandbox.agent() == nil)
+    }
+
+    @Test func aRefusedValueIsNotRead() throws {
+        let sandbox = try AgentSandbox()
+        #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)
+        let input = unsafe open(try sandbox.file("another".utf8), O_RDONLY)
+        defer { close(input) }
+        let refused = try sandbox.run("put", "greeting", input: .ours(input))
+        #expect(refused.code == 1 && refused.errors.contains("\"greeting\" already; --replace replaces it"))
+        #expect(lseek(input, 0, SEEK_CUR) == 0, "standard input was read though the value was refused")
+        #expect(try sandbox.run("put", "greeting", "--replace", input: .ours(input)).code == 0)
+        #expect(try sandbox.run("get", "greeting").text == "another")
+        let closed = try sandbox.run("get", "greeting", descriptors: [1: .terminal("/dev/full")])
+        #expect(closed.code == 1 && closed.errors.contains("writing to standard output"), "\(closed.errors)")
+    }
+
+    @Test func refusalsSayWhatIsLeft() throws {
+        let sandbox = try AgentSandbox()
+        let wrong = try sandbox.run("unlock", "--json", passcode: "wrong")
+        #expect(wrong.code == 3)
+        #expect(try wrong.jsonError()["code"] as? String == "wrongPasscode")
+        #expect(try wrong.jsonError()["remainingAttempts"] as? Int == 4)
+        let beside = try sandbox.run("get", "greeting", passcode: "another")
+        #expect(beside.code == 3 && beside.errors.contains("3 attempts remain"), "\(beside.errors)")
+        let third = try sandbox.run("unlock", passcode: "a third")
+        #expect(third.code == 3 && third.errors.contains("2 attempts remain, the next one in 30 s"), "\(third.errors)")
+        let delayed = try sandbox.run("unlock", "--json", passcode: Prepared.passcode)
+        #expect(delayed.code == 4)
+        #expect(try delayed.jsonError()["code"] as? String == "delayed")
+        // The phrase opens, and gives the attempts back.
+        let phrase = try sandbox.file((try Prepared.shared().phrase + "\n").utf8)
+        let opened = try sandbox.run("unlock", "--phrase-fd", "4", descriptors: [4: .file(phrase)])
+        #expect(opened.code == 0, "\(opened.errors)")
+        #expect(try sandbox.run("get", "greeting").text == Prepared.greeting)
+        #expect(try sandbox.run("status", "--json").json()["remainingAttempts"] as? Int == 5)
+    }
+
+    @Test func aKilledAgentMeansLocked() throws {
+        let sandbox = try AgentSandbox()
+        #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)
+        let first = try #require(try sandbox.agent()?["process"] as? Int)
+        kill(pid_t(first), SIGKILL)
+        sandbox.awaitEnd(of: first)
+        #expect(try sandbox.agent() == nil)
+        #expect(try sandbox.run("get", "greeting").code == 2)
+        #expect(try sandbox.run("lock").code == 0)
+        #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)
+        #expect(try sandbox.agent()?["process"] as? Int != first)
+        #expect(try sandbox.run("get", "greeting").text == Prepared.greeting)
+    }
+
+    @Test func twoStartersGetOneAgent() throws {
+        let sandbox = try AgentSandbox()
+        let children = try (0..<4).map { index in
+            try Child(
+                raw: ["unlock", "--passcode-fd=3"].map { Array($0.utf8) },
+                descriptors: [
+                    3: .file(sandbox.file((Prepared.passcode + "\n").utf8)), 2: .output(sandbox.path + "/\(index)"),
+                ],
+                environment: sandbox.variables)
+        }
+        for (index, child) in children.enumerated() {
+            let code = child.wait()
+            let errors = String(decoding: try sandbox.bytes("\(index)"), as: UTF8.self)
+            #expect(code == 0, "\(errors)")
+        }
+        let sockets = try FileManager.default.contentsOfDirectory(atPath: sandbox.path + "/runtime/holdfast")
+        #expect(sockets.count == 1)
+        #expect(try sandbox.run("get", "greeting").text == Prepared.greeting)
+    }
+
+    @Test func anUnsafePlaceIsNotUsed() throws {
+        let sandbox = try AgentSandbox()
+        let folder = sandbox.path + "/runtime/holdfast"
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
+        let refused = try sandbox.run("unlock", passcode: Prepared.passcode)
+        #expect(refused.code == 1 && refused.errors.contains("can be entered by other users"), "\(refused.errors)")
+        #expect(try sandbox.run("status").text.contains("cannot be asked"))
+        // Others do without it, and say so.
+        let beside = try sandbox.run("get", "greeting")
+        #expect(beside.code == 2 && beside.errors.contains("opening the vault without the agent"), "\(beside.errors)")
+        #expect(try sandbox.run("get", "greeting", passcode: Prepared.passcode).text == Prepared.greeting)
+    }
+
+    /// Nothing of its starter stays with it: no descriptor, no folder, no argument that says more than where the vault is.
+    @Test func aStartedAgentKeepsNothingOfItsStarter() throws {
+        let sandbox = try AgentSandbox()
+        var ends: [Int32] = [-1, -1]
+        try #require(unsafe pipe(&ends) == 0)
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        defer { close(ends[0]) }
+        let unlocked = try sandbox.run(
+            "unlock", passcode: Prepared.passcode, descriptors: [9: .ours(ends[1]), 10: .ours(ends[1])])
+        close(ends[1])
+        #expect(unlocked.code == 0)
+        var byte: UInt8 = 0
+        var waiting = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
+        #expect(unsafe poll(&waiting, 1, 60_000) == 1, "the agent holds a descriptor of its starter open")
+        #expect(unsafe read(ends[0], &byte, 1) == 0)
+        let agent = try #require(try sandbox.agent()?["process"] as? Int)
+        let line = try Data(contentsOf: URL(fileURLWithPath: "/proc/\(agent)/cmdline")).split(separator: 0)
+        #expect(
+            line.map { String(decoding: $0, as: UTF8.self) } == [
+                "holdfast", "agent", "--report", "--home=\(sandbox.home)",
+            ])
+        if geteuid() == 0 {  // the process is closed to its own user
+            let folder = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(agent)/cwd")
+            #expect(folder == "/")
+        }
+    }
+
+    @Test func inTheForegroundItSaysWhyItCannotStart() throws {
+        let sandbox = try AgentSandbox()
+        #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)
+        let second = try sandbox.run("agent")
+        #expect(second.code == 1 && second.errors.contains("an agent serves this vault already"), "\(second.errors)")
+        let nowhere = try sandbox.run("agent", "--home", sandbox.path + "/nowhere")
+        #expect(nowhere.code == 6)
+        let other = try sandbox.run(
+            "unlock", passcode: Prepared.passcode, environment: ["XDG_RUNTIME_DIR": sandbox.path])
+        #expect(other.code == 1 && other.errors.contains("not in this runtime folder"), "\(other.errors)")
+    }
+
+    @Test("time", arguments: ["0", "-1", "604801", "1.5", "ten", "99999999999"])
+    func timesAreChecked(_ time: String) throws {
+        let sandbox = try Sandbox()
+        let result = try sandbox.run("unlock", "--idle", time)
+        #expect(result.code == 2 && result.errors.contains("--idle SECONDS"), "\(result.errors)")
+    }
+}
+
+/// A sandbox with a copy of the prepared vault and a runtime folder, whose agent ends with it.
+final class AgentSandbox {
+    private let sandbox: Sandbox
+
+    init() throws {
+        sandbox = try Sandbox(prepared: true)
+        try FileManager.default.createDirectory(
+            atPath: sandbox.path + "/runtime", withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700])
+    }
+
+    var path: String { sandbox.path }
+    var home: String { sandbox.home }
+    var variables: [String: String] {
+        ["HOLDFAST_HOME": home, "HOME": path, "TMPDIR": path, "XDG_RUNTIME_DIR": path + "/runtime"]
+    }
+
+    func file(_ bytes: some Sequence<UInt8>) throws -> String { try sandbox.file(bytes) }
+    func bytes(_ name: String) throws -> [UInt8] { try sandbox.bytes(name) }
+
+    func run(
+        _ words: String..., passcode: String? = nil, input: Source = .null, descriptors: [Int32: Source] = [:],
+        environment: [String: String] = [:]
+    ) throws -> Sandbox.Result {
+        try run(
+            raw: words.map { Array($0.utf8) }, passcode: passcode, input: input, descriptors: descriptors,
+            environment: environment)
+    }
+
+    func run(
+        raw words: [[UInt8]], passcode: String? = nil, input: Source = .null, descriptors: [Int32: Source] = [:],
+        environment: [String: String] = [:]
+    ) throws -> Sandbox.Result {
+        try sandbox.run(
+            raw: words, passcode: passcode, input: input, descriptors: descriptors,
+            environment: variables.merging(environment) { $1 })
+    }
+
+    /// What status says of the agent; nil when none runs.
+    func agent() throws -> [String: Any]? { try run("status", "--json").json()["agent"] as? [String: Any] }
+
+    /// Returns when the process has ended, whoever its parent is.
+    func awaitEnd(of process: Int) {
+        // A process that was killed gives up its claim on the home as its last act.
+        let folder = unsafe open(home, O_RDONLY)
+        flock(folder, LOCK_EX)
+        close(folder)
+    }
+
+    deinit {
+        guard let process = try? agent()?["process"] as? Int else { return }
+        kill(pid_t(process), SIGKILL)
+        awaitEnd(of: process)
+    }
+}
