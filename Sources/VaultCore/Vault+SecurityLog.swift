@@ -1,3 +1,4 @@
+public import SecretMemory
 internal import VaultFormat
 
 extension Vault {
@@ -7,6 +8,19 @@ extension Vault {
         let vault = try gate.enter()
         defer { gate.leave() }
         return try vault.keys.withLogKey { root throws(VaultError) in try log.report(root: root) }
+    }
+
+    /// The key that proves the log's entries without the vault, as `scripts/holdfast_log_verify.py` does: 32 bytes.
+    ///
+    /// It opens every entry and could make others, so it goes to nobody who must not. It stays the same for the life of
+    /// the vault.
+    /// - Throws: `locked`, `outOfMemory`.
+    public func exportSecurityLogKey() throws(VaultError) -> SecretBytes {
+        let vault = try gate.enter()
+        defer { gate.leave() }
+        return try vault.keys.withLogKey { root throws(VaultError) in
+            try secretMemory { () throws(SecretMemoryError) in try SecretBytes(copying: root) }
+        }
     }
 
     /// What this process writes into the log from now on, as it happens, also what could not be written. Needs no

@@ -57,6 +57,23 @@ import Testing
         #expect(shown.text.contains("the vault was created"), "what is right is shown all the same")
     }
 
+    @Test func theKeyIsExported() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let result = try sandbox.run(
+            "log", "verify", "--key-out-fd", "4", passcode: Prepared.passcode,
+            descriptors: [4: .output(sandbox.path + "/key")])
+        #expect(result.code == 0, "\(result.errors)")
+        let key = String(decoding: try sandbox.bytes("key"), as: UTF8.self)
+        #expect(key.count == 65 && key.last == "\n" && key.dropLast().allSatisfy { $0.isHexDigit && !$0.isUppercase })
+        let script = Program.root.appendingPathComponent("scripts/holdfast_log_verify.py").path
+        let words = ["-B", script, "--key-fd", "4", sandbox.home].map { Array($0.utf8) }
+        let python = "/usr/bin/python3"
+        let probe = try Child(python, raw: ["-c", "import cryptography, argon2, lmdb"].map { Array($0.utf8) })
+        guard probe.wait() == 0 else { return }  // told by DecryptorTests
+        let verifier = try Child(python, raw: words, descriptors: [4: .file(sandbox.path + "/key")])
+        #expect(verifier.wait() == 0)
+    }
+
     @Test func aLostStateIsToldAndDoesNotMatter() throws {
         let sandbox = try Sandbox(prepared: true)
         try FileManager.default.removeItem(atPath: sandbox.home + "/log.state")
@@ -82,7 +99,8 @@ import Testing
         let sandbox = try Sandbox(prepared: true)
         for words in [
             ["log", "verify", "--last", "3"], ["log", "check"], ["log", "verify", "verify"], ["log", "--last", "0"],
-            ["log", "--last", "-1"], ["log", "--last", "x"], ["log", "--last"],
+            ["log", "--key-out-fd", "2"], ["log", "verify", "--key-out-fd", "77"], ["log", "--last", "-1"],
+            ["log", "--last", "x"], ["log", "--last"],
         ] {
             let result = try sandbox.run(raw: words.map { Array($0.utf8) }, passcode: Prepared.passcode)
             #expect(result.code == 2, "\(words): \(result.errors)")

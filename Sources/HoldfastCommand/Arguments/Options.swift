@@ -52,6 +52,9 @@ enum Options {
     static let phraseOutDescriptor = DescriptorOption(
         "phrase-out-fd", "Write the recovery phrase to file descriptor N instead of the terminal.")
 
+    static let keyOutDescriptor = DescriptorOption(
+        "key-out-fd", "Also write the log's key to file descriptor N, for a verifier without the vault.")
+
     static let defaultCollection = Vault.defaultCollection
 
     /// What every command takes that opens the vault.

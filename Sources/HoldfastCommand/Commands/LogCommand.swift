@@ -14,19 +14,26 @@ extension Command {
                 + "entry is proved to be what was written. On a terminal with the local time, else one line per entry with "
                 + "number, time (UTC) and words, separated by tabs.",
             "holdfast log verify says where an entry was changed, removed, moved or cut off; the exit code is 5 then. Log "
-                + "and state put back together to what they were before cannot be told from an unchanged log.",
+                + "and state put back together to what they were before cannot be told from an unchanged log. With "
+                + "--key-out-fd it also writes the key that holdfast_log_verify.py needs; who has it can read every entry "
+                + "and make others.",
         ],
         places: [
             Place(name: "verify", kind: .word(["verify"]), help: "Only say whether it is whole.", isOptional: true)
         ],
-        options: [Options.last.option, Options.json.option] + Options.unlocking, run: showLog)
+        options: [Options.last.option, Options.keyOutDescriptor.option, Options.json.option] + Options.unlocking,
+        run: showLog)
 }
 
 private func showLog(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let isVerifying = !arguments.places.isEmpty
     let last = arguments[Options.last].flatMap { Int($0) }
     guard !isVerifying || last == nil else { throw .usage("log verify looks at every entry and takes no --last") }
+    guard isVerifying || arguments[Options.keyOutDescriptor] == nil else {
+        throw .usage("--key-out-fd belongs to log verify")
+    }
     let vault = try Unlocking.open(arguments, evenIfDamaged: true)
+    if let descriptor = arguments[Options.keyOutDescriptor] { try writeKey(of: vault, to: descriptor) }
     let report = try vaultCall { try vault.securityLog() }
     let shown = last.map { Array(report.entries.suffix($0)) } ?? report.entries
     if arguments[Options.json] {
@@ -38,6 +45,24 @@ private func showLog(_ arguments: Arguments) throws(CommandError) -> ExitCode {
         for finding in report.findings { Output.note("the log is not as it was written: \(finding.text)") }
     }
     return report.isIntact ? .done : .damaged
+}
+
+/// 64 hexadecimal digits and a line feed, from locked memory.
+private func writeKey(of vault: Vault, to descriptor: Int32) throws(CommandError) {
+    let key = try vaultCall { try vault.exportSecurityLogKey() }
+    var text = try secret(2 * key.count + 1)
+    text.withMutableBytes { text in
+        key.withBytes { key in
+            for index in 0..<key.byteCount {
+                for (place, digit) in [key.byte(at: index) >> 4, key.byte(at: index) & 15].enumerated() {
+                    let letter = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+                    text.storeBytes(of: letter, toByteOffset: 2 * index + place, as: UInt8.self)
+                }
+            }
+            text.storeBytes(of: UInt8(ascii: "\n"), toByteOffset: 2 * key.byteCount, as: UInt8.self)
+        }
+    }
+    try text.withBytes { text throws(CommandError) in try Descriptors.write(text, to: descriptor) }
 }
 
 private func table(_ entries: [SecurityLogEntry]) -> String {

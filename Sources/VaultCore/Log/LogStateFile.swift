@@ -39,7 +39,9 @@ final class LogStateFile {
 
     /// - Returns: Nil when there is no such file.
     /// - Throws: `busy`, `readOnly`, `permissionDenied`, `damaged` (not a file), `inputOutput`.
-    static func open(_ access: Access, in home: HomeDirectory, vault: VaultID) throws(VaultError) -> LogStateFile? {
+    static func open(
+        _ access: Access, in home: HomeDirectory, vault: VaultID, patience: Int = LogStateFile.patience
+    ) throws(VaultError) -> LogStateFile? {
         while true {
             let isNew = access == .creating && !home.exists(name)
             guard let file = try home.openFile(name, access.flags) else { return nil }

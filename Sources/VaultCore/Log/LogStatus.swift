@@ -13,7 +13,7 @@ extension SecurityLog {
         var entries: UInt64?
         var problem: String?
         do throws(VaultError) {
-            let file = try LogStateFile.open(.reading, in: home, vault: vault)
+            let file = try LogStateFile.open(.reading, in: home, vault: vault, patience: 200)
             entries = file?.state?.next
             problem = try look(file?.state)
         } catch { problem = error.reason }

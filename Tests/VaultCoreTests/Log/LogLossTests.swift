@@ -141,6 +141,33 @@ import VaultFormat
         #expect(report.notes.count == 1)
     }
 
+    /// The header's lock may be held while the log is written, never the other way round.
+    @Test func theHeadersLockIsNoObstacle() throws {
+        let home = try TestHome()
+        _ = try home.create()
+        let vault = try home.open()
+        let attempt = try vault.burnAttempt()  // holds the header
+        #expect(vault.log.append(.drill(passed: true)))
+        #expect(vault.log.append(.turnedAway))
+        try vault.unlock(passcode: secret("right"), spending: attempt)
+        #expect(try vault.logged() == ["created", "drill", "turnedAway", "unlocked"])
+    }
+
+    /// Takes as long as another writer is waited for.
+    @Test(.enabled(if: ProcessInfo.processInfo.environment["HOLDFAST_SOAK"] != nil, "SKIPPED: waits, see make soak"))
+    func aWriterThatHangsStopsNobody() throws {
+        let home = try TestHome()
+        _ = try home.create()
+        let vault = try home.open()
+        var held = try LogStateFile.open(.appending, in: vault.home, vault: vault.log.vault)
+        try vault.unlock("right")
+        #expect(vault.isUnlocked && vault.log.problem?.code == .busy && vault.log.missedEvents == 1)
+        #expect(try vault.status().log.problem != nil)
+        held = nil
+        #expect(held == nil && vault.log.append(.drill(passed: true)))
+        #expect(try vault.logged() == ["created", "missed", "drill"])
+    }
+
     @Test func plantedLinksAreNotFollowed() throws {
         let home = try TestHome()
         let vault = try home.unlocked()
