@@ -9,12 +9,7 @@ struct Command: Suite {
     let path: String
 
     static func measure(_ bench: Bench) throws -> [Figure] {
-        let beside = URL(fileURLWithPath: Scratch.program).deletingLastPathComponent().path + "/holdfast"
-        let command = Command(path: bench.options.command ?? beside)
-        guard (try? command.run(["--version"]))?.status == 0 else {
-            for figure in figures { bench.skip(figure, "\(command.path) is not there or does not answer --version") }
-            return []
-        }
+        guard let command = Command.found(bench, for: figures) else { return [] }
         let rounds = try Rounds(bench.options.count(101, quick: 31), [{ _ in try command.run(["--version"]).time }])
         return [
             Figure(
@@ -22,6 +17,15 @@ struct Command: Suite {
                 detail: "holdfast --version, from spawn to exit"),
             try command.memory(bench),
         ]
+    }
+
+    /// The command to measure; nil, and said so, where there is none.
+    static func found(_ bench: Bench, for figures: [String]) -> Command? {
+        let beside = URL(fileURLWithPath: Scratch.program).deletingLastPathComponent().path + "/holdfast"
+        let command = Command(path: bench.options.command ?? beside)
+        if (try? command.run(["--version"]))?.status == 0 { return command }
+        for figure in figures { bench.skip(figure, "\(command.path) is not there or does not answer --version") }
+        return nil
     }
 
     /// The most memory that `holdfast get` had, beside what its key derivation needs.
@@ -39,7 +43,7 @@ struct Command: Suite {
             detail: "\(number(most)) MB at most, \(number(derivation)) MB of it for the key derivation")
     }
 
-    private func expect(_ run: Run, _ name: String) throws {
+    func expect(_ run: Run, _ name: String) throws {
         if run.status != 0 { throw BenchmarkError("\(path) \(name) ended with \(run.status)") }
     }
 
@@ -52,7 +56,7 @@ struct Command: Suite {
     }
 
     /// Runs the command; descriptor 3 gives the passcode, standard input a value, and what it prints is dropped.
-    private func run(_ arguments: [String], passcode: Bool = false) throws -> Run {
+    func run(_ arguments: [String], passcode: Bool = false) throws -> Run {
         var pipes: [Int32] = [-1, -1]
         guard unsafe pipe(&pipes) == 0 else { throw BenchmarkError("no pipe") }
         defer { close(pipes[0]) }

@@ -55,7 +55,7 @@ import VaultFormat
         var last: Reply?
         while let reply = try raw.receive() {
             last = reply
-            if reply.code != nil { break }
+            if reply.code != nil || reply.kind == .finished { break }
         }
         #expect(last?.code == "locked", "a value under way ends with the lock")
     }

@@ -82,15 +82,13 @@ extension Agent {
     ) {
         guard endsAt == nil, lock.isUnlocked, dropReason == nil else { return fail(connection, .locked) }
         connection.stage = .working
-        if let reason = lock.beginRequest(clock.now()) { dropKeys(because: reason) }
+        if let reason = lock.visit(clock.now()) { dropKeys(because: reason) }
         let (number, vault, completions) = (connection.number, vault, completions)
         let isTaken =
             lock.isUnlocked
             && work.submit { completions.post(.work(number, Work.run(vault) { try body(vault) })) }
         guard !isTaken else { return }
-        let wasUnlocked = lock.isUnlocked
-        if let reason = lock.endRequest(clock.now()) { dropKeys(because: reason) }
-        fail(connection, wasUnlocked ? VaultError(.busy, "the agent has too much to do; try again") : .locked)
+        fail(connection, lock.isUnlocked ? VaultError(.busy, "the agent has too much to do; try again") : .locked)
     }
 
     /// Goes on with what a client takes, now that it has taken all so far.
@@ -121,7 +119,7 @@ extension Agent {
     }
 
     private func finishWork(_ outcome: Completion.Outcome, _ connection: Connection?) {
-        if let reason = lock.endRequest(clock.now()) { dropKeys(because: reason) }
+        if let reason = lock.visit(clock.now()) { dropKeys(because: reason) }
         switch outcome {
         case .done(let packets, let next):
             guard let connection else { return }

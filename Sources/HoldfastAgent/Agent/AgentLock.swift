@@ -2,15 +2,15 @@ internal import AppLockCore
 internal import VaultCore
 internal import VaultFormat
 
-/// The lock machine as an agent runs it: whoever makes a request is in front of it, and between two requests it is in the
-/// background, where the lock timing runs. A value; the caller drops the keys when it is told to.
+/// The lock machine as an agent runs it: it is in the background all the time, where the lock timing runs, and each
+/// request and each unlock is a short visit that starts the timing anew. A value; the caller drops the keys when it is
+/// told to.
 ///
 /// Not the `AppLock` actor: its tasks and timers bring the concurrency runtime's threads and a clock that stands while
 /// the machine sleeps. This needs one timer of the kernel, and no thread.
 struct AgentLock {
     private var machine: LockMachine
     private var limits: Limits
-    private var active = 0
     /// When the machine wants to be woken.
     private var idleDue: BootInstant?
     private var openedAt: BootInstant?
@@ -57,17 +57,13 @@ struct AgentLock {
 
     // Each of these returns why the keys must go, or nil.
 
-    /// A request begins, perhaps too late.
-    mutating func beginRequest(_ now: BootInstant) -> LogLockReason? {
-        active += 1
+    /// A request begins or ends, perhaps too late: a machine that slept in the middle of one has slept all the same.
+    mutating func visit(_ now: BootInstant) -> LogLockReason? {
         if let overdue = checkTime(now) { return overdue }
-        return active == 1 ? run(.didBecomeActive, now) : nil
-    }
-
-    mutating func endRequest(_ now: BootInstant) -> LogLockReason? {
-        active = max(0, active - 1)
-        if let overdue = checkTime(now) { return overdue }
-        return active == 0 ? run(.didEnterBackground, now) : nil
+        // A visit to a shut lock would begin a prompt, or end the one that an unlock answers.
+        guard isUnlocked else { return nil }
+        let reason = run(.didBecomeActive, now)
+        return run(.didEnterBackground, now) ?? reason
     }
 
     /// The number of the prompt that an unlock answers; nil when the lock is open already.
@@ -95,7 +91,7 @@ struct AgentLock {
             reason = run(.settingsChanged(AgentLock.settings(limits)), now)
         }
         // Whoever unlocked has what he came for: the idle time runs from here.
-        let after = active == 0 ? run(.didEnterBackground, now) : nil
+        let after = run(.didEnterBackground, now)
         return reason ?? (isUnlocked || limits != nil ? after : nil)
     }
 

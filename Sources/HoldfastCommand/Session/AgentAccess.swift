@@ -29,16 +29,18 @@ enum AgentAccess {
         do {
             guard let agent = try connect(arguments) else { return nil }
             return try body(agent, &session)
-        } catch let error as VaultError {
+        } catch {
+            let error = CommandError(error)
+            guard !session.hasBegun else { throw error }
             switch error.code {
-            case .locked where !session.hasBegun: return nil
-            case .agentUnavailable where !session.hasBegun && !session.changes,
-                .agentProtocol where !session.hasBegun && !session.changes:
-                Output.note("\(error.reason); opening the vault without the agent")
+            case VaultError.Code.locked.description: return nil
+            case VaultError.Code.agentUnavailable.description where !session.changes,
+                VaultError.Code.agentProtocol.description where !session.changes:
+                Output.note("\(error.message); opening the vault without the agent")
                 return nil
-            default: throw CommandError(error)
+            default: throw error
             }
-        } catch { throw CommandError(error) }
+        }
     }
 
     /// Nil when no agent serves the home.

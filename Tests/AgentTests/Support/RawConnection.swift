@@ -29,6 +29,9 @@ final class RawConnection {
             close(socket)
             throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
         }
+        // An answer that does not come fails the test; it does not hold up all others.
+        var patience = timeval(tv_sec: 60, tv_usec: 0)
+        unsafe setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     }
 
     deinit { close(socket) }
