@@ -12,7 +12,8 @@ extension Command {
         run: { arguments throws(CommandError) in
             let settings = AgentSettings(
                 home: try HomeFolder.absolutePath(arguments), runtime: try HomeFolder.runtime(),
-                idle: arguments[Options.idle].map(UInt32.init), timeout: arguments[Options.timeout].map(UInt32.init), program: Version.text)
+                idle: arguments[Options.idle].map(UInt32.init), timeout: arguments[Options.timeout].map(UInt32.init),
+                program: Version.text)
             try vaultCall { try AgentLaunch.run(settings, reporting: arguments[Options.report]) }
             return .done
         })
