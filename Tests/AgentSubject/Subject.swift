@@ -43,7 +43,8 @@ final class PipeClock: AgentClock {
     var descriptor: Int32? { STDIN_FILENO }
 
     func now() -> BootInstant {
-        BootInstant(bootID: [UInt8](repeating: 1, count: 16), milliseconds: milliseconds.withLock { $0 })
+        drain()  // a client may have been heard before the pipe
+        return BootInstant(bootID: [UInt8](repeating: 1, count: 16), milliseconds: milliseconds.withLock { $0 })
     }
 
     /// What is due is looked at whenever the agent wakes.

@@ -150,10 +150,15 @@ import VaultFormat
         try vault.setSelfDestruct(true)
         let before = try home.names().map { ($0, try? home.bytes($0)) }
         let plan = try vault.wipePlan()
-        #expect(plan.steps.map(\.target.description) == ["keys", "ledger", "log-state", "records", "files", "log"])
         #expect(
-            plan.steps.map(\.method) == [.overwritten, .overwritten, .overwritten, .removed, .removed, .removed])
-        #expect(plan.steps[4].files == 1 && plan.steps[4].bytes > UInt64(Vault.largestInlineValue))
+            plan.steps.map(\.target.description) == [
+                "keys", "ledger", "open-keys", "log-state", "records", "files", "log",
+            ])
+        #expect(
+            plan.steps.map(\.method) == [
+                .overwritten, .overwritten, .overwritten, .overwritten, .removed, .removed, .removed,
+            ])
+        #expect(plan.steps[5].files == 1 && plan.steps[5].bytes > UInt64(Vault.largestInlineValue))
         #expect(plan.steps[0].bytes == 16_384)
         #expect(plan.strangers == [])
         let after = try home.names().map { ($0, try? home.bytes($0)) }

@@ -13,6 +13,7 @@ internal import Darwin
 extension Agent {
     /// Begins what a message asks for.
     func handle(_ request: Request, _ body: Body, _ connection: Connection) {
+        if let reason = lock.checkTime(clock.now()) { dropKeys(because: reason) }  // before anything is said of it
         if case .taking(let writer) = connection.stage {
             return take(request, body, for: writer, connection)
         }
