@@ -7,7 +7,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     guard count >= 2 else { return 0 }
     let input = unsafe Array(UnsafeBufferPointer(start: start, count: count))
     let rest = Array(input[2...])
-    switch input[0] % 10 {
+    switch input[0] % 13 {
     case 0: fuzzHeader(shape(rest, input[1], Samples.header))
     case 1: fuzzLedgerSector(shape(rest, input[1], Samples.sector))
     case 2: fuzzManifest(shape(rest, input[1], Samples.manifest))
@@ -17,6 +17,9 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     case 6: fuzzLogEntry(shape(rest, input[1], Samples.logEntry))
     case 7: fuzzLogState(shape(rest, input[1], Samples.logState))
     case 8: fuzzLogFront(shape(rest, input[1], Samples.logFront))
+    case 9: fuzzWipeMark(shape(rest, input[1], Samples.wipeMark))
+    case 10: fuzzWipeJournal(shape(rest, input[1], Samples.wipeJournal))
+    case 11: fuzzWipeReceipt(shape(rest, input[1], Samples.wipeReceipt))
     default: fuzzRecord(shape(rest, input[1], Samples.record))
     }
     return 0
@@ -76,6 +79,24 @@ private func fuzzManifest(_ bytes: [UInt8]) {
         require(entry.path == "header" || entry.path == "vault.mdb" || isFile, "a manifest leads elsewhere")
         require(entry.digest.count == 32, "a digest has the wrong size")
     }
+}
+
+private func fuzzWipeMark(_ bytes: [UInt8]) {
+    let tail = Array(bytes.suffix(32))
+    guard let mark = try? WipeMark(parsing: bytes, checksum: { _ in tail }) else { return }
+    require(mark.encoded(checksum: { _ in tail }) == bytes, "a mark has two encodings")
+}
+
+private func fuzzWipeJournal(_ bytes: [UInt8]) {
+    let tail = Array(bytes.suffix(32))
+    guard let journal = try? WipeJournal(parsing: bytes, checksum: { _ in tail }) else { return }
+    require((try? journal.encoded(checksum: { _ in tail })) == bytes, "a journal has two encodings")
+    for item in journal.items { require(!item.target.description.utf8.contains(47), "a journal has a path") }
+}
+
+private func fuzzWipeReceipt(_ bytes: [UInt8]) {
+    guard let receipt = try? WipeReceipt(parsing: bytes) else { return }
+    require(receipt.encoded == bytes, "a receipt has two spellings")
 }
 
 private func fuzzPolicy(_ bytes: [UInt8]) {
@@ -175,6 +196,22 @@ private func write(_ count: Int, _ body: (inout MutableRawSpan) -> Void) -> [UIn
 /// Valid bytes of each structure.
 private enum Samples {
     static let vault = VaultID(bytes: Array(1...16))!
+
+    static let wipeItems = ["keys", "files", "org.example.cache"].compactMap { WipeTargetID($0) }.map { WipeItem($0) }
+    static let wipeMark = WipeMark(vault: vault, cause: .owner, begun: 5).encoded { _ in
+        [UInt8](repeating: 9, count: 32)
+    }
+    static let wipeJournal =
+        (try? WipeJournal(vault: vault, sequence: 3, items: wipeItems).encoded { _ in
+            [UInt8](repeating: 9, count: 32)
+        }) ?? []
+    static let wipeReceipt: [UInt8] = {
+        var receipt = WipeReceipt(
+            vault: vault, cause: .attempts, begun: 5, ended: 6, items: wipeItems, strangers: 0, keyOrigin: .wipe,
+            key: [UInt8](repeating: 2, count: 33))
+        receipt.signature = [UInt8](repeating: 7, count: 64)
+        return receipt.encoded
+    }()
 
     static let policy: [UInt8] = {
         var policy = VaultPolicy.standard

@@ -21,11 +21,13 @@ public final class HoldfastApp: Sendable {
     ///   - isLockEnabled: Whether the app lock is on; nil for what the vault's rules say: off until its owner wants it,
     ///     see ``AppLockCore/AppLock/setEnabled(_:passcode:)``. The vault is locked at launch all the same.
     ///   - minima: What an unlock must prove at least for a collection, whatever the vault's own rules say.
-    /// - Throws: As ``VaultCore/Vault/init(at:minima:)``.
+    ///   - wipeTargets: What of the app is destroyed together with the vault; the same ones at each start.
+    /// - Throws: As ``VaultCore/Vault/init(at:minima:wipeTargets:)``; `wiped` once the vault was destroyed.
     public init(
-        at path: String, isLockEnabled: Bool? = nil, minima: [String: Assurance] = [:]
+        at path: String, isLockEnabled: Bool? = nil, minima: [String: Assurance] = [:],
+        wipeTargets: [any WipeTarget] = []
     ) throws(VaultError) {
-        vault = try Vault(at: path, minima: minima)
+        vault = try Vault(at: path, minima: minima, wipeTargets: wipeTargets)
         lock = try AppLock(vault: vault, isEnabled: isLockEnabled)
     }
 

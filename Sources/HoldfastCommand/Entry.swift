@@ -26,7 +26,12 @@ enum Entry {
         case .help(let words): try Output.write(try Help.text(for: words))
         case .run(let command, let arguments):
             try Descriptors.check(arguments, of: command)
-            return try command.run(arguments)
+            do throws(CommandError) {
+                return try command.run(arguments)
+            } catch {
+                if error.code == "wiped" { AgentAccess.endAfterWipe(arguments) }
+                throw error
+            }
         }
         return .done
     }

@@ -16,6 +16,7 @@ import VaultCore
         var machine = SelfDestruct(countdown: 30_000)
         var now = BootInstant(bootID: [1], milliseconds: 10_000_000)
         var model = Model()
+        var lastPrompt: UInt64 = 0
     }
 
     /// What happened since the last request; times are relative so that equal situations are met once.
@@ -113,6 +114,8 @@ import VaultCore
             switch effect {
             case .authenticate(let number):
                 authenticates += 1
+                guard number > world.lastPrompt else { return "a prompt's number comes again" }
+                world.lastPrompt = number
                 guard kind(after).1 == number else { return "a prompt that is not waited for" }
                 if case .authenticating(let change, _) = after {
                     guard before.state == .idle else { return "a second request took the first one's place" }

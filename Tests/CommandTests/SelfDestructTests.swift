@@ -235,6 +235,24 @@ import Holdfast
         #expect(try FileManager.default.contentsOfDirectory(atPath: sandbox.home) == ["wipe-receipt"])
     }
 
+    /// An agent that has the vault open ends with it, whether its socket lies in the runtime folder or in the home.
+    @Test(arguments: [true, false])
+    func aWipeEndsTheAgent(hasRuntimeFolder: Bool) throws {
+        let sandbox = try AgentSandbox()
+        let variables = hasRuntimeFolder ? [:] : ["XDG_RUNTIME_DIR": ""]
+        let words = { (words: [String]) in words.map { Array($0.utf8) } }
+        let unlocked = try sandbox.run(raw: words(["unlock"]), passcode: Prepared.passcode, environment: variables)
+        #expect(unlocked.code == 0, "\(unlocked.errors)")
+        let status = try sandbox.run(raw: words(["status", "--json"]), environment: variables).json()
+        let agent = try #require(status["agent"] as? [String: Any])
+        let process = try #require(agent["process"] as? Int)
+        let wiped = try sandbox.run(raw: words(["wipe", "--yes"]), passcode: Prepared.passcode, environment: variables)
+        #expect(wiped.code == 0, "\(wiped.errors)")
+        for _ in 0..<200 where kill(pid_t(process), 0) == 0 { usleep(50_000) }
+        #expect(kill(pid_t(process), 0) == -1, "the agent is still there")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: sandbox.home) == ["wipe-receipt"])
+    }
+
     @Test func aReceiptThatWasChangedOrIsNoneIsNamed() throws {
         let sandbox = try Sandbox(prepared: true)
         #expect(try sandbox.run("wipe", "--yes", passcode: Prepared.passcode).code == 0)

@@ -1,4 +1,5 @@
 internal import Holdfast
+internal import HoldfastAgent
 
 extension Command {
     static let wipe = Command(
@@ -34,9 +35,12 @@ private func wipeVault(_ arguments: Arguments) throws(CommandError) -> ExitCode 
     try Confirmation.ask(
         arguments, "This destroys the vault in \(path) with all that is in it. Nothing brings it back but a backup.",
         word: "destroy")
+    // Before the wipe: its socket may lie in the home.
+    let agent = try? AgentAccess.connect(arguments)
     let report = try HeldSignals.during { () throws(CommandError) in
         try wipe(vault, input, usesPhrase, arguments)
     }
+    try? agent?.shutDown()
     guard let receipt = report.receipt, report.isFinished else {
         throw CommandError(.failure, code: "wiped", report.summary)
     }

@@ -48,6 +48,12 @@ enum AgentAccess {
         try AgentClient(home: HomeFolder.path(arguments), runtime: HomeFolder.runtime())
     }
 
+    /// The vault was destroyed: an agent that still has it open ends, instead of finding out at its next request.
+    static func endAfterWipe(_ arguments: Arguments) {
+        guard let agent = try? connect(arguments) else { return }
+        try? agent.shutDown()
+    }
+
     /// What is known of an agent.
     enum Status {
         case none

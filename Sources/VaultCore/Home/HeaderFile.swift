@@ -42,8 +42,11 @@ enum HeaderFile {
 
     private static func parse(_ bytes: [UInt8], at offset: Int) -> Result<Header, FormatError> {
         guard bytes.count >= offset + Header.copySize else { return .failure(.wrongSize) }
+        let copy = Array(bytes[offset..<offset + Header.copySize])
         return Result { () throws(FormatError) in
-            try Header(parsing: Array(bytes[offset..<offset + Header.copySize]), checksum: checksum)
+            // The mark of a newer program's wipe: that one must end it.
+            if copy.starts(with: WipeMark.magic) { _ = try WipeMark(parsing: copy, checksum: checksum) }
+            return try Header(parsing: copy, checksum: checksum)
         }
     }
 

@@ -11,7 +11,7 @@ internal import Darwin
 struct VaultCreation: ~Copyable {
     static let marker = ".creating"
     /// What a creation may have left behind.
-    private static let ownNames = Set(SecurityLog.fileNames + OpenFiles.all).union([
+    static let ownNames = Set(SecurityLog.fileNames + OpenFiles.all).union([
         marker, HeaderFile.name, AttemptLedger.name, DatabaseName.protected.file,
         DatabaseName.protected.file + "-lock", FileStore.folder, BackupManifest.fileName,
     ])

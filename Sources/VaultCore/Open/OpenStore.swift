@@ -86,6 +86,7 @@ extension OpenCompartment {
                 if home.exists(OpenFiles.database) { throw .damaged("\(OpenFiles.key) is missing") }
                 return false
             }
+            try checkNotWiped()
             var found = try store(lock, vault)
             if found == nil && creating { found = try begin(lock, vault) }
             guard let store = found else { return false }
@@ -95,6 +96,16 @@ extension OpenCompartment {
             try body(&session)
             try session.commit()
             return true
+        }
+    }
+
+    /// With the lock in hand: a vault that was destroyed meanwhile gets no compartment again.
+    private func checkNotWiped() throws(VaultError) {
+        do throws(VaultError) {
+            _ = try HeaderFile.read(in: home)
+        } catch {
+            if error.code == .wiped { home.remove(OpenFiles.key) }
+            throw error
         }
     }
 

@@ -12,8 +12,9 @@ extension HomeDirectory {
     enum Kind {
         case absent
         case file(links: UInt64, size: UInt64)
-        case link
-        case other
+        /// A link, a pipe, a socket, a device: a name that can be removed and holds nothing of ours.
+        case special
+        case folder
     }
 
     func kind(of name: String) throws(VaultError) -> Kind { try HomeDirectory.kind(of: name, below: descriptor) }
@@ -29,8 +30,8 @@ extension HomeDirectory {
         }
         switch status.st_mode & S_IFMT {
         case S_IFREG: return .file(links: UInt64(status.st_nlink), size: UInt64(max(0, status.st_size)))
-        case S_IFLNK: return .link
-        default: return .other
+        case S_IFDIR: return .folder
+        default: return .special
         }
     }
 
@@ -55,23 +56,29 @@ extension HomeDirectory {
     func erase(_ name: String, overwriting: Bool) throws(VaultError) -> WipeResult {
         switch try kind(of: name) {
         case .absent: return .absent
-        case .other: return .foreign
-        case .link:
+        case .folder: return .foreign
+        case .special:
             try unlink(name)
             return .removed
         case .file(let links, let size):
-            let isOverwritten = overwriting && links == 1 && size <= HomeDirectory.longestOverwritten
+            guard overwriting, links == 1, size <= HomeDirectory.longestOverwritten,
+                let file = try? openFile(name, O_RDWR)
+            else {
+                try unlink(name)
+                return overwriting ? .removed : .erased
+            }
+            // Whoever is writing is let finish, and finds the name gone when he comes again.
+            try? file.lock(exclusive: true, patience: 1000, orBusy: "another process is writing to \(name)")
             // A disk that cannot take it any more may still let go of the name.
-            let isGone = isOverwritten && (try? overwrite(name)) != nil
+            let isOverwritten = (try? HomeDirectory.overwrite(file)) != nil
             try unlink(name)
-            return !overwriting || isGone ? .erased : .removed
+            return isOverwritten ? .erased : .removed
         }
     }
 
-    private func overwrite(_ name: String) throws(VaultError) {
-        guard let file = try openFile(name, O_RDWR) else { return }
+    private static func overwrite(_ file: borrowing DurableFile) throws(VaultError) {
         let size = try file.status().size
-        guard size <= HomeDirectory.longestOverwritten else { throw .damaged("\(name) is too large") }
+        guard size <= longestOverwritten else { throw .damaged("\(file.name) is too large") }
         let noise = try crypto { () throws(CryptographyError) in try SecureRandom.bytes(Int(size)) }
         try file.write(noise, at: 0)
         try file.synchronize()
@@ -81,10 +88,10 @@ extension HomeDirectory {
     func eraseFolder(_ name: String) throws(VaultError) -> (result: WipeResult, count: UInt32) {
         switch try kind(of: name) {
         case .absent: return (.absent, 0)
-        case .link, .file:
+        case .special, .file:
             try unlink(name)
             return (.removed, 0)
-        case .other: break
+        case .folder: break
         }
         let folder = unsafe openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW, 0)
         guard folder >= 0 else {
@@ -98,8 +105,8 @@ extension HomeDirectory {
         for entry in try names(in: name) {
             switch try HomeDirectory.kind(of: entry, below: folder) {
             case .absent: continue
-            case .other: isForeign = true
-            case .file, .link:
+            case .folder: isForeign = true
+            case .file, .special:
                 try HomeDirectory.unlink(entry, below: folder)
                 count += 1
             }
@@ -113,8 +120,8 @@ extension HomeDirectory {
     /// Whether nothing that a wipe would remove is under a name.
     func isErased(_ name: String) throws(VaultError) -> Bool {
         switch try kind(of: name) {
-        case .absent, .other: true
-        case .file, .link: false
+        case .absent, .folder: true
+        case .file, .special: false
         }
     }
 
@@ -122,15 +129,15 @@ extension HomeDirectory {
     func isErasedFolder(_ name: String) throws(VaultError) -> Bool {
         switch try kind(of: name) {
         case .absent: return true
-        case .file, .link: return false
-        case .other: break
+        case .file, .special: return false
+        case .folder: break
         }
         let folder = unsafe openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW, 0)
-        guard folder >= 0 else { return true }  // a pipe, a device: not ours
+        guard folder >= 0 else { throw .system(errno, "opening \(name)") }
         defer { close(folder) }
         let names = try names(in: name)
         for entry in names {
-            guard case .other = try HomeDirectory.kind(of: entry, below: folder) else { return false }
+            guard case .folder = try HomeDirectory.kind(of: entry, below: folder) else { return false }
         }
         return !names.isEmpty
     }

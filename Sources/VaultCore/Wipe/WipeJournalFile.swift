@@ -34,8 +34,8 @@ enum WipeJournalFile {
     static func save(_ journal: inout WipeJournal, in home: HomeDirectory) throws(VaultError) {
         // A file that has another name elsewhere is not ours to write to, nor is a link.
         switch try home.kind(of: name) {
-        case .absent, .other, .file(links: 1, size: _): break
-        case .file, .link: try home.unlink(name)
+        case .absent, .folder, .file(links: 1, size: _): break
+        case .file, .special: try home.unlink(name)
         }
         let isNew = !home.exists(name)
         guard let file = try home.openFile(name, O_RDWR | O_CREAT) else {

@@ -69,7 +69,7 @@ extension Vault {
 
     private func paths(of target: HomeTarget) throws(VaultError) -> [String] {
         guard case .folder(let name) = target.way else { return target.names }
-        guard case .other = try home.kind(of: name) else { return [] }
+        guard case .folder = try home.kind(of: name) else { return [] }
         return try home.names(in: name).map { "\(name)/\($0)" }
     }
 
