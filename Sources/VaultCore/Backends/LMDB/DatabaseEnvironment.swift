@@ -108,6 +108,7 @@ struct DatabaseName: Sendable {
         isReadOnly = readOnly
         do throws(VaultError) {
             try unsafe DatabaseEnvironment.checkIdentity(opened.handle, identity)
+            unsafe DatabaseFile.noteNoReads(opened.handle)
             try unsafe DatabaseFile.checkExtent(opened.handle, readOnly: readOnly, isLocked: false)
             if !isNew { try unsafe DatabaseFile.checkMetaPages(opened.handle) }
             database = try unsafe DatabaseEnvironment.openDatabase(opened.handle)

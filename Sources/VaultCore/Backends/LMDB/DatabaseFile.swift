@@ -45,15 +45,21 @@ enum DatabaseFile {
     /// Page header and LMDB's meta structure.
     private static let metaSize = 16 + 136
 
-    /// The meta page that a transaction will overwrite, as it is now.
-    ///
-    /// Out of LMDB's map: a read of the file would have the system note its time, at every commit.
+    /// The meta page that a transaction will overwrite, as it is now; empty when it cannot be read.
     static func metaPage(ofTransaction number: UInt64, _ handle: OpaquePointer) -> [UInt8] {
-        var info = unsafe MDB_envinfo()
-        unsafe mdb_env_info(handle, &info)
-        guard let map = unsafe info.me_mapaddr else { return [] }
-        let start = unsafe map + place(number, handle).offset
-        return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: metaSize))
+        let (descriptor, offset) = unsafe place(number, handle)
+        return (try? read(descriptor, offset, metaSize)) ?? []
+    }
+
+    /// Keeps reads of the file from noting their time, which each commit would then write too. Only the file's owner may
+    /// ask for that, and it changes nothing else.
+    static func noteNoReads(_ handle: OpaquePointer) {
+        #if os(Linux)
+        var descriptor: Int32 = -1
+        unsafe mdb_env_get_fd(handle, &descriptor)
+        let noAccessTime: Int32 = 0o1_000_000  // O_NOATIME, which does not import
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | noAccessTime)
+        #endif
     }
 
     /// Undoes what a failed commit left of its meta page.
