@@ -15,7 +15,11 @@ let settings: [SwiftSetting] = [
 // One C library, one system-library target, one Swift target that imports it (checked by scripts/check-layout).
 // Apple systems bring their own frameworks instead; what they lack comes as packages with the Apple backends.
 #if os(Linux)
-let systemLibraryNames = ["CSodium", "COpenSSL", "CArgon2", "CLMDB", "CPlatform", "CTSS2", "CZlib"]
+let systemLibraryNames = [
+    "CSodium", "COpenSSL", "CArgon2", "CLMDB", "CPlatform",
+    "CTSS2",
+    "CZlib",
+]
 #else
 let systemLibraryNames = ["CPlatform", "CZlib"]
 #endif
@@ -58,19 +62,33 @@ let crashProducts: [Product] = [.library(name: "FaultInjection", type: .dynamic,
 #else
 let crashTests: [Target] = []
 let agentTests: [Target] = []
-let agentTests: [Target] = [
-    .executableTarget(
-        name: "AgentSubject", dependencies: ["HoldfastAgent", "VaultCore", "SecretMemory"], path: "Tests/AgentSubject",
-        swiftSettings: settings),
-    tests(
-        "AgentTests",
-        [
-            "AgentSubject", "HoldfastAgent", "AgentMessages", "AppLockCore", "VaultCore", "VaultFormat", "Cryptography",
-            "SecretMemory",
-        ]),
-]
 let crashProducts: [Product] = []
 #endif
+
+// The owner in front of the device.
+let ownerTargets: [Target] = []
+
+// The identity: its client and what verifies access.
+let identityTargets: [Target] = [
+    library("BetterAuthMessages"),
+    library("BetterAuthGzip", ["BetterAuthMessages"], c: ["CZlib"]),
+    .testTarget(
+        name: "BetterAuthMessagesTests",
+        dependencies: ["BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"].map {
+            .byName(name: $0)
+        },
+        exclude: ["Vectors"], swiftSettings: settings),
+]
+
+// The identity server.
+let serverTargets: [Target] = []
+
+// What every face shows.
+let faceTargets: [Target] = []
+
+let sectionTargets =
+    systemLibraryNames.map { .systemLibrary(name: $0, path: "Sources/\($0)") } + crashTests + agentTests
+    + ownerTargets + identityTargets + serverTargets + faceTargets
 
 let package = Package(
     name: "holdfast",
@@ -79,7 +97,7 @@ let package = Package(
         .library(name: "Holdfast", targets: ["Holdfast"]),
         .executable(name: "holdfast", targets: ["HoldfastCommand"]),
     ] + crashProducts,
-    targets: systemLibraryNames.map { .systemLibrary(name: $0, path: "Sources/\($0)") } + crashTests + agentTests + [
+    targets: sectionTargets + [
         library("SecretMemory", c: ["CSodium", "CPlatform"]),
         library("Cryptography", ["SecretMemory"], c: ["COpenSSL", "CArgon2"]),
         library("VaultFormat"),
@@ -87,8 +105,6 @@ let package = Package(
         library("VaultCore", ["VaultFormat", "KeyStores", "Cryptography", "SecretMemory"], c: ["CLMDB"]),
         library("AppLockCore", ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         library("AgentMessages"),
-        library("BetterAuthMessages"),
-        library("BetterAuthGzip", ["BetterAuthMessages"], c: ["CZlib"]),
         library("Holdfast", ["AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         library(
             "HoldfastAgent",
@@ -106,12 +122,6 @@ let package = Package(
         tests("KeyStoresTests", ["KeyStores", "RealParts", "VaultFormat", "Cryptography", "SecretMemory"]),
         tests("VaultCoreTests", ["VaultCore", "KeyStores", "VaultFormat", "Cryptography", "SecretMemory"]),
         tests("AppLockCoreTests", ["AppLockCore", "VaultCore", "VaultFormat", "SecretMemory"]),
-        .testTarget(
-            name: "BetterAuthMessagesTests",
-            dependencies: ["BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"].map {
-                .byName(name: $0)
-            },
-            exclude: ["Vectors"], swiftSettings: settings),
         tests("HoldfastTests", exported),
         tests("AgentMessagesTests", ["AgentMessages"]),
         tests("CommandTests", ["HoldfastCommand", "RealParts"] + exported),
