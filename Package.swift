@@ -81,7 +81,12 @@ let identityTargets: [Target] = [
 ]
 
 // The identity server.
-let serverTargets: [Target] = []
+let serverTargets: [Target] = [
+    library("BetterAuthServer", ["BetterAuthMessages", "Cryptography", "SecretMemory"]),
+    tests(
+        "BetterAuthServerTests",
+        ["BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"]),
+]
 
 // What every face shows.
 let faceTargets: [Target] = []
