@@ -72,6 +72,9 @@ let ownerTargets: [Target] = []
 let identityTargets: [Target] = [
     library("BetterAuthMessages"),
     library("BetterAuthGzip", ["BetterAuthMessages"], c: ["CZlib"]),
+    library("BetterAuth", ["BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"]),
+    tests(
+        "BetterAuthTests", ["BetterAuth", "BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"]),
     .testTarget(
         name: "BetterAuthMessagesTests",
         dependencies: ["BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"].map {
