@@ -72,6 +72,9 @@ let ownerTargets: [Target] = []
 let identityTargets: [Target] = [
     library("BetterAuthMessages"),
     library("BetterAuthGzip", ["BetterAuthMessages"], c: ["CZlib"]),
+    library("BetterAuth", ["BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"]),
+    tests(
+        "BetterAuthTests", ["BetterAuth", "BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"]),
     .testTarget(
         name: "BetterAuthMessagesTests",
         dependencies: ["BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"].map {
@@ -81,7 +84,12 @@ let identityTargets: [Target] = [
 ]
 
 // The identity server.
-let serverTargets: [Target] = []
+let serverTargets: [Target] = [
+    library("BetterAuthServer", ["BetterAuthMessages", "Cryptography", "SecretMemory"]),
+    tests(
+        "BetterAuthServerTests",
+        ["BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"]),
+]
 
 // What every face shows.
 let faceTargets: [Target] = []
