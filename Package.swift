@@ -84,7 +84,10 @@ let identityTargets: [Target] = [
 let serverTargets: [Target] = []
 
 // What every face shows.
-let faceTargets: [Target] = []
+let faceTargets: [Target] = [
+    library("HoldfastUI", exported),
+    tests("HoldfastUITests", ["HoldfastUI"] + exported),
+]
 
 let sectionTargets =
     systemLibraryNames.map { .systemLibrary(name: $0, path: "Sources/\($0)") } + crashTests + agentTests
@@ -95,6 +98,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "Holdfast", targets: ["Holdfast"]),
+        .library(name: "HoldfastUI", targets: ["HoldfastUI"]),
         .executable(name: "holdfast", targets: ["HoldfastCommand"]),
     ] + crashProducts,
     targets: sectionTargets + [
