@@ -95,7 +95,10 @@ let serverTargets: [Target] = [
 ]
 
 // What every face shows.
-let faceTargets: [Target] = []
+let faceTargets: [Target] = [
+    library("HoldfastUI", exported),
+    tests("HoldfastUITests", ["HoldfastUI"] + exported),
+]
 
 let sectionTargets =
     systemLibraryNames.map { .systemLibrary(name: $0, path: "Sources/\($0)") } + crashTests + agentTests
@@ -106,6 +109,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "Holdfast", targets: ["Holdfast"]),
+        .library(name: "HoldfastUI", targets: ["HoldfastUI"]),
         .executable(name: "holdfast", targets: ["HoldfastCommand"]),
     ] + crashProducts,
     targets: sectionTargets + [
