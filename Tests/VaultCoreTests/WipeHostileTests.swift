@@ -55,6 +55,33 @@ import VaultFormat
         }
     }
 
+    /// Signed by whoever put it there, with less in it than there is to erase.
+    @Test(arguments: [false, true])
+    func aPlantedReceiptEndsNoWipe(namesEverything: Bool) throws {
+        let home = try TestHome()
+        let vault = try home.filled()
+        let made = try vault.setSelfDestruct(true)
+        try vault.open.put([1], "note")
+        vault.open.close()
+        try vault.eraseKeysOnly()
+        let mark = try #require(HeaderFile.mark(in: home.bytes("header")))
+        let key = try ReceiptKey.generate(.wipe)
+        var items: [WipeItem] = []
+        if namesEverything {
+            // Nothing is left to erase then, but the receipt would be somebody else's.
+            for target in HomeTarget.all { _ = try target.erase(in: vault.home) }
+            items = [WipeItem(try #require(WipeTargetID(HomeTarget.keys)), .erased)]
+            items += HomeTarget.all.map { WipeItem($0.id, .absent) }
+        }
+        let receipt = WipeReceipt(
+            vault: mark.vault, cause: mark.cause, begun: mark.begun, ended: mark.begun, items: items, strangers: 0,
+            keyOrigin: .enabled, key: key.publicBytes)
+        try WipeHostileTests.plant(receipt.signed(by: key).encoded, "wipe-receipt", in: home)
+        #expect(errorCode { _ = try home.open() } == .wiped)
+        #expect(try home.names() == ["wipe-receipt"])
+        #expect(try home.receipt(key: made?.publicKey).items.count == HomeTarget.all.count + 1)
+    }
+
     static let linked = [
         "ledger", "vault.mdb", "vault.mdb-lock", "log", "log.state", "open.key", "open.pub", "open.mdb", "receipt.key",
         "wipe.journal", "wipe-receipt", ".wipe-receipt.part", "backup.manifest",

@@ -77,8 +77,8 @@ struct Wipe {
 
     private mutating func runAll(_ header: borrowing DurableFile) -> Ending {
         let keysErased = eraseKeys(header)
-        if keysErased, let receipt = finishedReceipt() { return finish(receipt, header) }
         var journal = plan()
+        if keysErased, let receipt = finishedReceipt(of: journal.items) { return finish(receipt, header) }
         try? WipeJournalFile.save(&journal, in: home)  // it only remembers; nothing waits for it
         set(&journal, 0, keysErased ? .erased : .failed, count: 1)
         for index in journal.items.indices.dropFirst() {
@@ -107,11 +107,18 @@ struct Wipe {
     }
 
     /// A receipt that an earlier run of this very wipe signed when all was done; then only the last steps are missing.
-    private func finishedReceipt() -> WipeReceipt? {
+    ///
+    /// Anybody can sign one that says less. So it must tell of every target, which is then looked for again, and must be
+    /// of the key that waits here, if that has not gone yet.
+    private func finishedReceipt(of items: [WipeItem]) -> WipeReceipt? {
         guard let receipt = WipeReceiptFile.read(in: home), receipt.isComplete, receipt.vault == mark.vault,
             receipt.begun == mark.begun, receipt.cause == mark.cause,
+            Set(items.map(\.target)).isSubset(of: receipt.items.map(\.target)),
             receipt.items.allSatisfy({ isErased($0.target) })
         else { return nil }
+        if let key = try? ReceiptKeyFile.load(in: home, vault: mark.vault), key.publicBytes != receipt.key {
+            return nil
+        }
         return receipt
     }
 
