@@ -301,6 +301,35 @@ import VaultFormat
         #expect(item?.result == .erased && item?.count == 3)
     }
 
+    @Test func aJournalFullOfOtherNamesPushesNothingOut() throws {
+        let home = try TestHome()
+        let id = try home.filled().id
+        let others = try (0..<WipeJournal.maximumItems).map {
+            WipeItem(try #require(WipeTargetID("a.b\($0)")), .erased)
+        }
+        try WipeHostileTests.plant(WipeHostileTests.journal(id, others), "wipe.journal", in: home)
+        let target = Target("org.example.cache")
+        let vault = try open(home, [target])
+        #expect(try home.open().wipePlan().steps.contains { $0.target.description == target.identifier }, "registered")
+        try WipeHostileTests.plant(WipeHostileTests.journal(id, others), "wipe.journal", in: home)
+        #expect(try vault.wipe().isFinished)
+        #expect(target.left == 0)
+        #expect(try home.receipt().items.contains { $0.target.description == target.identifier })
+    }
+
+    /// A program that looked before a wipe began and registers after it has ended.
+    @Test func aDestroyedVaultGetsNoJournalAgain() throws {
+        let home = try TestHome()
+        let vault = try home.filled()
+        let id = try vault.id
+        _ = try vault.wipe()
+        let code = errorCode {
+            try WipeJournalFile.register([Target("org.example.cache")], in: vault.home, vault: id)
+        }
+        #expect(code == .wiped)
+        #expect(try home.names() == ["wipe-receipt"])
+    }
+
     @Test func aWipeByAProgramThatDoesNotKnowATargetWaitsForOneThatDoes() throws {
         let home = try TestHome()
         _ = try home.filled()

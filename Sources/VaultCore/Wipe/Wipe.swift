@@ -122,7 +122,8 @@ struct Wipe {
         return receipt
     }
 
-    /// Every target with what earlier runs did: the keys first, then the home's, then those of apps.
+    /// Every target with what earlier runs did: the keys first, then the home's, then those of apps. What is known here
+    /// comes before what the journal alone names: filled with other names, it must not push anything out.
     private mutating func plan() -> WipeJournal {
         var earlier: WipeJournal?
         do throws(VaultError) {
@@ -131,7 +132,7 @@ struct Wipe {
         var journal = WipeJournal(vault: mark.vault, sequence: earlier?.sequence ?? 0)
         guard let keys = WipeTargetID(HomeTarget.keys) else { return journal }
         var ids = [keys] + HomeTarget.all.map(\.id)
-        for id in (earlier?.items.map(\.target) ?? []) + ((try? Wipe.identifiers(of: registered)) ?? [])
+        for id in ((try? Wipe.identifiers(of: registered)) ?? []) + (earlier?.items.map(\.target) ?? [])
         where id.isOfApp && !ids.contains(id) && ids.count < WipeJournal.maximumItems {
             ids.append(id)
         }
