@@ -72,6 +72,12 @@ let ownerTargets: [Target] = []
 let identityTargets: [Target] = [
     library("BetterAuthMessages"),
     library("BetterAuthGzip", ["BetterAuthMessages"], c: ["CZlib"]),
+    library("BetterAuth", ["BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"]),
+    tests(
+        "BetterAuthTests",
+        [
+            "BetterAuth", "BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory",
+        ]),
     .testTarget(
         name: "BetterAuthMessagesTests",
         dependencies: ["BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"].map {
@@ -81,10 +87,18 @@ let identityTargets: [Target] = [
 ]
 
 // The identity server.
-let serverTargets: [Target] = []
+let serverTargets: [Target] = [
+    library("BetterAuthServer", ["BetterAuthMessages", "Cryptography", "SecretMemory"]),
+    tests(
+        "BetterAuthServerTests",
+        ["BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"]),
+]
 
 // What every face shows.
-let faceTargets: [Target] = []
+let faceTargets: [Target] = [
+    library("HoldfastUI", exported),
+    tests("HoldfastUITests", ["HoldfastUI"] + exported),
+]
 
 let sectionTargets =
     systemLibraryNames.map { .systemLibrary(name: $0, path: "Sources/\($0)") } + crashTests + agentTests
@@ -95,6 +109,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "Holdfast", targets: ["Holdfast"]),
+        .library(name: "HoldfastUI", targets: ["HoldfastUI"]),
         .executable(name: "holdfast", targets: ["HoldfastCommand"]),
     ] + crashProducts,
     targets: sectionTargets + [
