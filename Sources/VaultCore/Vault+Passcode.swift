@@ -183,7 +183,7 @@ extension Vault {
     public func finishRekey(progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }) throws(VaultError) {
         guard try isRekeyUnfinished else { return }
         let total = try beginMoving()
-        var start: [UInt8]? = RootRecord.databaseKey + [0]
+        var start: [UInt8]? = [0]  // no key is smaller
         var done = 0
         while let from = start {
             let step = try moveSome(from: from)

@@ -7,6 +7,11 @@ package struct RootRecord: Sendable, Hashable {
     private static let markedSize = plainSize + 8 + 32
     package static let databaseKey: [UInt8] = [0]
 
+    /// Whether an entry of the database with this key is the root record.
+    package static func isDatabaseKey(_ key: RawSpan) -> Bool {
+        key.byteCount == databaseKey.count && key.integer(at: 0, as: UInt8.self) == databaseKey[0]
+    }
+
     /// Number of records.
     package var count: UInt64 = 0
     /// The sequence number that the next write takes.
