@@ -19,9 +19,10 @@ let systemLibraryNames = [
     "CSodium", "COpenSSL", "CArgon2", "CLMDB", "CPlatform",
     "CTSS2",
     "CZlib",
+    "CSQLite",
 ]
 #else
-let systemLibraryNames = ["CPlatform", "CZlib"]
+let systemLibraryNames = ["CPlatform", "CZlib", "CSQLite"]
 #endif
 
 func library(_ name: String, _ dependencies: [String] = [], c libraries: [String] = []) -> Target {
@@ -88,10 +89,18 @@ let identityTargets: [Target] = [
 
 // The identity server.
 let serverTargets: [Target] = [
-    library("BetterAuthServer", ["BetterAuthMessages", "Cryptography", "SecretMemory"]),
+    library("BetterAuthServer", ["BetterAuthMessages", "Cryptography", "SecretMemory"], c: ["CSQLite"]),
+    // Killed by the tests at random moments. Never installed.
+    .executableTarget(
+        name: "ServerSubject",
+        dependencies: ["BetterAuthServer", "BetterAuthMessages", "Cryptography"].map { .byName(name: $0) },
+        path: "Tests/ServerSubject", swiftSettings: settings),
     tests(
         "BetterAuthServerTests",
-        ["BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"]),
+        [
+            "BetterAuthServer", "ServerSubject", "RealParts", "BetterAuthMessages", "BetterAuthGzip", "Cryptography",
+            "SecretMemory",
+        ]),
 ]
 
 // What every face shows.
