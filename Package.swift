@@ -19,6 +19,7 @@ let systemLibraryNames = [
     "CSodium", "COpenSSL", "CArgon2", "CLMDB", "CPlatform",
     "CTSS2",
     "CZlib",
+    "CCurl", "CQREncode",
 ]
 #else
 let systemLibraryNames = ["CPlatform", "CZlib"]
@@ -73,6 +74,9 @@ let identityTargets: [Target] = [
     library("BetterAuthMessages"),
     library("BetterAuthGzip", ["BetterAuthMessages"], c: ["CZlib"]),
     library("BetterAuth", ["BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"]),
+    // HTTP, which nothing else needs.
+    library("BetterAuthTransport", ["BetterAuth"], c: ["CCurl"]),
+    tests("BetterAuthTransportTests", ["BetterAuthTransport", "BetterAuth", "RealParts"]),
     tests(
         "BetterAuthTests",
         [
@@ -116,7 +120,7 @@ let package = Package(
         library("VaultCore", ["VaultFormat", "KeyStores", "Cryptography", "SecretMemory"], c: ["CLMDB"]),
         library("AppLockCore", ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         library("AgentMessages"),
-        library("Holdfast", ["AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
+        library("Holdfast", ["BetterAuth", "AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         library(
             "HoldfastAgent",
             ["AgentMessages", "AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
