@@ -20,6 +20,7 @@ let systemLibraryNames = [
     "CTSS2",
     "CZlib",
     "CSQLite",
+    "CCurl", "CQREncode",
 ]
 #else
 let systemLibraryNames = ["CPlatform", "CZlib", "CSQLite"]
@@ -74,6 +75,9 @@ let identityTargets: [Target] = [
     library("BetterAuthMessages"),
     library("BetterAuthGzip", ["BetterAuthMessages"], c: ["CZlib"]),
     library("BetterAuth", ["BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"]),
+    // HTTP, which nothing else needs.
+    library("BetterAuthTransport", ["BetterAuth"], c: ["CCurl"]),
+    tests("BetterAuthTransportTests", ["BetterAuthTransport", "BetterAuth", "RealParts"]),
     tests(
         "BetterAuthTests",
         [
@@ -129,7 +133,7 @@ let package = Package(
         library("VaultCore", ["VaultFormat", "KeyStores", "Cryptography", "SecretMemory"], c: ["CLMDB"]),
         library("AppLockCore", ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         library("AgentMessages"),
-        library("Holdfast", ["AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
+        library("Holdfast", ["BetterAuth", "AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         library(
             "HoldfastAgent",
             ["AgentMessages", "AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
