@@ -19,9 +19,11 @@ let systemLibraryNames = [
     "CSodium", "COpenSSL", "CArgon2", "CLMDB", "CPlatform",
     "CTSS2",
     "CZlib",
+    "CSQLite",
+    "CCurl", "CQREncode",
 ]
 #else
-let systemLibraryNames = ["CPlatform", "CZlib"]
+let systemLibraryNames = ["CPlatform", "CZlib", "CSQLite"]
 #endif
 
 func library(_ name: String, _ dependencies: [String] = [], c libraries: [String] = []) -> Target {
@@ -73,6 +75,9 @@ let identityTargets: [Target] = [
     library("BetterAuthMessages"),
     library("BetterAuthGzip", ["BetterAuthMessages"], c: ["CZlib"]),
     library("BetterAuth", ["BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"]),
+    // HTTP, which nothing else needs.
+    library("BetterAuthTransport", ["BetterAuth"], c: ["CCurl"]),
+    tests("BetterAuthTransportTests", ["BetterAuthTransport", "BetterAuth", "RealParts"]),
     tests(
         "BetterAuthTests",
         [
@@ -88,10 +93,18 @@ let identityTargets: [Target] = [
 
 // The identity server.
 let serverTargets: [Target] = [
-    library("BetterAuthServer", ["BetterAuthMessages", "Cryptography", "SecretMemory"]),
+    library("BetterAuthServer", ["BetterAuthMessages", "Cryptography", "SecretMemory"], c: ["CSQLite"]),
+    // Killed by the tests at random moments. Never installed.
+    .executableTarget(
+        name: "ServerSubject",
+        dependencies: ["BetterAuthServer", "BetterAuthMessages", "Cryptography"].map { .byName(name: $0) },
+        path: "Tests/ServerSubject", swiftSettings: settings),
     tests(
         "BetterAuthServerTests",
-        ["BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"]),
+        [
+            "BetterAuthServer", "ServerSubject", "RealParts", "BetterAuthMessages", "BetterAuthGzip", "Cryptography",
+            "SecretMemory",
+        ]),
 ]
 
 // What every face shows.
@@ -120,7 +133,7 @@ let package = Package(
         library("VaultCore", ["VaultFormat", "KeyStores", "Cryptography", "SecretMemory"], c: ["CLMDB"]),
         library("AppLockCore", ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         library("AgentMessages"),
-        library("Holdfast", ["AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
+        library("Holdfast", ["BetterAuth", "AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         library(
             "HoldfastAgent",
             ["AgentMessages", "AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),

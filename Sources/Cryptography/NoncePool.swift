@@ -66,7 +66,8 @@ package struct NoncePool: ~Copyable {
             used = NoncePool.poolSize
         }
         if used == NoncePool.poolSize {
-            try unsafe storage.bytes.withMutableBytes { bytes throws(CryptographyError) in try SecureRandom.fill(&bytes)
+            try unsafe storage.bytes.withMutableBytes { bytes throws(CryptographyError) in
+                try SecureRandom.fill(&bytes)
             }
             used = 0
         }

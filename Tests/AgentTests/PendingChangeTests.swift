@@ -134,6 +134,16 @@ import VaultFormat
         #expect(try !isOn)
     }
 
+    /// Nobody asks for what is pending in between, which would look whether it has ended.
+    @Test func aRefusedBeginningStandsInNobodysWay() throws {
+        #expect(errorCode { _ = try begin(passcode: "wrong") } == .wrongPasscode)
+        let other = try agent.client()
+        let passcode = try secret("right")
+        _ = try other.begin(.enable, countdown: nil, passcode: passcode)
+        #expect(errorCode { try owner.client.confirmChange() } == .notPending)
+        try other.confirmChange()
+    }
+
     @Test func whatIsSoAlreadyIsRefused() throws {
         #expect(errorCode { _ = try begin(.disable) } == .exists)
         #expect(try pending() == nil)

@@ -15,6 +15,7 @@ extension Agent {
     func beginChange(
         _ change: Request.Change, countdown: UInt32?, _ body: Body, _ secret: Range<Int>, _ connection: Connection
     ) {
+        forgetEndedChange()
         guard self.change == nil else {
             return fail(connection, VaultError(.exists, "another change of self-destruct is pending"))
         }

@@ -31,6 +31,8 @@ struct DatabasePages: ~Copyable {
     let lastPage: UInt64
     /// The number of the transaction whose state this is.
     let transaction: UInt64
+    /// Whether both first pages are such as LMDB writes. It takes some that are not, and would then read another state.
+    private let hasBothStates: Bool
     var isVisited: [Bool]
 
     static let noPage = UInt64.max
@@ -52,6 +54,7 @@ struct DatabasePages: ~Copyable {
             let bytes = try file.read(Meta.size, at: pageSize)
             if let meta = Meta(parsing: bytes, index: 1), meta.pageSize == pageSize { newest = meta }
         }
+        let hasBothStates = one != nil && newest != nil
         if let one, one.transaction > newest?.transaction ?? 0 || newest == nil { newest = one }
         guard let meta = newest else { throw .damaged("the database has no page to begin with") }
         pageSize = meta.pageSize
@@ -60,6 +63,7 @@ struct DatabasePages: ~Copyable {
         main = meta.main
         lastPage = meta.lastPage
         transaction = meta.transaction
+        self.hasBothStates = hasBothStates
         isVisited = [Bool](repeating: false, count: pages)
         self.file = file
         forgetVisits()
@@ -118,7 +122,7 @@ struct DatabasePages: ~Copyable {
     /// - Throws: `damaged`; `newerVersion` for an unreleased build's database.
     mutating func check() throws(VaultError) {
         forgetVisits()
-        guard lastPage < UInt64(Int32.max), lastPage >= 1 else { throw DatabasePages.notWhole }
+        guard hasBothStates, lastPage < UInt64(Int32.max), lastPage >= 1 else { throw DatabasePages.notWhole }
         let top = try readMain()
         guard let tree = top.walk.records else {
             let isUnreleased = top.root != nil && top.walk.problems == 0 && top.strangers == 0
