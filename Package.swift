@@ -19,10 +19,11 @@ let systemLibraryNames = [
     "CSodium", "COpenSSL", "CArgon2", "CLMDB", "CPlatform",
     "CTSS2",
     "CZlib",
+    "CSQLite",
     "CCurl", "CQREncode",
 ]
 #else
-let systemLibraryNames = ["CPlatform", "CZlib"]
+let systemLibraryNames = ["CPlatform", "CZlib", "CSQLite"]
 #endif
 
 func library(_ name: String, _ dependencies: [String] = [], c libraries: [String] = []) -> Target {
@@ -92,14 +93,25 @@ let identityTargets: [Target] = [
 
 // The identity server.
 let serverTargets: [Target] = [
-    library("BetterAuthServer", ["BetterAuthMessages", "Cryptography", "SecretMemory"]),
+    library("BetterAuthServer", ["BetterAuthMessages", "Cryptography", "SecretMemory"], c: ["CSQLite"]),
+    // Killed by the tests at random moments. Never installed.
+    .executableTarget(
+        name: "ServerSubject",
+        dependencies: ["BetterAuthServer", "BetterAuthMessages", "Cryptography"].map { .byName(name: $0) },
+        path: "Tests/ServerSubject", swiftSettings: settings),
     tests(
         "BetterAuthServerTests",
-        ["BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"]),
+        [
+            "BetterAuthServer", "ServerSubject", "RealParts", "BetterAuthMessages", "BetterAuthGzip", "Cryptography",
+            "SecretMemory",
+        ]),
 ]
 
 // What every face shows.
-let faceTargets: [Target] = []
+let faceTargets: [Target] = [
+    library("HoldfastUI", exported),
+    tests("HoldfastUITests", ["HoldfastUI"] + exported),
+]
 
 let sectionTargets =
     systemLibraryNames.map { .systemLibrary(name: $0, path: "Sources/\($0)") } + crashTests + agentTests
@@ -110,6 +122,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "Holdfast", targets: ["Holdfast"]),
+        .library(name: "HoldfastUI", targets: ["HoldfastUI"]),
         .executable(name: "holdfast", targets: ["HoldfastCommand"]),
     ] + crashProducts,
     targets: sectionTargets + [

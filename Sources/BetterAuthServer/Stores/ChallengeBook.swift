@@ -44,14 +44,25 @@ package struct ChallengeBook: Sendable {
         return .unknown
     }
 
-    /// Uses a challenge up, unless another operation did.
+    /// Uses a challenge up, unless another operation did, and keeps the reply.
     package mutating func answer(_ answer: ChallengeAnswer) -> SessionOutcome {
+        let outcome = use(answer)
+        if outcome == .committed {
+            keep(answer.reply, of: answer.operation, until: answer.until, now: answer.moment)
+        }
+        return outcome
+    }
+
+    /// Uses a challenge up; the reply is kept later.
+    package mutating func use(_ answer: ChallengeAnswer) -> SessionOutcome {
         if let reply = replies.value(answer.operation, now: answer.moment) { return .repeated(reply) }
         guard open.value(answer.challenge, now: answer.moment) == answer.reply.identity else { return .used }
         open.remove(answer.challenge)
-        keep(answer.reply, of: answer.operation, until: answer.until, now: answer.moment)
         return .committed
     }
+
+    /// Forgets a challenge.
+    package mutating func remove(_ nonce: NonceText) { open.remove(nonce) }
 
     /// The reply to an operation that was committed.
     package func reply(to operation: OperationKey, now: Timestamp) -> SessionReply? {
