@@ -139,7 +139,9 @@ let package = Package(
             ["AgentMessages", "AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         .executableTarget(
             name: "HoldfastCommand",
-            dependencies: (exported + ["HoldfastAgent", "AgentMessages"]).map { .byName(name: $0) },
+            dependencies: (exported + [
+                "HoldfastAgent", "AgentMessages", "BetterAuth", "BetterAuthTransport", "BetterAuthMessages",
+            ] + ["CQREncode"].filter(systemLibraryNames.contains)).map { .byName(name: $0) },
             swiftSettings: settings),
 
         tests("SecretMemoryTests", ["SecretMemory"]),
@@ -152,7 +154,11 @@ let package = Package(
         tests("AppLockCoreTests", ["AppLockCore", "VaultCore", "VaultFormat", "SecretMemory"]),
         tests("HoldfastTests", exported),
         tests("AgentMessagesTests", ["AgentMessages"]),
-        tests("CommandTests", ["HoldfastCommand", "RealParts"] + exported),
+        tests(
+            "CommandTests",
+            [
+                "HoldfastCommand", "RealParts", "BetterAuth", "BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip",
+            ] + exported),
     ],
     swiftLanguageModes: [.v6]
 )
