@@ -20,6 +20,7 @@ let systemLibraryNames = [
     "CTSS2",
     "CZlib",
     "CSQLite",
+    "CMicrohttpd",
 ]
 #else
 let systemLibraryNames = ["CPlatform", "CZlib", "CSQLite"]
@@ -87,6 +88,8 @@ let identityTargets: [Target] = [
 // The identity server.
 let serverTargets: [Target] = [
     library("BetterAuthServer", ["BetterAuthMessages", "Cryptography", "SecretMemory"], c: ["CSQLite"]),
+    library(
+        "BetterAuthHTTP", ["BetterAuth", "BetterAuthServer", "BetterAuthMessages", "Cryptography"], c: ["CMicrohttpd"]),
     // Killed by the tests at random moments. Never installed.
     .executableTarget(
         name: "ServerSubject",
