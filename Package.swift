@@ -76,7 +76,10 @@ let identityTargets: [Target] = [
     library("BetterAuthGzip", ["BetterAuthMessages"], c: ["CZlib"]),
     library("BetterAuth", ["BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"]),
     tests(
-        "BetterAuthTests", ["BetterAuth", "BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"]),
+        "BetterAuthTests",
+        [
+            "BetterAuth", "BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory",
+        ]),
     .testTarget(
         name: "BetterAuthMessagesTests",
         dependencies: ["BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"].map {
