@@ -16,14 +16,14 @@ package struct ClientAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads an address without port; nil for anything else, names too.
     package init?(_ text: String) {
-        var four = in_addr()
-        if unsafe inet_pton(AF_INET, text, &four) == 1 {
-            self.init(high: 0, low: 0xFFFF_0000_0000 | UInt64(UInt32(bigEndian: four.s_addr)))
-            return
+        var bytes = [UInt8](repeating: 0, count: 16)
+        if unsafe inet_pton(AF_INET, text, &bytes) == 1 {
+            self.init(bytes: Array(bytes[..<4]))
+        } else if unsafe inet_pton(AF_INET6, text, &bytes) == 1 {
+            self.init(bytes: bytes)
+        } else {
+            return nil
         }
-        var six = in6_addr()
-        guard unsafe inet_pton(AF_INET6, text, &six) == 1 else { return nil }
-        unsafe withUnsafeBytes(of: &six) { unsafe self.init(bytes: Array($0)) }
     }
 
     /// Takes 4 or 16 bytes; nil for another number.

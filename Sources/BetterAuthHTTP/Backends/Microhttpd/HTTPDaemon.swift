@@ -42,7 +42,8 @@ internal import CMicrohttpd
                 }))
         let share = max(1, (settings.connections + settings.threads - 1) / max(settings.threads, 1))
         let started = unsafe cmicrohttpd_start(
-            owner, UInt32(clamping: share), UInt32(clamping: settings.requestSeconds + 10), settings.memory, settings.key,
+            owner, UInt32(clamping: share), UInt32(clamping: settings.requestSeconds + 10), settings.memory,
+            settings.key,
             settings.certificate)
         guard let started = unsafe started else {
             unsafe owner.deallocate()

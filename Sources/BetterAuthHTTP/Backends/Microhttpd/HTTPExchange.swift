@@ -3,7 +3,7 @@ internal import CMicrohttpd
 internal import Synchronization
 
 /// One request from its first lines to its reply. Made by the daemon's thread, answered by any.
-@safe final class HTTPExchange: @unchecked Sendable {  // shared parts are under the lock, the rest is the daemon's thread's
+@safe final class HTTPExchange: @unchecked Sendable {  // shared parts are locked, others the daemon's thread's
     private enum State {
         case running
         case suspended
@@ -19,6 +19,8 @@ internal import Synchronization
     let start: Double
     var body: [UInt8] = []
     var isTooLarge = false
+    /// What its first lines were answered with already.
+    var refusal: HTTPReply?
     var isHandled = false
     private let connection: OpaquePointer
     private let state = Mutex(State.running)

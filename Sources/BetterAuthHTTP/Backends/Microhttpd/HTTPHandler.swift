@@ -46,10 +46,15 @@ final class HTTPHandler: Sendable {
     /// connection.
     @unsafe func handle(
         _ connection: OpaquePointer, _ path: UnsafePointer<CChar>, _ method: UnsafePointer<CChar>,
-        _ data: UnsafePointer<CChar>?, _ count: UnsafeMutablePointer<Int>, _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+        _ data: UnsafePointer<CChar>?, _ count: UnsafeMutablePointer<Int>,
+        _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     ) -> Bool {
         guard let held = unsafe slot.pointee else { return unsafe begin(connection, path, method, slot) }
         let exchange = unsafe Unmanaged<HTTPExchange>.fromOpaque(held).takeUnretainedValue()
+        if unsafe count.pointee > 0, exchange.refusal != nil {
+            unsafe count.pointee = 0
+            return true
+        }
         if unsafe count.pointee > 0 {
             let room = settings.maximumBody - exchange.body.count
             if unsafe count.pointee <= room, !exchange.isTooLarge, let data = unsafe data {
@@ -64,6 +69,10 @@ final class HTTPHandler: Sendable {
         if exchange.isHandled {
             guard let reply = exchange.takeReply() else { return false }
             return unsafe send(reply, exchange, connection)
+        }
+        if let refusal = exchange.refusal {
+            exchange.isHandled = true
+            return unsafe send(refusal, exchange, connection)
         }
         if exchange.isTooLarge {
             exchange.isHandled = true
@@ -88,10 +97,9 @@ final class HTTPHandler: Sendable {
             authorization: header("Authorization", connection), start: monotonicSeconds())
         unsafe slot.pointee = Unmanaged.passRetained(exchange).toOpaque()
         underWay.withLock { $0 += 1 }
-        if let refusal = service.refusal(known, exchange.path, address) {
-            exchange.isHandled = true
-            return unsafe send(refusal, exchange, connection)
-        }
+        // Nothing is kept of the body of a refused request; it is read to its end all the same, since the connection would
+        // have to be closed otherwise.
+        exchange.refusal = service.refusal(known, exchange.path, address)
         // A body that announces itself as far too large is not even read.
         if let announced = unsafe header("Content-Length", connection).flatMap({ Int($0) }),
             announced > settings.maximumBody
@@ -118,10 +126,11 @@ final class HTTPHandler: Sendable {
         }
         let ends = closes || isStopping.load(ordering: .relaxed)
         let isQueued = unsafe reply.body.withUnsafeBytes { body in
-            unsafe reply.type.header.withUTF8Buffer { type in
-                guard let type = unsafe type.baseAddress else { return false }
+            reply.type.header.withUTF8Buffer { type in
+                guard let type = type.baseAddress else { return false }
                 return unsafe cmicrohttpd_reply(
-                    connection, UInt32(clamping: reply.status), UnsafeRawPointer(type).assumingMemoryBound(to: CChar.self),
+                    connection, UInt32(clamping: reply.status),
+                    UnsafeRawPointer(type).assumingMemoryBound(to: CChar.self),
                     body.baseAddress, body.count, ends ? 1 : 0) == 1
             }
         }

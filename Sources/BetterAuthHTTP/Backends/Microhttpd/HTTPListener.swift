@@ -21,16 +21,20 @@ struct HTTPListener: ~Copyable {
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         unsafe hints.ai_flags = AI_PASSIVE
         var found: UnsafeMutablePointer<addrinfo>?
-        guard unsafe getaddrinfo(host.isEmpty ? nil : host, String(text[text.index(after: colon)...]), &hints, &found) == 0,
+        guard
+            unsafe getaddrinfo(host.isEmpty ? nil : host, String(text[text.index(after: colon)...]), &hints, &found)
+                == 0,
             let first = unsafe found
         else { throw .notAnAddress(text) }
         defer { unsafe freeaddrinfo(found) }
         let descriptor = unsafe socket(
-            first.pointee.ai_family, first.pointee.ai_socktype | Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+            first.pointee.ai_family, first.pointee.ai_socktype | Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue),
+            0)
         guard descriptor >= 0 else { throw .system("socket", errno) }
         var yes: Int32 = 1
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
-        guard unsafe bind(descriptor, first.pointee.ai_addr, first.pointee.ai_addrlen) == 0, listen(descriptor, 4096) == 0
+        guard unsafe bind(descriptor, first.pointee.ai_addr, first.pointee.ai_addrlen) == 0,
+            listen(descriptor, 4096) == 0
         else {
             let reason = errno
             close(descriptor)

@@ -9,7 +9,7 @@ internal import Darwin
 
 /// A listening front. One thread accepts and deals connections out in turn, since libmicrohttpd's own pool gives one
 /// thread most of them; the others serve.
-@safe package final class HTTPServer: @unchecked Sendable {  // `listener` is the accepting thread's until that has ended
+@safe package final class HTTPServer: @unchecked Sendable {  // the accepting thread has `listener` until it ends
     /// What it is bound to, with the port that the system chose.
     package let address: String
     private let settings: HTTPSettings
