@@ -157,7 +157,8 @@ let package = Package(
         tests(
             "CommandTests",
             [
-                "HoldfastCommand", "RealParts", "BetterAuth", "BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip",
+                "HoldfastCommand", "RealParts", "BetterAuth", "BetterAuthServer", "BetterAuthMessages",
+                "BetterAuthGzip",
             ] + exported),
     ],
     swiftLanguageModes: [.v6]
@@ -172,7 +173,9 @@ if Context.environment["HOLDFAST_BENCHMARKS"] != nil {
             linkerSettings: [.linkedLibrary("lmdb"), .linkedLibrary("crypto"), .linkedLibrary("sqlcipher")]),
         .executableTarget(
             name: "HoldfastBenchmarks",
-            dependencies: ["CRawLoops", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"],
+            dependencies: [
+                "CRawLoops", "VaultCore", "VaultFormat", "BetterAuthMessages", "Cryptography", "SecretMemory",
+            ],
             path: "Benchmarks/HoldfastBenchmarks", swiftSettings: settings),
     ]
 }
