@@ -22,6 +22,13 @@ extension Reply {
             while !cursor.isAtEnd { entries.append(try RecordEntry(&cursor, body)) }
             self = .records(entries)
         case .finished: self = .finished(try cursor.integer(body, UInt64.self))
+        case .guidance:
+            guard let guidance = Guidance(rawValue: try cursor.integer(body, UInt8.self)) else {
+                throw .invalid(field: "guidance")
+            }
+            self = .guidance(guidance)
+        case .prompt: self = .prompt(try Prompt(&cursor, body))
+        case .owner: self = .owner(try OwnerStatus(&cursor, body))
         }
         try cursor.expectEnd()
     }
@@ -39,6 +46,9 @@ extension Reply {
         case .unlocked(let locksIn): writer.optional(locksIn)
         case .records(let entries): for entry in entries { entry.write(&writer) }
         case .finished(let count): writer.integer(count)
+        case .guidance(let guidance): writer.integer(guidance.rawValue)
+        case .prompt(let prompt): prompt.write(&writer)
+        case .owner(let status): status.write(&writer)
         case .done, .ready, .piece: break
         }
         return Frame.bytes(kind: kind.rawValue, bodySize: writer.bytes.count + payload) + writer.bytes

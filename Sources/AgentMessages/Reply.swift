@@ -18,6 +18,12 @@ package enum Reply: Sendable, Hashable {
     case records([RecordEntry])
     /// The end of a value or a list: bytes or records in all.
     case finished(UInt64)
+    /// What a sensor says while it looks.
+    case guidance(Guidance)
+    /// What a passcode check wants to have shown or answered.
+    case prompt(Prompt)
+    /// To ``Request/owner``.
+    case owner(OwnerStatus)
 
     /// Numbers of the messages; they do not change.
     package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
@@ -30,6 +36,9 @@ package enum Reply: Sendable, Hashable {
         case piece = 134
         case records = 135
         case finished = 136
+        case guidance = 137
+        case prompt = 138
+        case owner = 139
     }
 
     /// Which message it is.
@@ -44,6 +53,9 @@ package enum Reply: Sendable, Hashable {
         case .piece: .piece
         case .records: .records
         case .finished: .finished
+        case .guidance: .guidance
+        case .prompt: .prompt
+        case .owner: .owner
         }
     }
 }

@@ -31,6 +31,17 @@ extension Request {
         case .shutDown: self = .shutDown
         case .data: self = .data(try cursor.rest(1...Frame.longestPiece, "data"))
         case .end: self = .end
+        case .confirm:
+            guard let step = OwnerStep(rawValue: try cursor.integer(body, UInt8.self)) else {
+                throw .invalid(field: "step")
+            }
+            let idle = try cursor.optional(body, UInt32.self, "idle time")
+            let timeout = try cursor.optional(body, UInt32.self, "timeout")
+            guard idle != 0, timeout != 0 else { throw .invalid(field: "time") }
+            self = .confirm(step, idle: idle, timeout: timeout)
+        case .answer: self = .answer(secret: try cursor.rest(Request.answerSizes, "answer"))
+        case .cancel: self = .cancel
+        case .owner: self = .owner
         }
         try cursor.expectEnd()
     }
@@ -51,7 +62,11 @@ extension Request {
         case .list(let collection):
             writer.flag(collection != nil)
             if let collection { writer.text(collection, atMost: RecordPath.collectionSizes.upperBound) }
-        case .status, .lock, .ping, .shutDown, .data, .end: break
+        case .confirm(let step, let idle, let timeout):
+            writer.integer(step.rawValue)
+            writer.optional(idle)
+            writer.optional(timeout)
+        case .status, .lock, .ping, .shutDown, .data, .end, .answer, .cancel, .owner: break
         }
         return Frame.bytes(kind: kind.rawValue, bodySize: writer.bytes.count + payload) + writer.bytes
     }

@@ -11,7 +11,9 @@ import Testing
         (.unlock(.recoveryPhrase, idle: 1, timeout: .max, secret: 11..<1035), 1024), (.lock, 0), (.get(path), 0),
         (.put(path, replacing: true), 0), (.put(path, replacing: false), 0), (.list(collection: nil), 0),
         (.list(collection: ""), 0), (.list(collection: "logins"), 0), (.remove(path), 0), (.ping, 0), (.shutDown, 0),
-        (.data(0..<1), 1), (.data(0..<65_536), 65_536), (.end, 0),
+        (.data(0..<1), 1), (.data(0..<65_536), 65_536), (.end, 0), (.confirm(.biometrics, idle: nil, timeout: nil), 0),
+        (.confirm(.devicePasscode, idle: 60, timeout: .max), 0), (.answer(secret: 0..<1024), 1024), (.cancel, 0),
+        (.owner, 0),
     ]
 
     static let replies: [(Reply, payload: Int)] = [
@@ -27,7 +29,10 @@ import Testing
                 RecordEntry(path: path, size: .max, created: -1, modified: .min, isFile: true, isOpen: false),
                 RecordEntry(path: path, size: 0, created: .max, modified: 0, isFile: false, isOpen: true),
             ]), 0
-        ), (.finished(.max), 0),
+        ), (.finished(.max), 0), (.guidance(.touch), 0), (.guidance(.checking), 0),
+        (.prompt(Prompt(style: .hidden, text: "Password: ")), 0), (.prompt(Prompt(style: .problem, text: "")), 0),
+        (.owner(OwnerStatus(expiry: nil, sincePasscode: 7, nonMatches: 4)), 0),
+        (.owner(OwnerStatus(expiry: .enrolmentChanged, sincePasscode: nil, nonMatches: 0)), 0),
     ]
 
     @Test("request", arguments: requests.indices)

@@ -4,7 +4,8 @@ enum CommandTable {
         .create, .unlock, .lock, .put, .get, .list, .remove, .inboxList, .inboxAccept, .inboxReject, .backup, .restore,
         .passcodeChange, .passcodeVerify, .verify, .recover, .status, .log, .lockPolicyShow, .lockPolicySet,
         .lockPolicyExplain, .selfDestructEnable, .selfDestructDisable, .selfDestructCancel, .selfDestructStatus, .wipe,
-        .receiptVerify, .enrollTPM, .slots, .removeSlot, .tour, .completions, .help,
+        .receiptVerify, .enrollTPM, .enrollFingerprint, .enrollDevice, .slots, .removeSlot, .doctor, .explain, .tour,
+        .completions, .help,
     ]
 
     /// Commands for programs: understood and documented, but neither listed nor completed.
