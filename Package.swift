@@ -20,9 +20,11 @@ let systemLibraryNames = [
     "CTSS2",
     "CSecret", "CPAM", "CSystemd",
     "CZlib",
+    "CSQLite",
+    "CCurl", "CQREncode",
 ]
 #else
-let systemLibraryNames = ["CPlatform", "CZlib"]
+let systemLibraryNames = ["CPlatform", "CZlib", "CSQLite"]
 #endif
 
 func library(_ name: String, _ dependencies: [String] = [], c libraries: [String] = []) -> Target {
@@ -91,6 +93,15 @@ let ownerTargets: [Target] = [library("DeviceOwner", ["SecretMemory"], c: ["CPAM
 let identityTargets: [Target] = [
     library("BetterAuthMessages"),
     library("BetterAuthGzip", ["BetterAuthMessages"], c: ["CZlib"]),
+    library("BetterAuth", ["BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"]),
+    // HTTP, which nothing else needs.
+    library("BetterAuthTransport", ["BetterAuth"], c: ["CCurl"]),
+    tests("BetterAuthTransportTests", ["BetterAuthTransport", "BetterAuth", "RealParts"]),
+    tests(
+        "BetterAuthTests",
+        [
+            "BetterAuth", "BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory",
+        ]),
     .testTarget(
         name: "BetterAuthMessagesTests",
         dependencies: ["BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"].map {
@@ -100,10 +111,26 @@ let identityTargets: [Target] = [
 ]
 
 // The identity server.
-let serverTargets: [Target] = []
+let serverTargets: [Target] = [
+    library("BetterAuthServer", ["BetterAuthMessages", "Cryptography", "SecretMemory"], c: ["CSQLite"]),
+    // Killed by the tests at random moments. Never installed.
+    .executableTarget(
+        name: "ServerSubject",
+        dependencies: ["BetterAuthServer", "BetterAuthMessages", "Cryptography"].map { .byName(name: $0) },
+        path: "Tests/ServerSubject", swiftSettings: settings),
+    tests(
+        "BetterAuthServerTests",
+        [
+            "BetterAuthServer", "ServerSubject", "RealParts", "BetterAuthMessages", "BetterAuthGzip", "Cryptography",
+            "SecretMemory",
+        ]),
+]
 
 // What every face shows.
-let faceTargets: [Target] = []
+let faceTargets: [Target] = [
+    library("HoldfastUI", exported),
+    tests("HoldfastUITests", ["HoldfastUI"] + exported),
+]
 
 let sectionTargets =
     systemLibraryNames.map { .systemLibrary(name: $0, path: "Sources/\($0)") } + crashTests + agentTests
@@ -114,6 +141,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "Holdfast", targets: ["Holdfast"]),
+        .library(name: "HoldfastUI", targets: ["HoldfastUI"]),
         .executable(name: "holdfast", targets: ["HoldfastCommand"]),
     ] + crashProducts,
     targets: sectionTargets + [
@@ -126,7 +154,7 @@ let package = Package(
             "VaultCore", ["VaultFormat", "DeviceOwner", "KeyStores", "Cryptography", "SecretMemory"], c: ["CLMDB"]),
         library("AppLockCore", ["DeviceOwner", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         library("AgentMessages"),
-        library("Holdfast", ["AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
+        library("Holdfast", ["BetterAuth", "AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         library(
             "HoldfastAgent",
             [

@@ -25,6 +25,22 @@ package enum Request: Sendable, Hashable {
     case data(Range<Int>)
     /// The value is complete.
     case end
+    /// Begin a change of self-destruct: authenticates. `countdown` is seconds, and nil where the vault's rules hold.
+    case beginChange(Change, countdown: UInt32?, secret: Range<Int>)
+    /// The owner was told what it means and wants it: the countdown begins.
+    case confirmChange
+    /// The countdown is over: authenticates again and writes the change.
+    case finishChange(secret: Range<Int>)
+    /// End the change that is pending, whoever began it, with nothing changed.
+    case cancelChange
+    /// What change is pending?
+    case pendingChange
+
+    /// What a change of self-destruct leads to.
+    package enum Change: UInt8, Sendable, Hashable, CaseIterable {
+        case enable = 1
+        case disable = 2
+    }
     /// Open the vault for its owner, whom the system confirms. Times as for an unlock.
     case confirm(OwnerStep, idle: UInt32?, timeout: UInt32?)
     /// An answer to the prompt of a confirmation.
@@ -60,10 +76,15 @@ package enum Request: Sendable, Hashable {
         case shutDown = 10
         case data = 11
         case end = 12
-        case confirm = 13
-        case answer = 14
-        case cancel = 15
-        case owner = 16
+        case beginChange = 13
+        case confirmChange = 14
+        case finishChange = 15
+        case cancelChange = 16
+        case pendingChange = 17
+        case confirm = 18
+        case answer = 19
+        case cancel = 20
+        case owner = 21
     }
 
     /// Which message it is.
@@ -81,6 +102,11 @@ package enum Request: Sendable, Hashable {
         case .shutDown: .shutDown
         case .data: .data
         case .end: .end
+        case .beginChange: .beginChange
+        case .confirmChange: .confirmChange
+        case .finishChange: .finishChange
+        case .cancelChange: .cancelChange
+        case .pendingChange: .pendingChange
         case .confirm: .confirm
         case .answer: .answer
         case .cancel: .cancel

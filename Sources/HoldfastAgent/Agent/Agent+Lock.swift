@@ -37,7 +37,7 @@ extension Agent {
                 return try vault.unlock(release)
             case .secret(let named, let body, let range):
                 factor = named
-                do throws(SecretMemoryError) { secret = try body.bytes.copy(range) } catch { throw VaultError(error) }
+                secret = try body.secret(range)
             }
             switch factor {
             case .passcode: try vault.unlock(passcode: secret, spending: vault.burnAttempt())
@@ -96,6 +96,7 @@ extension Agent {
     /// Ends what is under way, and has the keys dropped by a thread: that waits for operations that are inside the vault.
     func dropKeys(because reason: LogLockReason) {
         dropReason = dropReason ?? reason
+        endedChange = takeChange() ?? endedChange
         for connection in Array(connections.values) where connection.isStreaming { fail(connection, .lockedMeanwhile) }
     }
 
@@ -104,12 +105,15 @@ extension Agent {
         if let reason = dropReason, !isDroppingKeys {
             dropReason = nil
             isDroppingKeys = true
-            let (vault, completions) = (vault, completions)
+            let (vault, completions, change) = (vault, completions, endedChange)
+            endedChange = nil
             let isTaken = locking.submit {
+                change?.leave()
                 vault.lock(because: reason)
                 completions.post(.lock)
             }
             if !isTaken {
+                change?.leave()
                 vault.lock(because: reason)
                 isDroppingKeys = false
             }
