@@ -58,7 +58,8 @@ let agentTests: [Target] = [
     tests(
         "AgentTests",
         [
-            "AgentSubject", "HoldfastAgent", "AgentMessages", "AppLockCore", "RealParts", "VaultCore", "VaultFormat",
+            "AgentSubject", "HoldfastAgent", "AgentMessages", "AppLockCore", "KeyStores", "RealParts", "VaultCore",
+            "VaultFormat",
             "Cryptography", "SecretMemory",
         ]),
 ]

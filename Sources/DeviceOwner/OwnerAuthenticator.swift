@@ -37,7 +37,7 @@ package struct OwnerAuthenticator: Sendable {
             guard !conversation.cancellation.isCancelled else { return .cancelled }
             guard let release = keeper.release(step) else { return .expired(keeper.expiry ?? .noPasscode) }
             return .released(release)
-        case .refused: return .refused
+        case .refused: return keeper.expiry.map { .expired($0) } ?? .refused
         case .cancelled: return .cancelled
         case .timedOut: return .timedOut
         case .impossible(let capability): return .impossible(capability)
@@ -59,8 +59,8 @@ protocol OwnerBackend: Sendable {
     func enrolment() -> OwnerEnrolment?
     /// - Parameters:
     ///   - deadline: Milliseconds of the ``Stopwatch``.
-    ///   - onNonMatch: Told of each sample that did not match.
+    ///   - onNonMatch: Told of each sample that did not match; says whether another one may be asked for.
     func confirm(
-        _ conversation: any OwnerConversation, until deadline: UInt64, onNonMatch: () -> Void
+        _ conversation: any OwnerConversation, until deadline: UInt64, onNonMatch: () -> Bool
     ) -> OwnerVerdict
 }

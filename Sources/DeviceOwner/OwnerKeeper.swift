@@ -69,12 +69,14 @@ package final class OwnerKeeper: Sendable {
     }
 
     /// Notes a sample that did not match; the last one that is allowed drops the share.
-    func countNonMatch() {
+    /// - Returns: Whether another one may be asked for.
+    func countNonMatch() -> Bool {
         state.withLock { state in
             state.nonMatches += 1
-            guard state.nonMatches >= OwnerKeeper.mostNonMatches else { return }
+            guard state.nonMatches >= OwnerKeeper.mostNonMatches else { return true }
             state.secret = nil
             state.ending = .nonMatches
+            return false
         }
     }
 

@@ -198,7 +198,8 @@ import Testing
 extension Request {
     var payload: Int {
         switch self {
-        case .unlock(_, _, _, let range), .beginChange(_, _, let range), .finishChange(let range), .data(let range):
+        case .unlock(_, _, _, let range), .beginChange(_, _, let range), .finishChange(let range), .data(let range),
+            .answer(let range):
             range.count
         default: 0
         }

@@ -1,6 +1,7 @@
 import AgentMessages
 import Foundation
 import HoldfastAgent
+import KeyStores
 import RealParts
 import SecretMemory
 import Testing
@@ -114,7 +115,8 @@ extension TestAgent {
         #expect(try agent.owner().expiry == .enrolmentChanged)
         try agent.unlock()
         try agent.lock()
-        #expect(try touch("anna") == "open", "the new finger was taken note of by the passcode")
+        // This sensor is asked for one finger, and which one is not ours to choose.
+        #expect(try touch("anna", "mallory") == "open", "the new finger was taken note of by the passcode")
         let events = try scratch.vault().names(opened: "right")
         #expect(events.filter { $0 == "enrolmentChanged" }.count == 1)
         try agent.lock()
@@ -152,6 +154,47 @@ extension TestAgent {
         #expect(try chip.tool("tpm2_clear").status == 0)
         #expect(try agent.confirm(.devicePasscode, answer: { _ in "correct" }) == "passcodeNeeded")
         #expect(try agent.owner().expiry == .enrolmentChanged, "a key store that was reset")
+    }
+
+    @Test(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed"))
+    func whatIsKeptOnTheDiskSurvivesARestartAndProvesPresenceOnly() throws {
+        let scratch = try Scratch()
+        guard let rules = try OwnerTests.passcodeRules(scratch) else { return }
+        let chip = try SoftwareTPM()
+        let location = TPMLocation(chip.location)
+        var settings = scratch.settings
+        settings.ownerStores = { KeyStores([TPMKeyStore(at: location), FileKeyStore(in: $0 + "/shares")]) }
+        let vault = try Vault(at: scratch.home, settings: settings)
+        let passcode = try secret("right")
+        try vault.changePolicy(passcode: passcode, spending: vault.burnAttempt()) { policy throws(VaultError) in
+            do throws(FallbackPolicyError) {
+                policy.fallback = try FallbackPolicy([
+                    .init(.devicePasscode, assurance: .presence),
+                    .init(.appPasscode, assurance: .keyBound, when: [.failed, .expired, .unavailable]),
+                ])
+            } catch { throw VaultError(.invalidPolicy, "\(error)") }
+            policy.collectionMinima = ["work": .keyBound]
+        }
+        try vault.keepOwner(passcode: passcode, spending: vault.burnAttempt(), enrolment: nil)
+        #expect(vault.keepsOwner)
+        let parts = rules.merging(["SUBJECT_TPM": chip.location]) { $1 }
+        for _ in 0..<2 {
+            let agent = try TestAgent(scratch, parts: parts)
+            #expect(try agent.owner().expiry == nil)
+            #expect(try agent.confirm(.devicePasscode, answer: { _ in "wrong" }) == "notConfirmed")
+            #expect(try agent.confirm(.devicePasscode, answer: { _ in "correct" }) == "open")
+            try agent.put([3], "name", replacing: true)
+            #expect(errorCode { try agent.put([4], "name", "work") } == .assuranceTooLow)
+            agent.kill()
+        }
+        // On another machine the chip's half is missing.
+        let elsewhere = try TestAgent(scratch, parts: rules)
+        #expect(try elsewhere.confirm(.devicePasscode, answer: { _ in "correct" }) == "passcodeNeeded")
+        elsewhere.kill()
+        try vault.dropKeptOwner(passcode: passcode, spending: vault.burnAttempt())
+        #expect(!vault.keepsOwner)
+        let after = try TestAgent(scratch, parts: parts)
+        #expect(try after.confirm(.devicePasscode, answer: { _ in "correct" }) == "passcodeNeeded")
     }
 
     @Test func rulesThatNameNoSuchStepTakeNone() throws {

@@ -45,8 +45,14 @@ package final class TPMProxy: Sendable {
 
     /// Commands since the last arming.
     package var commands: Int { state.withLock { $0.commands } }
-    /// Whether the action was done.
-    package var hasCut: Bool { state.withLock { $0.isCut } }
+    /// Whether the action was begun; returns when it has ended.
+    package var hasCut: Bool {
+        while true {
+            let (isCut, isEnded) = state.withLock { ($0.isCut, $0.isEnded) }
+            if !isCut || isEnded { return isCut }
+            usleep(1000)
+        }
+    }
 
     /// Does something when the program sends its `number`th command from now on, counted from 0, which the chip then does
     /// not get.
@@ -55,6 +61,7 @@ package final class TPMProxy: Sendable {
             state.commands = 0
             state.cut = number
             state.isCut = false
+            state.isEnded = false
             state.action = action
         }
     }
@@ -125,6 +132,7 @@ package final class TPMProxy: Sendable {
             return state.action
         }
         action?()
+        if action != nil { state.withLock { $0.isEnded = true } }
         return action != nil
     }
 }

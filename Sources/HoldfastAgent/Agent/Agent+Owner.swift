@@ -56,7 +56,7 @@ extension Agent {
     ) -> Result<ReleaseBox, VaultError> {
         Result { () throws(VaultError) in
             // Before anybody is asked; when it opens, the rules are looked at again with proof.
-            if let obstacle = vault.ownerObstacle(step, try vault.status().policy) { throw obstacle }
+            if let obstacle = try vault.ownerObstacle(step) { throw obstacle }
             switch authenticator.confirm(step, keeper: vault.ownerKeeper, talk) {
             case .released(let release): return ReleaseBox(release)
             case .refused:

@@ -58,8 +58,18 @@ extension Vault {
         takeInOpenItems()
     }
 
-    /// Why a step of the owner is not taken under these rules now; nil where it is.
-    package func ownerObstacle(_ step: OwnerStep, _ policy: VaultPolicy) -> VaultError? {
+    /// Why a step of the owner is not taken now; nil where it is. Nothing of it is proved: asked before the owner is.
+    /// - Throws: What reading the header throws.
+    package func ownerObstacle(_ step: OwnerStep) throws(VaultError) -> VaultError? {
+        let header = try HeaderFile.read(in: home)
+        if let owner = ownerSlot.current, !owner.belongs(to: header) {
+            forgetOwner()
+            return .passcodeNeeded("the passcode or the rules were changed")
+        }
+        return ownerObstacle(step, header.policy)
+    }
+
+    private func ownerObstacle(_ step: OwnerStep, _ policy: VaultPolicy) -> VaultError? {
         guard let rule = policy.fallback[step.fallback], policy.asks(for: step) else {
             return VaultError(.passcodeNeeded, "the vault's rules do not take that; the passcode is needed")
         }

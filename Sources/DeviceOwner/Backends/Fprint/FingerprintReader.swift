@@ -43,7 +43,7 @@ struct FingerprintReader: OwnerBackend {
     }
 
     func confirm(
-        _ conversation: any OwnerConversation, until deadline: UInt64, onNonMatch: () -> Void
+        _ conversation: any OwnerConversation, until deadline: UInt64, onNonMatch: () -> Bool
     ) -> OwnerVerdict {
         do throws(FingerprintProblem) {
             let session = try FingerprintSession(address, daemonUser)
@@ -56,7 +56,7 @@ struct FingerprintReader: OwnerBackend {
 
     private func verify(
         _ session: FingerprintSession, _ conversation: any OwnerConversation, _ deadline: UInt64,
-        _ onNonMatch: () -> Void
+        _ onNonMatch: () -> Bool
     ) throws(FingerprintProblem) -> OwnerVerdict {
         for attempt in 1...FingerprintReader.triesOfAPrompt {
             try session.start()
@@ -68,7 +68,7 @@ struct FingerprintReader: OwnerBackend {
             case .cancelled: return .cancelled
             case .nothing: return .timedOut
             case .noMatch:
-                onNonMatch()
+                guard onNonMatch() else { return .refused }
                 if attempt < FingerprintReader.triesOfAPrompt { conversation.show(.noMatch) }
             }
         }

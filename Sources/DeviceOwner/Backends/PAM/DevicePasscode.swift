@@ -45,7 +45,7 @@ struct DevicePasscode: OwnerBackend {
     }
 
     func confirm(
-        _ conversation: any OwnerConversation, until deadline: UInt64, onNonMatch: () -> Void
+        _ conversation: any OwnerConversation, until deadline: UInt64, onNonMatch: () -> Bool
     ) -> OwnerVerdict {
         let capability = capability()
         guard capability == .available, let library = PAMLibrary.loaded, let userName else {
