@@ -1,7 +1,7 @@
 # `make run` and `make test` need nothing but git, make and Swift: they install the system packages, build, and do
 # their job. `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help build run test bench lint format docs soak install uninstall clean
+.PHONY: help build run test bench lint format docs soak install uninstall clean desktop desktop-test
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -14,7 +14,7 @@ BOOTSTRAP := scripts/with-swift scripts/bootstrap
 STRICT := --explicit-target-dependency-import-check error
 # Only Swift Testing is used; without this an empty XCTest run prints its own summary.
 TEST := test --disable-xctest $(STRICT)
-SOURCES := $(wildcard Sources Tests Benchmarks Fuzz Package.swift)
+SOURCES := $(wildcard Sources Tests Benchmarks Fuzz Package.swift Apps/*/Sources Apps/*/Package.swift)
 INSTALL := install
 STRIP ?= strip
 
@@ -30,6 +30,8 @@ help:
 	@echo 'make docs         reference documentation in build/docs; a warning is an error'
 	@echo 'make soak         the tests with their full counts, mutants, then the thread and address sanitizers'
 	@echo 'make build        the release binary'
+	@echo 'make desktop      bootstrap, build and start the desktop app (GTK 4, libadwaita)'
+	@echo 'make desktop-test drive the desktop app on a display of its own; pictures in build/screenshots'
 	@echo 'make install      binary, man page and completions, below PREFIX ($(PREFIX)) and DESTDIR'
 	@echo 'make uninstall    removes what install put there'
 	@echo 'make clean        removes everything that was built'
@@ -37,8 +39,9 @@ help:
 build:
 	@$(BOOTSTRAP)
 	$(SWIFT) build -c release --static-swift-stdlib $(STRICT) --product holdfast
+	$(SWIFT) build -c release --static-swift-stdlib $(STRICT) --product holdfast-server
 	@mkdir -p $(STAGE)
-	@cp -f .build/release/holdfast $(STAGE)/holdfast
+	@cp -f .build/release/holdfast .build/release/holdfast-server $(STAGE)/
 
 run: build
 	@$(STAGE)/holdfast tour
@@ -53,7 +56,7 @@ BENCH ?=
 bench: build
 	@$(BOOTSTRAP) --bench
 	@HOLDFAST_BENCHMARKS=1 $(SWIFT) run -c release --scratch-path .build-bench holdfast-bench \
-		--holdfast $(STAGE)/holdfast $(BENCH)
+		--holdfast $(STAGE)/holdfast --server $(STAGE)/holdfast-server $(BENCH)
 
 lint:
 	@$(BOOTSTRAP) --test
@@ -73,19 +76,39 @@ soak:
 	@$(BOOTSTRAP) --test
 	@scripts/soak
 
+# The desktop app is a package of its own, so that nothing else needs GTK.
+desktop:
+	@$(BOOTSTRAP) --desktop
+	@scripts/desktop release build/desktop
+	@build/desktop/bin/holdfast-desktop
+
+# NAMES picks scenarios; HOLDFAST_SOAK=1 adds those that wait for a whole countdown.
+NAMES ?=
+
+desktop-test:
+	@$(BOOTSTRAP) --desktop --desktop-test
+	@scripts/desktop-messages
+	@scripts/desktop $(TEST_CONFIGURATION) build/desktop-$(TEST_CONFIGURATION)
+	@scripts/desktop-test build/desktop-$(TEST_CONFIGURATION)/bin/holdfast-desktop $(NAMES)
+
 BINARY := $(DESTDIR)$(PREFIX)/bin/holdfast
+SERVER := $(DESTDIR)$(PREFIX)/bin/holdfast-server
 MANUAL := $(DESTDIR)$(PREFIX)/share/man/man1/holdfast.1
+SERVER_MANUAL := $(DESTDIR)$(PREFIX)/share/man/man1/holdfast-server.1
 BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/holdfast
 ZSH_COMPLETION := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_holdfast
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/holdfast.fish
-INSTALLED := $(BINARY) $(MANUAL) $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
+INSTALLED := $(BINARY) $(SERVER) $(MANUAL) $(SERVER_MANUAL) $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
 
 install:
-	@test -x $(STAGE)/holdfast || $(MAKE) build
+	@test -x $(STAGE)/holdfast -a -x $(STAGE)/holdfast-server || $(MAKE) build
 	$(INSTALL) -d $(sort $(dir $(INSTALLED)))
 	$(INSTALL) -m 755 $(STAGE)/holdfast $(BINARY)
 	-$(STRIP) $(BINARY)
+	$(INSTALL) -m 755 $(STAGE)/holdfast-server $(SERVER)
+	-$(STRIP) $(SERVER)
 	$(INSTALL) -m 644 Docs/man/holdfast.1 $(MANUAL)
+	$(INSTALL) -m 644 Docs/man/holdfast-server.1 $(SERVER_MANUAL)
 	@$(INSTALL) -m 644 /dev/null $(BASH_COMPLETION)
 	$(STAGE)/holdfast completions bash > $(BASH_COMPLETION)
 	@$(INSTALL) -m 644 /dev/null $(ZSH_COMPLETION)
@@ -97,4 +120,4 @@ uninstall:
 	rm -f $(INSTALLED)
 
 clean:
-	rm -rf .build .build-* build bench.json
+	rm -rf .build .build-* Apps/*/.build build bench.json

@@ -22,6 +22,8 @@ let systemLibraryNames = [
     "CZlib",
     "CSQLite",
     "CCurl", "CQREncode",
+    "CMicrohttpd",
+    "CPQ", "CHiredis",
 ]
 #else
 let systemLibraryNames = ["CPlatform", "CZlib", "CSQLite"]
@@ -114,15 +116,29 @@ let identityTargets: [Target] = [
 // The identity server.
 let serverTargets: [Target] = [
     library("BetterAuthServer", ["BetterAuthMessages", "Cryptography", "SecretMemory"], c: ["CSQLite"]),
+    library(
+        "BetterAuthHTTP", ["BetterAuth", "BetterAuthServer", "BetterAuthMessages", "Cryptography"], c: ["CMicrohttpd"]),
+    library(
+        "BetterAuthPostgres", ["BetterAuth", "BetterAuthServer", "BetterAuthMessages"], c: ["CPQ", "CHiredis"]),
+    .executableTarget(
+        name: "HoldfastServer",
+        dependencies: [
+            "BetterAuthHTTP", "BetterAuthPostgres", "BetterAuthServer", "BetterAuth", "BetterAuthMessages",
+            "BetterAuthGzip", "Cryptography", "SecretMemory",
+        ].map { .byName(name: $0) },
+        swiftSettings: settings),
     // Killed by the tests at random moments. Never installed.
     .executableTarget(
         name: "ServerSubject",
-        dependencies: ["BetterAuthServer", "BetterAuthMessages", "Cryptography"].map { .byName(name: $0) },
+        dependencies: ["BetterAuthPostgres", "BetterAuthServer", "BetterAuthMessages", "Cryptography"].map {
+            .byName(name: $0)
+        },
         path: "Tests/ServerSubject", swiftSettings: settings),
     tests(
         "BetterAuthServerTests",
         [
-            "BetterAuthServer", "ServerSubject", "RealParts", "BetterAuthMessages", "BetterAuthGzip", "Cryptography",
+            "BetterAuthServer", "BetterAuthHTTP", "BetterAuthPostgres", "BetterAuth", "HoldfastServer", "ServerSubject",
+            "RealParts", "BetterAuthMessages", "BetterAuthGzip", "Cryptography",
             "SecretMemory",
         ]),
 ]
@@ -144,6 +160,7 @@ let package = Package(
         .library(name: "Holdfast", targets: ["Holdfast"]),
         .library(name: "HoldfastUI", targets: ["HoldfastUI"]),
         .executable(name: "holdfast", targets: ["HoldfastCommand"]),
+        .executable(name: "holdfast-server", targets: ["HoldfastServer"]),
     ] + crashProducts,
     targets: sectionTargets + [
         library("SecretMemory", c: ["CSodium", "CPlatform"]),
@@ -164,7 +181,9 @@ let package = Package(
             ]),
         .executableTarget(
             name: "HoldfastCommand",
-            dependencies: (exported + ["DeviceOwner", "HoldfastAgent", "AgentMessages"]).map { .byName(name: $0) },
+            dependencies: (exported + [
+                "DeviceOwner", "HoldfastAgent", "AgentMessages", "BetterAuth", "BetterAuthTransport", "BetterAuthMessages",
+            ] + ["CQREncode"].filter(systemLibraryNames.contains)).map { .byName(name: $0) },
             swiftSettings: settings),
 
         tests("SecretMemoryTests", ["SecretMemory"]),
@@ -176,7 +195,11 @@ let package = Package(
         tests("AppLockCoreTests", ["AppLockCore", "VaultCore", "VaultFormat", "SecretMemory"]),
         tests("HoldfastTests", exported),
         tests("AgentMessagesTests", ["AgentMessages"]),
-        tests("CommandTests", ["HoldfastCommand", "RealParts"] + exported),
+        tests(
+            "CommandTests",
+            [
+                "HoldfastCommand", "RealParts", "BetterAuth", "BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip",
+            ] + exported),
     ],
     swiftLanguageModes: [.v6]
 )
@@ -190,7 +213,10 @@ if Context.environment["HOLDFAST_BENCHMARKS"] != nil {
             linkerSettings: [.linkedLibrary("lmdb"), .linkedLibrary("crypto"), .linkedLibrary("sqlcipher")]),
         .executableTarget(
             name: "HoldfastBenchmarks",
-            dependencies: ["CRawLoops", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"],
+            dependencies: [
+                "CRawLoops", "BetterAuthServer", "BetterAuthMessages", "VaultCore", "VaultFormat", "Cryptography",
+                "SecretMemory",
+            ],
             path: "Benchmarks/HoldfastBenchmarks", swiftSettings: settings),
     ]
 }

@@ -44,7 +44,9 @@ public final class FaceModel {
     /// Looks at the folder again.
     public func load() {
         do throws(VaultError) {
-            phase = .ready(AppModels(try open(path), face: face))
+            let models = AppModels(try open(path), face: face)
+            models.lock.send(.launch)
+            phase = .ready(models)
         } catch {
             switch error.code {
             case .noVault: phase = .setup(SetupModel(at: path))

@@ -28,17 +28,13 @@ private func refusal(_ entered: String) throws -> RecoveryPhraseError? {
     /// BIP-39's own example of 256 zero bits.
     private static let zeros = String(repeating: "abandon ", count: 23) + "art"
 
-    /// From the protocol's published vectors: phrase, scalar, public key, recovery hash. Each takes a second or two.
+    /// From the protocol's published vectors: phrase, scalar, public key, recovery hash. It takes a second or two.
     @Test(arguments: [
         (
             "ability able about above absence abstract abuse accent accept accident account accuse achieve acid acquire "
                 + "across action active actress actual adapt add addict",
             "5e0994af28cd68a69da84916ab81af2086c09232ca89ba02ddffaa8bc4544e1a",
             "1AAIA6SvtFRe1dStYuUdXpHoyTd2Qd6Mwr0uaQaEoi89jwFk", "EHI-04VsQK7Nz1OLih5si8DihRPrTk7cFs6PKZZn7RwD"
-        ),
-        (
-            "pässwörd", "c15e2dad0e22cd5c8a6685f5f0be702707742afd434cd07cf88f3bef732f0b04",
-            "1AAIA8eMUmca-OeFkyCfNcCcudpOzK45H8LDKzUogT3xDSZY", "EFwf1ZSCJwIsId5JE_VUgyJywZ69iIRoSc0kWK4cQwbw"
         ),
     ])
     func theVectors(_ phrase: String, _ seed: String, _ key: String, _ hash: String) throws {

@@ -118,6 +118,7 @@ import Testing
         let models = try await scratch.open()
         models.lock.panic()
         #expect(!models.lock.app.vault.isUnlocked && models.lock.isLocked && models.lock.isCovered)
+        await until { models.lock.reason == .panic }
     }
 
     @Test func inactiveCoversAnOpenLockAndActivityUncoversIt() async throws {

@@ -1,4 +1,5 @@
 import BetterAuthMessages
+import BetterAuthPostgres
 import BetterAuthServer
 import Dispatch
 import Foundation
@@ -15,11 +16,11 @@ struct Subject {
     static func main() {
         let arguments = CommandLine.arguments
         guard arguments.count == 4, let threads = Int(arguments[3]) else { exit(2) }
-        let log = unsafe open(arguments[2], O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        let log = unsafe Foundation.open(arguments[2], O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard log >= 0 else { exit(2) }
         do {
             let now = SystemClock().now
-            let store = try SQLiteStore(arguments[1], now: now)
+            let store = try open(arguments[1], now)
             DispatchQueue.concurrentPerform(iterations: threads) { _ in
                 do {
                     try run(store, log, now)
@@ -32,6 +33,13 @@ struct Subject {
             print("ServerSubject: \(error)")
             exit(1)
         }
+    }
+
+    /// A file, or `POSTGRES-URL REDIS-LOCATION`.
+    private static func open(_ name: String, _ now: Timestamp) throws -> any ServerStore {
+        let words = name.split(separator: " ").map(String.init)
+        guard words.count == 2, let redis = RedisLocation(words[1]) else { return try SQLiteStore(name, now: now) }
+        return PostgresStore(words[0], redis)
     }
 
     private static func note(_ log: Int32, _ line: String) {

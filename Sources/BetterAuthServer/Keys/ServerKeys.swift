@@ -35,6 +35,31 @@ package final class ServerKeys: Sendable {
         }
     }
 
+    /// Both schedules, to be kept in a file.
+    var schedulesForKeeping: (response: KeySchedule, access: KeySchedule) {
+        schedules.withLock { ($0.response, $0.access) }
+    }
+
+    /// Takes another set over, as after its file was read again.
+    package func adopt(_ other: ServerKeys) {
+        let (response, access) = other.schedulesForKeeping
+        replace(response: response, access: access)
+    }
+
+    /// Publishes a new key for each purpose, to be used after a while: verifiers have to hear of it first.
+    /// - Throws: ``Cryptography/CryptographyError``.
+    package func rotate(now: Timestamp, publishedSeconds: Int64) throws(CryptographyError) {
+        let (response, access) = (try ServerKey.generate(), try ServerKey.generate())
+        let start = now.adding(seconds: publishedSeconds)
+        schedules.withLock {
+            $0.response.add(response, usedFrom: start, now: now)
+            $0.access.add(access, usedFrom: start, now: now)
+        }
+    }
+
+    /// When the youngest key comes, or came, into use.
+    package var youngest: Timestamp { schedules.withLock { $0.response.entries.last?.usedFrom ?? .never } }
+
     /// Replaces the schedules, after keys were added to them.
     package func replace(response: KeySchedule, access: KeySchedule) {
         schedules.withLock { $0 = Schedules(response: response, access: access) }

@@ -37,7 +37,8 @@ extension RecoveryPhrase {
             try output.withMutableBytes { output throws(RecoveryPhraseError) in
                 var (number, offset, end) = (UInt8(1), 0, 0)
                 while let word = try RecoveryPhrase.nextWord(text, &offset) {
-                    if positions.contains(number), let index = RecoveryPhrase.WordList.index(of: text.extracting(word)) {
+                    if positions.contains(number), let index = RecoveryPhrase.WordList.index(of: text.extracting(word))
+                    {
                         RecoveryPhrase.append(index, to: &output, at: &end)
                     }
                     number += 1

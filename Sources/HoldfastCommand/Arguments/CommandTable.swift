@@ -4,8 +4,10 @@ enum CommandTable {
         .create, .unlock, .lock, .put, .get, .list, .remove, .inboxList, .inboxAccept, .inboxReject, .backup, .restore,
         .passcodeChange, .passcodeVerify, .verify, .recover, .status, .log, .lockPolicyShow, .lockPolicySet,
         .lockPolicyExplain, .selfDestructEnable, .selfDestructDisable, .selfDestructCancel, .selfDestructStatus, .wipe,
-        .receiptVerify, .enrollTPM, .enrollFingerprint, .enrollDevice, .slots, .removeSlot, .doctor, .explain, .tour,
-        .completions, .help,
+        .receiptVerify, .identityCreate, .identityRecover, .identityDelete, .identityLink, .identityAcceptLink,
+        .identityUnlink, .identityRotate, .identitySessionOpen, .identitySessionRefresh, .identitySessionClose,
+        .identityRequest, .identityChangeRecovery, .identityErase, .identityStatus, .identityDrill,
+        .enrollTPM, .enrollFingerprint, .enrollDevice, .slots, .removeSlot, .doctor, .explain, .tour, .completions, .help,
     ]
 
     /// Commands for programs: understood and documented, but neither listed nor completed.

@@ -12,13 +12,16 @@ internal import Darwin
 // digest of 256 random bits: it says nothing of the phrase. Somebody who can write to the home can change it, and then
 // only a hint is missing or wrong.
 extension Vault {
-    /// Remembers which phrase is the identity's; nil forgets it.
+    /// Remembers which phrase is the identity's.
     /// - Throws: What writing can throw: `readOnly`, `diskFull`, `inputOutput`.
-    package func setIdentityPhrase(_ phrase: borrowing RecoveryPhrase?) throws(VaultError) {
-        switch phrase {
-        case .none: _ = try home.erase(IdentityMark.name, overwriting: false)
-        case .some(let phrase): try IdentityMark.write(IdentityMark.of(phrase, vault: id), in: home)
-        }
+    package func setIdentityPhrase(_ phrase: borrowing RecoveryPhrase) throws(VaultError) {
+        try IdentityMark.write(IdentityMark.of(phrase, vault: id), in: home)
+    }
+
+    /// Forgets it: there is no identity any more.
+    /// - Throws: As ``setIdentityPhrase(_:)``.
+    package func forgetIdentityPhrase() throws(VaultError) {
+        for name in [IdentityMark.name, IdentityMark.part] { _ = try home.erase(name, overwriting: false) }
     }
 
     /// Whether a phrase is the one that ``setIdentityPhrase(_:)`` was given. Needs no unlocked vault.
@@ -43,8 +46,9 @@ extension Vault {
 /// The file that tells the identity's phrase: 32 bytes.
 enum IdentityMark {
     static let name = "identity-mark"
-    private static let part = ".identity-mark.part"
-    static let names = [name, part]
+    fileprivate static let part = ".identity-mark.part"
+    /// With the lock that commands of the identity take: nothing is in it.
+    static let names = [name, part, Vault.identityLock]
     private static let size = 32
 
     static func of(_ phrase: borrowing RecoveryPhrase, vault: VaultID) throws(VaultError) -> [UInt8] {

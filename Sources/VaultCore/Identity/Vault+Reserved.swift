@@ -6,6 +6,9 @@ extension Vault {
     /// The device's identity: its credentials, as one record.
     package static let identityCollection = "\u{0}identity"
 
+    /// The file whose `flock` is held while the identity is changed; the home's own is the agent's.
+    package static let identityLock = ".identity-lock"
+
     /// Whether a collection is not the user's: left out of lists of everything, and no place for what came from the open
     /// compartment.
     package static func isReserved(_ collection: String) -> Bool { collection.utf8.first == reservedPrefix }

@@ -1,6 +1,9 @@
 import BetterAuthMessages
+import BetterAuthPostgres
 import BetterAuthServer
 import Foundation
+import RealParts
+import Synchronization
 import Testing
 
 /// The stores that one suite of tests is run on.
@@ -8,8 +11,40 @@ enum StoreKind: String, CaseIterable, CustomTestStringConvertible, Sendable {
     case memory
     case sqlite = "SQLite"
     case sqliteChallenges = "SQLite with challenges"
+    case postgres = "PostgreSQL and Redis"
 
     var testDescription: String { rawValue }
+}
+
+/// PostgreSQL and Redis for all tests that run at one time; they end with the last of these.
+final class DatabasePair: Sendable {
+    let postgres: PostgresServer
+    let redis: RedisServer
+
+    init() throws {
+        postgres = try PostgresServer()
+        redis = try RedisServer()
+        try PostgresStore.migrate(postgres.url)
+    }
+
+    func store() throws -> PostgresStore {
+        PostgresStore(postgres.url, try #require(RedisLocation(redis.location)))
+    }
+
+    private struct Shared {
+        weak var pair: DatabasePair?
+    }
+
+    private static let current = Mutex(Shared())
+
+    static func shared() throws -> DatabasePair {
+        try current.withLock { shared in
+            if let pair = shared.pair { return pair }
+            let pair = try DatabasePair()
+            shared.pair = pair
+            return pair
+        }
+    }
 }
 
 /// A store of a test's own, and the folder that it may lie in.
@@ -17,13 +52,15 @@ final class StoreFixture {
     let kind: StoreKind
     let folder: String
     private(set) var store: any ServerStore
+    private let pair: DatabasePair?
 
     init(_ kind: StoreKind) throws {
         self.kind = kind
         folder = NSTemporaryDirectory() + "holdfast-server-\(UUID().uuidString.prefix(8))"
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        store = try StoreFixture.open(kind, folder)
+        pair = kind == .postgres ? try .shared() : nil
+        store = try pair?.store() ?? StoreFixture.open(kind, folder)
     }
 
     deinit {
@@ -35,7 +72,7 @@ final class StoreFixture {
 
     private static func open(_ kind: StoreKind, _ folder: String) throws -> any ServerStore {
         switch kind {
-        case .memory: return MemoryStore()
+        case .memory, .postgres: return MemoryStore()
         case .sqlite, .sqliteChallenges:
             var settings = SQLiteSettings()
             if kind == .sqliteChallenges { settings.challenges = .database }
@@ -50,7 +87,7 @@ final class StoreFixture {
         guard kind != .memory else { return }
         store.close()
         store = MemoryStore()
-        store = try StoreFixture.open(kind, folder)
+        store = try pair?.store() ?? StoreFixture.open(kind, folder)
     }
 }
 
