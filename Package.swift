@@ -182,7 +182,8 @@ let package = Package(
         .executableTarget(
             name: "HoldfastCommand",
             dependencies: (exported + [
-                "DeviceOwner", "HoldfastAgent", "AgentMessages", "BetterAuth", "BetterAuthTransport", "BetterAuthMessages",
+                "DeviceOwner", "HoldfastAgent", "AgentMessages", "BetterAuth", "BetterAuthTransport",
+                "BetterAuthMessages",
             ] + ["CQREncode"].filter(systemLibraryNames.contains)).map { .byName(name: $0) },
             swiftSettings: settings),
 
@@ -198,7 +199,8 @@ let package = Package(
         tests(
             "CommandTests",
             [
-                "HoldfastCommand", "RealParts", "BetterAuth", "BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip",
+                "HoldfastCommand", "RealParts", "BetterAuth", "BetterAuthServer", "BetterAuthMessages",
+                "BetterAuthGzip",
             ] + exported),
     ],
     swiftLanguageModes: [.v6]

@@ -87,4 +87,21 @@ enum TextFile {
         guard let text = String(validating: contents, as: UTF8.self) else { throw UsageError("\(path) is not UTF-8") }
         return text
     }
+
+    /// Replaces a file as a whole, durably.
+    static func replace(_ path: String, _ contents: [UInt8]) throws(UsageError) {
+        func failure() -> UsageError { UsageError("\(path): \(unsafe String(cString: strerror(errno)))") }
+        let temporary = path + ".new"
+        let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw failure() }
+        defer { close(descriptor) }
+        guard unsafe write(descriptor, contents, contents.count) == contents.count, fsync(descriptor) == 0,
+            unsafe rename(temporary, path) == 0
+        else { throw failure() }
+        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        let parent = unsafe open(folder.isEmpty ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard parent >= 0 else { throw failure() }
+        defer { close(parent) }
+        guard fsync(parent) == 0 else { throw failure() }
+    }
 }

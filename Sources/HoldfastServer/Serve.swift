@@ -18,7 +18,7 @@ struct Serve {
             "database", "redis", "keys-file", "attributes", "challenges", "cache-mib", "access-seconds",
             "refresh-seconds", "challenge-seconds", "access-window-seconds", "reply-seconds", "address-rate",
             "creation-rate", "challenge-rate", "metrics-from", "workers", "rotate-keys-seconds", "publish-seconds",
-            "name",
+            "name", "hsm", "hsm-token-file", "key-service",
         ]
         arguments = try Arguments(words, valued: FrontOptions.valued.union(own), flags: ["example-app"])
         lifetimes = try Serve.lifetimes(arguments)
@@ -51,6 +51,7 @@ struct Serve {
         let redis = try redis()
         let store = try store(database, redis)
         defer { store.close() }
+        var publish = try publisher()
         let server = AuthServer(
             store: store, keys: keys, lifetimes: lifetimes, compression: ZlibTokenCompression(),
             attributes: { _ in attributes },
@@ -62,11 +63,13 @@ struct Serve {
             server, example: try example(server, redis, log), metrics: metrics, log: log, rates: try rates(),
             metricsFor: try metricsFor(), workers: try arguments.number("workers", 1...1024, default: 32))
         defer { service.close() }
+        // Before anybody is answered: a key is published before it is used.
+        try publish?.publish(keys, now: SystemClock().now)
         let front = try HTTPServer(listening: arguments.required("listen"), service, settings)
         let key = keys.responseKey(now: SystemClock().now).publicKey.description
         FrontOptions.announce(front, settings, key: key)
         log.write(.notice, "start", ["address": front.address])
-        try watch(keys, file, isKept: database != ":memory:" || arguments.has("keys-file"), log)
+        try watch(keys, file, &publish, isKept: database != ":memory:" || arguments.has("keys-file"), log)
         service.beginStopping()
         let isClean = front.stop()
         log.write(.notice, "stop", ["unanswered": isClean ? "0" : "some"])
@@ -74,10 +77,15 @@ struct Serve {
     }
 
     /// Until a signal asks to stop: rotates keys where that is wanted, and sees keys that another process has rotated.
-    private func watch(_ keys: ServerKeys, _ file: KeyFile, isKept: Bool, _ log: ServerLog) throws {
+    private func watch(
+        _ keys: ServerKeys, _ file: KeyFile, _ publisher: inout KeyPublisher?, isKept: Bool, _ log: ServerLog
+    ) throws {
         let interval = Int64(try arguments.number("rotate-keys-seconds", 0...31_536_000, default: 0))
         let publish = Int64(try arguments.number("publish-seconds", 0...86_400, default: 300))
         while !Signals.wait(seconds: 15) {
+            do { try publisher?.publish(keys, now: SystemClock().now) } catch {
+                log.write(.error, "publishing keys", ["reason": "\(error)"])
+            }
             guard isKept else { continue }
             do {
                 keys.adopt(try load(file))
@@ -90,6 +98,15 @@ struct Serve {
                 log.write(.error, "keys", ["reason": "\(error)"])
             }
         }
+    }
+
+    private func publisher() throws(UsageError) -> KeyPublisher? {
+        guard let hsm = try arguments.text("hsm") else { return nil }
+        guard let keeper = PlainHTTP(hsm), let service = PlainHTTP(try arguments.required("key-service")) else {
+            throw UsageError("--hsm and --key-service take http://HOST:PORT")
+        }
+        return KeyPublisher(
+            hsm: keeper, service: service, token: try HSMCommand.token(arguments.required("hsm-token-file")))
     }
 
     private func load(_ file: KeyFile) throws -> ServerKeys {

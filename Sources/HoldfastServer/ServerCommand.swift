@@ -14,6 +14,8 @@ enum ServerCommand {
     static let usage = """
         usage: holdfast-server serve    --listen HOST:PORT --database FILE|postgres://... [--redis redis://...] [OPTIONS]
                holdfast-server app      --listen HOST:PORT (--keys URL --trust ID | --access-key KEY...) [OPTIONS]
+               holdfast-server keys     --listen HOST:PORT --hsm URL --trust ID
+               holdfast-server hsm      --listen HOST:PORT --folder FOLDER --sign-token-file FILE --admin-token-file FILE
                holdfast-server rotate-keys --keys-file FILE [--publish-seconds N]
                holdfast-server migrate  --database FILE|postgres://...
                holdfast-server check    --database FILE
@@ -31,6 +33,8 @@ enum ServerCommand {
             switch words.first {
             case "serve": return try Serve(Array(words.dropFirst())).run()
             case "app": return try AppCommand(Array(words.dropFirst())).run()
+            case "keys": return try KeysCommand(Array(words.dropFirst())).run()
+            case "hsm": return try HSMCommand(Array(words.dropFirst())).run()
             case "rotate-keys": return try Maintenance.rotateKeys(Array(words.dropFirst()))
             case "migrate": return try Maintenance.migrate(Array(words.dropFirst()))
             case "check": return try Maintenance.check(Array(words.dropFirst()))

@@ -49,7 +49,7 @@ import VaultFormat
         #expect(LogEvent.unproven(.rollbackReported, LogTests.run).code == 38)
         let known = Set(LogTests.events.map(\.code))
         let all: [UInt8] =
-            [1, 2, 3, 4, 5, 16, 17, 18, 19, 20] + Array(32...38) + [48, 64, 65, 66, 67, 80, 81, 82, 83, 84]
+            [1, 2, 3, 4, 5, 16, 17, 18, 19, 20, 21] + Array(32...38) + [48, 64, 65, 66, 67, 80, 81, 82, 83, 84]
             + Array(96...101) + [112, 114]
         #expect(known == Set(all))
         for code in (0...255).map(UInt8.init) where !known.contains(code) {

@@ -6,6 +6,8 @@ package struct OperationKey: DigestIdentifier {
     package let digest: DigestText
     package init(_ digest: DigestText) { self.digest = digest }
 
+    package init(path: String, body: [UInt8]) { unsafe self.init(path: path, body: body.span.bytes) }
+
     package init(path: String, body: RawSpan) {
         var text = Array(path.utf8)
         unsafe body.withUnsafeBytes { unsafe text.append(contentsOf: $0) }

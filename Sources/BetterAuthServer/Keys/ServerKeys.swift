@@ -36,7 +36,7 @@ package final class ServerKeys: Sendable {
     }
 
     /// Both schedules, to be kept in a file.
-    var schedulesForKeeping: (response: KeySchedule, access: KeySchedule) {
+    package var schedulesForKeeping: (response: KeySchedule, access: KeySchedule) {
         schedules.withLock { ($0.response, $0.access) }
     }
 

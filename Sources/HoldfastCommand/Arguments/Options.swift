@@ -68,7 +68,8 @@ enum Options {
     static let plainHTTP = Flag(
         "plain-http", "Allow http to another machine: whoever listens learns who you are and when.")
     static let responseKey = TextOption(
-        "response-key", "KEY", help: "The key that signs the server's answers; remembered. Else its first one is trusted.")
+        "response-key", "KEY",
+        help: "The key that signs the server's answers; remembered. Else its first one is trusted.")
     static let newResponseKey = Flag(
         "new-response-key", "The server has changed its key: trust the one that it names now.")
     static let keyChain = TextOption(

@@ -1,3 +1,4 @@
+import BetterAuth
 import BetterAuthMessages
 import BetterAuthServer
 import Foundation
@@ -145,5 +146,69 @@ final class ServerProcess {
         let reply = try HTTPClient(app.address).post("/foo/bar", message.bytes)
         #expect(reply.text.contains(#"{"wasFoo":"a","wasBar":"b","serverName":"first"}"#))
         #expect(try HTTPClient(app.address).post("/foo/bar", message.bytes).text.contains("HF410"))
+    }
+
+    /// The whole chain of trust: keeper, key service, auth server, application server, each a process of its own.
+    @Test func keysAreEndorsed() throws {
+        let fixture = try StoreFixture(.memory)
+        let folder = fixture.folder
+        let (sign, admin) = (String(repeating: "s", count: 40), String(repeating: "a", count: 40))
+        try sign.write(toFile: folder + "/sign", atomically: true, encoding: .utf8)
+        try admin.write(toFile: folder + "/admin", atomically: true, encoding: .utf8)
+        try FileManager.default.createDirectory(atPath: folder + "/chain", withIntermediateDirectories: false)
+        let chain = [
+            "hsm", "--listen", "127.0.0.1:0", "--folder", folder + "/chain", "--sign-token-file", folder + "/sign",
+            "--admin-token-file", folder + "/admin",
+        ]
+        let hsm = try ServerProcess(chain, folder: folder)
+        let identity = hsm.key
+        let client = try HTTPClient(hsm.address)
+        let body = Array(#"{"payload":{"purpose":"access"}}"#.utf8)
+        #expect(try client.post("/sign", body).status == 401)
+        #expect(try client.post("/sign", body, headers: "Authorization: Bearer \(admin)\r\n").status == 401)
+        #expect(try client.post("/sign", body, headers: "Authorization: Bearer \(sign)\r\n").status == 400)
+        #expect(try client.post("/rotate", [], headers: "Authorization: Bearer \(sign)\r\n").status == 401)
+        let keys = try ServerProcess(
+            ["keys", "--listen", "127.0.0.1:0", "--hsm", "http://\(hsm.address)", "--trust", identity], folder: folder)
+        #expect(try HTTPClient(keys.address).post("/keys", body).status == 400)
+        let server = try ServerProcess(
+            [
+                "serve", "--listen", "127.0.0.1:0", "--database", ":memory:", "--hsm", "http://\(hsm.address)",
+                "--hsm-token-file", folder + "/sign", "--key-service", "http://\(keys.address)",
+            ], folder: folder)
+        let listed = try HTTPClient(keys.address).get("/keys").body
+        let records = try unsafe EndorsementList(parsing: listed.span.bytes).records
+        let key = try #require(PublicKeyText(server.key))
+        #expect(records.count == 2 && records[key]?.payload.purpose == .response)
+        #expect(try HTTPClient(keys.address).get("/keys/\(server.key)").status == 200)
+        #expect(try HTTPClient(keys.address).get("/keys/1AAIA").status == 404)
+        let app = try ServerProcess(
+            ["app", "--listen", "127.0.0.1:0", "--keys", "http://\(keys.address)", "--trust", identity], folder: folder)
+        let auth = try HTTPClient(server.address)
+        let hash = RecoveryHash(try freshDigest())
+        let device = try TestDevice(recovery: hash)
+        #expect(try auth.post("/account/create", device.creation(hash).bytes).status == 200)
+        let asked = try auth.post(
+            "/session/request",
+            UnsignedMessage(RequestSession.Request(nonce: freshNonce(), identity: device.identity)).bytes)
+        let challenge = try SignedMessage<Response<RequestSession>>(parsing: asked.body).payload.body.challenge
+        let (opening, current, next) = try TestSession.opening(device, challenge)
+        let opened = try auth.post("/session/create", opening.bytes)
+        let token = try SignedMessage<Response<CreateSession>>(parsing: opened.body).payload.body.token
+        let session = TestSession(current: current, next: next, token: token)
+        let access = try accessRequest(session, #"{"foo":1,"bar":2}"#, now: SystemClock().now)
+        #expect(try HTTPClient(app.address).post("/foo/bar", access.bytes).status == 200)
+        // Another generation, and the chain goes on after a restart of its keeper.
+        let allowed = "Authorization: Bearer \(admin)\r\n"
+        #expect(try client.post("/rotate", [], headers: allowed).text == "generation 1\n")
+        #expect(try client.post("/taint", [], headers: allowed).text == "generation 2\n")
+        hsm.process.end(SIGTERM)
+        let restarted = try ServerProcess(chain, folder: folder)
+        #expect(restarted.key == identity)
+        let events = try HTTPClient(restarted.address).get("/hsm/keys").body
+        let list = try unsafe KeyEventList(parsing: events.span.bytes)
+        #expect(list.events.map(\.payload.taintPrevious) == [false, false, true])
+        _ = try KeyChain(
+            list, identity: #require(DigestText(identity)), window: KeyChain.Window.client, now: SystemClock().now)
     }
 }

@@ -82,7 +82,8 @@ final class AuthHTTPServer: Sendable {
             guard let end = request.range(of: Data("\r\n\r\n".utf8)) else { continue }
             let head = String(decoding: request[..<end.lowerBound], as: UTF8.self)
             let lengths = head.split(separator: "\r\n").compactMap { line in
-                line.lowercased().hasPrefix("content-length:") ? Int(line.dropFirst(15).trimmingCharacters(in: .whitespaces)) : nil
+                line.lowercased().hasPrefix("content-length:")
+                    ? Int(line.dropFirst(15).trimmingCharacters(in: .whitespaces)) : nil
             }
             guard request.count - end.upperBound >= lengths.first ?? 0 else { continue }
             let path = String(head.split(separator: " ").dropFirst().first ?? "")
@@ -90,7 +91,8 @@ final class AuthHTTPServer: Sendable {
             let fault = faults.withLock { path != "/key/response" && !$0.isEmpty ? $0.removeFirst() : nil }
             if fault == .dropAnswer { return }
             let body = fault == .refuse ? Array(#"{"error":{"code":"HF503","message":"later"}}"#.utf8) : answer
-            let reply = Array("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\nConnection: close\r\n\r\n".utf8) + body
+            let reply =
+                Array("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\nConnection: close\r\n\r\n".utf8) + body
             _ = unsafe write(connection, reply, reply.count)
             return
         }

@@ -1,0 +1,126 @@
+internal import BetterAuthHTTP
+internal import BetterAuthMessages
+internal import BetterAuthServer
+internal import SecretMemory
+internal import Synchronization
+
+/// `holdfast-server hsm`: keeps the key chain, and vouches for keys of servers that know its token. Rotating and tainting
+/// need another token: a server that was broken into cannot do that.
+struct HSMCommand {
+    private let arguments: Arguments
+
+    init(_ words: [String]) throws(UsageError) {
+        arguments = try Arguments(
+            words, valued: FrontOptions.valued.union(["folder", "sign-token-file", "admin-token-file"]))
+    }
+
+    func run() throws -> Int32 {
+        Signals.hold()
+        let chain = try KeyChainFolder(arguments.required("folder"), now: SystemClock().now)
+        let identity = chain.identity
+        let service = HSMService(
+            chain, sign: try HSMCommand.token(arguments.required("sign-token-file")),
+            admin: try HSMCommand.token(arguments.required("admin-token-file")), log: try FrontOptions.log(arguments))
+        let settings = try FrontOptions.settings(arguments)
+        let front = try HTTPServer(listening: arguments.required("listen"), service, settings)
+        FrontOptions.announce(front, settings, key: identity.description)
+        while !Signals.wait(seconds: 3600) {}
+        return front.stop() ? 0 : 1
+    }
+
+    /// The first line of a file.
+    static func token(_ path: String) throws(UsageError) -> [UInt8] {
+        let token = Array(try TextFile.read(path).prefix { $0 != "\n" }.utf8)
+        guard token.count >= 32 else { throw UsageError("\(path): a token has at least 32 characters") }
+        return token
+    }
+}
+
+/// The paths of the key chain's keeper.
+final class HSMService: HTTPService {
+    /// Seconds for which a key is vouched for at the most.
+    private static let longest: Int64 = 86_400 + 3600
+
+    private let chain: Mutex<KeyChainFolder>
+    private let sign: [UInt8]
+    private let admin: [UInt8]
+    private let log: ServerLog
+    private let rates = AddressRates(perSecond: 20, burst: 100)
+
+    init(_ chain: KeyChainFolder, sign: [UInt8], admin: [UInt8], log: ServerLog) {
+        self.chain = Mutex(chain)
+        self.sign = sign
+        self.admin = admin
+        self.log = log
+    }
+
+    func refusal(_ method: HTTPRequest.Method?, _ path: String, _ address: ClientAddress) -> HTTPReply? {
+        let isReading = path == "/hsm/keys" || path == "/health"
+        guard isReading || ["/sign", "/rotate", "/taint"].contains(path) else {
+            return HTTPReply(.plain(.unknownPath))
+        }
+        guard method == .post || (isReading && method == .get) else { return HTTPReply(.plain(.wrongMethod)) }
+        return rates.admit(address, now: monotonicSeconds()) ? nil : HTTPReply(.plain(.limited))
+    }
+
+    func handle(_ request: HTTPRequest, _ answer: @escaping @Sendable (HTTPReply) -> Void) {
+        switch request.path {
+        case "/health": answer(.text("ok\n"))
+        case "/hsm/keys": answer(HTTPReply(.json, chain.withLock { $0.published }))
+        case "/sign": answer(isAllowed(request, sign) ? endorsement(request.body) : HTTPReply(.plain(.wrongSignature)))
+        default:
+            guard isAllowed(request, admin) else { return answer(HTTPReply(.plain(.wrongSignature))) }
+            answer(rotation(taintPrevious: request.path == "/taint"))
+        }
+    }
+
+    private func isAllowed(_ request: HTTPRequest, _ token: [UInt8]) -> Bool {
+        let given = Array((request.authorization ?? "").utf8)
+        let expected = Array("Bearer ".utf8) + token
+        return unsafe constantTimeEquals(given.span.bytes, expected.span.bytes)
+    }
+
+    /// `{"payload":{"purpose":…,"publicKey":…,"expiration":…}}`, of which nothing else is signed: what comes from a server
+    /// can never be taken for an event of the chain.
+    private func endorsement(_ body: [UInt8]) -> HTTPReply {
+        guard let message = unsafe try? ApplicationData(json: body.span.bytes),
+            let payload = message.members()?["payload"]?.members(), payload.count == 3,
+            let purpose = payload["purpose"].flatMap({ Endorsement.Purpose(rawValue: HSMService.text($0)) }),
+            let key = payload["publicKey"].flatMap({ PublicKeyText(HSMService.text($0)) }),
+            let expiration = payload["expiration"].flatMap({ Timestamp(HSMService.text($0)) })
+        else { return HTTPReply(.plain(.invalidMessage)) }
+        let now = SystemClock().now
+        guard expiration > now, expiration <= now.adding(seconds: HSMService.longest) else {
+            return HTTPReply(.plain(.invalidMessage))
+        }
+        guard let record = try? chain.withLock({ try $0.endorse(key, purpose, until: expiration) }) else {
+            return HTTPReply(.plain(.base))
+        }
+        return HTTPReply(.json, record.bytes + [0x0A])
+    }
+
+    private func rotation(taintPrevious: Bool) -> HTTPReply {
+        do {
+            let number = try chain.withLock { chain in
+                try chain.append(taintPrevious: taintPrevious, now: SystemClock().now)
+                return chain.events.count - 1
+            }
+            log.write(.notice, taintPrevious ? "tainted" : "rotated", ["generation": String(number)])
+            return .text("generation \(number)\n")
+        } catch {
+            log.write(.error, "chain", ["reason": "\(error)"])
+            return HTTPReply(.plain(.base))
+        }
+    }
+
+    func sent(_ reply: HTTPReply, to path: String, _ address: ClientAddress, duration: Int) {
+        guard reply.status >= 400 else { return }
+        log.write(.notice, "refused", ["status": String(reply.status), "address": address.description])
+    }
+
+    /// A string without its quotation marks; what is read so has no escapes.
+    static func text(_ data: ApplicationData) -> String {
+        guard data.bytes.first == UInt8(ascii: "\""), data.bytes.count >= 2 else { return "" }
+        return String(decoding: data.bytes.dropFirst().dropLast(), as: UTF8.self)
+    }
+}

@@ -1,0 +1,117 @@
+internal import BetterAuth
+internal import BetterAuthHTTP
+internal import BetterAuthMessages
+internal import BetterAuthServer
+internal import Synchronization
+
+/// `holdfast-server keys`: publishes the key chain and the keys that it endorses. It has no secret: records prove
+/// themselves, and servers bring theirs again and again.
+struct KeysCommand {
+    private let arguments: Arguments
+
+    init(_ words: [String]) throws(UsageError) {
+        arguments = try Arguments(words, valued: FrontOptions.valued.union(["hsm", "trust"]))
+    }
+
+    func run() throws -> Int32 {
+        Signals.hold()
+        guard let hsm = PlainHTTP(try arguments.required("hsm")) else {
+            throw UsageError("--hsm takes http://HOST:PORT")
+        }
+        guard let identity = DigestText(try arguments.required("trust")) else {
+            throw UsageError("--trust takes the identity of a key chain")
+        }
+        let service = KeysService(hsm, identity)
+        try service.refresh(now: SystemClock().now)
+        let settings = try FrontOptions.settings(arguments)
+        let front = try HTTPServer(listening: arguments.required("listen"), service, settings)
+        FrontOptions.announce(front, settings, key: identity.description)
+        let log = try FrontOptions.log(arguments)
+        while !Signals.wait(seconds: 5) {
+            do { try service.refresh(now: SystemClock().now) } catch {
+                log.write(.error, "hsm", ["reason": "\(error)"])
+            }
+        }
+        return front.stop() ? 0 : 1
+    }
+}
+
+/// The paths of the key service.
+final class KeysService: HTTPService {
+    private struct State {
+        var list: [UInt8] = []
+        var chain: KeyChain?
+        var records: [PublicKeyText: SignedEndorsement] = [:]
+    }
+
+    /// Keys at one time; each server has two or three.
+    private static let most = 4096
+
+    private let hsm: PlainHTTP
+    private let identity: DigestText
+    private let state = Mutex(State())
+    private let rates = AddressRates(perSecond: 50, burst: 200)
+
+    init(_ hsm: PlainHTTP, _ identity: DigestText) {
+        self.hsm = hsm
+        self.identity = identity
+    }
+
+    /// Fetches the chain anew.
+    func refresh(now: Timestamp) throws {
+        guard let list = try hsm.get("/hsm/keys") else { throw PlainHTTP.Failure(description: "no key chain") }
+        let events = try unsafe KeyEventList(parsing: list.span.bytes)
+        let chain = try KeyChain(events, identity: identity, window: KeyChain.Window.authServer, now: now)
+        state.withLock { state in
+            state.list = list
+            state.chain = chain
+            state.records = state.records.filter { $0.value.payload.expiration >= now }
+        }
+    }
+
+    func refusal(_ method: HTTPRequest.Method?, _ path: String, _ address: ClientAddress) -> HTTPReply? {
+        guard path == "/keys" || path.hasPrefix("/keys/") || path == "/hsm/keys" || path == "/health" else {
+            return HTTPReply(.plain(.unknownPath))
+        }
+        guard method == .get || (method == .post && path == "/keys") else { return HTTPReply(.plain(.wrongMethod)) }
+        return rates.admit(address, now: monotonicSeconds()) ? nil : HTTPReply(.plain(.limited))
+    }
+
+    func handle(_ request: HTTPRequest, _ answer: @escaping @Sendable (HTTPReply) -> Void) {
+        switch (request.method, request.path) {
+        case (_, "/health"): answer(.text("ok\n"))
+        case (_, "/hsm/keys"): answer(HTTPReply(.json, state.withLock { $0.list }))
+        case (.post, _): answer(publish(request.body))
+        case (_, "/keys"): answer(HTTPReply(.json, all()))
+        default:
+            let name = PublicKeyText(request.path.dropFirst("/keys/".count))
+            let record = name.flatMap { name in state.withLock { $0.records[name] } }
+            answer(record.map { HTTPReply(.json, $0.bytes) } ?? HTTPReply(.plain(.unknownPath)))
+        }
+    }
+
+    private func all() -> [UInt8] {
+        let records = state.withLock { $0.records }.sorted { $0.key.description < $1.key.description }
+        let members = records.map { Array("\"\($0.key)\":".utf8) + $0.value.bytes }
+        return [UInt8(ascii: "{")] + Array(members.joined(separator: [UInt8(ascii: ",")])) + [UInt8(ascii: "}")]
+    }
+
+    /// Takes a record that the chain has signed.
+    private func publish(_ body: [UInt8]) -> HTTPReply {
+        guard let record = unsafe try? SignedEndorsement(record: body.span.bytes) else {
+            return HTTPReply(.plain(.invalidMessage))
+        }
+        let now = SystemClock().now
+        let (name, purpose) = (record.payload.publicKey, record.payload.purpose)
+        let isTaken = state.withLock { state in
+            guard let chain = state.chain, (try? chain.check(record, of: name, for: purpose, now: now)) != nil,
+                state.records[name] != nil || state.records.count < KeysService.most
+            else { return false }
+            state.records[name] = record
+            return true
+        }
+        return isTaken ? .text("published\n") : HTTPReply(.plain(.wrongSignature))
+    }
+
+    func sent(_ reply: HTTPReply, to path: String, _ address: ClientAddress, duration: Int) {}
+}
