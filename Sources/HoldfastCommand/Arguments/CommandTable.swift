@@ -6,13 +6,8 @@ enum CommandTable {
         .lockPolicyExplain, .selfDestructEnable, .selfDestructDisable, .selfDestructCancel, .selfDestructStatus, .wipe,
         .receiptVerify, .identityCreate, .identityRecover, .identityDelete, .identityLink, .identityAcceptLink,
         .identityUnlink, .identityRotate, .identitySessionOpen, .identitySessionRefresh, .identitySessionClose,
-<<<<<<< HEAD
-        .identityRequest, .identityChangeRecovery, .identityErase, .identityStatus, .identityDrill,
-        .enrollTPM, .enrollFingerprint, .enrollDevice, .slots, .removeSlot, .doctor, .explain, .tour, .completions, .help,
-=======
         .identityRequest, .identityChangeRecovery, .identityErase, .identityStatus, .identityDrill, .enrollTPM, .slots,
         .removeSlot, .tour, .completions, .help,
->>>>>>> e38e4f35dec8cec0597454e282d4cdbc2b0bbe5d
     ]
 
     /// Commands for programs: understood and documented, but neither listed nor completed.
