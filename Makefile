@@ -1,7 +1,7 @@
 # `make run` and `make test` need nothing but git, make and Swift: they install the system packages, build, and do
 # their job. `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help build run test bench lint format docs soak install uninstall clean
+.PHONY: help build run test bench lint format docs soak install uninstall clean desktop desktop-test
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -14,7 +14,7 @@ BOOTSTRAP := scripts/with-swift scripts/bootstrap
 STRICT := --explicit-target-dependency-import-check error
 # Only Swift Testing is used; without this an empty XCTest run prints its own summary.
 TEST := test --disable-xctest $(STRICT)
-SOURCES := $(wildcard Sources Tests Benchmarks Fuzz Package.swift)
+SOURCES := $(wildcard Sources Tests Benchmarks Fuzz Package.swift Apps/*/Sources Apps/*/Package.swift)
 INSTALL := install
 STRIP ?= strip
 
@@ -30,6 +30,8 @@ help:
 	@echo 'make docs         reference documentation in build/docs; a warning is an error'
 	@echo 'make soak         the tests with their full counts, mutants, then the thread and address sanitizers'
 	@echo 'make build        the release binary'
+	@echo 'make desktop      bootstrap, build and start the desktop app (GTK 4, libadwaita)'
+	@echo 'make desktop-test drive the desktop app on a display of its own; pictures in build/screenshots'
 	@echo 'make install      binary, man page and completions, below PREFIX ($(PREFIX)) and DESTDIR'
 	@echo 'make uninstall    removes what install put there'
 	@echo 'make clean        removes everything that was built'
@@ -74,6 +76,21 @@ soak:
 	@$(BOOTSTRAP) --test
 	@scripts/soak
 
+# The desktop app is a package of its own, so that nothing else needs GTK.
+desktop:
+	@$(BOOTSTRAP) --desktop
+	@scripts/desktop release build/desktop
+	@build/desktop/bin/holdfast-desktop
+
+# NAMES picks scenarios; HOLDFAST_SOAK=1 adds those that wait for a whole countdown.
+NAMES ?=
+
+desktop-test:
+	@$(BOOTSTRAP) --desktop --desktop-test
+	@scripts/desktop-messages
+	@scripts/desktop $(TEST_CONFIGURATION) build/desktop-$(TEST_CONFIGURATION)
+	@scripts/desktop-test build/desktop-$(TEST_CONFIGURATION)/bin/holdfast-desktop $(NAMES)
+
 BINARY := $(DESTDIR)$(PREFIX)/bin/holdfast
 SERVER := $(DESTDIR)$(PREFIX)/bin/holdfast-server
 MANUAL := $(DESTDIR)$(PREFIX)/share/man/man1/holdfast.1
@@ -103,4 +120,4 @@ uninstall:
 	rm -f $(INSTALLED)
 
 clean:
-	rm -rf .build .build-* build bench.json
+	rm -rf .build .build-* Apps/*/.build build bench.json

@@ -20,6 +20,7 @@ let systemLibraryNames = [
     "CTSS2",
     "CZlib",
     "CSQLite",
+    "CCurl", "CQREncode",
     "CMicrohttpd",
     "CPQ", "CHiredis",
 ]
@@ -76,6 +77,9 @@ let identityTargets: [Target] = [
     library("BetterAuthMessages"),
     library("BetterAuthGzip", ["BetterAuthMessages"], c: ["CZlib"]),
     library("BetterAuth", ["BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"]),
+    // HTTP, which nothing else needs.
+    library("BetterAuthTransport", ["BetterAuth"], c: ["CCurl"]),
+    tests("BetterAuthTransportTests", ["BetterAuthTransport", "BetterAuth", "RealParts"]),
     tests(
         "BetterAuthTests",
         [
@@ -120,7 +124,10 @@ let serverTargets: [Target] = [
 ]
 
 // What every face shows.
-let faceTargets: [Target] = []
+let faceTargets: [Target] = [
+    library("HoldfastUI", exported),
+    tests("HoldfastUITests", ["HoldfastUI"] + exported),
+]
 
 let sectionTargets =
     systemLibraryNames.map { .systemLibrary(name: $0, path: "Sources/\($0)") } + crashTests + agentTests
@@ -131,6 +138,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "Holdfast", targets: ["Holdfast"]),
+        .library(name: "HoldfastUI", targets: ["HoldfastUI"]),
         .executable(name: "holdfast", targets: ["HoldfastCommand"]),
         .executable(name: "holdfast-server", targets: ["HoldfastServer"]),
     ] + crashProducts,
@@ -142,13 +150,15 @@ let package = Package(
         library("VaultCore", ["VaultFormat", "KeyStores", "Cryptography", "SecretMemory"], c: ["CLMDB"]),
         library("AppLockCore", ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         library("AgentMessages"),
-        library("Holdfast", ["AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
+        library("Holdfast", ["BetterAuth", "AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         library(
             "HoldfastAgent",
             ["AgentMessages", "AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         .executableTarget(
             name: "HoldfastCommand",
-            dependencies: (exported + ["HoldfastAgent", "AgentMessages"]).map { .byName(name: $0) },
+            dependencies: (exported + [
+                "HoldfastAgent", "AgentMessages", "BetterAuth", "BetterAuthTransport", "BetterAuthMessages",
+            ] + ["CQREncode"].filter(systemLibraryNames.contains)).map { .byName(name: $0) },
             swiftSettings: settings),
 
         tests("SecretMemoryTests", ["SecretMemory"]),
@@ -161,7 +171,12 @@ let package = Package(
         tests("AppLockCoreTests", ["AppLockCore", "VaultCore", "VaultFormat", "SecretMemory"]),
         tests("HoldfastTests", exported),
         tests("AgentMessagesTests", ["AgentMessages"]),
-        tests("CommandTests", ["HoldfastCommand", "RealParts"] + exported),
+        tests(
+            "CommandTests",
+            [
+                "HoldfastCommand", "RealParts", "BetterAuth", "BetterAuthServer", "BetterAuthMessages",
+                "BetterAuthGzip",
+            ] + exported),
     ],
     swiftLanguageModes: [.v6]
 )

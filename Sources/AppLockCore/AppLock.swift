@@ -32,6 +32,7 @@ public actor AppLock {
     let fixed: FixedSettings
     /// Locks at once from any thread, counted: an unlock that began before such a lock opens nothing.
     nonisolated let emergencies = EmergencyCount()
+    private var noticedEmergencies: UInt64 = 0
     /// Ends the pending change of self-destruct with nothing changed.
     var dropSelfDestructChange: (@Sendable () -> Void)?
     private var timer: Task<Void, Never>?
@@ -147,9 +148,12 @@ public actor AppLock {
         if snapshot != before { observers.yield(snapshot) }
     }
 
-    /// Whoever locked the vault past this lock has locked the app.
+    /// Whoever locked the vault past this lock has locked the app. Panic takes the keys before its event is played.
     private func notice() {
-        if case .unlocked = machine.state, !vault.isUnlocked { step(.keysGone) }
+        let count = emergencies.count
+        defer { noticedEmergencies = count }
+        guard case .unlocked = machine.state, !vault.isUnlocked else { return }
+        step(count == noticedEmergencies ? .keysGone : .panic)
     }
 
     private func step(_ event: LockEvent) {

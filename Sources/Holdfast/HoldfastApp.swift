@@ -31,6 +31,12 @@ public final class HoldfastApp: Sendable {
         lock = try AppLock(vault: vault, isEnabled: isLockEnabled)
     }
 
+    /// A vault that its caller opened, and the lock in front of it.
+    package init(vault: Vault, isLockEnabled: Bool? = nil) throws(VaultError) {
+        self.vault = vault
+        lock = try AppLock(vault: vault, isEnabled: isLockEnabled)
+    }
+
     /// Creates a home in a folder that does not exist or is empty.
     /// - Returns: The recovery phrase, which is stored nowhere.
     /// - Throws: As ``VaultCore/Vault/create(at:passcode:)``.

@@ -31,6 +31,7 @@ import Testing
             token: try scene.token(), current: try keys.makeKey(), next: try keys.makeKey(),
             expiry: AccessScene.start, refreshExpiry: try AccessScene.after(1))
         credentials.firstKeys = [FirstKey(server: "https://a", key: try keys.makeKey().publicKey)]
+        credentials.keyChain = TrustedKeyChain(identity: AccessScene.digest, service: "https://k")
         credentials.server = "https://a.example"
         credentials.drills = .begun(
             AccessScene.start, spots: [SpotCheck(positions: [1, 2, 3], salt: [4], digest: [5, 6])])

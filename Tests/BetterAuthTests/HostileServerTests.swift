@@ -110,7 +110,7 @@ import Testing
         isOther.withLock { $0 = false }
         try await client.rotate()
         // Until the owner says so.
-        try await client.forgetFirstKey()
+        try await client.replaceFirstKey()
         #expect(try await client.credentials().firstKeys.isEmpty)
         try await client.rotate()
         #expect(try await client.credentials().firstKeys.map(\.key) == [world.responseKey.publicKey])

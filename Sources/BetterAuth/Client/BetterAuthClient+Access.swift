@@ -19,14 +19,15 @@ extension BetterAuthClient {
     /// servers.
     ///
     /// - Parameters:
-    ///   - target: The app server, which need not be the auth server.
+    ///   - target: The app server; nil where it is the auth server itself.
     ///   - trust: How its response key is known; nil for as the auth server's.
     /// - Returns: The response, whose signature was verified.
     /// - Throws: ``IdentityError``; `noSession`, `refused`, `invalidReply`, `unknownServerKey`, `invalidData`.
     package func request<Answer: ApplicationBody>(
-        _ path: String, at target: ServerAddress, _ body: some ApplicationBody, answer: Answer.Type = Answer.self,
+        _ path: String, at target: ServerAddress? = nil, _ body: some ApplicationBody, answer: Answer.Type = Answer.self,
         trust other: ResponseTrust? = nil
     ) async throws(IdentityError) -> Answer {
+        let target = target ?? server
         guard ServerAddress.isPath(path) else { throw IdentityError(.invalidAddress, "this is no path: \(path)") }
         let (message, nonce, trusted) = try await exclusively { () async throws(IdentityError) in
             var credentials = try load()

@@ -100,22 +100,21 @@ package actor BetterAuthClient {
         }
     }
 
-    /// Trusts the next response key that this server names, where the first one has changed.
-    package func forgetFirstKey() async throws(IdentityError) {
-        try await exclusively { () async throws(IdentityError) in
-            let old = try load()
-            var new = old
-            new.firstKeys.removeAll { $0.server == server.description }
-            try save(new, insteadOf: old)
+    /// Trusts the next response key that this server names, where the first one has changed; or this one, and no other.
+    package func replaceFirstKey(with key: PublicKeyText? = nil) async throws(IdentityError) {
+        let server = server.description
+        try await update { credentials in
+            credentials.firstKeys.removeAll { $0.server == server }
+            if let key { credentials.firstKeys.append(FirstKey(server: server, key: key)) }
         }
     }
 
-    /// Changes what is known of the recovery drills.
-    package func updateDrills(_ change: @Sendable (inout DrillState) -> Void) async throws(IdentityError) {
+    /// Changes what the owner decides alone: whom to trust, and when to be asked for the recovery phrase.
+    package func update(_ change: @Sendable (inout Credentials) -> Void) async throws(IdentityError) {
         try await exclusively { () async throws(IdentityError) in
             let old = try load()
             var new = old
-            change(&new.drills)
+            change(&new)
             try save(new, insteadOf: old)
         }
     }

@@ -47,6 +47,10 @@ extension Credentials {
             $1.counted(Array($0.server.utf8))
             $1.text($0.key)
         }
+        output.optional(keyChain) {
+            $1.text($0.identity)
+            $1.counted(Array($0.service.utf8))
+        }
         output.optional(server) { $1.counted(Array($0.utf8)) }
         drills.write(to: &output)
     }
@@ -83,6 +87,9 @@ extension Credentials {
         }
         firstKeys = try reader.list(atMost: 255) {
             try FirstKey(server: String(decoding: $0.counted(), as: UTF8.self), key: $0.text())
+        }
+        keyChain = try reader.optional {
+            try TrustedKeyChain(identity: $0.text(), service: String(decoding: $0.counted(), as: UTF8.self))
         }
         server = try reader.optional { String(decoding: try $0.counted(), as: UTF8.self) }
         drills = try DrillState(reader)

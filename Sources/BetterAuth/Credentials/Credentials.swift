@@ -12,6 +12,8 @@ package struct Credentials: Sendable {
     package var session: Session?
     /// The response key of each server that was met first, and is trusted since.
     package var firstKeys: [FirstKey] = []
+    /// The key chain that vouches for response keys, where the owner named one; then no first key is believed.
+    package var keyChain: TrustedKeyChain?
     /// Where the server is, as it was given.
     package var server: String?
     package var drills = DrillState()
@@ -56,6 +58,19 @@ package struct FirstKey: Sendable, Hashable {
     package init(server: String, key: PublicKeyText) {
         self.server = server
         self.key = key
+    }
+}
+
+/// A key chain that the owner has chosen to trust.
+package struct TrustedKeyChain: Sendable, Hashable {
+    /// The id of its first event.
+    package let identity: DigestText
+    /// Where it is published; need not be trusted.
+    package let service: String
+
+    package init(identity: DigestText, service: String) {
+        self.identity = identity
+        self.service = service
     }
 }
 

@@ -1,0 +1,31 @@
+import CAdw
+
+extension Widget {
+    /// A picture of it at a sixteenth of its size: nothing legible is left in it, nor kept in memory, and scaling it up
+    /// again does most of the blurring.
+    package func illegiblePicture() -> Object? {
+        let scale: Float = 1 / 16
+        let (width, height) = (Float(gtk_widget_get_width(widget)), Float(gtk_widget_get_height(widget)))
+        guard width > 0, height > 0, let native = gtk_widget_get_native(widget),
+            let renderer = gtk_native_get_renderer(native), let live = gtk_widget_paintable_new(widget)
+        else { return nil }
+        defer { g_object_unref(UnsafeMutableRawPointer(live)) }
+        let snapshot = gtk_snapshot_new()!
+        // Blurred once, here: a filter of the style would be computed anew whenever the caret blinks.
+        gtk_snapshot_push_blur(snapshot, 1.5)
+        gtk_snapshot_scale(snapshot, scale, scale)
+        gdk_paintable_snapshot(live, snapshot, Double(width), Double(height))
+        gtk_snapshot_pop(snapshot)
+        guard let node = gtk_snapshot_free_to_node(snapshot) else { return nil }
+        defer { gsk_render_node_unref(node) }
+        var bounds = graphene_rect_t()
+        graphene_rect_init(&bounds, 0, 0, width * scale, height * scale)
+        guard let texture = gsk_renderer_render_texture(renderer, node, &bounds) else { return nil }
+        defer { g_object_unref(UnsafeMutableRawPointer(texture)) }
+        return Object(texture)
+    }
+}
+
+package final class Picture: Widget {
+    package func show(_ paintable: Object?) { gtk_picture_set_paintable(opaque, paintable?.opaque) }
+}

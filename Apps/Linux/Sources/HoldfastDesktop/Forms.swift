@@ -1,0 +1,196 @@
+import CAdw
+import GtkKit
+import Holdfast
+import HoldfastUI
+
+/// A question, with or without a passcode.
+final class AskForm {
+    let root: Widget, passcode: Editable, cancel: Button
+    var onConfirm: () -> Void = {}
+    private let title: Label, text: Label, list: Widget, problem: Label, confirm: Button
+
+    init(_ ui: Builder) {
+        root = ui.widget("ask")
+        passcode = ui.widget("ask-passcode")
+        cancel = ui.widget("ask-cancel")
+        title = ui.widget("ask-title")
+        text = ui.widget("ask-text")
+        list = ui.widget("ask-list")
+        problem = ui.widget("ask-problem")
+        confirm = ui.widget("ask-confirm")
+        confirm.onClick { [unowned self] in onConfirm() }
+        passcode.onEntryActivate { [unowned self] in onConfirm() }
+    }
+
+    func prepare(_ title: String, _ text: String, confirm: String, isDestructive: Bool, wantsPasscode: Bool) {
+        self.title.text = title
+        self.text.text = text
+        self.text.isVisible = !text.isEmpty
+        self.confirm.label = confirm
+        self.confirm.setClass("destructive-action", isDestructive)
+        self.confirm.setClass("suggested-action", !isDestructive)
+        list.isVisible = wantsPasscode
+        problem.isVisible = false
+        passcode.clear()
+    }
+
+    func takePasscode() -> SecretBytes? {
+        guard !passcode.isEmpty else { return nil }
+        return try? passcode.takeSecret()
+    }
+
+    func clear() {
+        passcode.clear()
+        onConfirm = {}
+    }
+}
+
+/// A new item, another value for one, or the place of a file.
+final class EditForm {
+    /// What is asked for.
+    enum Purpose: Equatable { case new, value, file }
+
+    let root: Widget, cancel: Button
+    var onConfirm: (VaultItem.ID) -> Void = { _ in }
+    private(set) var purpose = Purpose.new
+    private let title: Label, name: Editable, collection: Editable, value: Editable, linesRow: Widget, lines: Toggle
+    private let textPlace: Widget, text: TextView, problem: Label, confirm: Button
+
+    /// What gets the keyboard first.
+    var first: Widget { purpose == .value ? (lines.isOn ? text : value) : name }
+
+    init(_ ui: Builder) {
+        root = ui.widget("edit")
+        cancel = ui.widget("edit-cancel")
+        title = ui.widget("edit-title")
+        name = ui.widget("edit-name")
+        collection = ui.widget("edit-collection")
+        value = ui.widget("edit-value")
+        linesRow = ui.widget("edit-lines-row")
+        lines = ui.widget("edit-lines")
+        textPlace = ui.widget("edit-text-place")
+        text = ui.widget("edit-text")
+        problem = ui.widget("edit-problem")
+        confirm = ui.widget("edit-confirm")
+        confirm.onClick { [unowned self] in finish() }
+        for entry in [name, collection, value] { entry.onEntryActivate { [unowned self] in finish() } }
+        lines.onChange { [unowned self] in show(severalLines: $0) }
+    }
+
+    func prepare(_ purpose: Purpose, name: String, collection: String) {
+        self.purpose = purpose
+        title.text =
+            switch purpose {
+            case .new: tr("New Item")
+            case .value: tr("Another Value")
+            case .file: tr("Add a File")
+            }
+        self.name.text = name
+        self.collection.text = collection
+        self.name.isSensitive = purpose != .value
+        self.collection.isSensitive = purpose != .value
+        value.clear()
+        text.clear()
+        lines.isOn = false
+        show(severalLines: false)
+        problem.isVisible = false
+        confirm.isSensitive = true
+    }
+
+    /// Puts the present value into the form.
+    func fill(_ bytes: RawSpan, hasSeveralLines: Bool) {
+        lines.isOn = hasSeveralLines
+        show(severalLines: hasSeveralLines)
+        if hasSeveralLines { text.setSecret(bytes) } else { value.setSecret(bytes) }
+    }
+
+    func takeValue() -> SecretBytes? { lines.isOn ? try? text.takeSecret() : try? value.takeSecret() }
+
+    func show(_ wrong: VaultProblem) {
+        problem.text = ProblemText.of(wrong)
+        problem.isVisible = true
+        confirm.isSensitive = true
+    }
+
+    func clear() {
+        name.clear()
+        collection.clear()
+        value.clear()
+        text.clear()
+        onConfirm = { _ in }
+    }
+
+    private func finish() {
+        guard !name.isEmpty else { return show(.invalidName) }
+        problem.isVisible = false
+        onConfirm(
+            VaultItem.ID(collection: collection.isEmpty ? Vault.defaultCollection : collection.text, name: name.text))
+    }
+
+    private func show(severalLines: Bool) {
+        value.isVisible = purpose != .file && !severalLines
+        linesRow.isVisible = purpose != .file
+        textPlace.isVisible = purpose != .file && severalLines
+    }
+}
+
+/// Another passcode.
+final class ChangeForm {
+    let root: Widget, old: Editable, cancel: Button
+    var onConfirm: (consuming SecretBytes, consuming SecretBytes) -> Void = { _, _ in }
+    private let new: Editable, repeated: Editable, meter: StrengthMeter, problem: Label, confirm: Button
+
+    init(_ ui: Builder) {
+        root = ui.widget("change")
+        old = ui.widget("change-old")
+        new = ui.widget("change-new")
+        repeated = ui.widget("change-repeat")
+        cancel = ui.widget("change-cancel")
+        problem = ui.widget("change-problem")
+        confirm = ui.widget("change-confirm")
+        meter = StrengthMeter(ui.widget("change-level"), ui.widget("change-strength"))
+        confirm.onClick { [unowned self] in finish() }
+        repeated.onEntryActivate { [unowned self] in finish() }
+        new.onChange { [unowned self] in meter.show(new.withBytes { PasscodeStrength(of: $0) }) }
+        clear()
+    }
+
+    func show(_ wrong: VaultProblem?) {
+        problem.text = wrong.map(ProblemText.of) ?? ""
+        problem.isVisible = wrong != nil
+        root.isSensitive = true
+    }
+
+    func clear() {
+        for entry in [old, new, repeated] { entry.clear() }
+        onConfirm = { _, _ in }
+        show(nil)
+    }
+
+    private func finish() {
+        guard let first = try? new.copySecret(), let second = try? repeated.copySecret() else {
+            return show(.outOfMemory)
+        }
+        guard first.isEqual(to: second) else { return show(.passcodesDiffer) }
+        guard first.count > 0 else { return show(.invalidPasscode) }
+        guard let present = try? old.takeSecret() else { return show(.outOfMemory) }
+        show(nil)
+        root.isSensitive = false
+        onConfirm(present, first)
+    }
+}
+
+/// The bar and the words under a passcode that is being chosen.
+final class StrengthMeter {
+    private let bar: LevelBar, label: Label
+
+    init(_ bar: LevelBar, _ label: Label) {
+        (self.bar, self.label) = (bar, label)
+        show(nil)
+    }
+
+    func show(_ strength: PasscodeStrength?) {
+        bar.value = Double(strength?.level.rawValue ?? 0)
+        label.text = strength.map(StrengthText.of) ?? ""
+    }
+}

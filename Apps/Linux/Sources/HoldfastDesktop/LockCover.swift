@@ -1,0 +1,169 @@
+import CAdw
+import GtkKit
+import Holdfast
+import HoldfastUI
+
+/// Covers everything while locked. What is under it is hidden, not merely painted over, so that neither the pointer, the
+/// keyboard nor a screen reader gets at it; the blur is a picture taken as the lock falls.
+final class LockCover {
+    private unowned let parts: ReadyWindow
+    private let lock: LockModel
+    private let window: Window
+    private let cover: Widget
+    private let picture: Picture
+    private let form: Widget
+    private let passcodeForm: Widget, phraseForm: Widget
+    private let passcode: Editable, phrase: Editable, new: Editable, repeated: Editable
+    private let reason: Label, failure: Label, attempts: Label, delay: Label
+    private let unlock: Button, other: Button
+    private let spinner: Widget
+    /// What was typed wrongly without asking the vault.
+    private var mistake: VaultProblem?
+
+    init(_ overlay: Widget, _ parts: ReadyWindow) {
+        self.parts = parts
+        lock = parts.models.lock
+        window = parts.window
+        let ui = Builder(PackageResources.cover_ui)
+        cover = ui.widget("cover")
+        picture = ui.widget("cover-picture")
+        form = ui.widget("lock-form")
+        passcodeForm = ui.widget("passcode-form")
+        phraseForm = ui.widget("phrase-form")
+        passcode = ui.widget("passcode")
+        phrase = ui.widget("phrase")
+        new = ui.widget("phrase-new")
+        repeated = ui.widget("phrase-repeat")
+        reason = ui.widget("lock-reason")
+        failure = ui.widget("lock-failure")
+        attempts = ui.widget("lock-attempts")
+        delay = ui.widget("lock-delay")
+        unlock = ui.widget("unlock")
+        other = ui.widget("other-way")
+        spinner = ui.widget("lock-spinner")
+        gtk_overlay_add_overlay(overlay.opaque, cover.widget)
+        unlock.onClick { [unowned self] in answer() }
+        for entry in [passcode, phrase, new, repeated] { entry.onActivate { [unowned self] in answer() } }
+        other.onClick { [unowned self] in
+            clear()
+            lock.choose(lock.prompt == .passcode ? .recoveryPhrase : .passcode)
+        }
+        let model = parts.models.cover
+        bind(self, { model.shown }) { [unowned self] in show($0) }
+        bind(self, { [lock] in Facts(lock) }) { [unowned self] in show($0) }
+    }
+
+    /// Everything that the form shows, so that one change of the screen follows one change of the lock.
+    private struct Facts: Equatable {
+        let state: LockModel.State, prompt: LockPrompt, guidance: LockGuidance, reason: LockReason
+        let remaining: Int?, consequence: LimitConsequence, delay: Int?, hasPhrase: Bool
+
+        init(_ lock: LockModel) {
+            (state, prompt, guidance, reason) = (lock.state, lock.prompt, lock.guidance, lock.reason)
+            (remaining, consequence) = (lock.remainingAttempts, lock.consequence)
+            (delay, hasPhrase) = (lock.delay, lock.hasRecoveryPhrase)
+        }
+    }
+
+    private func show(_ shown: PrivacyCover.Shown) {
+        let isCovered = shown != .nothing
+        if isCovered, !cover.isVisible || parts.content.isVisible {
+            picture.show(parts.models.cover.style == .blurred ? parts.content.illegiblePicture() : nil)
+            // A focused entry that is hidden keeps half its focus.
+            window.dropFocus()
+        }
+        cover.isVisible = isCovered
+        parts.content.isVisible = !isCovered
+        form.isVisible = shown == .lockScreen
+        if isCovered {
+            window.onNextFrame { Trace.covered() }
+        } else {
+            picture.show(nil)
+            clear()
+        }
+        if shown == .lockScreen { focus() }
+    }
+
+    private func show(_ facts: Facts) {
+        let isChecking = facts.state == .checking
+        let asksPhrase = facts.prompt == .recoveryPhrase
+        if isChecking, form.hasFocus { window.dropFocus() }
+        passcodeForm.isVisible = !asksPhrase
+        phraseForm.isVisible = asksPhrase
+        let isDelayed = facts.delay != nil && !asksPhrase
+        form.isSensitive = !isChecking
+        passcode.isSensitive = !isDelayed
+        unlock.isSensitive = !isDelayed
+        spinner.isVisible = isChecking
+        spinner.set("spinning", isChecking)
+        other.isVisible = facts.hasPhrase && facts.guidance != .phraseOnly
+        other.label = asksPhrase ? tr("Use the Passcode") : tr("Use the Recovery Phrase…")
+        reason.text = LockText.of(facts.reason)
+        showFailure(facts.guidance)
+        attempts.isVisible = facts.remaining != nil && !asksPhrase
+        if let left = facts.remaining { attempts.text = LockText.attempts(left, facts.consequence) }
+        attempts.setClass("error", facts.consequence == .destroys)
+        delay.isVisible = isDelayed
+        if let seconds = facts.delay { delay.text = LockText.delay(seconds) }
+        if facts.state == .locked || facts.state == .delayed { focus() }
+    }
+
+    private func showFailure(_ guidance: LockGuidance) {
+        let text = mistake.map(ProblemText.of) ?? LockText.of(guidance)
+        failure.text = text ?? ""
+        failure.isVisible = text != nil
+    }
+
+    private func focus() {
+        guard cover.isVisible, form.isSensitive else { return }
+        if lock.prompt == .recoveryPhrase {
+            if !phraseForm.hasFocus { phrase.focus() }
+        } else if passcode.isSensitive {
+            passcode.focus()
+        } else {
+            other.focus()
+        }
+    }
+
+    private func answer() {
+        mistake = nil
+        do {
+            if lock.prompt == .passcode {
+                guard !passcode.isEmpty, lock.delay == nil else { return }
+                let secret = SecretCarrier(try passcode.takeSecret())
+                Task { [lock] in await lock.unlock(passcode: secret.take()) }
+            } else {
+                try answerWithPhrase()
+            }
+        } catch {
+            mistake = .outOfMemory
+            showFailure(lock.guidance)
+        }
+    }
+
+    private func answerWithPhrase() throws(SecretMemoryError) {
+        guard !phrase.isEmpty else { return }
+        let first = try new.copySecret()
+        let second = try repeated.copySecret()
+        guard first.isEqual(to: second) else {
+            mistake = .passcodesDiffer
+            return showFailure(lock.guidance)
+        }
+        let words = SecretCarrier(try phrase.takeSecret())
+        let replaces = first.count > 0
+        let passcode = SecretCarrier(first)
+        clear()
+        Task { [lock] in
+            if replaces {
+                await lock.recover(phrase: words.take(), newPasscode: passcode.take())
+            } else {
+                await lock.unlock(phrase: words.take())
+            }
+        }
+    }
+
+    private func clear() {
+        for entry in [passcode, phrase, new, repeated] where !entry.isEmpty { entry.clear() }
+        mistake = nil
+    }
+}

@@ -1,0 +1,23 @@
+import CAdw
+import GtkKit
+import Holdfast
+
+/// The desktop app of Holdfast.
+@main
+enum Main {
+    // Not `async`: on Linux an async entry point gives the main thread away.
+    static func main() {
+        ProcessHardening.apply()
+        guard let place = Place() else { exit(64) }
+        Translation.load(from: place.translations)
+        // Another home than the usual one is another window, not that of the first start.
+        let app = Application(id: Place.id, isUnique: place.isUsual)
+        var window: MainWindow?
+        let status = app.run {
+            if window == nil { window = MainWindow(app, place) }
+            window?.present()
+        }
+        window = nil
+        exit(status)
+    }
+}

@@ -1,0 +1,151 @@
+import CAdw
+import GtkKit
+import Holdfast
+import HoldfastUI
+
+/// One item: shown for a while, copied, changed, saved, deleted.
+final class DetailPage {
+    let root: Widget
+    private unowned let parts: ReadyWindow
+    private let model: VaultItemModel
+    private let value: Label, reveal: Button, copy: Button
+    private let close_: () -> Void
+    private let back: Button
+
+    private static let dots = "••••••••"
+
+    init(_ item: VaultItem, _ parts: ReadyWindow, close: @escaping () -> Void) {
+        self.parts = parts
+        close_ = close
+        model = parts.models.vault.detail(of: item, preferences: parts.models.preferences)
+        let ui = Builder(PackageResources.detail_ui)
+        root = ui.widget("detail")
+        value = ui.widget("detail-value")
+        reveal = ui.widget("detail-reveal")
+        copy = ui.widget("detail-copy")
+        back = ui.widget("detail-back")
+        ui.widget("detail-name", as: Label.self).text = item.name
+        ui.widget("detail-collection", as: Row.self).subtitle = item.collection
+        ui.widget("detail-size", as: Row.self).subtitle = Format.size(item.size)
+        ui.widget("detail-modified", as: Row.self).subtitle = Format.time(milliseconds: item.modified)
+        ui.widget("detail-created", as: Row.self).subtitle = Format.time(milliseconds: item.created)
+        reveal.isVisible = model.canBeShown
+        copy.isVisible = model.canBeShown
+        let edit: Button = ui.widget("detail-edit")
+        edit.isVisible = model.canBeShown
+        back.onClick { close() }
+        reveal.onClick { [unowned self] in toggle() }
+        copy.onClick { [unowned self] in copyValue() }
+        edit.onClick { [unowned self] in change() }
+        ui.widget("detail-save", as: Button.self).onClick { [unowned self] in save() }
+        ui.widget("detail-delete", as: Button.self).onClick { [unowned self] in delete() }
+        let model = model
+        bind(self, { model.content }) { [unowned self] in show($0) }
+        bind(self, { model.problem }) { [unowned parts] in if let problem = $0 { parts.toast(ProblemText.of(problem)) }
+        }
+    }
+
+    func focus() { if model.canBeShown { reveal.focus() } else { back.focus() } }
+
+    /// Nothing of the value stays on the screen.
+    func close() {
+        model.hide()
+        value.text = ""
+    }
+
+    private func show(_ content: VaultItemModel.Content) {
+        value.isSelectable = false
+        switch content {
+        case .hidden: value.text = model.canBeShown ? DetailPage.dots : tr("A file; save it to look at it.")
+        case .text:
+            _ = model.withText { value.show($0) }
+            value.isSelectable = true
+        case .binary: value.text = tr("This is no text. Save it as a file to look at it.")
+        }
+        let isHidden = content == .hidden
+        reveal.setIcon(
+            isHidden ? "view-reveal-symbolic" : "view-conceal-symbolic",
+            label: isHidden ? tr("Show the value") : tr("Hide the value"))
+    }
+
+    private func toggle() {
+        if model.content == .hidden { Task { [model] in await model.reveal() } } else { model.hide() }
+    }
+
+    private func copyValue() {
+        let seconds = parts.models.preferences.values.clipboardSeconds
+        Task {
+            let isDone = await model.withCopy { bytes in
+                (try? parts.clipboard.copySecret(bytes, for: seconds)) != nil
+            }
+            if isDone == true {
+                parts.toast(trn("Copied for %d second", "Copied for %d seconds", Int(seconds)))
+            } else if model.problem == nil {
+                parts.toast(ProblemText.of(.outOfMemory))
+            }
+        }
+    }
+
+    private func change() {
+        let form = parts.sheets.edit
+        form.prepare(.value, name: model.item.name, collection: model.item.collection)
+        let id = model.item.id
+        form.onConfirm = { [unowned self] _ in
+            guard let value = form.takeValue() else { return form.show(.outOfMemory) }
+            let carried = SecretCarrier(value)
+            Task {
+                if let problem = await parts.models.vault.put(carried.take(), at: id, replacing: true) {
+                    return form.show(problem)
+                }
+                parts.sheets.dismiss()
+                parts.toast(tr("Stored"))
+                close_()
+            }
+        }
+        Task {
+            // Only what fits into the form unchanged is put there; anything else is replaced as a whole.
+            _ = await model.withCopy { bytes in
+                let lines = DetailPage.lines(bytes)
+                if let lines { form.fill(bytes, hasSeveralLines: lines > 1) }
+            }
+            if !parts.models.lock.isLocked { parts.sheets.showEdit() }
+        }
+    }
+
+    private func save() {
+        let item = model.item
+        parts.chooseFile(tr("Save as File"), saveAs: item.name) { [unowned parts] path in
+            Task {
+                let problem = await parts.models.vault.saveFile(item, to: path)
+                if problem == .cancelled { return parts.toast(tr("Stopped. Nothing was written.")) }
+                parts.toast(problem.map(ProblemText.of) ?? tr("Written. The file on the disk is not protected."))
+            }
+        }
+    }
+
+    private func delete() {
+        let id = model.item.id
+        parts.sheets.askConfirmation(
+            tr("Delete %s?", id.name), tr("It cannot be brought back."), confirm: tr("Delete")
+        ) { [unowned self] in
+            Task { [parts, close_] in
+                let problem = await parts.models.vault.delete(id)
+                parts.toast(problem.map(ProblemText.of) ?? tr("Deleted"))
+                if problem == nil { close_() }
+            }
+        }
+    }
+
+    /// Lines of what is text; nil for what is not.
+    private static func lines(_ bytes: RawSpan) -> Int? {
+        var lines = 1
+        for offset in 0..<bytes.byteCount {
+            let byte = bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+            if byte == 0x0A { lines += 1 } else if byte < 0x20 && byte != 0x09 { return nil }
+        }
+        return bytes.withUnsafeBytes {
+            g_utf8_validate($0.baseAddress?.assumingMemoryBound(to: CChar.self), gssize($0.count), nil)
+        } != 0
+            ? lines : nil
+    }
+}

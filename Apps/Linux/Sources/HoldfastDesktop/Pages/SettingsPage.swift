@@ -1,0 +1,245 @@
+import CAdw
+import GtkKit
+import Holdfast
+import HoldfastUI
+
+/// Every security setting; what matters is proved with the passcode.
+final class SettingsPage {
+    let root: Widget
+    private unowned let parts: ReadyWindow
+    private let model: SecuritySettingsModel
+    private let selfDestruct: SelfDestructModel
+    private let preferences: PreferencesModel
+    private let lock: Toggle, biometrics: Toggle, destroys: Toggle, blur: Toggle
+    private let timing: ComboRow, focusLoss: ComboRow, idle: ComboRow, limit: ComboRow, clipboard: ComboRow
+    private let countdownRow: Row, countdownBar: ProgressBar, destroysRow: Row, passcodeRow: Row, biometricsRow: Row
+    private let receiptRow: Row, countdownCancel: Button
+
+    private static let limits = Array(3...10)
+
+    init(_ parts: ReadyWindow) {
+        self.parts = parts
+        (model, selfDestruct) = (parts.models.settings, parts.models.selfDestruct)
+        preferences = parts.models.preferences
+        let ui = Builder(PackageResources.settings_ui)
+        root = ui.widget("settings")
+        lock = ui.widget("app-lock")
+        biometrics = ui.widget("biometrics")
+        destroys = ui.widget("self-destruct")
+        blur = ui.widget("blur")
+        timing = ui.widget("timing")
+        focusLoss = ui.widget("focus-loss")
+        idle = ui.widget("idle")
+        limit = ui.widget("limit")
+        clipboard = ui.widget("clipboard")
+        countdownRow = ui.widget("countdown-row")
+        countdownBar = ui.widget("countdown-bar")
+        countdownCancel = ui.widget("countdown-cancel")
+        destroysRow = ui.widget("self-destruct-row")
+        passcodeRow = ui.widget("passcode-row")
+        biometricsRow = ui.widget("biometrics-row")
+        receiptRow = ui.widget("receipt-row")
+        fillChoices()
+        connect(ui)
+        bindSecurity()
+        bindPreferences()
+    }
+
+    /// The lock fell.
+    func drop() { showSwitches() }
+
+    private func fillChoices() {
+        timing.setChoices(LockTiming.presets.map(SettingsText.of))
+        focusLoss.setChoices(Preferences.FocusLoss.allCases.map(SettingsText.of))
+        idle.setChoices(Preferences.idlePresets.map(SettingsText.idle))
+        limit.setChoices(SettingsPage.limits.map { String($0) })
+        clipboard.setChoices(Preferences.clipboardPresets.map(SettingsText.seconds))
+    }
+
+    private func connect(_ ui: Builder) {
+        lock.onChange { [unowned self] on in if on != model.showsLockOn { model.request(.lock(on)) } }
+        biometrics.onChange { [unowned self] on in if on != model.showsBiometricsOn { model.request(.biometrics(on)) } }
+        timing.onChange { [unowned self] index in
+            guard let wanted = LockTiming.presets[safe: index], wanted != model.shownTiming else { return }
+            model.request(.timing(wanted))
+        }
+        limit.onChange { [unowned self] index in
+            guard let wanted = SettingsPage.limits[safe: index], wanted != model.shownAttemptLimit else { return }
+            model.request(.attemptLimit(wanted))
+        }
+        destroys.onChange { [unowned self] on in
+            if on != selfDestruct.showsOn { selfDestruct.request(on ? .enable : .disable) }
+        }
+        countdownCancel.onClick { [selfDestruct] in
+            Task { await selfDestruct.cancel() }
+        }
+        ui.widget("passcode-change", as: Button.self).onClick { [unowned self] in changePasscode() }
+        ui.widget("receipt-copy", as: Button.self).onClick { [unowned self] in
+            guard let key = selfDestruct.receiptKey else { return }
+            parts.clipboard.copy(key)
+            parts.toast(tr("Copied"))
+        }
+        blur.onChange { [unowned self] on in change { $0.blursCover = on } }
+        focusLoss.onChange { [unowned self] index in
+            guard let wanted = Preferences.FocusLoss.allCases[safe: index] else { return }
+            change { $0.focusLoss = wanted }
+        }
+        idle.onChange { [unowned self] index in
+            guard let wanted = Preferences.idlePresets[safe: index] else { return }
+            change { $0.idleSeconds = wanted }
+        }
+        clipboard.onChange { [unowned self] index in
+            guard let wanted = Preferences.clipboardPresets[safe: index] else { return }
+            change { $0.clipboardSeconds = wanted }
+        }
+    }
+
+    /// What the switches show while the models say something else is put back by the binding of the models.
+    private func showSwitches() {
+        lock.isOn = model.showsLockOn
+        biometrics.isOn = model.showsBiometricsOn
+        destroys.isOn = selfDestruct.showsOn
+    }
+
+    private struct Shown: Equatable {
+        let lock: Bool, timing: LockTiming, limit: Int, biometrics: Bool, wanted: SecuritySettingsModel.Change?
+        init(_ model: SecuritySettingsModel) {
+            (lock, timing, limit) = (model.showsLockOn, model.shownTiming, model.shownAttemptLimit)
+            (biometrics, wanted) = (model.showsBiometricsOn, model.wanted)
+        }
+    }
+
+    private func bindSecurity() {
+        let (model, selfDestruct) = (model, selfDestruct)
+        bind(self, { Shown(model) }) { [unowned self] in
+            lock.isOn = $0.lock
+            biometrics.isOn = $0.biometrics
+            if let index = LockTiming.presets.firstIndex(of: $0.timing) { timing.selected = index }
+            if let index = SettingsPage.limits.firstIndex(of: $0.limit) { limit.selected = index }
+        }
+        bind(self, { model.wanted }) { [unowned self] in if let wanted = $0, !model.isBusy { prove(wanted) } }
+        bind(self, { model.failure }) { [unowned self] in
+            if let failure = $0 { parts.toast(tr("Nothing was changed. %s", ProblemText.of(failure.problem))) }
+        }
+        bind(self, { model.biometricsObstacle }) { [unowned self] obstacle in
+            biometrics.isSensitive = obstacle == nil
+            biometricsRow.subtitle = obstacle.map(SettingsText.of) ?? tr("Beside the passcode, never in place of it")
+        }
+        bind(self, { model.passcodeAssurance }) { [unowned self] in
+            passcodeRow.subtitle = $0.map(SettingsText.of) ?? ""
+        }
+        bind(self, { selfDestruct.step }) { [unowned self] in show($0) }
+        bind(self, { selfDestruct.showsOn }) { [unowned self] in
+            destroys.isOn = $0
+        }
+        bind(self, { model.shownAttemptLimit }) { [unowned self] in
+            destroysRow.subtitle = trn(
+                "Off by default. %d wrong passcode in a row destroys the vault with all that is in it.",
+                "Off by default. %d wrong passcodes in a row destroy the vault with all that is in it.", $0)
+        }
+        bind(self, { selfDestruct.outcome }) { [unowned self] in
+            guard let outcome = $0 else { return }
+            selfDestruct.outcome = nil
+            parts.toast(SettingsText.of(outcome))
+        }
+        bind(self, { selfDestruct.receiptKey }) { [unowned self] in
+            receiptRow.isVisible = $0 != nil
+            receiptRow.subtitle = $0 ?? ""
+        }
+    }
+
+    private func bindPreferences() {
+        let preferences = preferences
+        bind(self, { preferences.values }) { [unowned self] values in
+            blur.isOn = values.blursCover
+            if let index = Preferences.FocusLoss.allCases.firstIndex(of: values.focusLoss) {
+                focusLoss.selected = index
+            }
+            if let index = Preferences.idlePresets.firstIndex(of: values.idleSeconds) { idle.selected = index }
+            if let index = Preferences.clipboardPresets.firstIndex(of: values.clipboardSeconds) {
+                clipboard.selected = index
+            }
+        }
+        bind(self, { preferences.problem }) { [unowned self] in
+            guard let problem = $0 else { return }
+            preferences.problem = nil
+            parts.toast(tr("Nothing was changed. %s", ProblemText.of(problem)))
+        }
+    }
+
+    private func change(_ edit: @escaping (inout Preferences) -> Void) {
+        guard !parts.models.lock.isLocked else { return }
+        Task { [preferences] in await preferences.change(edit) }
+    }
+
+    private func prove(_ wanted: SecuritySettingsModel.Change) {
+        parts.sheets.askPasscode(
+            SettingsText.title(of: wanted), tr("Changes of the rules need your passcode."), confirm: tr("Change")
+        ) { [model, parts] passcode in
+            let change = SecretCarrier(passcode)
+            Task {
+                await model.prove(passcode: change.take())
+                await parts.models.lock.refresh()
+                if model.failure == nil { parts.toast(tr("Changed")) }
+            }
+        } onCancel: { [model] in
+            model.cancel()
+        }
+    }
+
+    private func show(_ step: SelfDestructModel.Step) {
+        countdownRow.isVisible = false
+        switch step {
+        case .idle: destroys.isOn = selfDestruct.showsOn
+        case .authenticating(let change):
+            ask(SettingsText.title(of: change), SettingsText.first(of: change)) { [selfDestruct] passcode in
+                await selfDestruct.authenticate(passcode: passcode.take())
+            }
+        case .confirming(let change):
+            parts.sheets.askConfirmation(
+                SettingsText.title(of: change), SettingsText.warning(of: change, selfDestruct),
+                confirm: SettingsText.confirm(of: change)
+            ) { [selfDestruct] in
+                Task { await selfDestruct.confirm() }
+            } onCancel: { [selfDestruct] in
+                Task { await selfDestruct.cancel() }
+            }
+        case .counting(let change, let left, let total):
+            countdownRow.title = SettingsText.countdown(change, left)
+            countdownBar.fraction = Double(total - left) / Double(max(1, total))
+            countdownRow.isVisible = true
+            // Where it can be seen, and one key away from being cancelled.
+            if left == total { countdownCancel.focus() }
+        case .authenticatingAgain(let change):
+            ask(SettingsText.title(of: change), tr("The countdown is over. Once more, and it holds.")) {
+                [selfDestruct] passcode in
+                await selfDestruct.finish(passcode: passcode.take())
+            }
+        }
+    }
+
+    private func ask(
+        _ title: String, _ text: String, _ answer: @escaping (SecretCarrier) async -> Void
+    ) {
+        parts.sheets.askPasscode(title, text, confirm: tr("Continue")) { passcode in
+            let proof = SecretCarrier(passcode)
+            Task { await answer(proof) }
+        } onCancel: { [selfDestruct] in
+            Task { await selfDestruct.cancel() }
+        }
+    }
+
+    private func changePasscode() {
+        let form = parts.sheets.change
+        form.onConfirm = { [model, parts] old, new in
+            let (old, new) = (SecretCarrier(old), SecretCarrier(new))
+            Task {
+                let problem = await model.changePasscode(from: old.take(), to: new.take())
+                if let problem { return form.show(problem) }
+                parts.sheets.dismiss()
+                parts.toast(tr("The passcode was changed"))
+            }
+        }
+        parts.sheets.showChange()
+    }
+}

@@ -1,0 +1,232 @@
+import CAdw
+import GtkKit
+import Holdfast
+import HoldfastUI
+
+/// Collections, items and what waits for its owner; adding, and the page of one item.
+final class VaultPage {
+    let root: Stack
+    /// Called when the page of an item comes or goes.
+    var onChange: () -> Void = {}
+    private unowned let parts: ReadyWindow
+    private let model: VaultModel
+    private let flap: Flap, collections: ListBox, toggle: ToggleButton
+    private let search: Editable
+    private let items: ListBox, more: Button, empty: StatusPage
+    private let inbox: ListBox, inboxGroup: Widget
+    private let transfer: Widget, transferText: Label, transferBar: ProgressBar
+    private var detail: DetailPage?
+    private var shown = VaultPage.page
+
+    /// Rows that are made at a time: a vault may have many thousands.
+    private static let page = 200
+
+    init(_ parts: ReadyWindow, showing toggle: ToggleButton) {
+        self.parts = parts
+        self.toggle = toggle
+        let model = parts.models.vault
+        self.model = model
+        let ui = Builder(PackageResources.vault_ui)
+        root = ui.widget("vault")
+        flap = ui.widget("flap")
+        collections = ui.widget("collections")
+        search = ui.widget("search")
+        items = ui.widget("items")
+        more = ui.widget("more-items")
+        empty = ui.widget("vault-empty")
+        inbox = ui.widget("inbox")
+        inboxGroup = ui.widget("inbox-group")
+        transfer = ui.widget("transfer")
+        transferText = ui.widget("transfer-text")
+        transferBar = ui.widget("transfer-bar")
+        toggle.isOn = flap.isRevealed
+        toggle.onChange { [flap] in flap.isRevealed = $0 }
+        flap.on("notify::reveal-flap") { [flap] in toggle.isOn = flap.isRevealed }
+        search.on("search-changed") { [unowned self] in model.search = search.text }
+        more.onClick { [unowned self] in
+            shown += VaultPage.page
+            showItems(model.items)
+        }
+        collections.onSelect { [unowned self] index in
+            model.collection = index == 0 ? nil : model.collections[safe: index - 1]?.name
+            if flap.isFolded { flap.isRevealed = false }
+        }
+        ui.widget("transfer-cancel", as: Button.self).onClick { [model] in model.cancelTransfer() }
+        bind(self, { model.collections }) { [unowned self] in show($0) }
+        bind(self, { model.items }) { [unowned self] in
+            shown = VaultPage.page
+            showItems($0)
+        }
+        bind(self, { Emptiness(model) }) { [unowned self] in show($0) }
+        bind(self, { model.inbox }) { [unowned self] in show($0) }
+        bind(self, { model.transfer }) { [unowned self] in show($0) }
+    }
+
+    /// Whether this page is the one in front.
+    var isShown = true { didSet { toggle.isVisible = isShown } }
+
+    var isDetailOpen: Bool { detail != nil }
+
+    func find() {
+        closeDetail()
+        search.focus()
+    }
+
+    func addItem() {
+        let form = parts.sheets.edit
+        form.prepare(.new, name: "", collection: model.collection ?? "")
+        form.onConfirm = { [unowned self] id in
+            guard let value = form.takeValue() else { return form.show(.outOfMemory) }
+            let carried = SecretCarrier(value)
+            Task { finish(await model.put(carried.take(), at: id), tr("Stored")) }
+        }
+        parts.sheets.showEdit()
+    }
+
+    func addFile() {
+        parts.chooseFile(tr("Add a File")) { [unowned self] path in
+            let form = parts.sheets.edit
+            form.prepare(.file, name: VaultPage.name(of: path), collection: model.collection ?? "files")
+            form.onConfirm = { [unowned self] id in
+                parts.sheets.dismiss()
+                Task { report(await model.addFile(at: path, as: id), tr("Stored")) }
+            }
+            parts.sheets.showEdit()
+        }
+    }
+
+    func closeDetail() {
+        guard let detail else { return }
+        detail.close()
+        root.page = "list"
+        gtk_stack_remove(root.opaque, detail.root.widget)
+        self.detail = nil
+        onChange()
+    }
+
+    /// The lock fell: nothing that was typed or shown stays.
+    func drop() {
+        closeDetail()
+        search.text = ""
+    }
+
+    private func open(_ item: VaultItem) {
+        closeDetail()
+        let page = DetailPage(item, parts) { [unowned self] in closeDetail() }
+        root.add(page.root, named: "detail")
+        root.page = "detail"
+        detail = page
+        page.focus()
+        onChange()
+    }
+
+    /// Whether a sheet's work was done: then it goes, else it says why not.
+    private func finish(_ problem: VaultProblem?, _ done: String) {
+        if let problem { return parts.sheets.edit.show(problem) }
+        parts.sheets.dismiss()
+        parts.toast(done)
+    }
+
+    private func report(_ problem: VaultProblem?, _ done: String) {
+        if problem == .cancelled { return parts.toast(tr("Stopped. Nothing was stored.")) }
+        parts.toast(problem.map(ProblemText.of) ?? done)
+    }
+
+    private struct Emptiness: Equatable {
+        let isEmpty: Bool, isSearching: Bool, problem: VaultProblem?
+
+        init(_ model: VaultModel) {
+            isEmpty = model.isLoaded && model.items.isEmpty && model.inbox.isEmpty
+            isSearching = !model.search.isEmpty
+            problem = model.problem
+        }
+    }
+
+    private func show(_ emptiness: Emptiness) {
+        empty.isVisible = emptiness.isEmpty || emptiness.problem != nil
+        if let problem = emptiness.problem {
+            empty.title = tr("The Items Cannot Be Read")
+            empty.detail = ProblemText.of(problem)
+        } else if emptiness.isSearching {
+            empty.title = tr("Nothing Found")
+            empty.detail = tr("No name has this in it.")
+        } else {
+            empty.title = tr("Nothing Here Yet")
+            empty.detail = tr("Add an item or a file with the buttons above.")
+        }
+    }
+
+    private func show(_ list: [VaultCollection]) {
+        collections.removeAll()
+        collections.append(sidebarRow(tr("All Collections"), list.reduce(0) { $0 + $1.count }))
+        for collection in list { collections.append(sidebarRow(collection.name, collection.count)) }
+        let index = model.collection.flatMap { name in list.firstIndex { $0.name == name } }
+        collections.select(index.map { $0 + 1 } ?? 0)
+    }
+
+    private func sidebarRow(_ name: String, _ count: Int) -> Widget {
+        let box = Widget(gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6)!)
+        let title = Label(name)
+        gtk_label_set_ellipsize(title.opaque, PANGO_ELLIPSIZE_END)
+        gtk_label_set_xalign(title.opaque, 0)
+        gtk_widget_set_hexpand(title.widget, 1)
+        let number = Label(String(count))
+        number.setClass("dim-label", true)
+        gtk_box_append(box.pointer(), title.widget)
+        gtk_box_append(box.pointer(), number.widget)
+        let row = Widget(gtk_list_box_row_new()!)
+        gtk_list_box_row_set_child(row.pointer(), box.widget)
+        row.accessibleLabel(name + ", " + trn("%d item", "%d items", count))
+        return row
+    }
+
+    private func showItems(_ list: [VaultItem]) {
+        items.replace(with: list.prefix(shown).map(row))
+        items.isVisible = !list.isEmpty
+        more.isVisible = list.count > shown
+    }
+
+    private func row(_ item: VaultItem) -> Row {
+        let row = Row(
+            title: item.name, subtitle: "\(item.collection) · \(Format.size(item.size))",
+            icon: item.isFile ? "text-x-generic-symbolic" : "dialog-password-symbolic")
+        row.addSuffix(Widget(gtk_image_new_from_icon_name("go-next-symbolic")!))
+        row.onActivate { [unowned self] in open(item) }
+        return row
+    }
+
+    private func show(_ waiting: [Vault.InboxItem]) {
+        inboxGroup.isVisible = !waiting.isEmpty
+        inbox.replace(
+            with: waiting.map { item in
+                let row = Row(
+                    title: item.originalName, subtitle: "\(item.originalCollection) · \(Format.size(item.size))",
+                    icon: "mail-unread-symbolic")
+                let accept = Button(icon: "object-select-symbolic", label: tr("Keep %s", item.originalName))
+                accept.onClick { [unowned self] in
+                    Task { report(await model.accept(item), tr("It is yours now")) }
+                }
+                let reject = Button(icon: "user-trash-symbolic", label: tr("Throw %s away", item.originalName))
+                reject.onClick { [unowned self] in
+                    Task { report(await model.reject(item), tr("Thrown away")) }
+                }
+                row.addSuffix(accept)
+                row.addSuffix(reject)
+                return row
+            })
+    }
+
+    private func show(_ step: Transfer?) {
+        transfer.isVisible = step != nil
+        guard let step else { return }
+        transferText.text =
+            step.direction == .adding ? tr("Storing %s", step.name) : tr("Writing %s to the disk", step.name)
+        if let fraction = step.fraction { transferBar.fraction = fraction } else { transferBar.pulse() }
+    }
+
+    private static func name(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
+}
+
+extension Array {
+    subscript(safe index: Int) -> Element? { indices.contains(index) ? self[index] : nil }
+}

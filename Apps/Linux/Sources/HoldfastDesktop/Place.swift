@@ -1,0 +1,69 @@
+import CAdw
+
+/// Where the vault and the app's own files are.
+struct Place {
+    /// The vault's folder.
+    let home: String
+    /// Whether nobody named another one.
+    let isUsual: Bool
+    /// Where translations lie.
+    let translations: String
+    /// Where the app's icon lies.
+    let icons: String
+
+    static let id = "org.holdfast.Holdfast"
+
+    /// Nil after a word about how to use it.
+    init?() {
+        var named: String?
+        var arguments = CommandLine.arguments.dropFirst()
+        while let argument = arguments.popFirst() {
+            switch argument {
+            case "--home":
+                guard let path = arguments.popFirst() else {
+                    Place.explain()
+                    return nil
+                }
+                named = path
+            case "--version":
+                print("holdfast-desktop \(Version.text)")
+                exit(0)
+            default:
+                Place.explain()
+                return nil
+            }
+        }
+        named = named ?? Place.variable("HOLDFAST_HOME")
+        isUsual = named == nil
+        home = named ?? Place.dataFolder + "/holdfast"
+        let share = Place.programFolder + "/../share"
+        translations = Place.variable("HOLDFAST_LOCALE_DIR") ?? share + "/locale"
+        icons = share + "/icons"
+    }
+
+    private static func explain() {
+        let text = Array("usage: holdfast-desktop [--home FOLDER]\n".utf8)
+        _ = write(STDERR_FILENO, text, text.count)
+    }
+
+    /// `$XDG_DATA_HOME`, or what stands for it (XDG Base Directory Specification).
+    private static var dataFolder: String { String(cString: g_get_user_data_dir()) }
+
+    private static var programFolder: String {
+        guard let path = g_file_read_link("/proc/self/exe", nil) else { return "/usr/bin" }
+        defer { g_free(path) }
+        let folder = g_path_get_dirname(path)!
+        defer { g_free(folder) }
+        return String(cString: folder)
+    }
+
+    private static func variable(_ name: String) -> String? {
+        guard let value = getenv(name), value.pointee != 0 else { return nil }
+        return String(cString: value)
+    }
+}
+
+/// Of the app; the vault's format has a version of its own.
+enum Version {
+    static let text = "0.1.0"
+}

@@ -1,0 +1,118 @@
+import CAdw
+import GtkKit
+import HoldfastUI
+
+/// The vault behind its lock: cover, pages, sheets, and what the desktop says.
+final class ReadyWindow {
+    let window: Window
+    let models: AppModels
+    let toasts: ToastOverlay
+    let sheets: Sheets
+    let clipboard = Clipboard()
+    let content: Widget
+    private let pages: ViewStack
+    private let face: FaceModel
+    private var cover: LockCover?
+    private var vault: VaultPage?
+    private var log: LogPage?
+    private var settings: SettingsPage?
+    private var watch: Watch?
+    private var actions: [Action] = []
+    private var back: Action?
+    /// A dialog of the system that chooses a file; it is a window that the cover does not reach.
+    private var dialog: FileDialog?
+
+    init(_ ui: Builder, _ window: Window, _ app: Application, _ models: AppModels, _ face: FaceModel) {
+        self.window = window
+        self.models = models
+        self.face = face
+        toasts = ui.widget("content")
+        content = toasts
+        pages = ui.widget("pages")
+        sheets = Sheets(ui, window)
+        let vault = VaultPage(self, showing: ui.widget("show-collections"))
+        let log = LogPage(models.log)
+        let settings = SettingsPage(self)
+        pages.add(vault.root, named: "vault", title: tr("Vault"), icon: "dialog-password-symbolic")
+        pages.add(log.root, named: "log", title: tr("Log"), icon: "view-list-symbolic")
+        pages.add(settings.root, named: "settings", title: tr("Settings"), icon: "emblem-system-symbolic")
+        (self.vault, self.log, self.settings) = (vault, log, settings)
+        addActions(app)
+        sheets.onChange = { [unowned self] in
+            if sheets.isUp { toasts.dismiss() }
+            updateBack()
+        }
+        vault.onChange = { [unowned self] in updateBack() }
+        pages.on("notify::visible-child-name") { [unowned self] in pageChanged() }
+        pageChanged()
+        watch = Watch(window, models) { [unowned self] in dialog != nil }
+        cover = LockCover(ui.widget("ready"), self)
+        bind(self, { models.lock.state }) { [unowned self] state in changed(to: state) }
+    }
+
+    /// Asks for a file; locking puts the question away.
+    func chooseFile(_ title: String, saveAs name: String? = nil, _ chosen: @escaping (String) -> Void) {
+        dialog = window.chooseFile(title, saveAs: name) { [unowned self] path in
+            dialog = nil
+            if let path, !models.lock.isLocked { chosen(path) }
+        }
+    }
+
+    func toast(_ text: String) { toasts.show(text) }
+
+    private func changed(to state: LockModel.State) {
+        for action in actions { action.isEnabled = state == .unlocked }
+        switch state {
+        case .unlocked:
+            Task { [models] in
+                await models.load()
+                if pages.page == "log" { await models.log.load() }
+            }
+        case .locked, .delayed, .checking:
+            dialog?.close()
+            sheets.dismiss()
+            vault?.drop()
+            settings?.drop()
+        case .destroyed: face.noteDestroyed()
+        }
+        updateBack()
+    }
+
+    private func pageChanged() {
+        vault?.isShown = pages.page == "vault"
+        updateBack()
+        if pages.page == "log", !models.lock.isLocked { Task { [models] in await models.log.load() } }
+    }
+
+    private func addActions(_ app: Application) {
+        let lock = app.action("lock", keys: ["<Control>l"]) { [models] in
+            Trace.mark()
+            models.lock.lock()
+        }
+        _ = app.action("panic", keys: ["<Control><Shift>l"]) { [models] in
+            Trace.mark()
+            models.lock.panic()
+        }
+        let new = app.action("new", keys: ["<Control>n"]) { [unowned self] in vault?.addItem() }
+        let file = app.action("add-file", keys: ["<Control>o"]) { [unowned self] in vault?.addFile() }
+        let find = app.action("find", keys: ["<Control>f"]) { [unowned self] in
+            pages.page = "vault"
+            vault?.find()
+        }
+        actions = [lock, new, file, find]
+        for (index, name) in ["vault", "log", "settings"].enumerated() {
+            actions.append(
+                app.action("page-\(name)", keys: ["<Alt>\(index + 1)"]) { [unowned self] in pages.page = name })
+        }
+        back = app.action("back", keys: ["Escape"]) { [unowned self] in goBack() }
+        updateBack()
+    }
+
+    private func goBack() { if sheets.isUp { sheets.cancel() } else { vault?.closeDetail() } }
+
+    /// Escape is ours only while there is something to go back from.
+    private func updateBack() {
+        back?.isEnabled =
+            !models.lock.isLocked && (sheets.isUp || (pages.page == "vault" && vault?.isDetailOpen == true))
+    }
+}

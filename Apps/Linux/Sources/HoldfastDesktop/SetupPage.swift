@@ -1,0 +1,131 @@
+import CAdw
+import GtkKit
+import Holdfast
+import HoldfastUI
+
+/// The first run, step by step.
+final class SetupPage {
+    let root: Widget
+    private let model: SetupModel
+    private let window: Window
+    private let onFinish: () -> Void
+    private let steps: [(SetupModel.Step, Widget)]
+    private let working: Widget, spinner: Widget
+    private let first: Editable, repeated: Editable, meter: StrengthMeter, problem: Label
+    private let words: FlowBox
+    private let answers: [Editable], checkProblem: Label
+    private let begin: Button, written: Button, finish: Button, lock: Toggle
+
+    init(_ model: SetupModel, _ window: Window, _ onFinish: @escaping () -> Void) {
+        (self.model, self.window, self.onFinish) = (model, window, onFinish)
+        let ui = Builder(PackageResources.setup_ui)
+        root = ui.widget("setup")
+        steps = [
+            (.welcome, ui.widget("setup-welcome")), (.passcode, ui.widget("setup-passcode")),
+            (.phrase, ui.widget("setup-phrase")), (.check, ui.widget("setup-check")),
+            (.protection, ui.widget("setup-protection")),
+        ]
+        working = ui.widget("setup-working")
+        spinner = ui.widget("setup-spinner")
+        first = ui.widget("setup-first")
+        repeated = ui.widget("setup-repeat")
+        meter = StrengthMeter(ui.widget("setup-level"), ui.widget("setup-strength"))
+        problem = ui.widget("setup-problem")
+        words = ui.widget("setup-words")
+        answers = [ui.widget("setup-word-1"), ui.widget("setup-word-2"), ui.widget("setup-word-3")]
+        checkProblem = ui.widget("setup-check-problem")
+        begin = ui.widget("setup-begin")
+        written = ui.widget("setup-written")
+        finish = ui.widget("setup-finish")
+        lock = ui.widget("setup-lock")
+        connect(ui)
+        bind(self, { model.step }) { [unowned self] in show($0) }
+        bind(self, { model.problem }) { [unowned self] in
+            problem.text = $0.map(ProblemText.of) ?? ""
+            problem.isVisible = $0 != nil
+        }
+        bind(self, { model.strength }) { [unowned self] in meter.show($0) }
+    }
+
+    /// Nothing of the phrase or the passcode stays on the screen.
+    func end() {
+        words.removeAll()
+        for entry in answers + [first, repeated] { entry.clear() }
+    }
+
+    private func connect(_ ui: Builder) {
+        begin.onClick { [model] in model.begin() }
+        first.onChange { [unowned self] in first.withBytes { model.estimate($0) } }
+        first.onEntryActivate { [unowned self] in repeated.focus() }
+        repeated.onEntryActivate { [unowned self] in choose() }
+        ui.widget("setup-choose", as: Button.self).onClick { [unowned self] in choose() }
+        written.onClick { [model] in model.phraseIsWritten() }
+        ui.widget("setup-checked", as: Button.self).onClick { [unowned self] in check() }
+        answers[2].onEntryActivate { [unowned self] in check() }
+        ui.widget("setup-again", as: Button.self).onClick { [model] in model.showPhraseAgain() }
+        lock.onChange { [model] in model.enablesLock = $0 }
+        finish.onClick { [model] in Task { await model.finish() } }
+    }
+
+    private func choose() {
+        guard !first.isEmpty else { return first.focus() }
+        guard let passcode = try? first.takeSecret(), let again = try? repeated.takeSecret() else { return }
+        window.dropFocus()
+        let (secret, second) = (SecretCarrier(passcode), SecretCarrier(again))
+        Task { [model] in await model.choose(passcode: secret.take(), repeated: second.take()) }
+    }
+
+    private func check() {
+        for (entry, position) in zip(answers, model.positions) {
+            _ = entry.withBytes { model.answer($0, at: position) }
+        }
+        guard model.finishCheck() else {
+            checkProblem.text = tr("These are not the words of the sheet. Look again.")
+            checkProblem.isVisible = true
+            return
+        }
+        answers.forEach { $0.clear() }
+    }
+
+    private func show(_ step: SetupModel.Step) {
+        for (name, widget) in steps { widget.isVisible = name == step }
+        let isWorking = step == .creating || step == .opening || step == .finished
+        working.isVisible = isWorking
+        spinner.set("spinning", isWorking)
+        if step != .phrase { words.removeAll() }
+        switch step {
+        case .welcome: begin.focus()
+        case .passcode: first.focus()
+        case .phrase:
+            showWords()
+            written.focus()
+        case .check:
+            checkProblem.isVisible = false
+            for (entry, position) in zip(answers, model.positions) {
+                entry.title = tr("Word %s", String(position))
+                entry.clear()
+            }
+            answers[0].focus()
+        case .protection: finish.focus()
+        case .creating, .opening: break
+        case .finished: onFinish()
+        }
+    }
+
+    /// One label a word. GTK lays each out in memory of its own; they go when the step does.
+    private func showWords() {
+        _ = model.withPhrase { text in
+            var (start, number) = (0, 1)
+            for offset in 0...text.byteCount
+            where offset == text.byteCount || text.unsafeLoad(fromByteOffset: offset, as: UInt8.self) == 0x20 {
+                let word = Label("")
+                word.show(text.extracting(start..<offset), behind: "\(number). ")
+                word.setClass("word", true)
+                gtk_label_set_xalign(word.opaque, 0)
+                words.append(word)
+                start = offset + 1
+                number += 1
+            }
+        }
+    }
+}

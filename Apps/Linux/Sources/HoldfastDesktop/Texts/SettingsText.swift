@@ -1,0 +1,100 @@
+import GtkKit
+import HoldfastUI
+import Holdfast
+
+/// The settings' words.
+enum SettingsText {
+    static func of(_ timing: LockTiming) -> String {
+        switch timing {
+        case .immediately: tr("Immediately")
+        case .onRelaunch: tr("When it is started again")
+        case .never: tr("Never")
+        default: duration(Int(timing.seconds ?? 0))
+        }
+    }
+
+    static func of(_ loss: Preferences.FocusLoss) -> String {
+        switch loss {
+        case .ignored: tr("Stay visible")
+        case .covers: tr("Cover the content")
+        case .leaves: tr("Count as leaving")
+        }
+    }
+
+    static func idle(_ seconds: UInt32?) -> String { seconds.map { duration(Int($0)) } ?? tr("Never") }
+    static func seconds(_ seconds: UInt32) -> String { duration(Int(seconds)) }
+
+    private static func duration(_ seconds: Int) -> String {
+        seconds < 60
+            ? trn("%d second", "%d seconds", seconds) : trn("%d minute", "%d minutes", seconds / 60)
+    }
+
+    static func of(_ obstacle: SecuritySettingsModel.Obstacle) -> String {
+        switch obstacle {
+        case .missing: tr("No fingerprint reader can be used here")
+        case .notEnrolled: tr("No finger is enrolled in the system's settings")
+        case .lockedOut: tr("The reader takes no finger now")
+        case .busy: tr("Something else is using the reader")
+        }
+    }
+
+    static func of(_ assurance: Assurance) -> String {
+        switch assurance {
+        case .none: tr("Open to everybody")
+        case .presence: tr("A yes or no in front of a stored key")
+        case .keyBound: tr("The key is made from it; a copy of the disk can be tried against")
+        case .hardwareBound: tr("Bound to the security chip of this machine")
+        case .hardwareLimited: tr("The security chip counts the attempts and ends them")
+        }
+    }
+
+    static func title(of change: SecuritySettingsModel.Change) -> String {
+        switch change {
+        case .lock(true): tr("Turn the App Lock On")
+        case .lock(false): tr("Turn the App Lock Off")
+        case .timing: tr("Change the Lock's Timing")
+        case .attemptLimit: tr("Change the Attempts")
+        case .biometrics(true): tr("Turn the Fingerprint On")
+        case .biometrics(false): tr("Turn the Fingerprint Off")
+        case .countsBiometrics: tr("Change What Counts")
+        }
+    }
+
+    static func title(of change: SelfDestruct.Change) -> String {
+        change == .enable ? tr("Turn Self-destruct On") : tr("Turn Self-destruct Off")
+    }
+
+    static func first(of change: SelfDestruct.Change) -> String {
+        tr("This takes your passcode now, a countdown, and your passcode again.")
+    }
+
+    static func confirm(of change: SelfDestruct.Change) -> String {
+        change == .enable ? tr("Turn On") : tr("Turn Off")
+    }
+
+    static func warning(of change: SelfDestruct.Change, _ model: SelfDestructModel) -> String {
+        switch change {
+        case .enable:
+            trn(
+                "%d wrong passcode will then destroy this vault with all that is in it. Nobody can bring it back but from a backup.",
+                "%d wrong passcodes in a row will then destroy this vault with all that is in it. Nobody can bring it back but from a backup.",
+                model.attemptLimit)
+        case .disable: tr("Wrong passcodes will not destroy this vault any more.")
+        }
+    }
+
+    static func countdown(_ change: SelfDestruct.Change, _ left: Int) -> String {
+        change == .enable
+            ? trn("On in %d second", "On in %d seconds", left) : trn("Off in %d second", "Off in %d seconds", left)
+    }
+
+    static func of(_ outcome: SelfDestructModel.Outcome) -> String {
+        switch outcome {
+        case .done(.enable): tr("Self-destruct is on")
+        case .done(.disable): tr("Self-destruct is off")
+        case .cancelled: tr("Cancelled. Nothing was changed.")
+        case .givenUp: tr("Given up because you left. Nothing was changed.")
+        case .refused(let problem): tr("Nothing was changed. %s", ProblemText.of(problem))
+        }
+    }
+}

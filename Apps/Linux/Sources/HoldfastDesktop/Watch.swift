@@ -1,0 +1,91 @@
+import GtkKit
+import Holdfast
+import HoldfastUI
+
+/// Tells the lock what happens to the window, the session and the machine, and when nobody is there.
+final class Watch {
+    private let window: Window
+    private let models: AppModels
+    /// Whether a window of ours other than this one has the focus.
+    private let hasDialog: () -> Bool
+    private var events: SystemEvents?
+    private var lastActivity = ContinuousClock.now
+    private var waiting: Task<Void, Never>?
+    private var isAway = false
+
+    private struct Idle: Equatable {
+        let isOpen: Bool
+        let seconds: UInt32?
+    }
+
+    init(_ window: Window, _ models: AppModels, hasDialog: @escaping () -> Bool) {
+        (self.window, self.models, self.hasDialog) = (window, models, hasDialog)
+        models.lock.send(.didBecomeActive)
+        window.onActivity { [unowned self] in lastActivity = .now }
+        window.on("notify::is-active") { [unowned self] in focusChanged() }
+        window.on("map") { [unowned self] in
+            window.onSurfaceState { [unowned self] in if window.isMinimised { send(.minimised) } }
+        }
+        events = SystemEvents { [unowned self] in happened($0) }
+        let (lock, preferences) = (models.lock, models.preferences)
+        bind(self, { Idle(isOpen: !lock.isLocked, seconds: preferences.values.idleSeconds) }) { [unowned self] in
+            arm($0)
+        }
+    }
+
+    private func send(_ event: LockEvent) {
+        Trace.mark()
+        models.lock.send(event)
+    }
+
+    private func happened(_ event: SystemEvents.Event) {
+        switch event {
+        case .sessionLocked: send(.systemLocked)
+        case .sessionUnlocked: models.lock.send(.systemUnlocked)
+        case .switchedAway: send(.userSwitchedAway)
+        case .switchedBack: models.lock.send(.userSwitchedBack)
+        case .lidClosed: send(.lidClosed)
+        case .wakes: models.lock.send(.resumed)
+        case .sleeps:
+            Trace.mark()
+            // The machine waits with sleep until the keys are gone.
+            Task {
+                await models.lock.handle(.suspended)
+                events?.letSleep()
+            }
+        }
+    }
+
+    private func focusChanged() {
+        if window.isActive {
+            guard isAway else { return }
+            isAway = false
+            return models.lock.send(.didBecomeActive)
+        }
+        guard !hasDialog() else { return }
+        switch models.preferences.values.focusLoss {
+        case .ignored: return
+        case .covers: send(.willResignActive)
+        case .leaves: send(.didEnterBackground)
+        }
+        isAway = true
+    }
+
+    /// One task sleeps until the time would be over; whoever is active only moves that time.
+    private func arm(_ idle: Idle) {
+        waiting?.cancel()
+        waiting = nil
+        guard idle.isOpen, let seconds = idle.seconds else { return }
+        lastActivity = .now
+        waiting = Task { [weak self] in
+            while let last = self?.lastActivity, !Task.isCancelled {
+                let due = last + .seconds(seconds)
+                guard due > .now else {
+                    self?.send(.idleTimeout)
+                    return
+                }
+                try? await Task.sleep(until: due)
+            }
+        }
+    }
+}

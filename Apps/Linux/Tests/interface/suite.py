@@ -1,0 +1,511 @@
+"""The scenarios of the desktop app, each against real vaults. Run by scripts/desktop-test."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import time
+import traceback
+
+from driver import App, Atspi, Logind, Missing, clipboard, clipboard_targets, screen_saver, until
+
+PROGRAM = sys.argv[1]
+SCRATCH = pathlib.Path(os.environ["HOLDFAST_SCRATCH"])
+PASSCODE = "correct horse battery"
+# Names, collections and values that nobody may find on a screen that is locked.
+ITEMS = [
+    ("VPN Zürich", "work", "tunnel-7f3a"),
+    ("api token", "work", "sk-live-81c2"),
+    ("Wi-Fi <home> & garden", "home", "blue ladder"),
+    ("notes", "home", "first line\nsecond line"),
+]
+SECRETS = [text for item in ITEMS for text in item[0::2]] + ["second line", "blue ladder"]
+passed, failed = 0, 0
+state = {"passcode": PASSCODE}
+
+
+def check(condition, what):
+    global passed, failed
+    if condition:
+        passed += 1
+    else:
+        failed += 1
+        print(f"FAIL {what}", flush=True)
+
+
+def raises(body):
+    try:
+        body()
+    except Missing:
+        return True
+    return False
+
+
+def locked(app, why):
+    """Nothing of the vault can be reached: not by name, not by description, not as text, hidden or not."""
+    app.find("Holdfast is locked")
+    app.find(why)
+    said = app.said()
+    for secret in SECRETS + [PASSCODE]:
+        check(secret not in said, f"{secret!r} is nowhere while locked ({why})")
+    check(not app.all("Items", "list") and not app.all("Ask for the passcode"), "no page is there while locked")
+
+
+def unlock(app, passcode=PASSCODE):
+    app.type("Passcode", passcode)
+    app.press("Unlock")
+
+
+def opened(app):
+    app.gone("Holdfast is locked")
+    app.find("Lock now", "push button")
+
+
+def row(app, name):
+    return app.find(name, "list item")
+
+
+def first_run():
+    app = App(PROGRAM, SCRATCH / "home")
+    state["app"] = app
+    app.focus()
+    app.shot("01-welcome")
+    app.press("Create a Vault")
+    app.type("Passcode", "password")
+    app.find(part="It is one of those that everybody tries first.")
+    app.type("Passcode again", "passwort")
+    app.press("Continue")
+    app.find("The two passcodes are not the same.")
+    app.type("Passcode", PASSCODE)
+    app.find("Strong.")
+    app.type("Passcode again", PASSCODE)
+    app.shot("02-passcode")
+    app.press("Continue")
+    app.find("I Wrote Them Down", "push button")
+    numbered = [node.get_name().split(". ") for node in app.all(role="label", part=". ")]
+    words = {int(number): word for number, word in (pair for pair in numbered if pair[0].isdigit())}
+    check(sorted(words) == list(range(1, 25)), "24 words are shown")
+    state["words"] = " ".join(words[number] for number in sorted(words))
+    app.shot("03-recovery-phrase")
+    app.press("I Wrote Them Down")
+    until(lambda: len([n for n in words if app.all(f"Word {n}")]) == 3, "three words are asked for")
+    asked = [n for n in words if app.all(f"Word {n}")]
+    check(not any(words[n] in app.said() for n in words if n not in asked), "the words are off the screen")
+    for number in asked:
+        app.type(f"Word {number}", "zoo")
+    app.press("Continue")
+    app.find(part="Look again")
+    for number in asked:
+        app.type(f"Word {number}", words[number])
+    app.press("Continue")
+    app.shot("04-protection")
+    app.press("Open the Vault")
+    app.find("Nothing Here Yet")
+    check(words[1] + " " not in app.said(), "the phrase is gone")
+    app.shot("05-empty-vault")
+
+
+def vault():
+    app = state["app"]
+    for name, collection, value in ITEMS:
+        app.press("Add an item")
+        app.find("New Item")
+        app.type("Name", name)
+        app.type("Collection", collection)
+        if "\n" in value:
+            app.switch("Several lines")
+            app.type("Text", value)
+        else:
+            app.type("Value", value)
+        if name == ITEMS[0][0]:
+            app.shot("06-new-item")
+        app.press("Store")
+        app.gone("New Item")
+        row(app, name)
+    app.press("Add an item")
+    app.press("Store")
+    app.find("Give it a name that is not too long.")
+    app.type("Name", "notes")
+    app.type("Collection", "home")
+    app.press("Store")
+    app.find("Something of this name is there already.")
+    app.focus()
+    app.keys("Escape")
+    app.gone("New Item")
+    app.shot("07-vault")
+    app.click(app.find("work, 2 items", "list item"))
+    app.gone("notes", "list item")
+    row(app, "api token")
+    app.click(app.find("All Collections, 4 items", "list item"))
+    row(app, "notes")
+    app.keys("ctrl+f")
+    app.typed("wi-fi")
+    app.gone("notes", "list item")
+    app.click(row(app, "Wi-Fi <home> & garden"))
+    app.find("Show the value", "push button")
+    check(not app.all("blue ladder"), "a value is hidden until it is asked for")
+    app.press("Show the value")
+    app.find("blue ladder")
+    app.shot("08-item")
+    app.press("Hide the value")
+    app.gone("blue ladder")
+    app.press("Copy the value")
+    app.find(part="Copied for 30 seconds")
+    check(clipboard() == "blue ladder", "the value is on the clipboard")
+    check("x-kde-passwordManagerHint" in clipboard_targets(), "and marked as a secret")
+    app.press("Change…")
+    app.find("Another Value")
+    app.type("Value", "green ladder")
+    app.press("Store")
+    app.gone("Another Value")
+    SECRETS.append("green ladder")
+    app.type("Search names", "")
+    app.click(row(app, "api token"))
+    app.press("Delete…")
+    app.find("Delete api token?")
+    app.shot("09-delete")
+    app.press("Cancel")
+    app.gone("Delete api token?")
+    app.press("Delete…")
+    app.press("Delete")
+    app.find("Deleted")
+    app.gone("api token", "list item")
+
+
+def files():
+    app = state["app"]
+    source = SCRATCH / "scan.bin"
+    source.write_bytes(bytes(range(256)) * 12_000)
+    app.focus()
+    app.keys("ctrl+o")
+    choose(app, source)
+    app.find("Add a File", "label")
+    app.press("Store")
+    app.find("Stored")
+    app.click(row(app, "scan.bin"))
+    app.find("A file; save it to look at it.")
+    check(not app.all("Show the value", "push button"), "a file is not shown as text")
+    app.press("Save as File…")
+    target = SCRATCH / "saved.bin"
+    choose(app, target)
+    app.find(part="Written.")
+    check(target.read_bytes() == source.read_bytes(), "what was saved is what was stored")
+    check(target.stat().st_mode & 0o777 == 0o600, "and only its owner reads it")
+    app.press("Back")
+
+
+def choose(app, path):
+    """Answers the system's dialog with a path, as a person types it."""
+    main = app.window()
+    dialog = until(
+        lambda: next((w for w in windows(app) if w != main), None) if len(windows(app)) > 1 else None, "a file dialog"
+    )
+    del main
+    others = [w for w in windows(app)]
+    dialog = others[-1]
+    subprocess.run(["xdotool", "windowfocus", "--sync", dialog], check=True)
+    entry = until(lambda: app.all(role="dialog") or app.all(role="file chooser") or app.all(role="frame"), "the dialog")
+    del entry
+    app.keys("ctrl+a")
+    app.typed(str(path))
+    app.keys("Return")
+    until(lambda: len(windows(app)) == 1, "the dialog is gone")
+    app.focus()
+
+
+def windows(app):
+    return subprocess.run(
+        ["xdotool", "search", "--onlyvisible", "--pid", str(app.process.pid)], capture_output=True, text=True
+    ).stdout.split()
+
+
+def locking():
+    app = state["app"]
+    app.click(row(app, "notes"))
+    app.press("Show the value")
+    app.find(part="second line")
+    app.press("Lock now")
+    locked(app, "You locked it.")
+    app.shot("10-locked")
+    app.focus()
+    app.typed(PASSCODE)
+    app.keys("Return")
+    opened(app)
+    app.focus()
+    app.keys("ctrl+shift+l")
+    locked(app, "Locked in an emergency. Nothing was destroyed.")
+    unlock(app)
+    opened(app)
+    screen_saver(True)
+    locked(app, "Locked with your session.")
+    screen_saver(False)
+    unlock(app)
+    opened(app)
+    logind = state["logind"]
+    for happen, why in [
+        (lambda: logind.sleep(True), "Locked before sleep."),
+        (logind.lock, "Locked with your session."),
+        (lambda: logind.active(False), "Locked because another user came."),
+    ]:
+        happen()
+        locked(app, why)
+        unlock(app)
+        opened(app)
+        logind.sleep(False)
+        logind.active(True)
+    app.press("Add an item")
+    app.type("Name", "half typed")
+    app.type("Value", "half typed value")
+    SECRETS.extend(["half typed", "half typed value"])
+    logind.sleep(True)
+    locked(app, "Locked before sleep.")
+    logind.sleep(False)
+    unlock(app)
+    opened(app)
+    check(not app.all("New Item") and "half typed" not in app.said(), "what was half typed is gone")
+
+
+def pick(app, combo, steps):
+    """Chooses in a list by keyboard: so many entries further down."""
+    app.focus()
+    app.click(app.find(combo, "combo box"))
+    app.keys(*(["Down"] * steps), "Return")
+
+
+def settings():
+    app = state["app"]
+    app.page("Settings")
+    app.find("App Lock", "label")
+    check(not app.find("Fingerprint", "check box").get_state_set().contains(Atspi.StateType.SENSITIVE), "no sensor")
+    app.find("No fingerprint reader can be used here")
+    app.switch("Ask for the passcode")
+    app.find("Turn the App Lock Off")
+    app.shot("11-proof")
+    app.type("Passcode", "wrong")
+    app.press("Change")
+    app.find(part="Nothing was changed. That passcode is not right.")
+    until(lambda: app.is_on("Ask for the passcode"), "the switch is put back")
+    app.switch("Ask for the passcode")
+    app.press("Cancel")
+    until(lambda: app.is_on("Ask for the passcode"), "turning away changes nothing")
+    app.shot("12-settings")
+    app.press("Change…")
+    app.find("Change the Passcode")
+    app.type("Present passcode", PASSCODE)
+    app.type("New passcode", "one thing")
+    app.type("New passcode again", "another thing")
+    app.press("Change")
+    app.find("The two passcodes are not the same.")
+    app.press("Cancel")
+    app.switch("Self-destruct")
+    app.find("Turn Self-destruct On")
+    app.type("Passcode", PASSCODE)
+    app.press("Continue")
+    app.find(part="will then destroy this vault")
+    app.shot("13-self-destruct")
+    app.press("Turn On")
+    app.find(part="On in 29 seconds")
+    app.shot("14-countdown")
+    app.press("Cancel")
+    app.find(part="Cancelled. Nothing was changed.")
+    until(lambda: not app.is_on("Self-destruct"), "self-destruct stays off")
+
+
+def log():
+    app = state["app"]
+    app.page("Log")
+    app.find(part="all there and unchanged")
+    app.find("The vault was created")
+    app.find("Locked before sleep")
+    app.find(part="Locked in an emergency")
+    app.shot("15-log")
+    app.page("Vault")
+
+
+def refusals():
+    app = state["app"]
+    app.press("Lock now")
+    app.find("Holdfast is locked")
+    for number, left in enumerate([4, 3, 2]):
+        unlock(app, f"wrong {number}")
+        app.find("That passcode is not right.")
+        app.find(f"{left} attempts left")
+    app.find(part="Try again in 0:")
+    check(
+        not app.find("Unlock", "push button").get_state_set().contains(Atspi.StateType.SENSITIVE),
+        "no passcode is taken during the delay",
+    )
+    app.shot("16-delay")
+    app.press("Use the Recovery Phrase…")
+    app.type("Recovery phrase", "not these words")
+    app.press("Unlock")
+    app.find(part="is none of the list")
+    app.type("Recovery phrase", state["words"])
+    app.type("New passcode", "a different one")
+    app.type("New passcode again", "another one")
+    app.press("Unlock")
+    app.find("The two passcodes are not the same.")
+    app.shot("17-recovery")
+    app.type("New passcode again", "a different one")
+    app.press("Unlock")
+    opened(app)
+    SECRETS.append("a different one")
+    state["passcode"] = "a different one"
+    app.press("Lock now")
+    unlock(app, "a different one")
+    opened(app)
+
+
+def focus_loss():
+    app = state["app"]
+    app.page("Settings")
+    pick(app, "When another window is used", 2)
+    app.find("Count as leaving")
+    app.page("Vault")
+    row(app, "notes")
+    app.focus()
+    app.unfocus()
+    locked(app, "Locked after you left.")
+    app.focus()
+    app.typed("a different one")
+    app.keys("Return")
+    opened(app)
+
+
+def narrow_and_restart():
+    app = state["app"]
+    app.resize(380, 640)
+    row(app, "notes")
+    app.shot("18-narrow")
+    app.end()
+    check(subprocess.run(["pgrep", "-f", str(SCRATCH / "home")], capture_output=True).stdout == b"", "it ended")
+    for name, environment, title in [
+        ("19-dark", {"ADW_DEBUG_COLOR_SCHEME": "prefer-dark"}, "Holdfast is locked"),
+        ("20-german", {"LANGUAGE": "de"}, "Holdfast ist gesperrt"),
+        ("21-spanish", {"LANGUAGE": "es"}, "Holdfast está bloqueado"),
+    ]:
+        app = App(PROGRAM, SCRATCH / "home", environment)
+        state["app"] = app
+        app.focus()
+        app.find(title)
+        for secret in SECRETS:
+            check(secret not in app.said(), f"{secret!r} is nowhere at the start")
+        app.typed("a different one")
+        app.keys("Return")
+        row(app, "notes")
+        app.shot(name)
+        if name == "20-german":
+            app.page("Einstellungen")
+            app.find("App-Sperre", "label")
+            app.shot("22-german-settings")
+        app.end()
+
+
+def destruction():
+    """Self-destruct to its end; takes the whole countdown."""
+    app = App(PROGRAM, SCRATCH / "home")
+    app.focus()
+    app.typed("a different one")
+    app.keys("Return")
+    row(app, "notes")
+    app.page("Settings")
+    app.switch("Self-destruct")
+    app.type("Passcode", "a different one")
+    app.press("Continue")
+    app.press("Turn On")
+    app.find(part="Once more, and it holds", patience=60)
+    app.type("Passcode", "a different one")
+    app.press("Continue")
+    app.find("Self-destruct is on")
+    app.find("Key of the receipt")
+    app.shot("23-self-destruct-on")
+    app.press("Lock now")
+    for number in range(5):
+        until(
+            lambda: app.find("Unlock", "push button").get_state_set().contains(Atspi.StateType.SENSITIVE),
+            "the delay is over", patience=120,
+        )
+        unlock(app, f"wrong {number}")
+        if number < 4:
+            app.find(part=f"{4 - number} attempt")
+    app.find("This Vault Was Destroyed")
+    app.shot("24-destroyed")
+    app.end()
+
+
+def figures():
+    """First frame and memory, for a warm start; printed, never judged."""
+    best = None
+    if app := state.pop("app", None):
+        app.end()
+    for _ in range(3):
+        app = App(PROGRAM, SCRATCH / "home")
+        lines = until(lambda: app.trace.exists() and app.trace.read_text().splitlines(), "a first frame")
+        frame = (int(lines[0].split()[1]) - app.started) / 1e6
+        app.focus()
+        app.typed(state["passcode"])
+        app.keys("Return")
+        app.find("Lock now", "push button")
+        status = pathlib.Path(f"/proc/{app.process.pid}/status").read_text()
+        resident = int(status.split("VmRSS:")[1].split()[0]) / 1024
+        before = cpu(app)
+        time.sleep(3)
+        idle = (cpu(app) - before) / 3 * 1000
+        app.press("Lock now")
+        cover = until(
+            lambda: [int(line.split()[1]) for line in app.trace.read_text().splitlines() if line.startswith("cover")],
+            "a cover",
+        )[-1]
+        app.end()
+        figure = (frame, resident, cover / 1000, idle)
+        best = figure if best is None else tuple(map(min, best, figure))
+    print(
+        f"first frame {best[0]:.0f} ms, resident {best[1]:.0f} MB, lock to cover {best[2]:.1f} ms, "
+        f"idle {best[3]:.1f} ms of CPU per second"
+    )
+
+
+def cpu(app):
+    fields = pathlib.Path(f"/proc/{app.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+SCENARIOS = [
+    first_run, vault, files, locking, settings, log, refusals, focus_loss, narrow_and_restart,
+]  # fmt: skip
+if os.environ.get("HOLDFAST_SOAK"):
+    SCENARIOS.append(destruction)
+
+
+def main():
+    global failed
+    state["logind"] = Logind()
+    wanted = sys.argv[2:]
+    scenarios = [globals()[name] for name in wanted] if wanted else SCENARIOS
+    for scenario in scenarios:
+        began = time.monotonic()
+        try:
+            scenario()
+        except Exception as error:  # the next ones need what this one leaves
+            failed += 1
+            print(f"FAIL {scenario.__name__}: {error}")
+            traceback.print_exc(file=sys.stdout)
+            app = state.get("app")
+            if app and app.process.poll() is None:
+                try:
+                    app.shot("failed")
+                except Exception as problem:
+                    print(f"no picture: {problem}")
+                print(app.said()[:4000])
+            break
+        print(f"{scenario.__name__}: {time.monotonic() - began:.1f} s", flush=True)
+    app = state.get("app")
+    if app:
+        app.end()
+        if failed:
+            print((SCRATCH / "home.log").read_text(errors="replace"))
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+main()

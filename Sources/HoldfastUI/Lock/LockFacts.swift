@@ -1,0 +1,36 @@
+internal import Holdfast
+
+/// What a lock screen knows, read off the main thread.
+struct LockFacts: Sendable {
+    let snapshot: AppLock.Snapshot
+    let isUnlocked: Bool
+    let status: Result<Vault.Status, VaultError>
+    let now: BootInstant
+
+    @concurrent
+    init(of app: HoldfastApp) async {
+        status = Result { () throws(VaultError) in try app.vault.status() }
+        snapshot = await app.lock.snapshot
+        // After the snapshot: a lock between the two counts.
+        isUnlocked = app.vault.isUnlocked
+        now = app.vault.settings.clock.now()
+    }
+
+    /// When the next counted attempt is taken; nil when one may be made now.
+    var delayedUntil: BootInstant? {
+        if case .success(let status) = status, let wait = status.retryAfter {
+            return now.advanced(byMilliseconds: wait.wholeMilliseconds)
+        }
+        if case .delayed(let until) = snapshot.state { return until }
+        return nil
+    }
+}
+
+extension Duration {
+    /// Milliseconds, rounded up; 0 for less than none.
+    var wholeMilliseconds: UInt64 {
+        let (seconds, attoseconds) = components
+        guard seconds >= 0, attoseconds >= 0 else { return 0 }
+        return UInt64(seconds) * 1000 + UInt64((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+    }
+}

@@ -1,0 +1,308 @@
+public import Holdfast
+public import Observation
+
+/// The lock screen and what decides whether content may be seen, for any face.
+///
+/// It shows what ``AppLockCore/AppLock`` and the vault say, and errs on the shut side: content is covered at once on any
+/// event that may hide it, and what was decrypted is dropped before the lock has done its work.
+@MainActor @Observable
+public final class LockModel {
+    /// What the lock is doing, as a face sees it.
+    public enum State: Sendable, Hashable {
+        /// Shut; a passcode or the phrase opens it.
+        case locked
+        /// Shut; a secret is being checked.
+        case checking
+        /// Shut; no passcode is taken for a while.
+        case delayed
+        /// Open.
+        case unlocked
+        /// Everything is being destroyed, or was.
+        case destroyed
+    }
+
+    /// What the lock is doing.
+    public private(set) var state = State.locked
+    /// What shut it last.
+    public private(set) var reason = LockReason.launch
+    /// What is asked for.
+    public private(set) var prompt = LockPrompt.passcode
+    /// Whether the owner may answer with the recovery phrase.
+    public private(set) var hasRecoveryPhrase = false
+    /// What to say about the last attempt.
+    public private(set) var guidance = LockGuidance.none
+    /// Attempts left; told after a refusal, and always while reaching the limit destroys the vault.
+    public private(set) var remainingAttempts: Int?
+    /// What happens when none is left.
+    public private(set) var consequence = LimitConsequence.slows
+    /// Whole seconds until the next attempt is taken; nil when one may be made now.
+    public private(set) var delay: Int?
+    /// Whether content is hidden. Always true while shut.
+    public private(set) var isCovered = true
+    /// Whether the app lock is on.
+    public private(set) var isEnabled = false
+
+    /// The vault and the lock behind this screen.
+    @ObservationIgnored public let app: HoldfastApp
+    @ObservationIgnored private var delayedUntil: BootInstant?
+    @ObservationIgnored private var isChecking = false
+    /// Readings that were begun, and the last one that does not count any more: it may be from before a change.
+    @ObservationIgnored private var readings = 0
+    @ObservationIgnored private var stale = 0
+    /// Events on their way that shut the lock or hide content: until they were taken, no reading opens or shows anything.
+    @ObservationIgnored private var shutting = 0
+    @ObservationIgnored private var hiding = 0
+    @ObservationIgnored private var droppers: [@MainActor () -> Void] = []
+    @ObservationIgnored private let events: AsyncStream<Sent>.Continuation
+    @ObservationIgnored private let tasks = TaskBag()
+    @ObservationIgnored private let ticking = OneTask()
+
+    /// Whether content is withheld until somebody proves to be the owner.
+    public var isLocked: Bool { state != .unlocked }
+
+    /// The screen of this lock; it is shut until ``refresh()`` or an event tells otherwise.
+    public init(_ app: HoldfastApp) {
+        self.app = app
+        let (stream, events) = AsyncStream.makeStream(of: Sent.self)
+        self.events = events
+        // One after the other: an event that overtakes another would tell a different story.
+        tasks.add(
+            Task { [weak self] in
+                for await sent in stream {
+                    await self?.take(sent.event)
+                    sent.taken?.resume()
+                }
+            })
+        tasks.add(
+            Task { [weak self, lock = app.lock] in
+                for await _ in await lock.snapshots() { await self?.refresh() }
+            })
+        tasks.add(
+            Task { [weak self, lock = app.lock] in
+                for await _ in await lock.records() { await self?.refresh() }
+            })
+    }
+
+    deinit { events.finish() }
+
+    /// Calls `drop` each time the lock falls, before anything else is shown: what was decrypted has to go then.
+    public func onLock(_ drop: @escaping @MainActor () -> Void) { droppers.append(drop) }
+
+    /// Feeds an event from the system or the face and returns at once; events are taken in the order they were sent.
+    public func send(_ event: LockEvent) {
+        announce(event)
+        events.yield(Sent(event: event, taken: nil))
+    }
+
+    /// As ``send(_:)``, and returns when it was taken.
+    public func handle(_ event: LockEvent) async {
+        announce(event)
+        await withCheckedContinuation { taken in _ = events.yield(Sent(event: event, taken: taken)) }
+    }
+
+    /// The owner wants it shut.
+    public func lock() { send(.forceLock) }
+
+    /// The emergency brake: keys are gone when this returns.
+    public func panic() {
+        fall()
+        app.lock.panic()
+    }
+
+    /// The owner wants to answer with another secret.
+    public func choose(_ prompt: LockPrompt) {
+        guard prompt == .passcode || hasRecoveryPhrase else { return }
+        self.prompt = prompt
+        if guidance != .phraseOnly { guidance = .none }
+    }
+
+    /// Opens the vault with the passcode. What came of it is in ``state`` and ``guidance``.
+    public func unlock(passcode: consuming SecretBytes) async {
+        guard begin() else { return }
+        do throws(VaultError) {
+            try await app.lock.unlock(passcode: passcode)
+            await end(nil)
+        } catch { await end(VaultProblem(error)) }
+    }
+
+    /// Opens the vault with its recovery phrase as it was typed; attempts are not counted.
+    public func unlock(phrase text: consuming SecretBytes) async {
+        guard begin() else { return }
+        do throws(RecoveryPhraseError) {
+            let phrase = try RecoveryPhrase(parsing: text)
+            do throws(VaultError) {
+                try await app.lock.unlock(phrase: phrase)
+                await end(nil)
+            } catch { await end(VaultProblem(error)) }
+        } catch { await end(.unreadablePhrase(error)) }
+    }
+
+    /// Opens the vault with its phrase and gives it a new passcode; all attempts are back.
+    /// - Returns: What was found on the way; nil when it did not succeed.
+    @discardableResult
+    public func recover(
+        phrase text: consuming SecretBytes, newPasscode: consuming SecretBytes
+    ) async -> Vault.Recovery? {
+        guard begin() else { return nil }
+        do throws(RecoveryPhraseError) {
+            let phrase = try RecoveryPhrase(parsing: text)
+            do throws(VaultError) {
+                let recovery = try await app.lock.recover(phrase: phrase, newPasscode: newPasscode)
+                await end(nil)
+                return recovery
+            } catch { await end(VaultProblem(error)) }
+        } catch { await end(.unreadablePhrase(error)) }
+        return nil
+    }
+
+    /// Reads again what the lock and the vault say.
+    public func refresh() async {
+        readings += 1
+        let mine = readings
+        let facts = await LockFacts(of: app)
+        // A reading that was begun later, or a change since then, knows more than this one.
+        guard mine > stale else { return }
+        stale = mine
+        adopt(facts)
+    }
+}
+
+extension LockModel {
+    private func begin() -> Bool {
+        guard !isChecking, state != .unlocked, state != .destroyed else { return false }
+        isChecking = true
+        state = .checking
+        guidance = .none
+        return true
+    }
+
+    private func end(_ problem: VaultProblem?) async {
+        isChecking = false
+        guidance = problem.map { .refused($0) } ?? .none
+        await refresh()
+    }
+
+    /// Covers at the first sign; the lock's own answer corrects it where it was too much.
+    private func announce(_ event: LockEvent) {
+        switch event.visibility {
+        case .shuts:
+            shutting += 1
+            fall()
+        case .hides:
+            hiding += 1
+            if isEnabled { isCovered = true }
+        case .neither: break
+        }
+    }
+
+    private func take(_ event: LockEvent) async {
+        await app.lock.handle(event)
+        switch event.visibility {
+        case .shuts: shutting -= 1
+        case .hides: hiding -= 1
+        case .neither: break
+        }
+        stale = readings
+        await refresh()
+    }
+
+    /// Shut as far as this face can: nothing decrypted is left in it.
+    private func fall() {
+        stale = readings
+        isCovered = true
+        if state == .unlocked { state = .locked }
+        prompt = .passcode
+        guidance = .none
+        for drop in droppers { drop() }
+    }
+
+    private func adopt(_ facts: LockFacts) {
+        guard shutting == 0 else { return }
+        let wasOpen = state == .unlocked
+        let snapshot = facts.snapshot
+        isEnabled = snapshot.settings.isEnabled
+        if case .locked(let reason) = snapshot.state { self.reason = reason }
+        delayedUntil = facts.delayedUntil
+        let next = state(snapshot, isUnlocked: facts.isUnlocked)
+        // What was decrypted goes before anything can be seen to happen.
+        if next != .unlocked, wasOpen { fall() }
+        state = next
+        isCovered = next != .unlocked || snapshot.isCovered || (hiding > 0 && isEnabled)
+        if next == .unlocked { guidance = .none }
+        adopt(facts.status)
+        showDelay(facts.now)
+    }
+
+    private func state(_ snapshot: AppLock.Snapshot, isUnlocked: Bool) -> State {
+        switch snapshot.state {
+        case .wiping, .wiped: return .destroyed
+        case .disabled, .unlocked: if isUnlocked { return .unlocked }
+        case .locked, .authenticating, .delayed: break
+        }
+        if isChecking { return .checking }
+        return delayedUntil == nil ? .locked : .delayed
+    }
+
+    private func adopt(_ status: Result<Vault.Status, VaultError>) {
+        switch status {
+        case .success(let status):
+            hasRecoveryPhrase = status.slots.contains(.recoveryPhrase)
+            consequence = status.policy.selfDestruct ? .destroys : .slows
+            let isTold = status.policy.selfDestruct || status.refusedAttempts > 0
+            remainingAttempts = isTold ? status.remainingAttempts : nil
+            if status.isPasscodeClosed, isLocked, state != .destroyed {
+                prompt = .recoveryPhrase
+                if guidance == .none { guidance = .phraseOnly }
+            }
+        case .failure(let error):
+            if error.code == .wiped { state = .destroyed }
+            if isLocked, guidance == .none { guidance = .unreadable(VaultProblem(error)) }
+        }
+    }
+
+    /// Looks at the clock: how long the delay still is, and whether it is over.
+    package func tick() { showDelay(app.vault.settings.clock.now()) }
+
+    private func showDelay(_ now: BootInstant) {
+        guard let until = delayedUntil, let left = until.milliseconds(since: now), left > 0 else {
+            if delay != nil {
+                delay = nil
+                if case .refused(.delayed) = guidance { guidance = .none }
+                if delayedUntil != nil {
+                    delayedUntil = nil
+                    send(.timeout)
+                }
+            }
+            return ticking.replace(with: nil)
+        }
+        delay = Int(clamping: (left + 999) / 1000)
+        let wait = (left - 1) % 1000 + 1
+        ticking.replace(
+            with: Task { [weak self] in
+                try? await Task.sleep(for: .milliseconds(wait))
+                guard !Task.isCancelled else { return }
+                self?.tick()
+            })
+    }
+}
+
+/// An event on its way, and who waits for it.
+private struct Sent: Sendable {
+    let event: LockEvent
+    let taken: CheckedContinuation<Void, Never>?
+}
+
+extension LockEvent {
+    fileprivate enum Visibility { case shuts, hides, neither }
+
+    /// What it may do to content that is shown.
+    fileprivate var visibility: Visibility {
+        switch self {
+        case .forceLock, .panic: .shuts
+        case .willResignActive, .minimised, .didEnterBackground, .systemLocked, .userSwitchedAway, .suspended,
+            .lidClosed:
+            .hides
+        default: .neither
+        }
+    }
+}

@@ -1,0 +1,42 @@
+public import Observation
+
+/// What hides content: nothing, a cover over an app that is open, or the lock screen.
+@MainActor @Observable
+public final class PrivacyCover {
+    /// What stands in front of the content.
+    public enum Shown: Sendable, Hashable {
+        /// Nothing: content can be seen.
+        case nothing
+        /// A cover alone: the lock is open, and being in front again is enough.
+        case cover
+        /// The lock screen.
+        case lockScreen
+    }
+
+    /// How it looks.
+    public enum Style: Sendable, Hashable {
+        /// A picture of the content in which nothing can be read.
+        case blurred
+        /// Nothing of the content at all.
+        case plain
+    }
+
+    @ObservationIgnored private let lock: LockModel
+    @ObservationIgnored private let preferences: PreferencesModel
+
+    /// The cover over what this lock keeps shut.
+    public init(_ lock: LockModel, _ preferences: PreferencesModel) {
+        self.lock = lock
+        self.preferences = preferences
+    }
+
+    /// What stands in front of the content. While it is not ``Shown/nothing``, content must also be out of reach of the
+    /// keyboard and of screen readers.
+    public var shown: Shown {
+        if lock.isLocked { return .lockScreen }
+        return lock.isCovered ? .cover : .nothing
+    }
+
+    /// How it looks.
+    public var style: Style { preferences.values.blursCover ? .blurred : .plain }
+}

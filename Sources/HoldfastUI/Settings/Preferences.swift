@@ -1,0 +1,63 @@
+/// What the owner chose about one face. Kept in the vault, so that nobody without its passcode makes the lock weaker.
+public struct Preferences: Sendable, Hashable {
+    /// What leaving the window for another one does.
+    public enum FocusLoss: String, Sendable, Hashable, CaseIterable {
+        /// Nothing: the content stays to be seen.
+        case ignored
+        /// The content is covered until the window has the focus again.
+        case covers
+        /// It counts as leaving the app: the lock timing runs.
+        case leaves
+    }
+
+    /// What leaving the window does.
+    public var focusLoss = FocusLoss.ignored
+    /// Whether the cover shows a blurred picture of the content; else it is plain.
+    public var blursCover = true
+    /// Seconds without any key or movement after which the app locks; nil for never.
+    public var idleSeconds: UInt32? = 300
+    /// Seconds after which a copied secret is taken off the clipboard.
+    public var clipboardSeconds: UInt32 = 30
+    /// Seconds after which a value that is shown is hidden again.
+    public var revealSeconds: UInt32 = 30
+
+    /// What a face offers for ``idleSeconds``.
+    public static let idlePresets: [UInt32?] = [60, 300, 900, 1800, nil]
+    /// What a face offers for ``clipboardSeconds``.
+    public static let clipboardPresets: [UInt32] = [10, 30, 60, 120]
+
+    /// The choices of somebody who made none.
+    public init() {}
+
+    static let longestText = 1024
+
+    /// Lines of `key=value`, in a fixed order.
+    var text: String {
+        """
+        focus-loss=\(focusLoss.rawValue)
+        blur=\(blursCover ? 1 : 0)
+        idle=\(idleSeconds.map(String.init) ?? "never")
+        clipboard=\(clipboardSeconds)
+        reveal=\(revealSeconds)
+
+        """
+    }
+
+    /// Reads what ``text`` wrote. Lines that mean nothing here keep the default: a newer face may have written them.
+    init(parsing text: String) {
+        for line in text.split(separator: "\n") {
+            let parts = line.split(separator: "=", maxSplits: 1).map(String.init)
+            guard parts.count == 2 else { continue }
+            let (key, value) = (parts[0], parts[1])
+            let seconds = UInt32(value).flatMap { (1...86_400).contains($0) ? $0 : nil }
+            switch key {
+            case "focus-loss": focusLoss = FocusLoss(rawValue: value) ?? focusLoss
+            case "blur": blursCover = value == "0" ? false : value == "1" ? true : blursCover
+            case "idle": if value == "never" { idleSeconds = nil } else if let seconds { idleSeconds = seconds }
+            case "clipboard": clipboardSeconds = seconds ?? clipboardSeconds
+            case "reveal": revealSeconds = seconds ?? revealSeconds
+            default: continue
+            }
+        }
+    }
+}

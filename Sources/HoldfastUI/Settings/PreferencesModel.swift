@@ -1,0 +1,57 @@
+public import Holdfast
+public import Observation
+
+/// The choices about one face, read when the vault opens and written when they change.
+@MainActor @Observable
+public final class PreferencesModel {
+    /// What holds now.
+    public private(set) var values = Preferences()
+    /// What kept the last change from being stored.
+    public var problem: VaultProblem?
+
+    @ObservationIgnored private let vault: Vault
+    @ObservationIgnored private let face: String
+
+    /// The collection that faces keep their own records in; ``VaultModel`` does not show it.
+    nonisolated static let collection = ".holdfast"
+
+    /// - Parameter face: Names the face: `desktop`, `ios`.
+    public init(_ vault: Vault, face: String) {
+        self.vault = vault
+        self.face = face
+    }
+
+    /// Reads them; the vault must be open.
+    public func load() async {
+        if let stored = await PreferencesModel.read(vault, face) { values = stored }
+    }
+
+    /// Changes them at once and stores them. What cannot be stored is taken back.
+    public func change(_ edit: (inout Preferences) -> Void) async {
+        let before = values
+        edit(&values)
+        guard values != before else { return }
+        let wanted = values
+        problem = await PreferencesModel.write(wanted, vault, face)
+        if problem != nil, values == wanted { values = before }
+    }
+
+    @concurrent
+    private nonisolated static func read(_ vault: Vault, _ face: String) async -> Preferences? {
+        try? vault.withValue(for: face, in: collection) { bytes in
+            guard bytes.byteCount <= Preferences.longestText, bytes.isReadableText else { return Preferences() }
+            return Preferences(parsing: unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) })
+        }
+    }
+
+    @concurrent
+    private nonisolated static func write(
+        _ preferences: Preferences, _ vault: Vault, _ face: String
+    ) async -> VaultProblem? {
+        let bytes = Array(preferences.text.utf8)
+        do throws(VaultError) {
+            try vault.put(bytes: unsafe bytes.span.bytes, for: face, in: collection, replacing: true)
+            return nil
+        } catch { return VaultProblem(error) }
+    }
+}

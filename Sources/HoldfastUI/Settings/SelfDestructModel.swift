@@ -1,0 +1,188 @@
+public import Holdfast
+public import Observation
+
+/// Self-destruct on and off: a passcode, a confirmation, the countdown that can be cancelled, and a passcode again.
+@MainActor @Observable
+public final class SelfDestructModel {
+    /// How far a change is.
+    public enum Step: Sendable, Hashable {
+        /// Nothing is pending.
+        case idle
+        /// The first passcode is asked for.
+        case authenticating(SelfDestruct.Change)
+        /// The owner is asked whether this is what he wants.
+        case confirming(SelfDestruct.Change)
+        /// The countdown runs: whole seconds left, of so many.
+        case counting(SelfDestruct.Change, left: Int, of: Int)
+        /// The last passcode is asked for.
+        case authenticatingAgain(SelfDestruct.Change)
+    }
+
+    /// How the last change ended.
+    public enum Outcome: Sendable, Hashable {
+        /// It holds now.
+        case done(SelfDestruct.Change)
+        /// Its owner cancelled it; nothing changed.
+        case cancelled
+        /// The app was left or locked, or too much time passed; nothing changed.
+        case givenUp
+        /// It was refused; nothing changed.
+        case refused(VaultProblem)
+    }
+
+    /// Whether wrong passcodes destroy the vault at the limit.
+    public private(set) var isOn = false
+    /// The limit.
+    public private(set) var attemptLimit = VaultPolicy.standard.attemptLimit
+    /// The whole countdown, in seconds.
+    public private(set) var countdown = 30
+    /// How far a change is.
+    public private(set) var step = Step.idle
+    /// How the last one ended; a face clears it when it was shown.
+    public var outcome: Outcome?
+    /// Whether a passcode is being checked.
+    public private(set) var isBusy = false
+    /// The key that a wipe's receipt will be verified with, 66 hexadecimal digits; nil while self-destruct is off.
+    public private(set) var receiptKey: String?
+
+    @ObservationIgnored private let app: HoldfastApp
+    @ObservationIgnored private var change: SelfDestructSwitch?
+    @ObservationIgnored private let ticking = OneTask()
+
+    /// The switch of this app's vault.
+    public init(_ app: HoldfastApp) { self.app = app }
+
+    /// Whether the switch stands on: as it is, or as it is wanted while a change is pending.
+    public var showsOn: Bool { pending.map { $0 == .enable } ?? isOn }
+
+    /// What is pending, if anything is.
+    public var pending: SelfDestruct.Change? {
+        switch step {
+        case .idle: nil
+        case .authenticating(let change), .confirming(let change), .counting(let change, _, _),
+            .authenticatingAgain(let change):
+            change
+        }
+    }
+
+    /// Reads what holds.
+    public func load() async {
+        let (policy, key) = await SelfDestructModel.read(app.vault)
+        guard let policy else { return }
+        isOn = policy.selfDestruct
+        attemptLimit = policy.attemptLimit
+        countdown = Int(policy.selfDestructCountdown)
+        receiptKey = isOn ? key : nil
+    }
+
+    /// The owner moved the switch: the first passcode is asked for.
+    public func request(_ wanted: SelfDestruct.Change) {
+        guard step == .idle, !isBusy, isOn != (wanted == .enable) else { return }
+        outcome = nil
+        step = .authenticating(wanted)
+    }
+
+    /// Checks the first passcode.
+    public func authenticate(passcode: consuming SecretBytes) async {
+        guard case .authenticating(let wanted) = step, !isBusy else { return }
+        isBusy = true
+        let change = SelfDestructSwitch(vault: app.vault, countdown: .seconds(countdown))
+        do throws(VaultError) {
+            try await SelfDestructModel.begin(change, wanted, passcode)
+            isBusy = false
+            guard step == .authenticating(wanted) else {
+                change.cancel()
+                return
+            }
+            self.change = change
+            step = .confirming(wanted)
+        } catch {
+            isBusy = false
+            end(.refused(VaultProblem(error)))
+        }
+    }
+
+    /// The owner was told what this means and wants it: the countdown begins.
+    public func confirm() async {
+        guard case .confirming(let wanted) = step, let change else { return }
+        do throws(VaultError) {
+            try await app.lock.confirm(change)
+            let total = change.countdown.wholeSeconds
+            step = .counting(wanted, left: total, of: total)
+            tick()
+        } catch { end(.refused(VaultProblem(error))) }
+    }
+
+    /// Checks the last passcode and writes the change.
+    public func finish(passcode: consuming SecretBytes) async {
+        guard case .authenticatingAgain(let wanted) = step, let change, !isBusy else { return }
+        isBusy = true
+        do throws(VaultError) {
+            let key = try await app.lock.finish(change, passcode: passcode)
+            isBusy = false
+            isOn = wanted == .enable
+            receiptKey = key?.publicKey
+            end(.done(wanted))
+        } catch {
+            isBusy = false
+            if change.pending == nil {
+                end(.refused(VaultProblem(error)))
+            } else {
+                outcome = .refused(VaultProblem(error))
+            }
+        }
+    }
+
+    /// Ends what is pending with nothing changed.
+    public func cancel() async {
+        guard step != .idle else { return }
+        let change = change
+        end(.cancelled)
+        if let change { await app.lock.cancel(change) }
+    }
+
+    /// The app was locked: what was pending is over.
+    public func drop() {
+        guard step != .idle else { return }
+        change?.leave()
+        end(.givenUp)
+    }
+
+    /// Looks at the clock: how much of the countdown is left, and whether the change is still pending.
+    package func tick() {
+        guard case .counting(let wanted, _, let total) = step, let change else { return ticking.replace(with: nil) }
+        guard change.pending != nil, let left = change.remaining else { return end(.givenUp) }
+        guard left > .zero else {
+            step = .authenticatingAgain(wanted)
+            return ticking.replace(with: nil)
+        }
+        let seconds = left.wholeSeconds
+        if case .counting(_, seconds, _) = step {} else { step = .counting(wanted, left: seconds, of: total) }
+        let wait = (left.wholeMilliseconds - 1) % 1000 + 1
+        ticking.replace(
+            with: Task { [weak self] in
+                try? await Task.sleep(for: .milliseconds(wait))
+                guard !Task.isCancelled else { return }
+                self?.tick()
+            })
+    }
+
+    private func end(_ outcome: Outcome) {
+        ticking.replace(with: nil)
+        change = nil
+        step = .idle
+        self.outcome = outcome
+    }
+
+    @concurrent
+    private nonisolated static func read(_ vault: Vault) async -> (VaultPolicy?, String?) {
+        (try? vault.status().policy, (try? vault.wipeReceiptKey)??.publicKey)
+    }
+
+    @concurrent
+    private nonisolated static func begin(
+        _ change: SelfDestructSwitch, _ wanted: SelfDestruct.Change, _ passcode: borrowing SecretBytes
+    ) async throws(VaultError) {
+        try change.begin(wanted, passcode: passcode)
+    }
+}

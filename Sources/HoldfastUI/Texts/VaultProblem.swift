@@ -1,0 +1,106 @@
+public import Holdfast
+
+/// Why something did not happen, as a value that each face puts into its own words.
+public enum VaultProblem: Sendable, Hashable {
+    /// The passcode is wrong; so many attempts are left, nil where nobody counts.
+    case wrongPasscode(remaining: Int?)
+    /// The recovery phrase is not the vault's.
+    case wrongPhrase
+    /// What was typed is no recovery phrase; why.
+    case unreadablePhrase(RecoveryPhraseError)
+    /// Nothing was checked: the next attempt is taken after so many seconds.
+    case delayed(seconds: Int)
+    /// No passcode is taken any more; the recovery phrase opens.
+    case attemptsExhausted
+    /// The vault was destroyed.
+    case destroyed
+    /// The vault is shut.
+    case locked
+    /// Another process changed the vault's keys; unlock again.
+    case keysChanged
+    /// Bytes on the disk are not what was written.
+    case damaged
+    /// Written by a newer Holdfast.
+    case newerVersion
+    /// There is no vault.
+    case noVault
+    /// Something of this name is there already.
+    case exists
+    /// It is not there any more.
+    case notFound
+    /// A name is empty, too long, or not text.
+    case invalidName
+    /// A passcode is empty or too long.
+    case invalidPasscode
+    /// The two passcodes that were typed differ.
+    case passcodesDiffer
+    /// Rules are outside what is allowed.
+    case invalidRules
+    /// This unlock proved too little for the collection.
+    case assuranceTooLow
+    /// The value is too large to be looked at; it can be saved as a file.
+    case tooLarge
+    /// The disk is read-only.
+    case readOnly
+    /// The disk is full.
+    case diskFull
+    /// The user may not read or write these files.
+    case permissionDenied
+    /// The file to be read or written could not be; the system's error number.
+    case file(errno: Int32)
+    /// Another process, or another prompt, has it now.
+    case busy
+    /// A chip or key store that the vault needs does not answer.
+    case hardwareUnavailable
+    /// The chip gives its share never again.
+    case hardwareDestroyed
+    /// The home is older than what the key store remembers.
+    case rolledBack
+    /// No memory that is kept out of swap is left.
+    case outOfMemory
+    /// It was stopped by its owner.
+    case cancelled
+    /// The change that was to be confirmed is not under way any more.
+    case notPending
+    /// Something else; the reason in English, for support.
+    case other(reason: String)
+
+    /// What an error of the vault means to the person in front of it.
+    public init(_ error: VaultError) {
+        self = VaultProblem.fixed[error.code] ?? .other(reason: error.reason)
+        switch error.code {
+        case .wrongPasscode: self = .wrongPasscode(remaining: error.remainingAttempts)
+        case .delayed: self = .delayed(seconds: error.retryAfter?.wholeSeconds ?? 0)
+        default: break
+        }
+    }
+
+    /// As ``init(_:)-(VaultError)``, for what a closure of ours threw.
+    init(any error: any Error) {
+        switch error {
+        case let error as VaultError: self.init(error)
+        case let error as SystemFailure: self = .file(errno: error.number)
+        case is CancellationError: self = .cancelled
+        case is SecretMemoryError: self = .outOfMemory
+        default: self = .other(reason: "\(type(of: error))")
+        }
+    }
+
+    private static let fixed: [VaultError.Code: VaultProblem] = [
+        .wrongPhrase: .wrongPhrase, .attemptsExhausted: .attemptsExhausted, .wiped: .destroyed, .locked: .locked,
+        .keysChanged: .keysChanged, .damaged: .damaged, .newerVersion: .newerVersion, .noVault: .noVault,
+        .exists: .exists, .recordExists: .exists, .recordNotFound: .notFound, .invalidName: .invalidName,
+        .invalidPasscode: .invalidPasscode, .invalidPolicy: .invalidRules, .assuranceTooLow: .assuranceTooLow,
+        .tooLarge: .tooLarge, .readOnly: .readOnly, .diskFull: .diskFull, .permissionDenied: .permissionDenied,
+        .busy: .busy, .hardwareUnavailable: .hardwareUnavailable, .hardwareDestroyed: .hardwareDestroyed,
+        .rollbackSuspected: .rolledBack, .outOfMemory: .outOfMemory, .notPending: .notPending,
+    ]
+}
+
+extension Duration {
+    /// Seconds, rounded up; 0 for none and for less than none.
+    var wholeSeconds: Int {
+        let (seconds, attoseconds) = components
+        return max(0, Int(clamping: seconds) + (attoseconds > 0 ? 1 : 0))
+    }
+}

@@ -1,0 +1,213 @@
+public import Holdfast
+public import Observation
+
+/// The vault's collections and items, searched and changed. Everything in it is dropped when the lock falls.
+@MainActor @Observable
+public final class VaultModel {
+    /// What is shown: of one collection or of all, as far as the search finds it, sorted by collection and name.
+    public private(set) var items: [VaultItem] = []
+    /// The collections there are, sorted.
+    public private(set) var collections: [VaultCollection] = []
+    /// Items that were written while the vault was locked; their owner accepts or rejects them.
+    public private(set) var inbox: [Vault.InboxItem] = []
+    /// The collection that is shown; nil for all.
+    public var collection: String? { didSet { filter() } }
+    /// Text that names must contain; upper and lower case are the same.
+    public var search = "" { didSet { filter() } }
+    /// What kept the items from being read.
+    public private(set) var problem: VaultProblem?
+    /// Whether they were read since the vault was opened.
+    public private(set) var isLoaded = false
+    /// The file that is on its way.
+    public private(set) var transfer: Transfer?
+
+    @ObservationIgnored let vault: Vault
+    @ObservationIgnored private var all: [VaultItem] = []
+    @ObservationIgnored private var loads = 0
+    @ObservationIgnored private var cancelling: CancelFlag?
+    @ObservationIgnored private let lock: LockModel
+
+    /// The items of the vault behind this lock.
+    public init(_ lock: LockModel) {
+        self.lock = lock
+        vault = lock.app.vault
+    }
+
+    /// Reads the items.
+    public func load() async {
+        loads += 1
+        let mine = loads
+        let result = await VaultModel.contents(of: vault)
+        // Dropped or read again meanwhile: what came is not to be shown.
+        guard mine == loads, !lock.isLocked else { return }
+        switch result {
+        case .success(let contents):
+            all = contents.items
+            collections = contents.collections
+            inbox = contents.inbox
+            problem = nil
+            if let collection, !collections.contains(where: { $0.name == collection }) { self.collection = nil }
+        case .failure(let error): problem = note(error)
+        }
+        isLoaded = true
+        filter()
+    }
+
+    /// Forgets everything decrypted and stops what is on its way.
+    public func drop() {
+        loads += 1
+        cancelTransfer()
+        all = []
+        items = []
+        collections = []
+        inbox = []
+        search = ""
+        collection = nil
+        problem = nil
+        isLoaded = false
+    }
+
+    /// Stores a value.
+    /// - Returns: Why not; nil when it was stored.
+    public func put(
+        _ value: consuming SecretBytes, at id: VaultItem.ID, replacing: Bool = false
+    ) async -> VaultProblem? {
+        await change(VaultModel.put(vault, value, id, replacing))
+    }
+
+    /// Removes an item.
+    /// - Returns: Why not; nil when it was removed.
+    public func delete(_ id: VaultItem.ID) async -> VaultProblem? { await change(VaultModel.delete(vault, id)) }
+
+    /// Takes an item of the inbox over as the owner's own.
+    public func accept(_ item: Vault.InboxItem) async -> VaultProblem? {
+        await change(VaultModel.decide(vault, item, isAccepted: true))
+    }
+
+    /// Throws an item of the inbox away.
+    public func reject(_ item: Vault.InboxItem) async -> VaultProblem? {
+        await change(VaultModel.decide(vault, item, isAccepted: false))
+    }
+
+    /// Stores a file of the disk.
+    /// - Returns: Why not; nil when it was stored.
+    public func addFile(at path: String, as id: VaultItem.ID, replacing: Bool = false) async -> VaultProblem? {
+        await transferring(.adding, id.name, nil) { vault, flag, progress in
+            try FileTransfer.add(path, to: vault, as: id, replacing: replacing, flag, progress)
+        }
+    }
+
+    /// Writes an item to a file on the disk, where it is not protected any more; a file of that name is replaced.
+    /// - Returns: Why not; nil when it was written.
+    public func saveFile(_ item: VaultItem, to path: String) async -> VaultProblem? {
+        await transferring(.saving, item.name, item.size) { vault, flag, progress in
+            try FileTransfer.save(item.id, of: vault, to: path, flag, progress)
+        }
+    }
+
+    /// Stops the file that is on its way; nothing is left of it.
+    public func cancelTransfer() { cancelling?.set() }
+
+    /// A screen for one item.
+    public func detail(of item: VaultItem, preferences: PreferencesModel) -> VaultItemModel {
+        VaultItemModel(item, lock, hidesAfter: preferences.values.revealSeconds)
+    }
+}
+
+extension VaultModel {
+    private func filter() {
+        let wanted = search.lowercased()
+        let found = all.filter { item in
+            (collection == nil || item.collection == collection)
+                && (wanted.isEmpty || item.name.lowercased().contains(wanted))
+        }
+        if found != items { items = found }
+    }
+
+    /// An error that says that the vault is shut reaches the lock screen too.
+    private func note(_ error: VaultError) -> VaultProblem {
+        switch error.code {
+        case .locked: lock.send(.timeout)  // makes the lock look
+        case .keysChanged, .wiped: lock.lock()
+        default: break
+        }
+        return VaultProblem(error)
+    }
+
+    private func change(_ result: Result<Void, VaultError>) async -> VaultProblem? {
+        var problem: VaultProblem?
+        if case .failure(let error) = result { problem = note(error) }
+        if !lock.isLocked { await load() }
+        return problem
+    }
+
+    private func transferring(
+        _ direction: Transfer.Direction, _ name: String, _ total: UInt64?,
+        _ work: @escaping @Sendable (Vault, CancelFlag, @escaping @Sendable (UInt64, UInt64?) -> Void) throws -> Void
+    ) async -> VaultProblem? {
+        guard transfer == nil else { return .busy }
+        transfer = Transfer(direction: direction, name: name, done: 0, total: total)
+        let flag = CancelFlag()
+        cancelling = flag
+        let (steps, progress) = AsyncStream.makeStream(
+            of: Transfer.self, bufferingPolicy: .bufferingNewest(1))
+        let watching = Task { [weak self] in
+            for await step in steps { if self?.transfer != nil { self?.transfer = step } }
+        }
+        let problem = await FileTransfer.run(vault, flag, work) { done, size in
+            progress.yield(Transfer(direction: direction, name: name, done: done, total: size ?? total))
+        }
+        progress.finish()
+        watching.cancel()
+        transfer = nil
+        cancelling = nil
+        if !lock.isLocked { await load() }
+        return problem
+    }
+
+    private struct Contents: Sendable {
+        let items: [VaultItem]
+        let collections: [VaultCollection]
+        let inbox: [Vault.InboxItem]
+    }
+
+    @concurrent
+    private nonisolated static func contents(of vault: Vault) async -> Result<Contents, VaultError> {
+        Result { () throws(VaultError) in
+            let inbox = try vault.inbox()
+            let reserved = [PreferencesModel.collection, Vault.inboxCollection]
+            let items = try vault.records().filter { !reserved.contains($0.collection) }.map(VaultItem.init)
+            var counts: [String: Int] = [:]
+            for item in items { counts[item.collection, default: 0] += 1 }
+            let collections = counts.map(VaultCollection.init).sorted { $0.name < $1.name }
+            return Contents(items: items, collections: collections, inbox: inbox)
+        }
+    }
+
+    @concurrent
+    private nonisolated static func put(
+        _ vault: Vault, _ value: borrowing SecretBytes, _ id: VaultItem.ID, _ replacing: Bool
+    ) async -> Result<Void, VaultError> {
+        do throws(VaultError) {
+            guard ![PreferencesModel.collection, Vault.inboxCollection].contains(id.collection) else {
+                throw VaultError(.invalidName, "reserved")
+            }
+            try vault.put(value, for: id.name, in: id.collection, replacing: replacing)
+            return .success(())
+        } catch { return .failure(error) }
+    }
+
+    @concurrent
+    private nonisolated static func delete(_ vault: Vault, _ id: VaultItem.ID) async -> Result<Void, VaultError> {
+        Result { () throws(VaultError) in try vault.delete(id.name, in: id.collection) }
+    }
+
+    @concurrent
+    private nonisolated static func decide(
+        _ vault: Vault, _ item: Vault.InboxItem, isAccepted: Bool
+    ) async -> Result<Void, VaultError> {
+        Result { () throws(VaultError) in
+            if isAccepted { try vault.confirm(item.name) } else { try vault.reject(item.name) }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+#if canImport(SwiftUI)
+internal import AppLockCore
+internal import HoldfastUI
+internal import SwiftUI
+
+/// Keys of the lock screen's words in `Localizable.strings`.
+enum LockText {
+    static func key(_ reason: LockReason) -> LocalizedStringKey { LocalizedStringKey("lock.reason.\(reason.rawValue)") }
+
+    static func key(_ guidance: LockGuidance) -> LocalizedStringKey? {
+        switch guidance {
+        case .none, .refused(.delayed): nil
+        case .refused(let problem), .unreadable(let problem): key(problem)
+        case .phraseOnly: "problem.attemptsExhausted"
+        }
+    }
+
+    static func attempts(_ left: Int, _ consequence: LimitConsequence) -> LocalizedStringKey {
+        switch consequence {
+        case .slows: "lock.attempts \(left)"
+        case .destroys: "lock.attempts.destroys \(left)"
+        }
+    }
+
+    static func field(_ prompt: LockPrompt) -> LocalizedStringKey {
+        prompt == .passcode ? "lock.passcode" : "lock.phrase"
+    }
+
+    static func other(_ prompt: LockPrompt) -> LocalizedStringKey {
+        prompt == .passcode ? "lock.usePhrase" : "lock.usePasscode"
+    }
+
+    static func key(_ problem: VaultProblem) -> LocalizedStringKey {
+        switch problem {
+        case .wrongPasscode: "problem.wrongPasscode"
+        case .wrongPhrase, .unreadablePhrase: "problem.wrongPhrase"
+        case .delayed(let seconds): "lock.delay \(seconds)"
+        case .attemptsExhausted: "problem.attemptsExhausted"
+        case .destroyed: "problem.destroyed"
+        case .damaged: "problem.damaged"
+        case .diskFull: "problem.diskFull"
+        case .readOnly, .permissionDenied: "problem.readOnly"
+        case .outOfMemory: "problem.outOfMemory"
+        case .locked, .keysChanged, .newerVersion, .noVault, .exists, .notFound, .invalidName, .invalidPasscode,
+            .passcodesDiffer, .invalidRules, .assuranceTooLow, .tooLarge, .file, .busy, .hardwareUnavailable,
+            .hardwareDestroyed, .rolledBack, .cancelled, .notPending, .other:
+            "problem.other"
+        }
+    }
+}
+#endif

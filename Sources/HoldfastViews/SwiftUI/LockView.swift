@@ -1,0 +1,76 @@
+#if canImport(SwiftUI)
+public import HoldfastUI
+public import SwiftUI
+internal import AppLockCore
+internal import SecretMemory
+
+/// The lock screen: a passcode or the recovery phrase, what the last attempt came to, attempts left, and the delay.
+///
+/// A `SecureField` hands its text over as a `String`, which nothing can wipe: it is copied into locked memory at once and
+/// the field is emptied.
+public struct LockView: View {
+    private let model: LockModel
+    @State private var typed = ""
+    @FocusState private var isFocused: Bool
+
+    /// The screen of this lock.
+    public init(_ model: LockModel) { self.model = model }
+
+    /// What is shown.
+    public var body: some View {
+        VStack(spacing: 20) {
+            Image(systemName: "lock.fill").font(.largeTitle).accessibilityHidden(true)
+            Text("lock.title", bundle: .module).font(.title2).accessibilityAddTraits(.isHeader)
+            Text(LockText.key(model.reason), bundle: .module).foregroundStyle(.secondary)
+            SecureField(text: $typed, prompt: nil) { Text(LockText.field(model.prompt), bundle: .module) }
+                .focused($isFocused)
+                .onSubmit { answer() }
+                .disabled(isWaiting)
+            if let failure = LockText.key(model.guidance) { Text(failure, bundle: .module).foregroundStyle(.red) }
+            if let left = model.remainingAttempts {
+                Text(LockText.attempts(left, model.consequence), bundle: .module)
+            }
+            if let seconds = model.delay, model.prompt == .passcode {
+                Text("lock.delay \(seconds)", bundle: .module).monospacedDigit()
+            }
+            Button {
+                answer()
+            } label: {
+                Text("lock.unlock", bundle: .module)
+            }
+            .buttonStyle(.borderedProminent)
+            .disabled(isWaiting || typed.isEmpty)
+            if model.hasRecoveryPhrase, model.guidance != .phraseOnly {
+                Button {
+                    typed = ""
+                    model.choose(model.prompt == .passcode ? .recoveryPhrase : .passcode)
+                } label: {
+                    Text(LockText.other(model.prompt), bundle: .module)
+                }
+            }
+            if model.state == .checking { ProgressView() }
+        }
+        .padding()
+        .frame(maxWidth: .infinity, maxHeight: .infinity)
+        .background(.ultraThickMaterial)
+        .accessibilityAddTraits(.isModal)
+        .onAppear { isFocused = true }
+    }
+
+    private var isWaiting: Bool {
+        model.state == .checking || (model.delay != nil && model.prompt == .passcode)
+    }
+
+    private func answer() {
+        guard !typed.isEmpty, !isWaiting, let secret = try? SecretBytes(typed: typed) else { return }
+        typed = ""
+        let (carried, prompt) = (SecretCarrier(secret), model.prompt)
+        Task {
+            switch prompt {
+            case .passcode: await model.unlock(passcode: carried.take())
+            case .recoveryPhrase: await model.unlock(phrase: carried.take())
+            }
+        }
+    }
+}
+#endif

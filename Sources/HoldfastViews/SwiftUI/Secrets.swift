@@ -1,0 +1,27 @@
+#if canImport(SwiftUI)
+internal import SecretMemory
+
+extension SecretBytes {
+    /// Copies what a field handed over. The text itself stays wherever Swift put it: see ``LockView``.
+    init(typed: String) throws(SecretMemoryError) {
+        let bytes = Array(typed.utf8)
+        self = try SecretBytes(copying: unsafe bytes.span.bytes)
+    }
+}
+
+/// A secret on its way into a task, which takes it once: a closure cannot give away what it captured.
+@MainActor
+final class SecretCarrier {
+    private var secret: SecretBytes?
+
+    init(_ secret: consuming SecretBytes) { self.secret = consume secret }
+
+    /// The secret; an empty one for who comes a second time.
+    func take() -> SecretBytes {
+        switch secret.take() {
+        case .some(let secret): return secret
+        case .none: return try! SecretBytes(zeroed: 0)  // because: no memory is asked for
+        }
+    }
+}
+#endif

@@ -1,0 +1,190 @@
+#if canImport(SwiftUI)
+internal import AppLockCore
+public import HoldfastUI
+internal import SecretMemory
+public import SwiftUI
+internal import VaultFormat
+
+/// The security settings as sections of a form: lock, timing, self-destruct with its countdown. Each change is proved with
+/// the passcode; what is refused stands as it was.
+public struct SecuritySettings: View {
+    private let models: AppModels
+    @State private var typed = ""
+
+    /// The settings of an open app.
+    public init(_ models: AppModels) { self.models = models }
+
+    /// What is shown.
+    public var body: some View {
+        Form {
+            Section {
+                Toggle(isOn: lock) { Text("settings.lock", bundle: .module) }
+                Picker(selection: timing) {
+                    ForEach(LockTiming.presets, id: \.self) { choice in
+                        Text(SettingsText.key(choice), bundle: .module).tag(choice)
+                    }
+                } label: {
+                    Text("settings.timing", bundle: .module)
+                }
+            } footer: {
+                Text("settings.lock.footer", bundle: .module)
+            }
+            Section {
+                Toggle(isOn: biometrics) { Text("settings.biometrics", bundle: .module) }
+                    .disabled(models.settings.biometricsObstacle != nil)
+            } footer: {
+                if models.settings.biometricsObstacle != nil { Text("settings.biometrics.missing", bundle: .module) }
+            }
+            Section {
+                Toggle(isOn: selfDestruct) { Text("settings.selfDestruct", bundle: .module) }
+                if case .counting(_, let left, _) = models.selfDestruct.step {
+                    HStack {
+                        Text("settings.countdown \(left)", bundle: .module).monospacedDigit()
+                        Spacer()
+                        Button {
+                            Task { await models.selfDestruct.cancel() }
+                        } label: {
+                            Text("settings.cancel", bundle: .module)
+                        }
+                    }
+                }
+            } footer: {
+                Text("settings.selfDestruct.footer \(models.selfDestruct.attemptLimit)", bundle: .module)
+            }
+        }
+        .task { await models.settings.load() }
+        .task { await models.selfDestruct.load() }
+        .sheet(isPresented: asksPasscode) { proof }
+        .confirmationDialog(
+            Text("settings.selfDestruct.confirm", bundle: .module), isPresented: asksConfirmation,
+            titleVisibility: .visible
+        ) {
+            Button(role: .destructive) {
+                Task { await models.selfDestruct.confirm() }
+            } label: {
+                Text("settings.selfDestruct.yes", bundle: .module)
+            }
+            Button(role: .cancel) {
+                Task { await models.selfDestruct.cancel() }
+            } label: {
+                Text("settings.cancel", bundle: .module)
+            }
+        } message: {
+            Text("settings.selfDestruct.footer \(models.selfDestruct.attemptLimit)", bundle: .module)
+        }
+        .alert(Text("settings.unchanged", bundle: .module), isPresented: showsFailure) {
+            Button {
+                models.settings.failure = nil
+            } label: {
+                Text("settings.ok", bundle: .module)
+            }
+        } message: {
+            if let failure = models.settings.failure { Text(LockText.key(failure.problem), bundle: .module) }
+        }
+    }
+
+    private var proof: some View {
+        VStack(spacing: 20) {
+            Text("settings.proof", bundle: .module).font(.headline)
+            SecureField(text: $typed, prompt: nil) { Text("lock.passcode", bundle: .module) }.onSubmit { prove() }
+            Button {
+                prove()
+            } label: {
+                Text("settings.continue", bundle: .module)
+            }
+            .buttonStyle(.borderedProminent)
+            .disabled(typed.isEmpty)
+        }
+        .padding()
+        .presentationDetents([.medium])
+        .presentationDragIndicator(.visible)
+    }
+
+    private func prove() {
+        guard let secret = try? SecretBytes(typed: typed) else { return }
+        typed = ""
+        let carried = SecretCarrier(secret)
+        Task {
+            switch models.selfDestruct.step {
+            case .authenticating: await models.selfDestruct.authenticate(passcode: carried.take())
+            case .authenticatingAgain: await models.selfDestruct.finish(passcode: carried.take())
+            case .idle, .confirming, .counting: await models.settings.prove(passcode: carried.take())
+            }
+        }
+    }
+
+    private var lock: Binding<Bool> {
+        Binding(
+            get: { @MainActor in models.settings.showsLockOn },
+            set: { @MainActor isOn in models.settings.request(.lock(isOn)) })
+    }
+
+    private var timing: Binding<LockTiming> {
+        Binding(
+            get: { @MainActor in models.settings.shownTiming },
+            set: { @MainActor timing in models.settings.request(.timing(timing)) })
+    }
+
+    private var biometrics: Binding<Bool> {
+        Binding(
+            get: { @MainActor in models.settings.showsBiometricsOn },
+            set: { @MainActor isOn in models.settings.request(.biometrics(isOn)) })
+    }
+
+    private var selfDestruct: Binding<Bool> {
+        Binding(
+            get: { @MainActor in models.selfDestruct.showsOn },
+            set: { @MainActor isOn in models.selfDestruct.request(isOn ? .enable : .disable) })
+    }
+
+    private var asksPasscode: Binding<Bool> {
+        Binding(
+            get: { @MainActor in
+                switch models.selfDestruct.step {
+                case .authenticating, .authenticatingAgain: true
+                case .idle, .confirming, .counting: models.settings.wanted != nil
+                }
+            },
+            set: { @MainActor isShown in
+                guard !isShown else { return }
+                typed = ""
+                // Put away by hand; one that goes because its passcode was given finds the models busy and changes nothing.
+                models.settings.cancel()
+                guard !models.selfDestruct.isBusy else { return }
+                switch models.selfDestruct.step {
+                case .authenticating, .authenticatingAgain: Task { await models.selfDestruct.cancel() }
+                case .idle, .confirming, .counting: return
+                }
+            })
+    }
+
+    private var asksConfirmation: Binding<Bool> {
+        Binding(
+            get: { @MainActor in if case .confirming = models.selfDestruct.step { true } else { false } },
+            set: { @MainActor _ in })
+    }
+
+    private var showsFailure: Binding<Bool> {
+        Binding(
+            get: { @MainActor in models.settings.failure != nil },
+            set: { @MainActor isShown in if !isShown { models.settings.failure = nil } })
+    }
+}
+
+/// Keys of the settings' words.
+enum SettingsText {
+    static func key(_ timing: LockTiming) -> LocalizedStringKey {
+        switch timing {
+        case .immediately: "timing.immediately"
+        case .onRelaunch: "timing.relaunch"
+        case .never: "timing.never"
+        default:
+            if let seconds = timing.seconds, seconds >= 60 {
+                "timing.minutes \(Int(seconds) / 60)"
+            } else {
+                "timing.seconds \(Int(timing.seconds ?? 0))"
+            }
+        }
+    }
+}
+#endif

@@ -1,0 +1,110 @@
+import Foundation
+import Holdfast
+import HoldfastUI
+import Testing
+
+@MainActor @Suite(.timeLimit(.minutes(1))) struct SettingsModelTests {
+    @Test func theSwitchHoldsOnlyOnceItIsProved() async throws {
+        let scratch = Scratch()
+        let models = try await scratch.open(isLockEnabled: false)
+        let settings = models.settings
+        #expect(!settings.showsLockOn && settings.policy?.isLockEnabled == false)
+        settings.request(.lock(true))
+        #expect(settings.showsLockOn, "as it is wanted, while the passcode is asked for")
+        await settings.prove(passcode: try secret("wrong"))
+        #expect(!settings.showsLockOn && settings.wanted == nil, "put back")
+        #expect(settings.failure?.change == .lock(true) && settings.failure?.problem == .wrongPasscode(remaining: 4))
+        settings.request(.lock(true))
+        #expect(settings.failure == nil)
+        settings.cancel()
+        #expect(!settings.showsLockOn && settings.failure == nil, "turning away is no failure")
+        settings.request(.lock(true))
+        await settings.prove(passcode: try secret("right"))
+        #expect(settings.showsLockOn && settings.failure == nil && settings.wanted == nil)
+        #expect(try models.lock.app.vault.status().policy.isLockEnabled)
+        await models.lock.refresh()
+        #expect(models.lock.isEnabled && models.lock.state == .unlocked)
+    }
+
+    @Test func timingLimitAndBiometricsAreChangedWithThePasscode() async throws {
+        let scratch = Scratch()
+        let models = try await scratch.open(isLockEnabled: false)
+        let settings = models.settings
+        let changes: [SecuritySettingsModel.Change] = [
+            .timing(.fiveMinutes), .attemptLimit(7), .biometrics(true), .countsBiometrics(false),
+        ]
+        for change in changes {
+            settings.request(change)
+            #expect(settings.wanted == change)
+            await settings.prove(passcode: try secret("right"))
+            #expect(settings.failure == nil)
+        }
+        let policy = try models.lock.app.vault.status().policy
+        #expect(policy.lockTiming == .fiveMinutes && policy.attemptLimit == 7)
+        #expect(policy.usesBiometrics && !policy.countsBiometricFailures)
+        #expect(settings.shownTiming == .fiveMinutes && settings.shownAttemptLimit == 7 && settings.showsBiometricsOn)
+        settings.request(.attemptLimit(11))
+        await settings.prove(passcode: try secret("right"))
+        #expect(settings.failure?.problem == .invalidRules && settings.shownAttemptLimit == 7)
+    }
+
+    @Test func whatHoldsAlreadyAsksForNothing() async throws {
+        let scratch = Scratch()
+        let models = try await scratch.open(isLockEnabled: false)
+        models.settings.request(.lock(false))
+        #expect(models.settings.wanted == nil)
+    }
+
+    @Test func biometricsSayWhyTheyCannotBeUsed() async throws {
+        let scratch = Scratch()
+        let models = try await scratch.open()
+        #expect(models.settings.biometricsObstacle == .missing)
+        #expect(models.settings.passcodeAssurance == .keyBound)
+    }
+
+    @Test func anotherPasscode() async throws {
+        let scratch = Scratch()
+        let models = try await scratch.open()
+        let settings = models.settings
+        #expect(
+            try await settings.changePasscode(from: secret("no"), to: secret("new")) == .wrongPasscode(remaining: 4))
+        #expect(try await settings.changePasscode(from: secret("right"), to: secret("")) == .invalidPasscode)
+        #expect(try await settings.changePasscode(from: secret("right"), to: secret("new")) == nil)
+        models.lock.lock()
+        await until { !models.lock.app.vault.isUnlocked }
+        await models.lock.unlock(passcode: try secret("new"))
+        #expect(models.lock.state == .unlocked)
+    }
+
+    @Test func preferencesLieInTheVaultAndSurviveARestart() async throws {
+        let scratch = Scratch()
+        do {
+            let models = try await scratch.open()
+            #expect(models.preferences.values == Preferences())
+            await models.preferences.change {
+                $0.focusLoss = .leaves
+                $0.idleSeconds = nil
+                $0.blursCover = false
+            }
+            #expect(models.preferences.problem == nil && models.cover.style == .plain)
+            #expect(models.vault.items.isEmpty && models.vault.collections.isEmpty, "they are no items")
+            models.lock.panic()
+            await models.preferences.change { $0.clipboardSeconds = 10 }
+            #expect(models.preferences.problem == .locked && models.preferences.values.clipboardSeconds == 30)
+        }
+        let models = AppModels(try scratch.app(), face: "test")
+        await models.lock.unlock(passcode: try secret("right"))
+        await models.load()
+        #expect(models.preferences.values.focusLoss == .leaves && models.preferences.values.idleSeconds == nil)
+        #expect(!models.preferences.values.blursCover)
+    }
+
+    @Test(arguments: ["", "focus-loss=all\nblur=2\nidle=0\nclipboard=x\nreveal=-1", "noise", "=\n==\n"])
+    func preferencesThatMeanNothingAreTheUsualOnes(_ text: String) async throws {
+        let scratch = Scratch()
+        let models = try await scratch.open()
+        try models.lock.app.vault.put(secret(text), for: "test", in: ".holdfast", replacing: true)
+        await models.preferences.load()
+        #expect(models.preferences.values == Preferences())
+    }
+}

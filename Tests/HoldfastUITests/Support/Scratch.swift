@@ -1,0 +1,74 @@
+import Foundation
+import Holdfast
+import HoldfastUI
+import Synchronization
+import Testing
+
+/// A clock that stands until the test moves it.
+final class StandingClock: BootClock {
+    private let state = Mutex(BootInstant(bootID: [UInt8](repeating: 1, count: 16), milliseconds: 1_000_000))
+    func now() -> BootInstant { state.withLock { $0 } }
+    func advance(_ seconds: UInt64) {
+        state.withLock { $0 = BootInstant(bootID: $0.bootID, milliseconds: $0.milliseconds + seconds * 1000) }
+    }
+}
+
+/// A real vault in a folder that goes with the test.
+@MainActor
+final class Scratch {
+    let path = NSTemporaryDirectory() + "holdfast-face-\(UUID().uuidString)"
+    let clock = StandingClock()
+    var settings: VaultSettings { .costsForTests(clock: clock) }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// Makes the vault and gives its phrase back as text.
+    @discardableResult
+    func create() throws -> String {
+        let right = try secret("right")
+        let phrase = try Vault.create(at: path, passcode: right, settings: settings)
+        return phrase.withText { text in String(decoding: bytes(text), as: UTF8.self) }
+    }
+
+    func app(isLockEnabled: Bool = true) throws -> HoldfastApp {
+        try HoldfastApp(vault: Vault(at: path, settings: settings), isLockEnabled: isLockEnabled ? true : nil)
+    }
+
+    /// The models over a vault whose lock is on, as they are after the app was started.
+    func models(isLockEnabled: Bool = true) async throws -> AppModels {
+        try create()
+        let models = AppModels(try app(isLockEnabled: isLockEnabled), face: "test")
+        await models.lock.handle(.launch)
+        await models.lock.handle(.didBecomeActive)
+        return models
+    }
+
+    /// As ``models(isLockEnabled:)``, opened.
+    func open(isLockEnabled: Bool = true) async throws -> AppModels {
+        let models = try await models(isLockEnabled: isLockEnabled)
+        await models.lock.unlock(passcode: try secret("right"))
+        await models.load()
+        return models
+    }
+
+    func file(_ name: String, _ content: Data) throws -> String {
+        let path = path + "-" + name
+        try content.write(to: URL(fileURLWithPath: path))
+        return path
+    }
+}
+
+func secret(_ text: String) throws -> SecretBytes {
+    let bytes = Array(text.utf8)
+    return try SecretBytes(count: bytes.count) { memory in
+        for (index, byte) in bytes.enumerated() { memory.storeBytes(of: byte, toByteOffset: index, as: UInt8.self) }
+    }
+}
+
+func bytes(_ span: RawSpan) -> [UInt8] { unsafe span.withUnsafeBytes { unsafe Array($0) } }
+
+func text(_ span: RawSpan) -> String { String(decoding: bytes(span), as: UTF8.self) }
+
+/// Waits until a condition holds, by giving way to the tasks that make it so; the suite's time limit ends a hang.
+@MainActor
+func until(_ condition: () -> Bool) async { while !condition() { await Task.yield() } }
