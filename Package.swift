@@ -18,6 +18,7 @@ let settings: [SwiftSetting] = [
 let systemLibraryNames = [
     "CSodium", "COpenSSL", "CArgon2", "CLMDB", "CPlatform",
     "CTSS2",
+    "CSecret", "CPAM", "CSystemd",
     "CZlib",
     "CSQLite",
     "CCurl", "CQREncode",
@@ -53,13 +54,15 @@ let crashTests: [Target] = [
 ]
 let agentTests: [Target] = [
     .executableTarget(
-        name: "AgentSubject", dependencies: ["HoldfastAgent", "VaultCore", "SecretMemory"], path: "Tests/AgentSubject",
+        name: "AgentSubject", dependencies: ["HoldfastAgent", "DeviceOwner", "KeyStores", "VaultCore", "SecretMemory"],
+        path: "Tests/AgentSubject",
         swiftSettings: settings),
     tests(
         "AgentTests",
         [
-            "AgentSubject", "HoldfastAgent", "AgentMessages", "AppLockCore", "VaultCore", "VaultFormat", "Cryptography",
-            "SecretMemory",
+            "AgentSubject", "HoldfastAgent", "AgentMessages", "AppLockCore", "KeyStores", "RealParts", "VaultCore",
+            "VaultFormat",
+            "Cryptography", "SecretMemory",
         ]),
 ]
 let crashProducts: [Product] = [.library(name: "FaultInjection", type: .dynamic, targets: ["FaultInjection"])]
@@ -70,7 +73,24 @@ let crashProducts: [Product] = []
 #endif
 
 // The owner in front of the device.
-let ownerTargets: [Target] = []
+#if os(Linux)
+let ownerTests: [Target] = [
+    .executableTarget(
+        name: "KeyStoreSubject",
+        dependencies: ["DeviceOwner", "KeyStores", "VaultCore", "Cryptography", "SecretMemory"],
+        path: "Tests/KeyStoreSubject", swiftSettings: settings),
+    tests(
+        "KeyStoresTests",
+        [
+            "KeyStoreSubject", "KeyStores", "DeviceOwner", "RealParts", "VaultCore", "VaultFormat", "Cryptography",
+            "SecretMemory",
+        ]),
+    tests("DeviceOwnerTests", ["DeviceOwner", "RealParts", "SecretMemory"]),
+]
+#else
+let ownerTests: [Target] = []
+#endif
+let ownerTargets: [Target] = [library("DeviceOwner", ["SecretMemory"], c: ["CPAM", "CSystemd"])] + ownerTests
 
 // The identity: its client and what verifies access.
 let identityTargets: [Target] = [
@@ -123,11 +143,23 @@ let serverTargets: [Target] = [
         ]),
 ]
 
-// What every face shows.
-let faceTargets: [Target] = [
-    library("HoldfastUI", exported),
-    tests("HoldfastUITests", ["HoldfastUI"] + exported),
+// What every face shows. The views for Apple systems are compiled on Linux by scripts/check-apple.
+#if os(Linux)
+let viewTargets: [Target] = []
+let viewProducts: [Product] = []
+#else
+let viewTargets: [Target] = [
+    .target(
+        name: "HoldfastViews", dependencies: (["HoldfastUI"] + exported).map { .byName(name: $0) },
+        resources: [.process("Resources")], swiftSettings: settings)
 ]
+let viewProducts: [Product] = [.library(name: "HoldfastViews", targets: ["HoldfastViews"])]
+#endif
+let faceTargets: [Target] =
+    viewTargets + [
+        library("HoldfastUI", exported),
+        tests("HoldfastUITests", ["HoldfastUI"] + exported),
+    ]
 
 let sectionTargets =
     systemLibraryNames.map { .systemLibrary(name: $0, path: "Sources/\($0)") } + crashTests + agentTests
@@ -135,29 +167,36 @@ let sectionTargets =
 
 let package = Package(
     name: "holdfast",
+    defaultLocalization: "en",
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "Holdfast", targets: ["Holdfast"]),
         .library(name: "HoldfastUI", targets: ["HoldfastUI"]),
         .executable(name: "holdfast", targets: ["HoldfastCommand"]),
         .executable(name: "holdfast-server", targets: ["HoldfastServer"]),
-    ] + crashProducts,
+    ] + crashProducts + viewProducts,
     targets: sectionTargets + [
         library("SecretMemory", c: ["CSodium", "CPlatform"]),
         library("Cryptography", ["SecretMemory"], c: ["COpenSSL", "CArgon2"]),
         library("VaultFormat"),
-        library("KeyStores", ["VaultFormat", "Cryptography", "SecretMemory"], c: ["CTSS2"]),
-        library("VaultCore", ["VaultFormat", "KeyStores", "Cryptography", "SecretMemory"], c: ["CLMDB"]),
-        library("AppLockCore", ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
+        library(
+            "KeyStores", ["DeviceOwner", "VaultFormat", "Cryptography", "SecretMemory"], c: ["CTSS2", "CSecret"]),
+        library(
+            "VaultCore", ["VaultFormat", "DeviceOwner", "KeyStores", "Cryptography", "SecretMemory"], c: ["CLMDB"]),
+        library("AppLockCore", ["DeviceOwner", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         library("AgentMessages"),
         library("Holdfast", ["BetterAuth", "AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         library(
             "HoldfastAgent",
-            ["AgentMessages", "AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
+            [
+                "AgentMessages", "AppLockCore", "DeviceOwner", "KeyStores", "VaultCore", "VaultFormat", "Cryptography",
+                "SecretMemory",
+            ]),
         .executableTarget(
             name: "HoldfastCommand",
             dependencies: (exported + [
-                "HoldfastAgent", "AgentMessages", "BetterAuth", "BetterAuthTransport", "BetterAuthMessages",
+                "DeviceOwner", "HoldfastAgent", "AgentMessages", "BetterAuth", "BetterAuthTransport",
+                "BetterAuthMessages",
             ] + ["CQREncode"].filter(systemLibraryNames.contains)).map { .byName(name: $0) },
             swiftSettings: settings),
 
@@ -166,7 +205,6 @@ let package = Package(
         tests("VaultFormatTests", ["VaultFormat"]),
         // The real parts that tests start: a software TPM, and what else runs as a process of its own.
         .target(name: "RealParts", path: "Tests/RealParts", swiftSettings: settings),
-        tests("KeyStoresTests", ["KeyStores", "RealParts", "VaultFormat", "Cryptography", "SecretMemory"]),
         tests("VaultCoreTests", ["VaultCore", "KeyStores", "VaultFormat", "Cryptography", "SecretMemory"]),
         tests("AppLockCoreTests", ["AppLockCore", "VaultCore", "VaultFormat", "SecretMemory"]),
         tests("HoldfastTests", exported),

@@ -34,6 +34,9 @@ private func check(_ request: Request, _ input: [UInt8]) {
     case .unlock(_, _, _, let range), .beginChange(_, _, let range), .finishChange(let range), .data(let range):
         require(!range.isEmpty && range.upperBound == input.count - Frame.size, "a payload lies elsewhere")
         payload = range.count
+    case .answer(let range):
+        require(range == 0..<input.count - Frame.size, "an answer lies elsewhere")
+        payload = range.count
     default: break
     }
     require(request.head(payload: payload) == Array(input.dropLast(payload)), "a request has two encodings")

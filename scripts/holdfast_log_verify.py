@@ -34,7 +34,7 @@ CREATED, RESTARTED, ROTATED, ALTERED, MISSED = 1, 2, 3, 4, 5
 RUN_KINDS = ("refused", "repeated", "wrongPhrase", "turnedAway", "biometricFailed", "backedUp", "rollbackReported")
 NAMES = {
     1: "created", 2: "restarted", 3: "rotated", 4: "altered", 5: "missed", 16: "unlocked", 17: "confirmed", 18: "locked",
-    19: "unsettled", 20: "fallbackUsed", 48: "runEnded", 64: "policyChanged", 65: "passcodeChanged", 66: "rekeyed",
+    19: "unsettled", 20: "fallbackUsed", 21: "enrolmentChanged", 48: "runEnded", 64: "policyChanged", 65: "passcodeChanged", 66: "rekeyed",
     67: "recovered", 80: "selfDestructArmed", 81: "selfDestructEnabled", 82: "selfDestructCancelled",
     83: "selfDestructDisabled", 84: "wipeBegun", 96: "deviceLinked", 97: "deviceUnlinked", 98: "identityCreated",
     99: "identityRotated", 100: "identityRecovered", 101: "identityDeleted", 112: "inboxMigrated", 114: "drill",
@@ -140,6 +140,9 @@ class Entry:
         elif code == 20:
             self.details["step"], self.details["because"] = reader.integer(1), reader.integer(1)
             reader.check(1 <= self.details["step"] <= 5 and self.details["because"] <= 7)
+        elif code == 21:
+            self.details["step"] = reader.integer(1)
+            reader.check(1 <= self.details["step"] <= 5)
         elif 32 <= code < 32 + len(RUN_KINDS) or code == 48:
             self.numbers(reader, *(name + "Count" for name in RUN_KINDS))
             self.details["since"] = reader.integer(8)

@@ -24,6 +24,13 @@ extension Reply {
         case .finished: self = .finished(try cursor.integer(body, UInt64.self))
         case .change:
             self = .change(try cursor.flag(body, "flags") ? try PendingChange(&cursor, body) : nil)
+        case .guidance:
+            guard let guidance = Guidance(rawValue: try cursor.integer(body, UInt8.self)) else {
+                throw .invalid(field: "guidance")
+            }
+            self = .guidance(guidance)
+        case .prompt: self = .prompt(try Prompt(&cursor, body))
+        case .owner: self = .owner(try OwnerStatus(&cursor, body))
         }
         try cursor.expectEnd()
     }
@@ -44,6 +51,9 @@ extension Reply {
         case .change(let pending):
             writer.flag(pending != nil)
             pending?.write(&writer)
+        case .guidance(let guidance): writer.integer(guidance.rawValue)
+        case .prompt(let prompt): prompt.write(&writer)
+        case .owner(let status): status.write(&writer)
         case .done, .ready, .piece: break
         }
         return Frame.bytes(kind: kind.rawValue, bodySize: writer.bytes.count + payload) + writer.bytes

@@ -20,6 +20,12 @@ package enum Reply: Sendable, Hashable {
     case finished(UInt64)
     /// The change of self-destruct that is pending, nil when none is.
     case change(PendingChange?)
+    /// What a sensor says while it looks.
+    case guidance(Guidance)
+    /// What a passcode check wants to have shown or answered.
+    case prompt(Prompt)
+    /// To ``Request/owner``.
+    case owner(OwnerStatus)
 
     /// Numbers of the messages; they do not change.
     package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
@@ -33,6 +39,9 @@ package enum Reply: Sendable, Hashable {
         case records = 135
         case finished = 136
         case change = 137
+        case guidance = 138
+        case prompt = 139
+        case owner = 140
     }
 
     /// Which message it is.
@@ -48,6 +57,9 @@ package enum Reply: Sendable, Hashable {
         case .records: .records
         case .finished: .finished
         case .change: .change
+        case .guidance: .guidance
+        case .prompt: .prompt
+        case .owner: .owner
         }
     }
 }

@@ -41,6 +41,17 @@ extension Request {
         case .finishChange: self = .finishChange(secret: try cursor.rest(Request.secretSizes, "secret"))
         case .cancelChange: self = .cancelChange
         case .pendingChange: self = .pendingChange
+        case .confirm:
+            guard let step = OwnerStep(rawValue: try cursor.integer(body, UInt8.self)) else {
+                throw .invalid(field: "step")
+            }
+            let idle = try cursor.optional(body, UInt32.self, "idle time")
+            let timeout = try cursor.optional(body, UInt32.self, "timeout")
+            guard idle != 0, timeout != 0 else { throw .invalid(field: "time") }
+            self = .confirm(step, idle: idle, timeout: timeout)
+        case .answer: self = .answer(secret: try cursor.rest(Request.answerSizes, "answer"))
+        case .cancel: self = .cancel
+        case .owner: self = .owner
         }
         try cursor.expectEnd()
     }
@@ -64,8 +75,12 @@ extension Request {
         case .beginChange(let change, let countdown, _):
             writer.integer(change.rawValue)
             writer.optional(countdown)
+        case .confirm(let step, let idle, let timeout):
+            writer.integer(step.rawValue)
+            writer.optional(idle)
+            writer.optional(timeout)
         case .status, .lock, .ping, .shutDown, .data, .end, .confirmChange, .finishChange, .cancelChange,
-            .pendingChange:
+            .pendingChange, .answer, .cancel, .owner:
             break
         }
         return Frame.bytes(kind: kind.rawValue, bodySize: writer.bytes.count + payload) + writer.bytes

@@ -41,11 +41,25 @@ package enum Request: Sendable, Hashable {
         case enable = 1
         case disable = 2
     }
+    /// Open the vault for its owner, whom the system confirms. Times as for an unlock.
+    case confirm(OwnerStep, idle: UInt32?, timeout: UInt32?)
+    /// An answer to the prompt of a confirmation.
+    case answer(secret: Range<Int>)
+    /// The owner turned away from a confirmation.
+    case cancel
+    /// What is known of confirmations?
+    case owner
 
     /// What an unlock is made with.
     package enum Factor: UInt8, Sendable, Hashable, CaseIterable {
         case passcode = 1
         case recoveryPhrase = 2
+    }
+
+    /// Who confirms the owner.
+    package enum OwnerStep: UInt8, Sendable, Hashable, CaseIterable {
+        case biometrics = 1
+        case devicePasscode = 2
     }
 
     /// Numbers of the messages; they do not change.
@@ -67,6 +81,10 @@ package enum Request: Sendable, Hashable {
         case finishChange = 15
         case cancelChange = 16
         case pendingChange = 17
+        case confirm = 18
+        case answer = 19
+        case cancel = 20
+        case owner = 21
     }
 
     /// Which message it is.
@@ -89,11 +107,17 @@ package enum Request: Sendable, Hashable {
         case .finishChange: .finishChange
         case .cancelChange: .cancelChange
         case .pendingChange: .pendingChange
+        case .confirm: .confirm
+        case .answer: .answer
+        case .cancel: .cancel
+        case .owner: .owner
         }
     }
 
     /// Bytes of a passcode or a phrase.
     package static let secretSizes = 1...1024
+    /// Bytes of an answer to a prompt.
+    package static let answerSizes = 0...1024
 }
 
 /// A record's name and its collection, with the sizes that the vault allows.

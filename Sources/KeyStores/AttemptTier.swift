@@ -1,3 +1,4 @@
+internal import Cryptography
 package import SecretMemory
 package import VaultFormat
 
@@ -17,6 +18,13 @@ package protocol AttemptTier: Sendable {
     /// - Throws: ``KeyStoreError``; nothing is left behind then.
     func makeShare(authorisation: borrowing SecretBytes, limit: Int) throws(KeyStoreError) -> HardwareShare
 
+    /// As ``makeShare(authorisation:limit:)``, for a caller that notes the object before the hardware has anything of it.
+    /// - Parameter note: Called with what ``destroy(_:)`` takes, perhaps more than once; the last one holds. What it throws
+    ///   ends the making.
+    func makeShare(
+        authorisation: borrowing SecretBytes, limit: Int, note: (HardwareObject) throws(KeyStoreError) -> Void
+    ) throws(KeyStoreError) -> HardwareShare
+
     /// Asks for the share. A wrong authorisation is counted by the hardware before this returns.
     /// - Throws: ``KeyStoreError`` when it could not be asked.
     func redeem(_ object: HardwareObject, authorisation: borrowing SecretBytes) throws(KeyStoreError) -> Redemption
@@ -24,6 +32,34 @@ package protocol AttemptTier: Sendable {
     /// Makes a share impossible to redeem; one that is gone already is fine.
     /// - Throws: ``KeyStoreError``.
     func destroy(_ object: HardwareObject) throws(KeyStoreError)
+}
+
+extension AttemptTier {
+    /// For hardware that leaves nothing behind when it is left.
+    package func makeShare(
+        authorisation: borrowing SecretBytes, limit: Int, note: (HardwareObject) throws(KeyStoreError) -> Void
+    ) throws(KeyStoreError) -> HardwareShare {
+        try makeShare(authorisation: authorisation, limit: limit)
+    }
+
+    /// Makes a share that opens nothing, has it counted and given out, and destroys it.
+    /// - Throws: ``KeyStoreError`` that says what does not work; `unsupported` for hardware that cannot count.
+    package func roundTrip() throws(KeyStoreError) {
+        try keyStoreErrors {
+            let right = try SecureRandom.secret(32)
+            let wrong = try SecureRandom.secret(32)
+            let made = try makeShare(authorisation: right, limit: 3)
+            let object = made.object
+            defer { try? destroy(object) }
+            guard case .wrongSecret = try redeem(object, authorisation: wrong) else {
+                throw KeyStoreError(.unsupported, "a wrong authorisation was not counted")
+            }
+            guard case .share(let share) = try redeem(object, authorisation: right), share.isEqual(to: made.share)
+            else {
+                throw KeyStoreError(.damaged, "the right authorisation did not get the share")
+            }
+        }
+    }
 }
 
 /// What a slot keeps to find its share again; authenticated with the slot, no secret.

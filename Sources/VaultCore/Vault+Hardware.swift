@@ -17,7 +17,7 @@ extension Vault {
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt,
         phrase: borrowing RecoveryPhrase
     ) throws(VaultError) {
-        guard let tier = settings.tier else {
+        guard let tier = notingTier else {
             try attempt.refund()
             throw VaultError(.hardwareUnavailable, "there is no TPM here (/dev/tpmrm0, or $HOLDFAST_TPM)")
         }
@@ -42,24 +42,37 @@ extension Vault {
     ) throws(VaultError) {
         var header = attempt.header.header
         let costs = try newCosts(header)
-        let slot = try Vault.passcodeSlot(passcode, costs: costs, wrapping: verified.master, header: header, tier: tier)
-        header.set(slot)
+        let isAnchored = header.flags.contains(.generationAnchored)
+        if let anchor = settings.anchor, tier != nil || isAnchored {
+            // The chip holds the generation, too: an old home that is put back is noticed. First the chip: a header that
+            // says it is anchored and is not would need the phrase.
+            header.flags.insert(.generationAnchored)
+            let next = AnchoredState(generation: header.generation + 1, attempts: attempt.ledgerSequence)
+            if !isAnchored { try keyStore { () throws(KeyStoreError) in try anchor.hold(next, of: header.vault) } }
+        }
+        if tier == nil { header.flags.remove(.generationAnchored) }
         do throws(VaultError) {
+            let slot = try Vault.passcodeSlot(
+                passcode, costs: costs, wrapping: verified.master, header: header, tier: tier)
+            header.set(slot)
             try replace(&attempt, with: header, noting: .passcodeChanged, verified.keys) {
                 covered throws(VaultError) in
                 try verified.keys.headerKeys.mac(covered)
             }
         } catch {
-            // A share that no header names would stay in the chip for ever.
-            if attempt.header.header.passcodeSlot?.salt != slot.salt { destroyShare(of: slot) }
+            sweepShares(attempt.header.header)
+            if !isAnchored, !attempt.header.header.flags.contains(.generationAnchored) {
+                try? settings.anchor?.release(header.vault)
+            }
             throw error
         }
+        if isAnchored, tier == nil { try? settings.anchor?.release(header.vault) }
     }
 
     /// The hardware that a new passcode slot goes under: none where the present one is under none.
     func tier(of slot: Slot?) throws(VaultError) -> (any AttemptTier)? {
         guard let slot, slot.flags.contains(.hardwareShare) else { return nil }
-        guard let tier = settings.tier else { throw .noTier }
+        guard let tier = notingTier else { throw .noTier }
         return tier
     }
 }

@@ -1,4 +1,5 @@
 public import Cryptography
+internal import KeyStores
 public import SecretMemory
 internal import VaultFormat
 
@@ -68,7 +69,8 @@ extension Vault {
             header.flags = []
             header.slots.removeAll { $0.kind != .recoveryPhrase }
         }
-        if settings.anchor == nil { header.flags.remove(.generationAnchored) }
+        if !canAnchor(header.vault) { header.flags.remove(.generationAnchored) }
+        sweepShares(locked.header)
         // Before anything is written: a keybag that does not open would be lost under a header made valid again.
         let keybag = try Keybag(opened: headerKeys.openKeybag(of: header))
         guard keybag.epochs.first == header.epoch else { throw .damaged("the keybag does not fit the header's epoch") }
@@ -80,17 +82,25 @@ extension Vault {
         header.set(made.slot)
         let success = Success(.recovered(headerWasAltered: isAltered), after: budget(header))
         do throws(VaultError) {
+            try noteShares(of: old, and: made.slot)
             try locked.replace(header) { covered throws(VaultError) in try headerKeys.mac(covered) }
         } catch {
             if locked.header.generation > header.generation { log.append(success.event) }
             throw error
         }
-        destroyShare(of: old)
+        sweepShares(locked.header)
         try AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
         try? resetAnchor(locked.header)
         try install(open(locked.header, master: master, proving: .keyBound), noting: success)
         takeInOpenItems()
         return Recovery(headerWasAltered: isAltered, hardwareWasDropped: made.isDropped)
+    }
+
+    /// Whether there is a key store that could hold the generation, and answers.
+    private func canAnchor(_ vault: VaultID) -> Bool {
+        guard let anchor = settings.anchor else { return false }
+        do throws(KeyStoreError) { _ = try anchor.state(of: vault) } catch { return false }
+        return true
     }
 
     /// Under the chip again where it answers; another machine, or a chip that is gone, must not keep the phrase's owner

@@ -84,8 +84,11 @@ extension Vault {
         let opened = try verify(passcode, spending: &attempt)
         let success = Success(by: .passcode, after: attempt.budgetBefore)
         try install(opened.keys, evenIfDamaged: evenIfDamaged, noting: success)
+        let header = attempt.header.header
         _ = consume attempt  // nobody waits for the header meanwhile
-        if !evenIfDamaged { takeInOpenItems() }
+        if evenIfDamaged { return }
+        renewOwner(opened.master, header)
+        takeInOpenItems()
     }
 
     /// Opens the vault with its recovery phrase; attempts are not counted, 256 bits cannot be guessed.
@@ -156,6 +159,7 @@ extension Vault {
             // A ledger that cannot be written any more must not keep the owner out: the attempt stays spent.
             var unsettled: VaultError?
             do throws(VaultError) { try attempt.settle() } catch { unsettled = error }
+            sweepShares(header)
             return Verified(master: master, keys: keys, unsettled: unsettled)
         } catch let error where error.code != .wrongPasscode && error.code != .wiped {
             try? attempt.refund()  // never checked, or checked and right: not a failure

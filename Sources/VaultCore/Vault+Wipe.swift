@@ -1,5 +1,5 @@
-internal import KeyStores
 public import Cryptography
+internal import DeviceOwner
 internal import KeyStores
 public import SecretMemory
 public import VaultFormat
@@ -74,8 +74,9 @@ extension Vault {
             if !isKept { try? ReceiptKeyFile.destroy(in: home) }
             throw error
         }
+        let noted = PendingShares.read(in: home) ?? []
         let ending = Wipe(home, settings.wipeTargets, mark).run(locked.file)
-        endShares(of: locked.header)
+        endShares(of: locked.header, noted)
         gate.close()  // not lock(): there is no log any more to write that into
         return WipeReport(
             receipt: ending.receipt, receiptPath: "\(home.path)/\(WipeReceipt.fileName)",
@@ -132,15 +133,18 @@ extension Vault {
     /// - Returns: What to throw.
     func destroy(_ locked: borrowing LockedHeader) -> VaultError {
         let mark = WipeMark(vault: locked.header.vault, cause: .attempts, begun: Wipe.now())
+        let noted = PendingShares.read(in: home) ?? []
         let ending = Wipe(home, settings.wipeTargets, mark).run(locked.file)
-        endShares(of: locked.header)
+        endShares(of: locked.header, noted)
         gate.close()
         return ending.error
     }
 
     /// What hardware holds for the vault opens nothing any more; it is asked to let go of it all the same.
-    private func endShares(of header: Header) {
-        for slot in header.slots { destroyShare(of: slot) }
+    private func endShares(of header: Header, _ noted: [HardwareObject]) {
+        for object in header.slots.compactMap(\.hardwareObject) + noted { try? settings.tier?.destroy(object) }
+        deleteShares(of: header.slots)
+        forgetOwner(.enrolmentChanged)
         try? settings.anchor?.release(header.vault)
     }
 }

@@ -1,3 +1,4 @@
+package import DeviceOwner
 public import VaultFormat
 
 /// An encrypted vault in a folder: records and files that only the passcode or the recovery phrase opens.
@@ -11,6 +12,9 @@ public final class Vault: Sendable {
     /// The tag of the last wrong passcode where a hardware share is mixed in: on the disk it would let a search that
     /// costs Argon2id only find a near miss.
     let wrongTag = WrongTag()
+    /// The owner's way in, while there is one, and the half of its key that a release brings.
+    let ownerSlot = OwnerSlotPlace()
+    package let ownerKeeper = OwnerKeeper()
     /// What happens to the vault is written here.
     package let log: SecurityLog
 

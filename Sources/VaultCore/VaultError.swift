@@ -25,6 +25,8 @@ public struct VaultError: Error, Sendable, Hashable {
         public static let attemptsExhausted = Code("attemptsExhausted")
         /// The vault was destroyed, or is being destroyed; nothing opens it any more.
         public static let wiped = Code("wiped")
+        /// The system's yes opens nothing any more; the vault's own passcode has to be given first.
+        public static let passcodeNeeded = Code("passcodeNeeded")
         /// A change that was to be confirmed or finished is not under way.
         public static let notPending = Code("notPending")
         /// A wipe's receipt was signed with another key than the one given.

@@ -25,6 +25,9 @@ package struct VaultSettings: Sendable {
     /// Where the generation of anchored vaults is held.
     package var anchor: (any GenerationAnchor)?
 
+    /// Key stores for the owner's way in, by the path of the home; nil where a process makes none.
+    package var ownerStores: (@Sendable (_ home: String) -> KeyStores)?
+
     package init(
         limits: DerivationLimits = .standard, costs: DerivationParameters? = nil,
         clock: any BootClock = SystemBootClock(), wipeTargets: [any WipeTarget] = []
@@ -46,6 +49,7 @@ package struct VaultSettings: Sendable {
         var settings = VaultSettings()
         #if os(Linux)
         settings.tier = TPMLocation.standard.map(TPMAttemptTier.init)
+        settings.anchor = TPMLocation.standard.map(TPMGenerationAnchor.init)
         #endif
         return settings
     }()

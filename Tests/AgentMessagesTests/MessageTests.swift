@@ -15,6 +15,9 @@ import Testing
         (.beginChange(.enable, countdown: nil, secret: 6..<14), 8),
         (.beginChange(.disable, countdown: .max, secret: 6..<7), 1), (.confirmChange, 0),
         (.finishChange(secret: 0..<1024), 1024), (.cancelChange, 0), (.pendingChange, 0),
+        (.confirm(.biometrics, idle: nil, timeout: nil), 0),
+        (.confirm(.devicePasscode, idle: 60, timeout: .max), 0), (.answer(secret: 0..<1024), 1024), (.cancel, 0),
+        (.owner, 0),
     ]
 
     static let replies: [(Reply, payload: Int)] = [
@@ -33,6 +36,10 @@ import Testing
         ), (.finished(.max), 0), (.change(nil), 0),
         (.change(PendingChange(change: .enable, countdown: 30_000, remaining: nil)), 0),
         (.change(PendingChange(change: .disable, countdown: .max, remaining: 0)), 0),
+        (.guidance(.touch), 0), (.guidance(.checking), 0),
+        (.prompt(Prompt(style: .hidden, text: "Password: ")), 0), (.prompt(Prompt(style: .problem, text: "")), 0),
+        (.owner(OwnerStatus(expiry: nil, sincePasscode: 7, nonMatches: 4)), 0),
+        (.owner(OwnerStatus(expiry: .enrolmentChanged, sincePasscode: nil, nonMatches: 0)), 0),
     ]
 
     @Test("request", arguments: requests.indices)
@@ -191,7 +198,8 @@ import Testing
 extension Request {
     var payload: Int {
         switch self {
-        case .unlock(_, _, _, let range), .beginChange(_, _, let range), .finishChange(let range), .data(let range):
+        case .unlock(_, _, _, let range), .beginChange(_, _, let range), .finishChange(let range), .data(let range),
+            .answer(let range):
             range.count
         default: 0
         }

@@ -1,11 +1,16 @@
+import DeviceOwner
 import Glibc
 import HoldfastAgent
+import KeyStores
 import SecretMemory
 import Synchronization
 import VaultCore
 
 /// An agent with cheap key derivation whose clock is moved by the test: eight bytes on standard input, little-endian, are
 /// milliseconds that passed. It ends with its input, so that no test leaves one behind.
+///
+/// The parts of a machine are named by the environment, of this program alone: SUBJECT_BUS, SUBJECT_PAM, SUBJECT_USER,
+/// SUBJECT_TPM.
 ///
 /// Usage: AgentSubject HOME RUNTIME|- IDLE|- TIMEOUT|- PATIENCE. Standard output: `ready`, or the code of an error.
 @main enum Subject {
@@ -19,6 +24,7 @@ import VaultCore
                 home: words[1], runtime: words[2] == "-" ? nil : words[2], idle: UInt32(words[3]),
                 timeout: UInt32(words[4]), program: "test", vault: .costsForTests(clock: clock))
             settings.messagePatience = patience
+            name(&settings)
             let agent = try Agent(settings, clock: clock)
             say("ready")
             agent.run()
@@ -26,6 +32,28 @@ import VaultCore
             say("\(error.code)")
             exit(1)
         }
+    }
+
+    private static func name(_ settings: inout AgentSettings) {
+        var places = OwnerAuthenticator.Places()
+        places.systemBus = BusAddress(variable("SUBJECT_BUS") ?? "unix:path=/nonexistent/bus")
+        places.daemonUser = getuid()
+        places.passcodeRules = variable("SUBJECT_PAM") ?? "/nonexistent"
+        places.passcodeUser = variable("SUBJECT_USER")
+        settings.authenticator = OwnerAuthenticator(places)
+        if variable("SUBJECT_BUS") != nil {
+            settings.watch = .init(system: places.systemBus, session: places.systemBus)
+        }
+        let chip = variable("SUBJECT_TPM").map { TPMLocation($0) }
+        settings.vault.ownerStores = { home in
+            let files = FileKeyStore(in: home + "/shares")
+            guard let chip else { return KeyStores([files]) }
+            return KeyStores([TPMKeyStore(at: chip), files])
+        }
+    }
+
+    private static func variable(_ name: String) -> String? {
+        unsafe getenv(name).flatMap { unsafe String(validatingCString: $0) }
     }
 
     private static func say(_ line: String) {

@@ -35,7 +35,7 @@ private func refusal(_ entered: String) throws -> RecoveryPhraseError? {
                 + "across action active actress actual adapt add addict",
             "5e0994af28cd68a69da84916ab81af2086c09232ca89ba02ddffaa8bc4544e1a",
             "1AAIA6SvtFRe1dStYuUdXpHoyTd2Qd6Mwr0uaQaEoi89jwFk", "EHI-04VsQK7Nz1OLih5si8DihRPrTk7cFs6PKZZn7RwD"
-        ),
+        )
     ])
     func theVectors(_ phrase: String, _ seed: String, _ key: String, _ hash: String) throws {
         let phrase = try secret(phrase)

@@ -37,7 +37,7 @@ struct EnrollTests {
         let other = try SoftwareTPM()
         let foreign = try sandbox.run(
             "list", "--json", passcode: Prepared.passcode, environment: ["HOLDFAST_TPM": other.location])
-        #expect(try foreign.jsonError()["code"] as? String == "hardwareUnavailable")
+        #expect(try foreign.jsonError()["code"] as? String == "rollbackSuspected")
         #expect(try sandbox.run("status", "--json").json()["remainingAttempts"] as? Int == 5, "nothing was counted")
         let byPhrase = try sandbox.run(
             "get", "greeting", "--phrase-fd", "4", descriptors: [4: sandbox.lines(phrase)])
@@ -63,5 +63,30 @@ struct EnrollTests {
         #expect(none.code == 1)
         #expect(none.errors.contains("not under a TPM"))
         #expect(try sandbox.bytes("home/header") == before)
+    }
+
+    @Test func whatIsNotThereIsNotPutIntoTheRules() throws {
+        // Without rules of PAM for Holdfast; a machine that has them is one where this may succeed.
+        guard !FileManager.default.fileExists(atPath: "/etc/pam.d/holdfast") else { return }
+        let before = try sandbox.bytes("home/header")
+        let device = try sandbox.run("enroll", "device", passcode: Prepared.passcode)
+        #expect(device.code == 1)
+        #expect(device.errors.contains("Nothing was changed"), "\(device.errors)")
+        for slot in ["fingerprint", "device"] {
+            let none = try sandbox.run("slots", "remove", slot, passcode: Prepared.passcode)
+            #expect(none.code == 1 && none.errors.contains("nothing was changed"), "\(none.errors)")
+        }
+        #expect(try sandbox.bytes("home/header") == before)
+    }
+
+    @Test func explainSaysWhyTheOwnerIsNotAskedNow() throws {
+        let set = try sandbox.run(
+            "lock-policy", "set", "fallback=convenient", "useFaceID=on", passcode: Prepared.passcode)
+        #expect(set.code == 0, "\(set.errors)")
+        let words = try sandbox.run("explain")
+        #expect(words.code == 0 && words.text.contains("Asks for the passcode."), "\(words.text)")
+        #expect(words.text.contains("Not biometrics: "))
+        let json = try sandbox.run("explain", "--json").json()
+        #expect((json["action"] as? [String: String])?["step"] == "appPasscode")
     }
 }

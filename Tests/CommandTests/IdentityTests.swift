@@ -133,7 +133,9 @@ import Testing
         let crossed = try phone.sandbox.run(
             "get", "greeting", "--phrase-fd=5", descriptors: [5: .file(try phone.sandbox.file((phrase + "\n").utf8))])
         #expect(crossed.code == 3 && crossed.errors.contains("recovery phrase of your identity"), "\(crossed.errors)")
-        let misspelt = phrase.split(separator: " ").enumerated().map { $0.offset == 6 ? "holdfast" : String($0.element) }
+        let misspelt = phrase.split(separator: " ").enumerated().map {
+            $0.offset == 6 ? "holdfast" : String($0.element)
+        }
         let named = try laptop.run(
             "recover", identity, "--server", server.address, recovery: misspelt.joined(separator: " "),
             newRecovery: "next")

@@ -92,7 +92,10 @@ import Testing
     /// There is no way to write a secret on the command line or into the environment, and who tries does not get it echoed.
     @Test func secretsAreNotTakenFromTheCommandLine() throws {
         for option in CommandTable.all.flatMap(\.options) where option.kind != nil && option.kind != .descriptor {
-            let names = ["home", "collection", "as", "last", "receipt", "key", "countdown", "idle", "timeout"]
+            let names = [
+                "home", "collection", "as", "last", "receipt", "key", "countdown", "idle", "timeout", "server",
+                "response-key", "key-chain", "key-service", "at", "app-key",
+            ]
             #expect(names.contains(option.name), "what kind of text is --\(option.name)?")
         }
         let sandbox = try Sandbox()

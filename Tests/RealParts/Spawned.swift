@@ -55,6 +55,9 @@ package final class Spawned: @unchecked Sendable {  // used by one test at a tim
         return !isEnded
     }
 
+    /// Sends a signal and does not wait.
+    package func signal(_ number: Int32) { kill(process, number) }
+
     package func end(_ signal: Int32) {
         guard !isEnded else { return }
         kill(process, signal)

@@ -24,6 +24,7 @@ import VaultFormat
             .unlocked(LogUnlock(method: .passcode, refused: 0)),
             .unlocked(LogUnlock(method: .devicePasscode, refused: .max)), .unsettled(count: 4), .runEnded(run),
             .fallbackUsed(.biometrics, .unavailable), .fallbackUsed(.openCompartment, .cancelled),
+            .enrolmentChanged(.biometrics),
             .policyChanged([.attemptLimit, .fallback]), .rekeyed(epoch: 7), .recovered(headerWasAltered: true),
             .wipeBegun(isDeliberate: true), .inboxMigrated(count: 5), .drill(passed: false),
         ] + LogLockReason.allCases.map { .locked($0) } + UnprovenEvent.allCases.map { .unproven($0, run) }
@@ -48,7 +49,7 @@ import VaultFormat
         #expect(LogEvent.unproven(.rollbackReported, LogTests.run).code == 38)
         let known = Set(LogTests.events.map(\.code))
         let all: [UInt8] =
-            [1, 2, 3, 4, 5, 16, 17, 18, 19, 20] + Array(32...38) + [48, 64, 65, 66, 67, 80, 81, 82, 83, 84]
+            [1, 2, 3, 4, 5, 16, 17, 18, 19, 20, 21] + Array(32...38) + [48, 64, 65, 66, 67, 80, 81, 82, 83, 84]
             + Array(96...101) + [112, 114]
         #expect(known == Set(all))
         for code in (0...255).map(UInt8.init) where !known.contains(code) {

@@ -89,7 +89,8 @@ import VaultFormat
 
     @Test func bytesAreThoseOfTheDocument() throws {
         let sum = Array(0x80...0x9F) as [UInt8]
-        let bytes = little(UInt64(0x0102)) + little(UInt64(1) << 62 - 1) + sum + little(UInt64(0x0304)) + little(UInt64(5))
+        let bytes =
+            little(UInt64(0x0102)) + little(UInt64(1) << 62 - 1) + sum + little(UInt64(0x0304)) + little(UInt64(5))
         let root = try parse(bytes)
         #expect(root.count == 0x0102 && root.nextSequence == 1 << 62 - 1 && root.sum == sum.lend { Sum256($0) })
         #expect(root.transaction == 0x0304 && root.seals == 5)

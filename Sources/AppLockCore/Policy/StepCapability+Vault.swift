@@ -1,15 +1,32 @@
+public import DeviceOwner
 public import VaultCore
 public import VaultFormat
 
 extension [FallbackStep: StepCapability] {
-    /// What this version can ask for a vault in this state, without asking anybody or anything.
-    public init(_ status: Vault.Status) {
-        let isMissing = StepCapability.missing(why: "not built into this version")
-        self = [.biometrics: isMissing, .devicePasscode: isMissing, .openCompartment: isMissing]
+    /// What can be asked for a vault in this state.
+    /// - Parameter owner: What the machine was found to be able to; what is not named was not looked at.
+    public init(_ status: Vault.Status, owner: [OwnerStep: OwnerCapability] = [:]) {
+        let isUnknown = StepCapability.missing(why: "nobody looked for it")
+        self = [
+            .biometrics: owner[.biometrics].map(Self.owner) ?? isUnknown,
+            .devicePasscode: owner[.devicePasscode].map(Self.owner) ?? isUnknown,
+            .openCompartment: .missing(why: "not built into this version"),
+        ]
         self[.recoveryPhrase] =
             status.slots.contains(.recoveryPhrase)
             ? .available(.keyBound) : .notEnrolled(why: "this vault has no recovery phrase")
         self[.appPasscode] = Self.passcode(status)
+    }
+
+    /// The system's yes in front of a key proves presence, whatever it looked at.
+    private static func owner(_ capability: OwnerCapability) -> StepCapability {
+        switch capability {
+        case .available: .available(.presence)
+        case .notEnrolled(let why): .notEnrolled(why: why)
+        case .lockedOut(let why): .lockedOut(why: why)
+        case .busy(let why): .busy(why: why)
+        case .missing(let why): .missing(why: why)
+        }
     }
 
     private static func passcode(_ status: Vault.Status) -> StepCapability {

@@ -24,7 +24,8 @@ extension BetterAuthClient {
     /// - Returns: The response, whose signature was verified.
     /// - Throws: ``IdentityError``; `noSession`, `refused`, `invalidReply`, `unknownServerKey`, `invalidData`.
     package func request<Answer: ApplicationBody>(
-        _ path: String, at target: ServerAddress? = nil, _ body: some ApplicationBody, answer: Answer.Type = Answer.self,
+        _ path: String, at target: ServerAddress? = nil, _ body: some ApplicationBody,
+        answer: Answer.Type = Answer.self,
         trust other: ResponseTrust? = nil
     ) async throws(IdentityError) -> Answer {
         let target = target ?? server

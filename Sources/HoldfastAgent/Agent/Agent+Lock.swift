@@ -8,7 +8,7 @@ internal import VaultFormat
 extension Agent {
     /// Unlocks take turns: the ledger lets one in at a time anyway, and each needs the memory of a key derivation.
     func wait(_ unlock: WaitingUnlock, _ connection: Connection) {
-        guard endsAt == nil else { return fail(connection, .locked) }
+        guard endsAt == nil, !isSleeping else { return fail(connection, .locked) }
         guard waitingUnlocks.count < AgentSettings.waitingUnlocks else {
             return fail(connection, VaultError(.busy, "too many unlocks are waiting; try again"))
         }
@@ -21,8 +21,7 @@ extension Agent {
         let next = waitingUnlocks.removeFirst()
         let prompt = lock.beginUnlock(clock.now())
         runningUnlock = RunningUnlock(
-            connection: next.connection, prompt: prompt, limits: next.limits,
-            method: next.factor == .passcode ? .passcode : .recoveryPhrase)
+            connection: next.connection, prompt: prompt, limits: next.limits, method: next.key.method)
         let (vault, completions) = (vault, completions)
         let isTaken = unlocking.submit { completions.post(.unlock(Agent.unlock(vault, next))) }
         if !isTaken { finishUnlock(.failure(VaultError(.busy, "no thread can be had; try again"))) }
@@ -30,8 +29,17 @@ extension Agent {
 
     private static func unlock(_ vault: Vault, _ next: WaitingUnlock) -> Result<Void, VaultError> {
         Result { () throws(VaultError) in
-            let secret = try next.body.secret(next.secret)
-            switch next.factor {
+            let factor: Request.Factor
+            let secret: SecretBytes
+            switch next.key {
+            case .release(let box):
+                guard let release = box.take() else { throw .locked }
+                return try vault.unlock(release)
+            case .secret(let named, let body, let range):
+                factor = named
+                secret = try body.secret(range)
+            }
+            switch factor {
             case .passcode: try vault.unlock(passcode: secret, spending: vault.burnAttempt())
             case .recoveryPhrase:
                 let phrase: RecoveryPhrase
@@ -49,6 +57,7 @@ extension Agent {
         let connection = connections[unlock.connection]
         switch result {
         case .success:
+            if unlock.method == .passcode { noteEnrolment() }
             let limits = unlock.limits.bounded(by: vault.authenticatedPolicy?.lockTiming)
             let reason = lock.endUnlock(unlock.prompt, by: unlock.method, opened: limits, clock.now())
             if let reason = reason ?? (endsAt == nil ? nil : .ended) { dropKeys(because: reason) }
@@ -70,6 +79,7 @@ extension Agent {
         connection.stage = .working
         lockers.append(connection.number)
         cancelUnlocks()
+        cancelConfirming()
         lock.lock(clock.now())
         dropKeys(because: .requested)
     }
@@ -117,6 +127,7 @@ extension Agent {
                 send(.done, to: connection)
             }
         }
+        allowSleep()
         startUnlock()
     }
 }

@@ -1,5 +1,6 @@
 internal import AgentMessages
 internal import AppLockCore
+internal import DeviceOwner
 internal import SecretMemory
 internal import VaultCore
 internal import VaultFormat
@@ -17,6 +18,7 @@ extension Agent {
         if case .taking(let writer) = connection.stage {
             return take(request, body, for: writer, connection)
         }
+        if case .confirming = connection.stage { return answer(request, body, connection) }
         switch request {
         case .hello:
             send(.welcome(version: Frame.version, process: processID, program: settings.program), to: connection)
@@ -25,7 +27,7 @@ extension Agent {
         case .unlock(let factor, let idle, let timeout, let secret):
             wait(
                 WaitingUnlock(
-                    connection: connection.number, factor: factor, body: body, secret: secret,
+                    connection: connection.number, key: .secret(factor, body, secret),
                     limits: settings.limits(idle: idle, timeout: timeout)), connection)
         case .lock: lock(for: connection)
         case .shutDown:
@@ -49,6 +51,10 @@ extension Agent {
             beginChange(change, countdown: countdown, body, secret, connection)
         case .confirmChange, .finishChange, .cancelChange, .pendingChange:
             goOn(withChange: request, body, connection)
+        case .confirm(let step, let idle, let timeout):
+            confirm(OwnerStep(step), settings.limits(idle: idle, timeout: timeout), connection)
+        case .owner: send(.owner(ownerStatus), to: connection)
+        case .answer, .cancel: fail(connection, VaultError(.agentProtocol, "nobody is being confirmed"))
         case .data, .end: fail(connection, VaultError(.agentProtocol, "no value is being stored"))
         }
     }
@@ -99,7 +105,7 @@ extension Agent {
     /// Goes on with what a client takes, now that it has taken all so far.
     func goOn(_ connection: Connection) {
         switch connection.stage {
-        case .resting, .working, .taking: break
+        case .resting, .working, .taking, .confirming: break
         case .giving(let reader, let done): begin(connection) { _ in try Work.give(reader, done) }
         case .listing(let entries, let start):
             let batch = Work.batch(entries, from: start)
@@ -116,6 +122,9 @@ extension Agent {
     func take(_ completion: Completion) {
         switch completion {
         case .unlock(let result): finishUnlock(result)
+        case .confirmed(let result): finishConfirming(result)
+        case .say(let number, let reply):
+            if let connection = connections[number], case .confirming = connection.stage { send(reply, to: connection) }
         case .lock:
             isDroppingKeys = false
             if isHomeGone { end() }

@@ -1,6 +1,7 @@
 internal import AgentMessages
 internal import AppLockCore
 internal import Cryptography
+internal import DeviceOwner
 internal import SecretMemory
 package import VaultCore
 internal import VaultFormat
@@ -34,6 +35,13 @@ package final class Agent {
     let work = Lane(threads: 4, queue: AgentSettings.connections)
     let unlocking = Lane(threads: 1, queue: 1)
     let locking = Lane(threads: 1, queue: 1)
+    /// Asking the system for its owner, who takes his time.
+    let asking = Lane(threads: 1, queue: 8)
+    var confirming: Confirming?
+    /// Tells of lock, sleep and lid.
+    let watch: SessionWatch?
+    /// The machine waits for us before it sleeps, or sleeps.
+    var isSleeping = false
 
     var waitingUnlocks: [WaitingUnlock] = []
     var runningUnlock: RunningUnlock?
@@ -55,10 +63,22 @@ package final class Agent {
     /// An unlock whose turn has not come.
     struct WaitingUnlock {
         let connection: UInt64
-        let factor: Request.Factor
-        let body: Body
-        let secret: Range<Int>
+        let key: Key
         let limits: AgentLock.Limits
+
+        /// What it is opened with.
+        enum Key {
+            case secret(Request.Factor, Body, Range<Int>)
+            case release(ReleaseBox)
+
+            var method: UnlockMethod {
+                switch self {
+                case .secret(.passcode, _, _): .passcode
+                case .secret(.recoveryPhrase, _, _): .recoveryPhrase
+                case .release(let release): release.step.method
+                }
+            }
+        }
     }
 
     /// The one that a thread checks.
@@ -84,6 +104,8 @@ package final class Agent {
         if try folder.holds(socketName) { folder.remove(socketName) }
         listener = try LocalSocket.listen(in: folder, name: socketName)
         lock = AgentLock(limits: settings.limits(idle: nil, timeout: nil))
+        watch = settings.watch.map { SessionWatch($0) }
+        vault.loadKeptOwner()
     }
 
     deinit {
@@ -109,6 +131,7 @@ package final class Agent {
             for signal in signals.drain() where signal != SIGALRM { end() }
             clock.drain()
             if let reason = lock.checkTime(clock.now()) { dropKeys(because: reason) }
+            for event in watch?.takeEvents() ?? [] { hear(event) }
             for completion in completions.takeAll() { take(completion) }
             serve()
             accept()
@@ -128,7 +151,8 @@ package final class Agent {
 
     /// Whether nothing is being done for anybody.
     private var isQuiet: Bool {
-        runningUnlock == nil && !isDroppingKeys && dropReason == nil && work.isIdle && lockers.isEmpty
+        runningUnlock == nil && confirming == nil && !isDroppingKeys && dropReason == nil && work.isIdle
+            && lockers.isEmpty
     }
 
     private func arm() {
@@ -145,6 +169,7 @@ package final class Agent {
         listener = -1
         folder.remove(socketName)
         cancelUnlocks()
+        cancelConfirming()
         lock.lock(clock.now())
         dropKeys(because: .ended)
     }
@@ -157,6 +182,9 @@ extension Agent {
             waiting.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
         }
         if listener >= 0 { waiting.append(pollfd(fd: listener, events: Int16(POLLIN), revents: 0)) }
+        for bus in watch?.descriptors ?? [] {
+            waiting.append(pollfd(fd: bus.descriptor, events: bus.events, revents: 0))
+        }
         var deadline = endsAt
         for connection in connections.values {
             var events = connection.isReading ? POLLIN : 0
@@ -214,6 +242,7 @@ extension Agent {
 
     func drop(_ connection: Connection) {
         connections[connection.number] = nil
+        cancelConfirming(connection.number)
         waitingUnlocks.removeAll { $0.connection == connection.number }
         lockers.removeAll { $0 == connection.number }
         leaveChange(of: connection)

@@ -101,6 +101,14 @@ struct AgentLock {
         _ = run(.forceLock, now)
     }
 
+    /// The session or the machine did something that locks. Its end follows at once: a session that is locked for somebody
+    /// at the screen must not keep out its owner who unlocks from elsewhere, and the end of it may never be told.
+    mutating func notice(_ event: LockEvent, _ end: LockEvent?, _ now: BootInstant) {
+        _ = run(event, now)
+        if let end { _ = run(end, now) }
+        lock(now)
+    }
+
     /// The time has come, or may have.
     mutating func checkTime(_ now: BootInstant) -> LogLockReason? {
         guard isUnlocked else { return nil }

@@ -1,3 +1,4 @@
+package import DeviceOwner
 package import VaultCore
 
 /// What an agent is told when it is started.
@@ -14,6 +15,10 @@ package struct AgentSettings: Sendable {
     package var program: String
     /// Costs and clock of the vault.
     package var vault: VaultSettings
+    /// How the owner is confirmed.
+    package var authenticator = OwnerAuthenticator.standard
+    /// Where lock, sleep and lid are told; nil where nobody listens.
+    package var watch: SessionWatch.Places?
     /// Milliseconds that a message may take from its first byte to its last.
     package var messagePatience: UInt64 = 10_000
 

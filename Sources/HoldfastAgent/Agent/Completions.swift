@@ -26,6 +26,10 @@ final class Completions: Sendable {
 enum Completion: Sendable {
     /// An attempt to open the vault.
     case unlock(Result<Void, VaultError>)
+    /// The system was asked for its owner.
+    case confirmed(Result<ReleaseBox, VaultError>)
+    /// Something to tell the client with this number.
+    case say(UInt64, Reply)
     /// The keys are gone, but for those of an attempt that runs.
     case lock
     /// Work for the client with this number.

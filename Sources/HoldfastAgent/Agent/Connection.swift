@@ -40,6 +40,8 @@ final class Connection {
         case giving(ValueReader, UInt64)
         /// It gives a value.
         case taking(ValueWriter)
+        /// The owner is being confirmed for it.
+        case confirming
         /// It takes a list; so many of these have gone.
         case listing([RecordEntry], Int)
     }
@@ -61,7 +63,7 @@ final class Connection {
     /// Whether a value or a list is under way, which a lock ends.
     var isStreaming: Bool {
         switch stage {
-        case .resting, .working: false
+        case .resting, .working, .confirming: false
         case .giving, .taking, .listing: true
         }
     }
@@ -69,7 +71,7 @@ final class Connection {
     /// Whether more is to be sent that nobody waits for.
     var isContinuing: Bool {
         switch stage {
-        case .resting, .working, .taking: false
+        case .resting, .working, .taking, .confirming: false
         case .giving, .listing: true
         }
     }
@@ -80,7 +82,7 @@ final class Connection {
     var isReading: Bool {
         guard !isEnding, output.isEmpty else { return false }
         switch stage {
-        case .resting, .taking: return true
+        case .resting, .taking, .confirming: return true
         case .working, .giving, .listing: return false
         }
     }

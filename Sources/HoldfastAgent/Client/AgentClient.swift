@@ -71,6 +71,54 @@ package struct AgentClient: ~Copyable {
         return locksIn
     }
 
+    /// What a client shows and answers while the owner is being confirmed.
+    package struct Conversation {
+        /// What a sensor says.
+        package let show: (Guidance) -> Void
+        /// What is asked; nil to turn away.
+        package let ask: (Prompt) throws -> SecretBytes?
+
+        package init(show: @escaping (Guidance) -> Void, ask: @escaping (Prompt) throws -> SecretBytes?) {
+            self.show = show
+            self.ask = ask
+        }
+    }
+
+    /// Has the system confirm its owner, and opens the vault.
+    /// - Returns: As ``unlock(_:_:idle:timeout:)``.
+    /// - Throws: `passcodeNeeded`, `notConfirmed`, `cancelled`, `timedOut`, `ownerUnavailable` and its like.
+    package borrowing func confirm(
+        _ step: Request.OwnerStep, idle: UInt32? = nil, timeout: UInt32? = nil, _ conversation: Conversation
+    ) throws -> UInt64? {
+        LocalSocket.setPatience(socket, seconds: AgentClient.unlockPatience)
+        defer { LocalSocket.setPatience(socket, seconds: AgentClient.patience) }
+        try send(.confirm(step, idle: idle, timeout: timeout))
+        while true {
+            switch try receiveReply() {
+            case .guidance(let guidance): conversation.show(guidance)
+            case .prompt(let prompt):
+                let answer = try conversation.ask(prompt)
+                guard prompt.style.needsAnswer else { continue }
+                switch consume answer {
+                case .none: try send(.cancel)
+                case .some(let secret):
+                    try secret.withBytes { bytes throws(VaultError) in
+                        try send(.answer(secret: 0..<bytes.byteCount), payload: bytes)
+                    }
+                }
+            case .unlocked(let locksIn): return locksIn
+            default: throw VaultError.unexpected
+            }
+        }
+    }
+
+    /// What the agent knows of confirmations.
+    package borrowing func owner() throws(VaultError) -> OwnerStatus {
+        try send(.owner)
+        guard case .owner(let status) = try receiveReply() else { throw .unexpected }
+        return status
+    }
+
     /// Locks; the keys are gone when it returns.
     package borrowing func lock() throws(VaultError) { try expectDone(.lock) }
 

@@ -6,7 +6,8 @@ enum CommandTable {
         .lockPolicyExplain, .selfDestructEnable, .selfDestructDisable, .selfDestructCancel, .selfDestructStatus, .wipe,
         .receiptVerify, .identityCreate, .identityRecover, .identityDelete, .identityLink, .identityAcceptLink,
         .identityUnlink, .identityRotate, .identitySessionOpen, .identitySessionRefresh, .identitySessionClose,
-        .identityRequest, .identityChangeRecovery, .identityErase, .identityStatus, .identityDrill, .enrollTPM, .slots, .removeSlot, .tour, .completions, .help,
+        .identityRequest, .identityChangeRecovery, .identityErase, .identityStatus, .identityDrill, .enrollTPM,
+        .enrollFingerprint, .enrollDevice, .slots, .removeSlot, .doctor, .explain, .tour, .completions, .help,
     ]
 
     /// Commands for programs: understood and documented, but neither listed nor completed.

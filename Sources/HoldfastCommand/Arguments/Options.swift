@@ -16,6 +16,14 @@ enum Options {
     static let dryRun = Flag("dry-run", "Only tell what would be erased.")
     static let phrase = Flag("phrase", "Use the recovery phrase and ask for it on the terminal.")
 
+    static let passcode = Flag("passcode", "Ask for the passcode, whatever else the rules would take.")
+    static let keep = Flag("keep", "Keep the way in on the disk, so that it survives restarts.")
+    static let deep = Flag("deep", "Also make what is there work, and take it back.")
+    static let systemBus = TextOption(
+        "system-bus", "ADDRESS", help: "Look at the D-Bus at ADDRESS in place of the machine's own.")
+    static let pamFolder = TextOption(
+        "pam-folder", "DIR", .folder, help: "Look for PAM's rules in DIR in place of the system's folders.")
+
     static let shutDown = Flag("shut-down", "Also end the agent.")
     static let report = Flag("report", "Tell the program that started this one how it went.")
 
@@ -60,7 +68,8 @@ enum Options {
     static let plainHTTP = Flag(
         "plain-http", "Allow http to another machine: whoever listens learns who you are and when.")
     static let responseKey = TextOption(
-        "response-key", "KEY", help: "The key that signs the server's answers; remembered. Else its first one is trusted.")
+        "response-key", "KEY",
+        help: "The key that signs the server's answers; remembered. Else its first one is trusted.")
     static let newResponseKey = Flag(
         "new-response-key", "The server has changed its key: trust the one that it names now.")
     static let keyChain = TextOption(

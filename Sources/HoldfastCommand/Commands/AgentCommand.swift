@@ -1,5 +1,7 @@
+internal import DeviceOwner
 internal import Holdfast
 internal import HoldfastAgent
+internal import KeyStores
 
 extension Command {
     static let agent = Command(
@@ -10,10 +12,12 @@ extension Command {
         ],
         options: [Options.idle.option, Options.timeout.option, Options.home.option, Options.report.option],
         run: { arguments throws(CommandError) in
-            let settings = AgentSettings(
+            var settings = AgentSettings(
                 home: try HomeFolder.absolutePath(arguments), runtime: try HomeFolder.runtime(),
                 idle: arguments[Options.idle].map(UInt32.init), timeout: arguments[Options.timeout].map(UInt32.init),
                 program: Version.text)
+            settings.watch = .init()
+            settings.vault.ownerStores = { KeyStores(folder: $0 + "/shares") }
             try vaultCall { try AgentLaunch.run(settings, reporting: arguments[Options.report]) }
             return .done
         })

@@ -1,4 +1,6 @@
+internal import DeviceOwner
 internal import Holdfast
+internal import KeyStores
 
 extension Command {
     static let enrollTPM = Command(
@@ -21,10 +23,35 @@ extension Command {
         options: [Options.home.option, Options.json.option], run: listSlots)
 
     static let removeSlot = Command(
-        "slots", "remove", summary: "take the passcode out of the TPM",
-        details: ["The passcode opens the vault by itself from then on, on any machine."],
-        places: [Place(name: "SLOT", kind: .word(["tpm"]), help: "What is removed.")],
-        options: [Options.home.option, Options.passcodeDescriptor.option], run: removeFromHardware)
+        "slots", "remove", summary: "take the passcode out of the TPM, or fingers and account out of the rules",
+        details: [
+            "tpm: the passcode opens the vault by itself from then on, on any machine. fingerprint, device: the vault's rules "
+                + "do not take the owner's finger, or the account's password, any more."
+        ],
+        places: [Place(name: "SLOT", kind: .word(["tpm", "fingerprint", "device"]), help: "What is removed.")],
+        options: [Options.home.option, Options.passcodeDescriptor.option], run: removeSlotNamed)
+
+    static let enrollFingerprint = Command(
+        "enroll", "fingerprint", synonyms: ["finger", "biometrics"], summary: "let the owner's finger open the vault",
+        details: [
+            "The agent then asks the fingerprint sensor first, once the passcode was given to it and for three days. Half of "
+                + "the key is in the agent's memory only, the other half in the TPM, the session's keyring, or a file.",
+            "A finger proves presence and no more: it opens nothing after a restart, after five samples that did not match, "
+                + "or when fingers were added or removed since. holdfast explain tells what is asked at any moment.",
+            "With --keep the way in lies on the disk and survives restarts: a program of this user that talks to the TPM or "
+                + "the keyring then needs no finger. Only for what presence is enough for.",
+        ],
+        options: [Options.keep.option, Options.home.option, Options.passcodeDescriptor.option],
+        run: { arguments throws(CommandError) in try enrollOwner(.biometrics, arguments) })
+
+    static let enrollDevice = Command(
+        "enroll", "device", synonyms: ["account", "pam"], summary: "let the account's password open the vault",
+        details: [
+            "As enroll fingerprint, with the password of the user's account, by PAM's service \"holdfast\" "
+                + "(/etc/pam.d/holdfast)."
+        ],
+        options: [Options.keep.option, Options.home.option, Options.passcodeDescriptor.option],
+        run: { arguments throws(CommandError) in try enrollOwner(.devicePasscode, arguments) })
 }
 
 private func enroll(_ arguments: Arguments) throws(CommandError) -> ExitCode {
@@ -41,6 +68,116 @@ private func enroll(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let limit = try vaultCall { try vault.status() }.policy.attemptLimit
     Output.remark("the TPM counts from now on: after \(limit) wrong passcodes only the recovery phrase opens the vault")
     return .done
+}
+
+/// Puts a step of the owner into the rules. What it needs must be there now: a rule that nothing can follow is a surprise.
+private func enrollOwner(_ step: OwnerStep, _ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let input = SecretInput(arguments)
+    try input.requirePasscodeSource()
+    let vault = try Unlocking.find(arguments)
+    if let why = OwnerAuthenticator.standard.capability(of: step).why {
+        throw .failure("ownerUnavailable", "\(why); holdfast doctor tells what to do. Nothing was changed")
+    }
+    let passcode = try input.passcode()
+    let keeps = arguments[Options.keep]
+    try changeRules(passcode, vault) { policy throws(VaultError) in
+        if step == .biometrics { policy.usesBiometrics = true }
+        defer { if keeps { policy.fallback = policy.fallback.withoutHours(step.fallback) } }
+        guard policy.fallback[step.fallback] == nil else { return }
+        guard policy.fallback == .strict else {
+            throw VaultError(
+                .invalidPolicy,
+                "the vault has a fallback policy of its own that does not name \(step.fallback.name); add the step with "
+                    + "holdfast lock-policy set fallback")
+        }
+        policy.fallback = .convenient
+    }
+    guard keeps else {
+        Output.remark("the rules take it from now on; unlock once with the passcode, and then for three days")
+        return .done
+    }
+    try keep(step, passcode, vault)
+    Output.remark("kept on the disk: it proves presence only, and survives restarts until slots remove")
+    return .done
+}
+
+private func keep(_ step: OwnerStep, _ passcode: borrowing SecretBytes, _ vault: Vault) throws(CommandError) {
+    let enrolment = step == .biometrics ? OwnerAuthenticator.standard.enrolment(of: step) : nil
+    try PassingNote.show("Keeping the owner's way in ...") { () throws(CommandError) in
+        try vaultCall {
+            var settings = VaultSettings.standard
+            settings.ownerStores = { KeyStores(folder: $0 + "/shares") }
+            let keeping = try Vault(at: vault.status().path, settings: settings)
+            try keeping.keepOwner(passcode: passcode, spending: keeping.burnAttempt(), enrolment: enrolment)
+        }
+    }
+}
+
+private func dropKept(_ passcode: borrowing SecretBytes, _ vault: Vault) throws(CommandError) {
+    guard vault.keepsOwner else { return }
+    try vaultCall {
+        var settings = VaultSettings.standard
+        settings.ownerStores = { KeyStores(folder: $0 + "/shares") }
+        let keeping = try Vault(at: vault.status().path, settings: settings)
+        try keeping.dropKeptOwner(passcode: passcode, spending: keeping.burnAttempt())
+    }
+}
+
+private func changeRules(
+    _ passcode: borrowing SecretBytes, _ vault: Vault,
+    _ change: @Sendable (inout VaultPolicy) throws(VaultError) -> Void
+) throws(CommandError) {
+    try PassingNote.show("Changing the rules ...") { () throws(CommandError) in
+        _ = try vaultCall { try vault.changePolicy(passcode: passcode, spending: vault.burnAttempt(), change) }
+    }
+}
+
+private func removeSlotNamed(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let step: OwnerStep
+    switch arguments[place: 0] {
+    case "fingerprint": step = .biometrics
+    case "device": step = .devicePasscode
+    default: return try removeFromHardware(arguments)
+    }
+    let input = SecretInput(arguments)
+    try input.requirePasscodeSource()
+    let vault = try Unlocking.find(arguments)
+    guard try vaultCall({ try vault.status() }).policy.asks(for: step) else {
+        throw .failure("notEnrolled", "the vault's rules do not take it; nothing was changed")
+    }
+    let passcode = try input.passcode()
+    try changeRules(passcode, vault) { policy throws(VaultError) in
+        if step == .biometrics { policy.usesBiometrics = false }
+        // The switch is enough for fingers; a step with nothing behind it would only be a riddle.
+        if step == .devicePasscode || policy.fallback == .convenient && !policy.asks(for: .devicePasscode) {
+            do throws(FallbackPolicyError) { policy.fallback = try policy.fallback.without(step.fallback) } catch {
+                throw VaultError(.invalidPolicy, "\(error); nothing was changed")
+            }
+        }
+    }
+    try dropKept(passcode, vault)
+    Output.remark("the rules do not take it any more")
+    return .done
+}
+
+extension FallbackPolicy {
+    /// The same without an end of its time for a step.
+    fileprivate func withoutHours(_ step: FallbackStep) -> FallbackPolicy {
+        let rules = rules.map { rule in
+            rule.step == step ? Rule(rule.step, assurance: rule.assurance, when: rule.conditions) : rule
+        }
+        return (try? FallbackPolicy(rules)) ?? self
+    }
+
+    /// The same without a step. The first one that is left needs no reason.
+    fileprivate func without(_ step: FallbackStep) throws(FallbackPolicyError) -> FallbackPolicy {
+        let left = rules.filter { $0.step != step }
+        return try FallbackPolicy(
+            left.enumerated().map { index, rule in
+                index > 0
+                    ? rule : Rule(rule.step, assurance: rule.assurance, when: [], withinHours: rule.withinHours)
+            })
+    }
 }
 
 private func removeFromHardware(_ arguments: Arguments) throws(CommandError) -> ExitCode {
@@ -75,7 +212,11 @@ private func listSlots(_ arguments: Arguments) throws(CommandError) -> ExitCode 
 
 extension SlotKind {
     fileprivate func proof(_ status: Vault.Status) -> String {
-        self == .passcode && status.hasHardwareShare ? "hardwareLimited" : "keyBound"
+        switch self {
+        case .passcode where status.hasHardwareShare: "hardwareLimited"
+        case .deviceOwner: "presence"
+        default: "keyBound"
+        }
     }
 
     fileprivate func json(_ status: Vault.Status) -> JSON {

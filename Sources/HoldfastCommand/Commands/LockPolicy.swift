@@ -30,11 +30,13 @@ private func showPolicy(_ arguments: Arguments) throws(CommandError) -> ExitCode
     return .done
 }
 
-private func explainPolicy(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+func explainPolicy(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let vault = try Unlocking.find(arguments)
-    let report = PolicyReport(status: try vaultCall { try vault.status() })
-    let policy = report.status.policy
-    let decision = FallbackDecision(FallbackFacts(policy: policy, capabilities: report.capabilities))
+    let status = try vaultCall { try vault.status() }
+    let policy = status.policy
+    let facts = OwnerFacts(arguments, for: policy)
+    let report = PolicyReport(status: status, owner: facts.capabilities)
+    let decision = facts.decision(status)
     let sentences = decision.explanation(under: policy.fallback)
     if arguments[Options.json] {
         try Output.write(decision.json(sentences, report))

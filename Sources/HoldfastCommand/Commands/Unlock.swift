@@ -8,11 +8,14 @@ extension Command {
         details: [
             "Asks for the passcode and gives it to the vault's agent, which is started where none runs. While the agent is "
                 + "unlocked, put, get, list, rm and status use it and ask for nothing; they never start it.",
+            "Where the vault's rules take the owner's finger or the account's password (holdfast enroll), these are asked for "
+                + "first, once the passcode was given to this agent and for three days; --passcode asks for the passcode.",
             "It locks when nobody used it for 15 minutes, 12 hours after it was unlocked, with holdfast lock, and when "
                 + "the passcode or the rules of the vault are changed. A time in the vault's own rules is the longest "
                 + "that --idle can ask for.",
         ],
-        options: [Options.idle.option, Options.timeout.option, Options.json.option] + Options.unlocking,
+        options: [Options.idle.option, Options.timeout.option, Options.passcode.option, Options.json.option]
+            + Options.unlocking,
         run: unlockVault)
 }
 
@@ -21,19 +24,29 @@ private func unlockVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
     guard !Unlocking.usesPhrase(arguments) || arguments[Options.passcodeDescriptor] == nil else {
         throw .usage("either the passcode or the recovery phrase opens the vault; give one of them")
     }
-    if Unlocking.usesPhrase(arguments) { try input.requirePhraseSource() } else { try input.requirePasscodeSource() }
+    if Unlocking.usesPhrase(arguments) { try input.requirePhraseSource() }
     let vault = try Unlocking.find(arguments)
     let locksIn: UInt64?
+    if !Unlocking.usesPhrase(arguments), arguments[Options.passcodeDescriptor] == nil, !arguments[Options.passcode],
+        case .opened(let locksIn) = try OwnerUnlock.run(arguments, vault)
+    {
+        return try tell(locksIn, arguments)
+    }
     if Unlocking.usesPhrase(arguments) {
         let phrase = try input.phrase()
         locksIn = try phrase.withText { text throws(CommandError) in
             try unlock(arguments, .recoveryPhrase, text)
         }
     } else {
+        try input.requirePasscodeSource()
         try Unlocking.refuseEarly(vault)
         let passcode = try input.passcode()
         locksIn = try passcode.withBytes { bytes throws(CommandError) in try unlock(arguments, .passcode, bytes) }
     }
+    return try tell(locksIn, arguments)
+}
+
+private func tell(_ locksIn: UInt64?, _ arguments: Arguments) throws(CommandError) -> ExitCode {
     if arguments[Options.json] {
         try Output.write(
             .object([

@@ -58,7 +58,8 @@ struct IdentityAccess {
         var trust = ResponseTrust.firstUse
         if let chain, responseKey == nil {
             let service = try IdentityAccess.address(chain.service, allowsPlain: true)
-            trust = .source(EndorsedServerKeys(trusting: chain.identity, from: HTTPKeyService(at: service, over: transport)))
+            trust = .source(
+                EndorsedServerKeys(trusting: chain.identity, from: HTTPKeyService(at: service, over: transport)))
         }
         let notices = notices
         let client = BetterAuthClient(
@@ -116,7 +117,8 @@ struct IdentityAccess {
         case .settledOneOf(let effects):
             let words = effects.map(\.words).joined(separator: ", or only: ")
             Output.note("done now, from an earlier command, and it cannot be told which: \(words)")
-        case .abandoned(let effect): Output.note("the server did not want this, and it will not happen: \(effect.words)")
+        case .abandoned(let effect):
+            Output.note("the server did not want this, and it will not happen: \(effect.words)")
         case .confirmed: break
         }
     }

@@ -53,7 +53,11 @@ enum IdentityWords {
         }
         if let due = credentials.drills.due {
             let isDue = credentials.drills.isDue(WallClock.now)
-            facts.append(("Recovery drill:", isDue ? "due (holdfast identity drill)" : "due " + Format.localTime(milliseconds: due.milliseconds)))
+            facts.append(
+                (
+                    "Recovery drill:",
+                    isDue ? "due (holdfast identity drill)" : "due " + Format.localTime(milliseconds: due.milliseconds)
+                ))
         }
         return facts
     }

@@ -1,12 +1,14 @@
+internal import DeviceOwner
 internal import Holdfast
 
 /// A vault's rules and what there is to say about them, as text and as JSON.
 struct PolicyReport {
     let status: Vault.Status
+    var owner: [OwnerStep: OwnerCapability] = [:]
 
     private var policy: VaultPolicy { status.policy }
     var issues: [PolicyIssue] { PolicyLinter(status).issues(policy) }
-    var capabilities: [FallbackStep: StepCapability] { [FallbackStep: StepCapability](status) }
+    var capabilities: [FallbackStep: StepCapability] { [FallbackStep: StepCapability](status, owner: owner) }
 
     /// How strongly what the vault stores is protected: as the passcode's slot. The phrase's is key-bound.
     var storageAssurance: Assurance { status.passcodeAssurance ?? .keyBound }

@@ -1,4 +1,5 @@
 internal import Holdfast
+internal import KeyStores
 
 /// Takes the steps in order, and holds what they hand on to each other. Lives in one task.
 final class Tour {
@@ -11,6 +12,9 @@ final class Tour {
     var doomed: ScratchVault?
     /// The agent's process while its chapter runs.
     var agent: TourAgent?
+    /// A TPM while its chapter runs, and a share in it.
+    var chip: TourChip?
+    var share: HardwareObject?
     /// What opens the vault now. No secret: it is printed, and gone with the scratch folder.
     var passcode = Samples.firstPasscode
     /// What a step wants to show below its line.

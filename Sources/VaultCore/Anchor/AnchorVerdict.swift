@@ -15,8 +15,14 @@ package enum AnchorVerdict: Sendable, Hashable {
     package init(isAnchored: Bool, held: AnchoredState?, present: AnchoredState) {
         switch (isAnchored, held) {
         case (false, nil): self = .current
-        case (false, .some): self = .rolledBack("a copy from before it was anchored")
-        case (true, nil): self = .rolledBack("its key store holds nothing for it")
+        case (false, let held?):
+            // A change that was cut off between the two: the store went ahead, or the header came back from it.
+            let isNext =
+                present.generation != held.generation && present.generation + 1 >= held.generation
+                && present.attempts >= held.attempts
+            self = isNext ? .current : .rolledBack("a copy from before it was anchored")
+        case (true, nil):
+            self = .rolledBack("its key store holds nothing for it, as on another machine or after it was cleared")
         case (true, let held?):
             if present.generation < held.generation {
                 self = .rolledBack("an older header")

@@ -35,7 +35,14 @@ extension Vault {
             return
         }
         let present = AnchoredState(generation: header.generation, attempts: ledger)
-        let held = try keyStore { () throws(KeyStoreError) in try anchor.state(of: header.vault) }
+        let held: AnchoredState?
+        do throws(VaultError) {
+            held = try keyStore { () throws(KeyStoreError) in try anchor.state(of: header.vault) }
+        } catch {
+            // A chip that does not answer keeps nobody out who has never used it.
+            guard isAnchored else { return }
+            throw error
+        }
         if case .rolledBack(let what) = AnchorVerdict(isAnchored: isAnchored, held: held, present: present) {
             throw .rollback(what)
         }
@@ -76,15 +83,10 @@ extension Vault {
                 note(Success(event, after: attempt.budgetBefore), keys)
             }
         }
+        try noteShares(of: old, and: header.passcodeSlot)
         try attempt.header.replace(header, authenticate: authenticate)
         try? updateAnchor(attempt.header.header, ledger: attempt.ledgerSequence)
-        if old?.salt != header.passcodeSlot?.salt { destroyShare(of: old) }
-    }
-
-    /// A share that no slot needs any more. Left behind it opens nothing: the slot that it was for is gone.
-    func destroyShare(of slot: Slot?) {
-        guard let slot, slot.flags.contains(.hardwareShare) else { return }
-        try? settings.tier?.destroy(HardwareObject(name: slot.hardwareName, data: slot.kindData))
+        sweepShares(attempt.header.header)
     }
 }
 

@@ -33,6 +33,8 @@ struct HomeTarget: Sendable {
         HomeTarget(
             "open-keys", "keys of the open compartment",
             .overwrite([OpenFiles.key, OpenFiles.damagedKey, OpenFiles.publicKey])),
+        HomeTarget("owner-shares", "shares of the owner's way in", .folder("shares")),
+        HomeTarget("hardware-pending", "a note of shares in hardware", .remove([PendingShares.name])),
         HomeTarget("log-state", "the key of the security log", .overwrite([LogStateFile.name])),
         HomeTarget(
             "records", "records",

@@ -58,7 +58,7 @@ final class TestAgent {
     /// - Parameter patience: Milliseconds that a message may take.
     init(
         _ scratch: Scratch, home: String? = nil, runtime: String? = nil, inHome: Bool = false, idle: UInt32? = nil,
-        timeout: UInt32? = nil, patience: UInt64 = 600_000
+        timeout: UInt32? = nil, patience: UInt64 = 600_000, parts: [String: String] = [:]
     ) throws {
         self.scratch = scratch
         self.home = home ?? scratch.home
@@ -69,6 +69,7 @@ final class TestAgent {
         process.arguments = [
             self.home, self.runtime ?? "-", idle.map { "\($0)" } ?? "-", timeout.map { "\($0)" } ?? "-", "\(patience)",
         ]
+        process.environment = ProcessInfo.processInfo.environment.merging(parts) { $1 }
         process.standardInput = input
         process.standardOutput = output
         try process.run()

@@ -23,13 +23,18 @@ private func drill(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     guard let account = credentials.account else { throw CommandError(IdentityWords.noAccount) }
     guard !account.recoveryHashes.isEmpty else {
         throw .failure(
-            "noPhrase", "this device was linked and has never seen the recovery phrase; drill on the device that made it")
+            "noPhrase",
+            "this device was linked and has never seen the recovery phrase; drill on the device that made it")
     }
     // Each time another three words, and the whole phrase where none were kept.
     let spots = credentials.drills.spots
     let spot = spots.isEmpty || arguments[Options.full] ? nil : spots[Int(credentials.drills.passes) % spots.count]
     let isPassed: Bool
-    if let spot { isPassed = try spotCheck(spot, input) } else { isPassed = try fullCheck(account, input, access.vault) }
+    if let spot {
+        isPassed = try spotCheck(spot, input)
+    } else {
+        isPassed = try fullCheck(account, input, access.vault)
+    }
     credentials.drills.note(passed: isPassed, WallClock.now)
     let record = try identityCall { try credentials.encoded() }
     try identityCall { try access.store.save(record) }

@@ -17,6 +17,12 @@ package struct TPMAttemptTier: AttemptTier {
     package func makeShare(
         authorisation: borrowing SecretBytes, limit: Int
     ) throws(KeyStoreError) -> HardwareShare {
+        try makeShare(authorisation: authorisation, limit: limit) { _ in }
+    }
+
+    package func makeShare(
+        authorisation: borrowing SecretBytes, limit: Int, note: (HardwareObject) throws(KeyStoreError) -> Void
+    ) throws(KeyStoreError) -> HardwareShare {
         try keyStoreErrors {
             let chip = try TPMConnection(location)
             let parent = try chip.primary()
@@ -24,7 +30,17 @@ package struct TPMAttemptTier: AttemptTier {
             let writer = try P256PrivateKey.generate()  // wiped at the end of this function: nobody writes again
             let verifier = try chip.loadVerifier(writer.publicKey)
             let policy = try TPMConnection.PinIndexPolicy(writer: chip.objectName(verifier.number))
-            let index = try chip.definePinIndex(authorisation: authorisation, policy: policy.either, session: session)
+            let parentName = try chip.objectName(parent.number)
+            let index = try chip.definePinIndex(
+                authorisation: authorisation, policy: policy.either, session: session
+            ) { handle throws(KeyStoreError) in
+                // Its name can be told before it exists, and nobody else's index will ever have it.
+                let data = TPMShareData(
+                    handle: handle, parent: parentName, writePolicy: policy.write.bytes,
+                    blob: TPMConnection.Blob(privatePart: [], publicPart: []))
+                let name = PinIndex.name(handle, policy: policy.either, isWritten: true)
+                try note(HardwareObject(name: name, data: data.encoded))
+            }
             do {
                 try chip.writePinIndex(
                     index.object, limit: UInt32(limit), writer: writer, loaded: verifier, policy: policy,
@@ -36,7 +52,7 @@ package struct TPMAttemptTier: AttemptTier {
                 let share = try SecureRandom.secret(32)
                 let blob = try chip.seal(share, under: parent, policy: secret, session: session)
                 let data = TPMShareData(
-                    handle: index.handle, parent: try chip.objectName(parent.number), writePolicy: policy.write.bytes,
+                    handle: index.handle, parent: parentName, writePolicy: policy.write.bytes,
                     blob: blob)
                 return HardwareShare(share: share, object: HardwareObject(name: name, data: data.encoded))
             } catch {
@@ -78,7 +94,13 @@ package struct TPMAttemptTier: AttemptTier {
         try keyStoreErrors {
             let data = try TPMShareData(parsing: object.data)
             let chip = try TPMConnection(location)
-            guard let index = try chip.find(PinIndex(handle: data.handle, name: object.name)) else { return }
+            // One whose maker was killed before he wrote it has another name, and opens nothing either.
+            let policy = TPMConnection.PinIndexPolicy(write: TPMPolicyDigest(known: data.writePolicy)).either
+            let unwritten = PinIndex.name(data.handle, policy: policy, isWritten: false)
+            guard
+                let index = try chip.find(PinIndex(handle: data.handle, name: object.name))
+                    ?? chip.find(PinIndex(handle: data.handle, name: unwritten))
+            else { return }
             let session = try chip.session(.hmac, saltedTo: TPMConnection.none, isEncrypted: false)
             do throws(TPMFailure) {
                 try chip.undefine(index, session: session)

@@ -45,14 +45,8 @@ extension TPMConnection {
         _ share: borrowing SecretBytes, under parent: borrowing TPMHandle, policy: TPMPolicyDigest,
         session: borrowing TPMHandle
     ) throws -> Blob {
-        let template = Structure<TPM2B_PUBLIC>()
-        unsafe template.pointer.pointee.publicArea.type = UInt16(TPM2_ALG_KEYEDHASH)
-        unsafe template.pointer.pointee.publicArea.nameAlg = UInt16(TPM2_ALG_SHA256)
-        // No USERWITHAUTH: only the policy unseals. Outside the chip's lockout: the index counts.
-        unsafe template.pointer.pointee.publicArea.objectAttributes =
-            UInt32(TPMA_OBJECT_FIXEDTPM) | UInt32(TPMA_OBJECT_FIXEDPARENT) | UInt32(TPMA_OBJECT_NODA)
-            | UInt32(TPMA_OBJECT_ADMINWITHPOLICY)
-        unsafe template.pointer.pointee.publicArea.parameters.keyedHashDetail.scheme.scheme = UInt16(TPM2_ALG_NULL)
+        // No USERWITHAUTH: only the policy unseals.
+        let template = TPMConnection.sealedTemplate(UInt32(TPMA_OBJECT_ADMINWITHPOLICY))
         _ = unsafe template.pointer.member(\.publicArea.authPolicy).store(policy.bytes)
         var sensitive = try SecretStructure<TPM2B_SENSITIVE_CREATE>()
         unsafe sensitive.withPointer { pointer in
@@ -60,6 +54,32 @@ extension TPMConnection {
             _ = share.withBytes { unsafe data.store($0) }
         }
         return try create(sensitive: &sensitive, template, under: parent, session: session)
+    }
+
+    /// Seals a share that an authorisation of 256 bits gives out.
+    func seal(
+        _ share: borrowing SecretBytes, under parent: borrowing TPMHandle, authorisation: borrowing SecretBytes,
+        session: borrowing TPMHandle
+    ) throws -> Blob {
+        let template = TPMConnection.sealedTemplate(UInt32(TPMA_OBJECT_USERWITHAUTH))
+        var sensitive = try SecretStructure<TPM2B_SENSITIVE_CREATE>()
+        unsafe sensitive.withPointer { pointer in
+            let (auth, data) = unsafe (pointer.member(\.sensitive.userAuth), pointer.member(\.sensitive.data))
+            _ = authorisation.withBytes { unsafe auth.store($0) }
+            _ = share.withBytes { unsafe data.store($0) }
+        }
+        return try create(sensitive: &sensitive, template, under: parent, session: session)
+    }
+
+    /// An object that holds bytes. Outside the chip's lockout: other programs cause that.
+    private static func sealedTemplate(_ more: UInt32) -> Structure<TPM2B_PUBLIC> {
+        let template = Structure<TPM2B_PUBLIC>()
+        unsafe template.pointer.pointee.publicArea.type = UInt16(TPM2_ALG_KEYEDHASH)
+        unsafe template.pointer.pointee.publicArea.nameAlg = UInt16(TPM2_ALG_SHA256)
+        unsafe template.pointer.pointee.publicArea.objectAttributes =
+            UInt32(TPMA_OBJECT_FIXEDTPM) | UInt32(TPMA_OBJECT_FIXEDPARENT) | UInt32(TPMA_OBJECT_NODA) | more
+        unsafe template.pointer.pointee.publicArea.parameters.keyedHashDetail.scheme.scheme = UInt16(TPM2_ALG_NULL)
+        return template
     }
 
     func create(

@@ -13,6 +13,18 @@ struct PinIndex {
     static let attributes: UInt32 =
         UInt32(TPM2_NT_PIN_FAIL) << 4 | UInt32(TPMA_NV_POLICYWRITE) | UInt32(TPMA_NV_POLICYREAD) | UInt32(TPMA_NV_NO_DA)
     static let written = UInt32(TPMA_NV_WRITTEN)
+    /// The name of an index that is defined as ours are: the digest of its public area (TPM 2.0 Library, part 1,
+    /// section 16).
+    static func name(_ handle: UInt32, policy: TPMPolicyDigest, isWritten: Bool) -> [UInt8] {
+        let sha256: [UInt8] = [0, 0x0b]
+        let attributes = isWritten ? PinIndex.attributes | PinIndex.written : PinIndex.attributes
+        return sha256
+            + TPMPolicyDigest.hash([
+                TPMPolicyDigest.bigEndian(handle), sha256, TPMPolicyDigest.bigEndian(attributes), [0, 32], policy.bytes,
+                [0, 8],
+            ])
+    }
+
     /// Indices that programs of the owner choose freely.
     static let range: ClosedRange<UInt32> = 0x0180_0000...0x01bf_ffff
 }
@@ -44,8 +56,10 @@ extension TPMConnection {
     }
 
     /// Defines an index under a free number, with the authorisation whose failures it will count.
+    /// - Parameter note: Told of the number before it is used.
     func definePinIndex(
-        authorisation: borrowing SecretBytes, policy: TPMPolicyDigest, session: borrowing TPMHandle
+        authorisation: borrowing SecretBytes, policy: TPMPolicyDigest, session: borrowing TPMHandle,
+        note: (UInt32) throws(KeyStoreError) -> Void
     ) throws -> (object: ESYS_TR, handle: UInt32) {
         let area = Structure<TPM2B_NV_PUBLIC>()
         unsafe area.pointer.pointee.nvPublic.nameAlg = UInt16(TPM2_ALG_SHA256)
@@ -59,6 +73,7 @@ extension TPMConnection {
             let random = try SecureRandom.bytes(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
             let handle = PinIndex.range.lowerBound + random % UInt32(PinIndex.range.count)
             unsafe area.pointer.pointee.nvPublic.nvIndex = handle
+            try note(handle)
             var object: ESYS_TR = 0
             do throws(TPMFailure) {
                 try unsafe auth.withPointer { auth throws(TPMFailure) in

@@ -119,7 +119,7 @@ package struct TPMLocation: Sendable, Hashable {
         return unsafe body(UnsafeRawPointer(data.member(\.data)))
     }
 
-    /// Random bytes of the chip, to be mixed with others.
+    /// The name by which the chip vouches for an object: its public area's digest.
     func objectName(_ object: ESYS_TR) throws(TPMFailure) -> [UInt8] {
         var name: UnsafeMutablePointer<TPM2B_NAME>?
         try tpm("get name") { unsafe Esys_TR_GetName(context, object, &name) }

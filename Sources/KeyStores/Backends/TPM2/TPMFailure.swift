@@ -18,6 +18,11 @@ struct TPMFailure: Error {
     private static let resourceManagers: [TSS2_RC] = [0xb_0000, 0xc_0000]
     private static let transportLayer: TSS2_RC = 0xa_0000
 
+    /// What reading an index says that is not ours: not written yet, of another size, with other rules.
+    var isAnothersIndex: Bool {
+        isWrongAuthorisation || isLimitReached || [0x146, 0x148, 0x149, 0x14a].contains(meaning)
+    }
+
     var isWrongAuthorisation: Bool { meaning == CTSS2_AUTH_FAIL || meaning == CTSS2_BAD_AUTH }
 
     /// The count of a PIN_FAIL index has reached its limit: TPM_RC_AUTH_UNAVAILABLE.

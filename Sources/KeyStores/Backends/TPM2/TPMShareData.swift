@@ -18,11 +18,7 @@ struct TPMShareData: Hashable {
     var encoded: [UInt8] {
         var bytes: [UInt8] = [TPMShareData.version]
         for shift in stride(from: 0, to: 32, by: 8) { bytes.append(UInt8(handle >> UInt32(shift) & 0xff)) }
-        for part in [parent, writePolicy, blob.privatePart, blob.publicPart] {
-            bytes += [UInt8(part.count & 0xff), UInt8(part.count >> 8)]
-            bytes += part
-        }
-        return bytes
+        return bytes + CountedParts.encode([parent, writePolicy, blob.privatePart, blob.publicPart])
     }
 
     /// - Throws: ``KeyStoreError`` (`damaged`).
@@ -30,17 +26,9 @@ struct TPMShareData: Hashable {
         let damaged = KeyStoreError(.damaged, "what the slot keeps of its TPM object is not what was written")
         guard bytes.count >= 5, bytes[0] == TPMShareData.version else { throw damaged }
         handle = bytes[1..<5].reversed().reduce(0) { $0 << 8 | UInt32($1) }
-        var parts: [[UInt8]] = []
-        var place = 5
-        for _ in 0..<4 {
-            guard place + 2 <= bytes.count else { throw damaged }
-            let count = Int(bytes[place]) | Int(bytes[place + 1]) << 8
-            place += 2
-            guard place + count <= bytes.count else { throw damaged }
-            parts.append(Array(bytes[place..<place + count]))
-            place += count
-        }
-        guard place == bytes.count, parts[1].count == 32, PinIndex.range.contains(handle) else { throw damaged }
+        guard let parts = CountedParts.parse(bytes, from: 5, count: 4), parts[1].count == 32,
+            PinIndex.range.contains(handle)
+        else { throw damaged }
         parent = parts[0]
         writePolicy = parts[1]
         blob = TPMConnection.Blob(privatePart: parts[2], publicPart: parts[3])

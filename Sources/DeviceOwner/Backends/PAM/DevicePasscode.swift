@@ -1,0 +1,70 @@
+internal import CPAM
+internal import SecretMemory
+
+#if canImport(Glibc)
+internal import Glibc
+#endif
+
+/// The passcode of the device's account, by PAM's service `holdfast`. Never counted: the system has its own rules.
+struct DevicePasscode: OwnerBackend {
+    let step = OwnerStep.devicePasscode
+    let hasEnrolment = false
+    private let service: String
+    private let folder: String?
+    private let user: String?
+
+    /// - Parameters:
+    ///   - service: The name of the service file.
+    ///   - folder: Where it lies; nil for the system's own folders, which only root writes.
+    ///   - user: Whose passcode; nil for the user of this process.
+    init(service: String = "holdfast", folder: String? = nil, user: String? = nil) {
+        self.service = service
+        self.folder = folder
+        self.user = user
+    }
+
+    private static let systemFolders = ["/etc/pam.d", "/usr/lib/pam.d", "/usr/share/pam.d"]
+
+    func enrolment() -> OwnerEnrolment? { nil }
+
+    func capability() -> OwnerCapability {
+        guard PAMLibrary.loaded != nil else { return .missing("libpam is not installed") }
+        guard userName != nil else { return .missing("this user has no account") }
+        // Without a file of its own PAM would take the rules of "other", which say whatever somebody wanted of others.
+        let folders = folder.map { [$0] } ?? DevicePasscode.systemFolders
+        guard folders.contains(where: { unsafe access("\($0)/\(service)", R_OK) == 0 }) else {
+            return .missing("PAM has no service \"\(service)\" (install Docs/pam/holdfast as /etc/pam.d/holdfast)")
+        }
+        return .available
+    }
+
+    private var userName: String? {
+        if let user { return user }
+        guard let entry = unsafe getpwuid(getuid()), let name = unsafe entry.pointee.pw_name else { return nil }
+        return unsafe String(validatingCString: name)
+    }
+
+    func confirm(
+        _ conversation: any OwnerConversation, until deadline: UInt64, onNonMatch: () -> Bool
+    ) -> OwnerVerdict {
+        let capability = capability()
+        guard capability == .available, let library = PAMLibrary.loaded, let userName else {
+            return .impossible(capability)
+        }
+        let talk = PAMTalk(conversation, deadline)
+        let status = library.check(service: service, folder: folder, user: userName, talk)
+        // What PAM makes of a conversation that was broken off differs from module to module; we know better.
+        if talk.isCancelled || conversation.cancellation.isCancelled { return .cancelled }
+        if talk.isLate || Stopwatch.now() >= deadline { return .timedOut }
+        switch status {
+        case PAM_SUCCESS: return .confirmed
+        // Right or wrong, something was asked and the answer was no. Without a question there is no refusal.
+        case PAM_AUTH_ERR, PAM_PERM_DENIED, PAM_MAXTRIES, PAM_USER_UNKNOWN:
+            return talk.hasAsked ? .refused : .impossible(.lockedOut("the account takes no passcode now"))
+        case PAM_ACCT_EXPIRED, PAM_CRED_EXPIRED: return .impossible(.lockedOut("the account has expired"))
+        case PAM_NEW_AUTHTOK_REQD: return .impossible(.lockedOut("the passcode of the account has to be changed first"))
+        case PAM_AUTHINFO_UNAVAIL: return .impossible(.missing("the passcode of the account cannot be checked here"))
+        default: return .impossible(.missing("PAM failed (\(status)); see the system's log"))
+        }
+    }
+}

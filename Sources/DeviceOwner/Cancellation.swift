@@ -1,0 +1,58 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// Told once from any thread, and seen by whoever waits in `poll(2)`.
+package final class Cancellation: Sendable {
+    /// Readable from the moment of the cancel on; -1 where no pipe could be had.
+    package let descriptor: Int32
+    private let writer: Int32
+
+    package init() {
+        var ends: [Int32] = [-1, -1]
+        if unsafe pipe(&ends) == 0 {
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        }
+        descriptor = ends[0]
+        writer = ends[1]
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+        if writer >= 0 { close(writer) }
+    }
+
+    /// Without a pipe nothing can be cancelled, and nothing is begun.
+    package var isPossible: Bool { descriptor >= 0 }
+
+    package func cancel() {
+        var byte: UInt8 = 1
+        _ = unsafe write(writer, &byte, 1)
+    }
+
+    /// Takes one telling back, for who uses it more than once.
+    package func take() {
+        var byte: UInt8 = 0
+        _ = unsafe read(descriptor, &byte, 1)
+    }
+
+    /// Whether it was told. Fails closed: a wait that fails counts as a cancel.
+    package var isCancelled: Bool {
+        guard isPossible else { return true }
+        var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        var status = unsafe poll(&waiting, 1, 0)
+        while status < 0, errno == EINTR { status = unsafe poll(&waiting, 1, 0) }
+        return status != 0
+    }
+}
+
+/// Milliseconds on a clock that only goes forward, for the patience of a prompt.
+enum Stopwatch {
+    static func now() -> UInt64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
+    }
+}

@@ -1,0 +1,66 @@
+/// Asks the system whether its owner is in front of the device. A yes comes out only as a release of the keeper's share.
+package struct OwnerAuthenticator: Sendable {
+    private let backends: [any OwnerBackend]
+
+    init(_ backends: [any OwnerBackend]) { self.backends = backends }
+
+    private func backend(_ step: OwnerStep) -> (any OwnerBackend)? { backends.first { $0.step == step } }
+
+    /// What a way can do now. Asks no person, and ends within ``OwnerBackend/probeLimit``.
+    package func capability(of step: OwnerStep) -> OwnerCapability {
+        backend(step)?.capability() ?? .missing("not built into this version")
+    }
+
+    /// What is enrolled; nil where that cannot be told, so that no later look compares equal.
+    package func enrolment(of step: OwnerStep) -> OwnerEnrolment? { backend(step)?.enrolment() }
+
+    /// Asks the owner, until there is a verdict, time runs out, or he turns away. Blocks.
+    /// - Parameters:
+    ///   - keeper: Gives the release; where it keeps nothing, nobody is asked.
+    ///   - patience: Milliseconds for all of it.
+    package func confirm(
+        _ step: OwnerStep, keeper: OwnerKeeper, patience: UInt64 = 30_000, _ conversation: any OwnerConversation
+    ) -> OwnerOutcome {
+        if let expiry = keeper.expiry { return .expired(expiry) }
+        guard let backend = backend(step) else { return .impossible(.missing("not built into this version")) }
+        guard conversation.cancellation.isPossible else {
+            return .impossible(.missing("no descriptor can be had to be cancelled by"))
+        }
+        if backend.hasEnrolment {
+            guard let enrolment = backend.enrolment() else { return .impossible(backend.capability().orMissing) }
+            guard keeper.isUnchanged(enrolment) else { return .expired(keeper.expiry ?? .enrolmentChanged) }
+        }
+        let deadline = Stopwatch.now() + patience
+        switch backend.confirm(conversation, until: deadline, onNonMatch: { keeper.countNonMatch() }) {
+        case .confirmed:
+            // Whoever turned away at the same moment has turned away.
+            guard !conversation.cancellation.isCancelled else { return .cancelled }
+            guard let release = keeper.release(step) else { return .expired(keeper.expiry ?? .noPasscode) }
+            return .released(release)
+        case .refused: return keeper.expiry.map { .expired($0) } ?? .refused
+        case .cancelled: return .cancelled
+        case .timedOut: return .timedOut
+        case .impossible(let capability): return .impossible(capability)
+        }
+    }
+}
+
+extension OwnerCapability {
+    /// For a part that could not say what is enrolled and yet calls itself available.
+    fileprivate var orMissing: OwnerCapability { self == .available ? .missing("it does not answer") : self }
+}
+
+/// One way to ask.
+protocol OwnerBackend: Sendable {
+    var step: OwnerStep { get }
+    /// Whether what is enrolled can change behind our back.
+    var hasEnrolment: Bool { get }
+    func capability() -> OwnerCapability
+    func enrolment() -> OwnerEnrolment?
+    /// - Parameters:
+    ///   - deadline: Milliseconds of the ``Stopwatch``.
+    ///   - onNonMatch: Told of each sample that did not match; says whether another one may be asked for.
+    func confirm(
+        _ conversation: any OwnerConversation, until deadline: UInt64, onNonMatch: () -> Bool
+    ) -> OwnerVerdict
+}

@@ -1,0 +1,91 @@
+package import SecretMemory
+internal import Synchronization
+
+/// Keeps the second share of the owner slot, in memory of the kind that the kernel hides, and gives it out for a confirmed
+/// owner only (security construction 6). With this object or its process the share is gone, and only the passcode makes
+/// another one.
+package final class OwnerKeeper: Sendable {
+    private struct State: ~Copyable {
+        var secret: SecretBytes?
+        var enrolment: OwnerEnrolment?
+        var nonMatches = 0
+        var ending = OwnerExpiry.noPasscode
+    }
+
+    private let state = Mutex(State())
+
+    /// Samples without a match since the passcode, after which the share is dropped.
+    package static let mostNonMatches = 5
+
+    package init() {}
+
+    /// Whether the owner may be asked at all.
+    package var isArmed: Bool { state.withLock { $0.secret != nil } }
+
+    /// Samples that did not match since the passcode was given.
+    package var nonMatches: Int { state.withLock { $0.nonMatches } }
+
+    /// Why nothing is kept.
+    package var expiry: OwnerExpiry? { state.withLock { $0.secret == nil ? $0.ending : nil } }
+
+    /// Takes a new share: the passcode was right just now.
+    package func arm(_ secret: consuming SecretBytes) {
+        var next = Optional(secret)
+        state.withLock { state in
+            state.secret = next.take()
+            state.enrolment = nil
+            state.nonMatches = 0
+        }
+    }
+
+    /// Forgets the share.
+    package func disarm(_ why: OwnerExpiry = .noPasscode) {
+        state.withLock { state in
+            state.secret = nil
+            state.enrolment = nil
+            state.ending = why
+        }
+    }
+
+    /// What is enrolled at the time of the passcode. Only the first word counts: what comes later is a change.
+    package func note(_ enrolment: OwnerEnrolment) {
+        state.withLock { state in
+            if state.secret != nil, state.enrolment == nil { state.enrolment = enrolment }
+        }
+    }
+
+    /// Whether the same is enrolled as at the time of the passcode. Nothing known of that time is a change too; what
+    /// changed drops the share.
+    func isUnchanged(_ enrolment: OwnerEnrolment) -> Bool {
+        state.withLock { state in
+            guard state.secret != nil else { return false }
+            guard state.enrolment == enrolment else {
+                state.secret = nil
+                state.ending = .enrolmentChanged
+                return false
+            }
+            return true
+        }
+    }
+
+    /// Notes a sample that did not match; the last one that is allowed drops the share.
+    /// - Returns: Whether another one may be asked for.
+    func countNonMatch() -> Bool {
+        state.withLock { state in
+            state.nonMatches += 1
+            guard state.nonMatches >= OwnerKeeper.mostNonMatches else { return true }
+            state.secret = nil
+            state.ending = .nonMatches
+            return false
+        }
+    }
+
+    /// A copy of the share, for a verdict of this module.
+    func release(_ step: OwnerStep) -> OwnerRelease? {
+        let copy: SecretBytes? = state.withLock { state in
+            state.secret == nil ? nil : try? state.secret?.copy()
+        }
+        guard let copy else { return nil }
+        return OwnerRelease(step, copy)
+    }
+}

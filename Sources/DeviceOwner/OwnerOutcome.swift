@@ -1,0 +1,50 @@
+package import SecretMemory
+
+/// What a confirmed owner gets in place of a yes: the half of a key that a key store has the other half of. Made by
+/// ``OwnerAuthenticator`` alone, used up by the key store that redeems it.
+package struct OwnerRelease: ~Copyable, Sendable {
+    /// How the owner was confirmed.
+    package let step: OwnerStep
+    /// 32 bytes.
+    package let secret: SecretBytes
+
+    init(_ step: OwnerStep, _ secret: consuming SecretBytes) {
+        self.step = step
+        self.secret = secret
+    }
+}
+
+/// How asking the owner ended. Nothing but ``released(_:)`` opens anything.
+package enum OwnerOutcome: ~Copyable, Sendable {
+    /// Confirmed.
+    case released(OwnerRelease)
+    /// A prompt that ran to its end without a match, or a wrong passcode.
+    case refused
+    /// The owner turned away. Never counted, and never a way down.
+    case cancelled
+    /// Nobody came in time.
+    case timedOut
+    /// Could not be asked, or gave no verdict; says why.
+    case impossible(OwnerCapability)
+    /// The app's own passcode has to be given first; says why.
+    case expired(OwnerExpiry)
+}
+
+/// Why only the app's own passcode is taken.
+package enum OwnerExpiry: String, Sendable, Hashable, CaseIterable {
+    /// It was not given since the process started, or too long ago.
+    case noPasscode
+    /// Too many samples did not match since.
+    case nonMatches
+    /// Fingers were added or removed since.
+    case enrolmentChanged
+}
+
+/// What a backend found. Inside this module only: outside of it there is no yes.
+enum OwnerVerdict: Sendable, Hashable {
+    case confirmed
+    case refused
+    case cancelled
+    case timedOut
+    case impossible(OwnerCapability)
+}

@@ -1,0 +1,41 @@
+/// A way in which the system tells whether its owner is in front of the device.
+public enum OwnerStep: UInt8, Sendable, Hashable, CaseIterable {
+    /// A finger or a face.
+    case biometrics = 1
+    /// The passcode or password of the device's account.
+    case devicePasscode = 2
+}
+
+/// What a way can do on this machine now, found without asking anybody.
+public enum OwnerCapability: Sendable, Hashable {
+    /// The owner can be asked.
+    case available
+    /// There, but nothing is set up for it.
+    case notEnrolled(String)
+    /// Takes no try now.
+    case lockedOut(String)
+    /// Something else uses it.
+    case busy(String)
+    /// Not there, not reachable, or not answering.
+    case missing(String)
+
+    /// Why it cannot be asked; nil where it can.
+    public var why: String? {
+        switch self {
+        case .available: nil
+        case .notEnrolled(let why), .lockedOut(let why), .busy(let why), .missing(let why): why
+        }
+    }
+}
+
+/// What has to be the same for a match to mean what it meant when the passcode was given: which fingers of which sensor
+/// are known. No secret.
+package struct OwnerEnrolment: Sendable, Hashable {
+    /// One line for each enrolled finger, sorted.
+    package let lines: [String]
+
+    package init(_ lines: [String]) { self.lines = lines.sorted() }
+
+    /// For a digest.
+    package var bytes: [UInt8] { lines.flatMap { Array($0.utf8) + [10] } }
+}

@@ -1,0 +1,33 @@
+internal import AppLockCore
+internal import DeviceOwner
+internal import VaultCore
+internal import VaultFormat
+
+extension Agent {
+    /// What the session or the machine did. It can shut, and never open: the owner does that.
+    func hear(_ event: SessionEvent) {
+        switch event {
+        case .locked: shut(.systemLocked, .systemUnlocked, because: .system)
+        case .lidClosed: shut(.lidClosed, nil, because: .lidClosed)
+        case .switchedAway: shut(.userSwitchedAway, .userSwitchedBack, because: .userSwitch)
+        case .sleeps:
+            isSleeping = true
+            shut(.suspended, .resumed, because: .suspend)
+        case .woke: isSleeping = false
+        case .unlocked: break
+        }
+    }
+
+    private func shut(_ event: LockEvent, _ end: LockEvent?, because reason: LogLockReason) {
+        cancelUnlocks()
+        cancelConfirming()
+        lock.notice(event, end, clock.now())
+        dropKeys(because: reason)
+    }
+
+    /// Once the keys are gone, and those of an unlock that ran, the machine may sleep.
+    func allowSleep() {
+        guard isSleeping, dropReason == nil, !isDroppingKeys, runningUnlock == nil else { return }
+        watch?.allowSleep()
+    }
+}

@@ -1,0 +1,40 @@
+internal import AgentMessages
+internal import DeviceOwner
+internal import Holdfast
+internal import HoldfastAgent
+
+extension Command {
+    static let explain = Command(
+        "explain", synonyms: ["how"], summary: "tell what would be asked now, in which order, and why",
+        details: [
+            "Goes through the steps of the vault's rules as they are on this machine and at this moment: which one is asked "
+                + "for, why the others are not, what cancelling does, and how strong the result is. Asks for nothing and "
+                + "changes nothing. holdfast doctor tells how to get what is missing."
+        ],
+        options: [Options.home.option, Options.json.option], run: explainPolicy)
+}
+
+/// What is known at this moment of the owner's ways in: of the machine, and of the agent.
+struct OwnerFacts {
+    var capabilities: [OwnerStep: OwnerCapability] = [:]
+    var secondsSincePasscode: UInt64?
+    var nonMatches = 0
+
+    /// Asks the agent, where one runs; no person, and no sensor.
+    init(_ arguments: Arguments, for policy: VaultPolicy) {
+        let steps = OwnerStep.allCases.filter { policy.fallback[$0.fallback] != nil }
+        guard !steps.isEmpty else { return }
+        let authenticator = OwnerAuthenticator.standard
+        for step in steps { capabilities[step] = authenticator.capability(of: step) }
+        guard let client = try? AgentAccess.connect(arguments), let status = try? client.owner() else { return }
+        nonMatches = Int(status.nonMatches)
+        if status.expiry == nil { secondsSincePasscode = status.sincePasscode.map { $0 / 1000 } }
+    }
+
+    func decision(_ status: Vault.Status, _ outcomes: [FallbackFacts.Asked] = []) -> FallbackDecision {
+        FallbackDecision(
+            FallbackFacts(
+                policy: status.policy, capabilities: [FallbackStep: StepCapability](status, owner: capabilities),
+                outcomes: outcomes, secondsSincePasscode: secondsSincePasscode, nonMatches: nonMatches))
+    }
+}

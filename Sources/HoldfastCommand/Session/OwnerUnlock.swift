@@ -1,0 +1,108 @@
+internal import AgentMessages
+internal import DeviceOwner
+internal import Holdfast
+internal import HoldfastAgent
+
+/// The steps of the rules that need no secret of the vault's: the agent asks the system for its owner.
+enum OwnerUnlock {
+    /// How it ended.
+    enum Ending {
+        /// Open; milliseconds until it locks by itself.
+        case opened(UInt64?)
+        /// The vault's own passcode is what the rules ask for next.
+        case passcode
+    }
+
+    /// Goes through the chain until the vault is open or its passcode is asked for.
+    /// - Throws: Why nothing is asked any more; what the owner refused ends it.
+    static func run(_ arguments: Arguments, _ vault: Vault) throws(CommandError) -> Ending {
+        let status = try vaultCall { try vault.status() }
+        let client: AgentClient
+        switch try vaultCall({ try AgentAccess.connect(arguments) }) {
+        case .none: return .passcode  // without an agent nothing is kept that an owner could be given
+        case .some(let agent): client = agent
+        }
+        guard let known = try? client.owner(), known.expiry == nil else { return .passcode }
+        let facts = OwnerFacts(arguments, for: status.policy)
+        var outcomes: [FallbackFacts.Asked] = []
+        // Each step is asked twice at most: a policy names five.
+        for _ in 0..<10 {
+            switch facts.decision(status, outcomes).action {
+            case .ask(.biometrics):
+                if let opened = try ask(.biometrics, .biometrics, client, arguments, &outcomes) { return opened }
+            case .ask(.devicePasscode):
+                if let opened = try ask(.devicePasscode, .devicePasscode, client, arguments, &outcomes) {
+                    return opened
+                }
+            case .ask(.appPasscode): return .passcode
+            case .ask(.recoveryPhrase):
+                throw CommandError.failure("passcodeNeeded", "the rules ask for the recovery phrase now (--phrase)")
+            case .ask(.openCompartment), .useOpenCompartment:
+                throw CommandError(.refused, code: "locked", "the rules leave only the open compartment (--open)")
+            case .stop(let stop): throw CommandError(.refused, code: "locked", "\(stop)")
+            }
+        }
+        return .passcode
+    }
+
+    private static func ask(
+        _ step: Request.OwnerStep, _ fallback: FallbackStep, _ client: borrowing AgentClient, _ arguments: Arguments,
+        _ outcomes: inout [FallbackFacts.Asked]
+    ) throws(CommandError) -> Ending? {
+        let (idle, timeout) = (arguments[Options.idle].map(UInt32.init), arguments[Options.timeout].map(UInt32.init))
+        do {
+            return .opened(
+                try client.confirm(
+                    step, idle: idle, timeout: timeout,
+                    AgentClient.Conversation(show: { show($0) }, ask: { try answer($0) })))
+        } catch {
+            let error = CommandError(error)
+            guard let outcome = outcome(error.code, step) else { throw error }
+            Output.note(error.message)
+            outcomes.append(.init(fallback, outcome))
+            return nil
+        }
+    }
+
+    /// What a refusal means to the chain; nil where it is none of it.
+    private static func outcome(_ code: String, _ step: Request.OwnerStep) -> StepOutcome? {
+        switch code {
+        case VaultError.Code.notConfirmed.description: step == .biometrics ? .biometricFailed : .wrongSecret
+        case VaultError.Code.cancelled.description: .cancelled
+        case VaultError.Code.timedOut.description, VaultError.Code.ownerUnavailable.description,
+            VaultError.Code.passcodeNeeded.description, VaultError.Code.hardwareUnavailable.description:
+            .unavailable
+        case VaultError.Code.ownerNotEnrolled.description: .notEnrolled
+        case VaultError.Code.ownerLockedOut.description: .systemLockout
+        case VaultError.Code.ownerBusy.description, VaultError.Code.busy.description: .hardwareBusy
+        default: nil
+        }
+    }
+
+    private static func show(_ guidance: Guidance) {
+        switch guidance {
+        case .touch: Output.remark("touch the fingerprint sensor (--passcode asks for the passcode instead)")
+        case .retry: Output.remark("not seen well enough; once more")
+        case .tooShort: Output.remark("too short; once more")
+        case .notCentred: Output.remark("put the finger in the middle")
+        case .removeAndRetry: Output.remark("lift the finger and put it down again")
+        case .noMatch: Output.remark("not recognised; once more")
+        case .checking: Output.remark("checking ...")
+        }
+    }
+
+    /// On the terminal only: an account's passcode comes from nowhere else.
+    private static func answer(_ prompt: Prompt) throws -> SecretBytes? {
+        let text = Escaping.sentence(prompt.text)
+        guard prompt.style.needsAnswer else {
+            Output.remark(text)
+            return nil
+        }
+        guard let terminal = Terminal() else { return nil }
+        if prompt.style == .shown {
+            let typed = Array(try terminal.readAnswer(prompt: "Account: \(text)").utf8)
+            return try unsafe SecretBytes(copying: typed.span.bytes)
+        }
+        return try terminal.readSecret(prompt: "Account: \(text)", capacity: SecretInput.longestPasscode)
+    }
+}

@@ -1,0 +1,139 @@
+internal import DeviceOwner
+internal import Holdfast
+internal import KeyStores
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+extension Chapter {
+    static let machine = Chapter(
+        title: "What the machine adds",
+        steps: [
+            Step("sealed a share in a TPM") { tour in
+                guard let chip = try TourChip(scratch: tour.scratch) else {
+                    return "swtpm is not installed: no TPM was tried (holdfast doctor --deep tries the machine's own)"
+                }
+                tour.chip = chip
+                let right = try Tour.secret(String(repeating: "r", count: 32))
+                let made = try chip.tier.makeShare(authorisation: right, limit: 3)
+                tour.share = made.object
+                guard case .share(let share) = try chip.tier.redeem(made.object, authorisation: right),
+                    share.isEqual(to: made.share)
+                else { throw TourFailure(description: "the right authorisation did not get the share") }
+                return "a software TPM of the tour's own; the right authorisation gets the share"
+            },
+            Step("had the TPM count wrong ones") { tour in
+                guard let chip = tour.chip, let share = tour.share else { return "nothing to try" }
+                let wrong = try Tour.secret(String(repeating: "w", count: 32))
+                for left in [2, 1, 0] {
+                    guard case .wrongSecret(remaining: left) = try chip.tier.redeem(share, authorisation: wrong) else {
+                        throw TourFailure(description: "the TPM did not count down to \(left)")
+                    }
+                }
+                let right = try Tour.secret(String(repeating: "r", count: 32))
+                guard case .destroyed = try chip.tier.redeem(share, authorisation: right) else {
+                    throw TourFailure(description: "the TPM gave the share after its limit")
+                }
+                return "after 3 not even the right one gets it, whatever is put back on the disk"
+            },
+            Step("signed with a key that never left it") { tour in
+                guard let chip = tour.chip else { return "nothing to try" }
+                let authorisation = try Tour.secret(String(repeating: "a", count: 32))
+                let key = try chip.keys.makeKey(authorisation: authorisation)
+                let message = Array("a message".utf8)
+                let signature = try unsafe chip.keys.sign(
+                    message.span.bytes, with: key, authorisation: authorisation)
+                let point = try unsafe P256PublicKey(compressed: key.publicKey.span.bytes)
+                try tour.expect(
+                    unsafe point.isValid(signature: signature.span.bytes, for: message.span.bytes),
+                    "the signature is not valid")
+                tour.chip = nil
+                return "P-256, verified with its public half"
+            },
+            Step("looked for the owner's finger and account") { tour in
+                let authenticator = OwnerAuthenticator.standard
+                for step in OwnerStep.allCases {
+                    let why = authenticator.capability(of: step).why
+                    tour.show("\(step.fallback.words): \(why ?? "can be asked (holdfast enroll)")")
+                }
+                return "nobody was asked"
+            },
+        ])
+}
+
+/// A software TPM in the tour's folder, ended with this object.
+final class TourChip {
+    let tier: TPMAttemptTier
+    let keys: TPMSigningKeys
+    private var process: pid_t = 0
+
+    private static let programs = ["/usr/bin/swtpm", "/usr/local/bin/swtpm"]
+
+    /// Nil where the program is not installed, or does not come up.
+    init?(scratch: String) throws {
+        guard let program = TourChip.programs.first(where: { unsafe access($0, X_OK) == 0 }) else { return nil }
+        let folder = scratch + "/tpm"
+        guard unsafe mkdir(folder, 0o700) == 0 else { return nil }
+        let location = TPMLocation("swtpm:path=\(folder)/tpm.sock")
+        tier = TPMAttemptTier(at: location)
+        keys = TPMSigningKeys(at: location)
+        guard
+            spawn(
+                program,
+                [
+                    "swtpm", "socket", "--tpm2", "--tpmstate", "dir=\(folder)", "--server",
+                    "type=unixio,path=\(folder)/tpm.sock", "--ctrl", "type=unixio,path=\(folder)/tpm.sock.ctrl",
+                    "--flags", "not-need-init,startup-clear",
+                ])
+        else { return nil }
+        let deadline = MonotonicClock.now() + 5_000_000_000
+        while !isAnswering(location) {
+            guard MonotonicClock.now() < deadline else { return nil }
+            usleep(5000)
+        }
+    }
+
+    private func isAnswering(_ location: TPMLocation) -> Bool {
+        do throws(KeyStoreError) {
+            try TPMKeyStore(at: location).probe()
+            return true
+        } catch { return false }
+    }
+
+    private func spawn(_ program: String, _ words: [String]) -> Bool {
+        #if os(Linux)
+        var actions = unsafe posix_spawn_file_actions_t()
+        #else
+        var actions: posix_spawn_file_actions_t?
+        #endif
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        for standard in 0..<3 as Range<Int32> {
+            unsafe posix_spawn_file_actions_addopen(&actions, standard, "/dev/null", O_RDWR, 0)
+        }
+        #if os(Linux)
+        var attributes = posix_spawnattr_t()
+        #else
+        var attributes: posix_spawnattr_t?
+        #endif
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe posix_spawnattr_setsigmask(&attributes, &none)
+        unsafe posix_spawnattr_setflags(&attributes, 0x08)  // POSIX_SPAWN_SETSIGMASK: the tour's threads block signals
+        var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
+        defer { unsafe arguments.forEach { unsafe free($0) } }
+        return unsafe posix_spawn(&process, program, &actions, &attributes, &arguments, environ) == 0
+    }
+
+    deinit {
+        guard process > 0 else { return }
+        kill(process, SIGKILL)
+        var status: Int32 = 0
+        while unsafe waitpid(process, &status, 0) == -1, errno == EINTR {}
+    }
+}

@@ -1,0 +1,89 @@
+internal import Cryptography
+package import DeviceOwner
+internal import KeyStores
+package import SecretMemory
+internal import VaultFormat
+
+extension Vault {
+    /// Whether a way in for the owner lies on the disk.
+    package var keepsOwner: Bool {
+        (try? HeaderFile.read(in: home).slots.contains { $0.kind == .deviceOwner }) ?? false
+    }
+
+    /// Puts a way in for the owner into the header, where it survives restarts. It proves presence and no more: both halves
+    /// of its key are at hand for every program of the user, but for what the key store asks.
+    ///
+    /// - Parameters:
+    ///   - passcode: The present passcode.
+    ///   - attempt: Spent on it.
+    ///   - enrolment: What is enrolled now; nil where no finger is to count.
+    /// - Throws: `hardwareUnavailable` without a TPM or an open keyring, because a file beside the header would protect
+    ///   nothing at all; as ``changePasscode(from:spending:to:)``.
+    package func keepOwner(
+        passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, enrolment: OwnerEnrolment?
+    ) throws(VaultError) {
+        let verified = try verify(passcode, spending: &attempt)
+        guard let store = ownerStores?.best, store.kind != .file else {
+            throw VaultError(.hardwareUnavailable, "neither a TPM nor an open keyring is there to keep a share")
+        }
+        var header = attempt.header.header
+        header.slots.removeAll { $0.kind == .deviceOwner }
+        guard let id = (UInt8(3)...15).first(where: { id in !header.slots.contains { $0.id == id } }) else {
+            throw VaultError(.tooLarge, "the header has no room for another slot")
+        }
+        let secret = try crypto { () throws(CryptographyError) in try SecureRandom.secret(32) }
+        let share = try crypto { () throws(CryptographyError) in try SecureRandom.secret(32) }
+        let item: KeyStoreItem
+        do throws(KeyStoreError) {
+            item = try store.put(share, as: "\(header.vault).kept", releasedBy: secret)
+        } catch { throw VaultError(.hardwareUnavailable, error.reason) }
+        let salt = try crypto { () throws(CryptographyError) in try SecureRandom.bytes(Slot.saltSize) }
+        var slot = Slot(
+            id: id, kind: .deviceOwner, flags: .hardwareShare, derivation: nil, salt: salt, commitment: [],
+            hardwareName: [item.kind.rawValue])
+        slot.kindData = KeptOwner.encode(item, secret, enrolment)
+        header.set(
+            try SlotKey(factor: secret, slot: slot, share: share)
+                .wrap(verified.master, into: slot, vault: header.vault, policyDigest: header.policy.digest()))
+        do throws(VaultError) {
+            try replace(&attempt, with: header, noting: nil, verified.keys) { covered throws(VaultError) in
+                try verified.keys.headerKeys.mac(covered)
+            }
+        } catch {
+            try? store.delete(item)
+            throw error
+        }
+    }
+
+    /// Takes the owner's way in off the disk.
+    /// - Throws: As ``changePasscode(from:spending:to:)``.
+    package func dropKeptOwner(
+        passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt
+    ) throws(VaultError) {
+        let verified = try verify(passcode, spending: &attempt)
+        var header = attempt.header.header
+        let kept = header.slots.filter { $0.kind == .deviceOwner }
+        guard !kept.isEmpty else { return }
+        header.slots.removeAll { $0.kind == .deviceOwner }
+        try replace(&attempt, with: header, noting: nil, verified.keys) { covered throws(VaultError) in
+            try verified.keys.headerKeys.mac(covered)
+        }
+        deleteShares(of: kept)
+        forgetOwner()
+    }
+
+    /// Takes what lies on the disk for this process, where it has nothing better.
+    package func loadKeptOwner() {
+        guard !ownerKeeper.isArmed, settings.ownerStores != nil, let header = try? HeaderFile.read(in: home),
+            let slot = header.slots.first(where: { $0.kind == .deviceOwner }), let kept = KeptOwner(slot),
+            let secret = try? KeptOwner.secret(of: slot)
+        else { return }
+        ownerSlot.set(OwnerSlot(slot: slot, item: kept.item, origin: .disk))
+        ownerKeeper.arm(secret)
+        if let enrolment = kept.enrolment { ownerKeeper.note(enrolment) }
+    }
+
+    func deleteShares(of slots: [Slot]) {
+        for item in slots.compactMap({ KeptOwner($0)?.item }) { try? ownerStores?.store(of: item.kind)?.delete(item) }
+    }
+}

@@ -1,0 +1,188 @@
+internal import Cryptography
+package import DeviceOwner
+internal import KeyStores
+internal import SecretMemory
+package import VaultFormat
+
+extension Vault {
+    /// What can be told of the owner's way in.
+    package struct OwnerState: Sendable, Hashable {
+        /// Whether a confirmed owner opens the vault now, as far as can be told without asking.
+        package let isArmed: Bool
+        /// Milliseconds since the passcode was right in this process; nil when it was not.
+        package let sincePasscode: UInt64?
+        /// Samples without a match since then.
+        package let nonMatches: Int
+        /// Why only the passcode is taken; nil while the owner may be asked.
+        package let expiry: OwnerExpiry?
+    }
+
+    package var ownerState: OwnerState {
+        let now = settings.clock.now()
+        let isArmed = ownerKeeper.isArmed && ownerSlot.current?.isTimely(at: now) ?? false
+        return OwnerState(
+            isArmed: isArmed, sincePasscode: ownerSlot.current?.age(at: now), nonMatches: ownerKeeper.nonMatches,
+            expiry: isArmed ? nil : ownerKeeper.expiry ?? .noPasscode)
+    }
+
+    /// Opens the vault for a confirmed owner. It proves presence and no more: a yes of the system stood in front of a key.
+    ///
+    /// Neither counted nor settling anything: the attempts are the passcode's.
+    /// - Throws: `passcodeNeeded` where the owner's way in is over: too old, another passcode or other rules, a key store
+    ///   that lost its share; `hardwareUnavailable` when the key store cannot be asked now; `damaged`, `wiped`,
+    ///   `rollbackSuspected`.
+    package func unlock(_ release: consuming OwnerRelease) throws(VaultError) {
+        try Wipe.finishIfBegun(in: home, settings)
+        guard let owner = ownerSlot.current else {
+            throw .passcodeNeeded("it was not given since this program started")
+        }
+        guard owner.isTimely(at: settings.clock.now()) else {
+            forgetOwner()
+            throw .passcodeNeeded("it was last given more than three days ago, or the machine was started since")
+        }
+        let header = try HeaderFile.read(in: home)
+        guard owner.belongs(to: header) else {
+            forgetOwner()
+            throw .passcodeNeeded("the passcode or the rules were changed")
+        }
+        try checkAnchor(header, ledger: AttemptLedger.sequence(in: home, vault: header.vault))
+        let share = try ownerShare(owner, release)
+        let key = try SlotKey(factor: release.secret, slot: owner.slot, share: share)
+        guard key.matches(owner.slot) else { throw lostOwner(release.step) }
+        let master = try key.unwrap(owner.slot, vault: header.vault, policyDigest: header.policy.digest())
+        let keys = try open(header, master: master, proving: .presence)
+        // Now the rules are known to be genuine.
+        if let obstacle = ownerObstacle(release.step, keys.policy) { throw obstacle }
+        let method: LogUnlock.Method = release.step == .biometrics ? .biometrics : .devicePasscode
+        try install(keys, noting: Success(byOwner: method, after: budget(header)))
+        takeInOpenItems()
+    }
+
+    /// Why a step of the owner is not taken now; nil where it is. Nothing of it is proved: asked before the owner is.
+    /// - Throws: What reading the header throws.
+    package func ownerObstacle(_ step: OwnerStep) throws(VaultError) -> VaultError? {
+        let header = try HeaderFile.read(in: home)
+        if let owner = ownerSlot.current, !owner.belongs(to: header) {
+            forgetOwner()
+            return .passcodeNeeded("the passcode or the rules were changed")
+        }
+        return ownerObstacle(step, header.policy)
+    }
+
+    private func ownerObstacle(_ step: OwnerStep, _ policy: VaultPolicy) -> VaultError? {
+        guard let rule = policy.fallback[step.fallback], policy.asks(for: step) else {
+            return VaultError(.passcodeNeeded, "the vault's rules do not take that; the passcode is needed")
+        }
+        guard rule.assurance <= .presence else {
+            return VaultError(.passcodeNeeded, "the vault's rules ask for more than presence; the passcode is needed")
+        }
+        let state = ownerState
+        guard state.isArmed else { return .passcodeNeeded(state.expiry ?? .noPasscode) }
+        if let hours = rule.withinHours, state.sincePasscode ?? .max >= UInt64(hours) * 3_600_000 {
+            return .passcodeNeeded("it was not given within \(hours) hours")
+        }
+        return nil
+    }
+
+    /// Ends the owner's way in; the passcode makes another one.
+    package func forgetOwner(_ why: OwnerExpiry = .noPasscode) {
+        ownerKeeper.disarm(why)
+        let old = ownerSlot.set(nil)
+        if let old, old.origin != .disk { try? ownerStores?.store(of: old.item.kind)?.delete(old.item) }
+        if why == .noPasscode { loadKeptOwner() }
+    }
+
+    /// Writes into the log that fingers, or the key store, are not what they were when the passcode was given.
+    package func noteChangedEnrolment(_ step: OwnerStep) {
+        forgetOwner(.enrolmentChanged)
+        log.append(.enrolmentChanged(step.fallback))
+    }
+
+    /// The first share. Where the store has it no more, the way in is over and that is logged.
+    private func ownerShare(
+        _ owner: OwnerSlot, _ release: borrowing OwnerRelease
+    ) throws(VaultError) -> SecretBytes {
+        guard let store = ownerStores?.store(of: owner.item.kind) else { throw lostOwner(release.step) }
+        do throws(KeyStoreError) {
+            return try store.redeem(owner.item, release)
+        } catch {
+            switch error.code {
+            case .notFound, .destroyed, .foreign, .damaged, .wrongSecret: throw lostOwner(release.step)
+            default: throw VaultError(.hardwareUnavailable, "\(error.reason); or use the passcode")
+            }
+        }
+    }
+
+    private func lostOwner(_ step: OwnerStep) -> VaultError {
+        noteChangedEnrolment(step)
+        return .passcodeNeeded("the key store was reset")
+    }
+
+    var ownerStores: KeyStores? { settings.ownerStores.map { $0(home.path) } }
+
+    /// Makes a new way in for the owner, with the passcode that was right just now; none where the rules want none. What
+    /// goes wrong leaves the owner with the passcode.
+    func renewOwner(_ master: borrowing SecretBytes, _ header: Header) {
+        guard let stores = ownerStores else { return }
+        forgetOwner()
+        guard OwnerStep.allCases.contains(where: header.policy.asks), let passcode = header.passcodeSlot,
+            let store = stores.best
+        else { return }
+        do {
+            let secret = try SecureRandom.secret(32, lifetime: .longLived)
+            let share = try SecureRandom.secret(32)
+            let item = try store.put(share, as: "\(header.vault).owner", releasedBy: secret)
+            let empty = Slot(
+                id: .max, kind: .deviceOwner, flags: .hardwareShare, derivation: nil,
+                salt: try SecureRandom.bytes(Slot.saltSize), commitment: [], hardwareName: [item.kind.rawValue])
+            let slot = try SlotKey(factor: secret, slot: empty, share: share)
+                .wrap(master, into: empty, vault: header.vault, policyDigest: header.policy.digest())
+            ownerSlot.set(
+                OwnerSlot(slot: slot, item: item, origin: .passcode(settings.clock.now(), salt: passcode.salt)))
+            ownerKeeper.arm(secret)
+        } catch { forgetOwner() }
+    }
+}
+
+extension VaultPolicy {
+    /// Whether the rules take this way in.
+    package func asks(for step: OwnerStep) -> Bool {
+        switch step {
+        case .biometrics: usesBiometrics && fallback[.biometrics] != nil
+        case .devicePasscode: fallback[.devicePasscode] != nil
+        }
+    }
+}
+
+extension OwnerStep {
+    /// As the rules call it.
+    package var fallback: FallbackStep {
+        switch self {
+        case .biometrics: .biometrics
+        case .devicePasscode: .devicePasscode
+        }
+    }
+}
+
+extension Vault.Success {
+    /// An unlocking that settles nothing.
+    init(byOwner method: LogUnlock.Method, after budget: AttemptBudget) {
+        event = .unlocked(LogUnlock(method: method, refused: budget.refused))
+        refused = budget.refused
+        unsettled = 0
+    }
+}
+
+extension VaultError {
+    static func passcodeNeeded(_ why: String) -> VaultError {
+        VaultError(.passcodeNeeded, "the passcode is needed: \(why)")
+    }
+
+    package static func passcodeNeeded(_ expiry: OwnerExpiry) -> VaultError {
+        switch expiry {
+        case .noPasscode: passcodeNeeded("it was not given since the agent started, or too long ago")
+        case .nonMatches: passcodeNeeded("\(OwnerKeeper.mostNonMatches) samples did not match")
+        case .enrolmentChanged: passcodeNeeded("what is enrolled has changed")
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import Testing
+
+@testable import DeviceOwner
+
+/// PAM with a folder of rules of its own.
+@Suite struct DevicePasscodeTests {
+    private static let matrix: String? = ["/usr/lib", "/usr/lib64", "/lib"].lazy
+        .flatMap { root in
+            ((try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []).map { "\(root)/\($0)" } + [root]
+        }
+        .map { $0 + "/pam_wrapper/pam_matrix.so" }
+        .first { FileManager.default.fileExists(atPath: $0) }
+
+    /// A folder with a service file.
+    private final class Rules {
+        let folder = NSTemporaryDirectory() + "holdfast-pam-\(UUID().uuidString)"
+
+        init(_ lines: (String) -> String) throws {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try "anna:correct:holdfast\n".write(toFile: folder + "/passdb", atomically: true, encoding: .utf8)
+            try lines(folder).write(toFile: folder + "/holdfast", atomically: true, encoding: .utf8)
+        }
+
+        deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+        var authenticator: OwnerAuthenticator {
+            var places = OwnerAuthenticator.Places()
+            places.passcodeRules = folder
+            places.passcodeUser = "anna"
+            return OwnerAuthenticator(places)
+        }
+    }
+
+    private func matrixRules() throws -> Rules {
+        let module = try #require(DevicePasscodeTests.matrix)
+        return try Rules { folder in
+            """
+            auth required \(module) passdb=\(folder)/passdb verbose
+            account required \(module) passdb=\(folder)/passdb
+
+            """
+        }
+    }
+
+    private func typing(_ text: String?) -> PlayedOwner { PlayedOwner(answer: { _ in text.map { Array($0.utf8) } }) }
+
+    @Test(.enabled(if: matrix != nil, "libpam-wrapper is not installed: passcodes of accounts are not tested"))
+    func theRightPasscodeReleasesTheShareAndNothingElseDoes() throws {
+        let rules = try matrixRules()
+        let authenticator = rules.authenticator
+        #expect(authenticator.capability(of: .devicePasscode) == .available)
+        let keeper = try armedKeeper()
+        let right = typing("correct")
+        #expect(authenticator.ask(.devicePasscode, keeper, right) == .released(share))
+        #expect(right.asked.contains { if case .hidden = $0 { true } else { false } })
+        #expect(authenticator.ask(.devicePasscode, keeper, typing("wrong")) == .refused)
+        #expect(authenticator.ask(.devicePasscode, keeper, typing("")) == .refused)
+        #expect(authenticator.ask(.devicePasscode, keeper, typing("correct\0")) != .released(share))
+        #expect(authenticator.ask(.devicePasscode, keeper, typing(nil)) == .cancelled)
+        let turning = PlayedOwner(answer: { _ in Array("correct".utf8) })
+        turning.cancellation.cancel()
+        #expect(authenticator.ask(.devicePasscode, keeper, turning) == .cancelled)
+        #expect(authenticator.ask(.devicePasscode, keeper, patience: 0, typing("correct")) == .timedOut)
+        #expect(keeper.nonMatches == 0, "the system counts for itself")
+        #expect(authenticator.ask(.devicePasscode, OwnerKeeper(), right) == .expired(.noPasscode))
+    }
+
+    @Test func rulesThatSayYesWithoutAQuestionAreBelievedAndOnesThatSayNoAreNoRefusal() throws {
+        let yes = try Rules { _ in "auth required pam_permit.so\naccount required pam_permit.so\n" }
+        #expect(yes.authenticator.ask(.devicePasscode, try armedKeeper(), typing(nil)) == .released(share))
+        let no = try Rules { _ in "auth required pam_deny.so\naccount required pam_permit.so\n" }
+        let refused = no.authenticator.ask(.devicePasscode, try armedKeeper(), typing("x"))
+        #expect(refused == .impossible(.lockedOut("the account takes no passcode now")))
+        let expired = try Rules { _ in "auth required pam_permit.so\naccount required pam_deny.so\n" }
+        #expect(expired.authenticator.ask(.devicePasscode, try armedKeeper(), typing("x")) != .released(share))
+    }
+
+    @Test func theRealModuleOfAccountsRefusesAWrongPasscode() throws {
+        var places = OwnerAuthenticator.Places()
+        let rules = try Rules { _ in "auth required pam_unix.so nodelay\naccount required pam_unix.so\n" }
+        places.passcodeRules = rules.folder
+        let authenticator = OwnerAuthenticator(places)
+        let came = authenticator.ask(.devicePasscode, try armedKeeper(), typing("surely not this one"))
+        switch came {
+        case .refused, .impossible: break  // an account without a passcode cannot be asked
+        default: Issue.record("\(came)")
+        }
+    }
+
+    @Test func withoutAServiceFileNobodyIsAsked() throws {
+        var places = OwnerAuthenticator.Places()
+        places.passcodeRules = "/nonexistent"
+        let owner = typing("x")
+        guard
+            case .impossible(.missing(let why)) = OwnerAuthenticator(places).ask(
+                .devicePasscode, try armedKeeper(), owner)
+        else {
+            Issue.record("somebody was asked")
+            return
+        }
+        #expect(why.contains("/etc/pam.d/holdfast"))
+        #expect(owner.asked.isEmpty)
+    }
+}

@@ -1,0 +1,75 @@
+import Cryptography
+@testable import DeviceOwner
+import Glibc
+import KeyStores
+import SecretMemory
+import VaultCore
+
+/// Asks the keyring that the environment names: a process keeps the bus that it connected to first.
+///
+/// Or puts the passcode `right` of a vault under the TPM that SUBJECT_TPM names, changes it there, takes it out.
+///
+/// Usage: KeyStoreSubject probe | put NAME BYTE | get NAME | delete NAME | enrol HOME PHRASE | change HOME PHRASE |
+/// remove HOME PHRASE. Standard output: what came of it, or the code of
+/// an error.
+@main enum Subject {
+    static func main() {
+        let words = Array(CommandLine.arguments.dropFirst())
+        let store = SecretServiceStore()
+        let item = KeyStoreItem(.secretService, data: words.count > 1 ? Array(words[1].utf8) : [])
+        do {
+            let secret = try SecretBytes(zeroed: 32)
+            switch words.first {
+            case "probe": try store.probe()
+            case "put":
+                let share = try bytes(UInt8(words[2]) ?? 0)
+                _ = try store.put(share, as: words[1], releasedBy: secret)
+            case "get":
+                let share = try store.redeem(item, OwnerRelease(.biometrics, secret))
+                return say(share.withBytes { bytes in unsafe bytes.withUnsafeBytes { "\(unsafe $0[0]) \($0.count)" } })
+            case "delete": try store.delete(item)
+            case "enrol", "change", "remove": try Hardware.run(words)
+            default: exit(2)
+            }
+            say("done")
+        } catch let error as KeyStoreError {
+            say("\(error.code): \(error)")
+        } catch {
+            say("\(error)")
+            exit(1)
+        }
+    }
+
+    private static func bytes(_ byte: UInt8) throws -> SecretBytes {
+        try SecretBytes(count: 32) { memory in
+            for index in 0..<32 { memory.storeBytes(of: byte, toByteOffset: index, as: UInt8.self) }
+        }
+    }
+
+    private static func say(_ text: String) { print(text) }
+}
+
+private enum Hardware {
+    static func run(_ words: [String]) throws {
+        guard words.count == 3, let place = unsafe getenv("SUBJECT_TPM") else { exit(2) }
+        let location = TPMLocation(unsafe String(cString: place))
+        var settings = VaultSettings.costsForTests()
+        settings.tier = TPMAttemptTier(at: location)
+        settings.anchor = TPMGenerationAnchor(at: location)
+        let vault = try Vault(at: words[1], settings: settings)
+        let passcode = try secret("right")
+        let attempt = try vault.burnAttempt()
+        switch words[0] {
+        case "enrol":
+            let phrase = try RecoveryPhrase(parsing: secret(words[2]))
+            try vault.enrolHardware(passcode: passcode, spending: attempt, phrase: phrase)
+        case "change": try vault.changePasscode(from: passcode, spending: attempt, to: passcode)
+        default: try vault.removeHardware(passcode: passcode, spending: attempt)
+        }
+    }
+
+    private static func secret(_ text: String) throws -> SecretBytes {
+        let bytes = Array(text.utf8)
+        return try unsafe SecretBytes(copying: bytes.span.bytes)
+    }
+}

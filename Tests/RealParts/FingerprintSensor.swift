@@ -1,0 +1,77 @@
+import Foundation
+import Synchronization
+
+/// The real fprintd with libfprint's virtual sensor, on a bus of its own. Only polkit is played.
+package final class FingerprintSensor: Sendable {
+    package let bus: PrivateBus
+    private let daemon = Mutex<Spawned?>(nil)
+
+    package static let isInstalled =
+        PrivateBus.hasMocks && FileManager.default.isExecutableFile(atPath: "/usr/libexec/fprintd")
+
+    /// - Parameter allows: Whether polkit lets this session use the sensor.
+    package init(allows: Bool = true) throws {
+        bus = try PrivateBus()
+        for name in ["state", "fprint"] {
+            try FileManager.default.createDirectory(atPath: "\(bus.folder)/\(name)", withIntermediateDirectories: true)
+        }
+        try bus.mock("polkitd", name: "org.freedesktop.PolicyKit1")
+        try bus.python(
+            """
+            o = bus.get_object('org.freedesktop.PolicyKit1', '/org/freedesktop/PolicyKit1/Authority')
+            dbus.Interface(o, 'org.freedesktop.DBus.Mock').AllowUnknown(\(allows ? "True" : "False"))
+            """)
+        try startDaemon()
+    }
+
+    package func startDaemon() throws {
+        let child = try bus.start(
+            ["/usr/libexec/fprintd", "-t"],
+            environment: [
+                "FP_DRIVERS_WHITELIST": "virtual_device", "FP_VIRTUAL_DEVICE": socket,
+                "STATE_DIRECTORY": "\(bus.folder)/state", "RUNTIME_DIRECTORY": "\(bus.folder)/fprint",
+            ])
+        daemon.withLock { $0 = child }
+        try bus.waitForOwner("net.reactivated.Fprint")
+    }
+
+    /// Ends the daemon as the system does when memory is short.
+    package func killDaemon() { daemon.withLock { $0?.end(SIGKILL) } }
+
+    private var socket: String { "\(bus.folder)/finger.sock" }
+
+    /// Does something at the sensor, once it is claimed: `SCAN finger`, `RETRY 1`, `ERROR 0`, `UNPLUG` and the like.
+    package func touch(_ command: String) throws {
+        try bus.wait("the sensor") { send(command) }
+    }
+
+    private func send(_ command: String) -> Bool {
+        let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: socket.utf8) }
+        let isConnected = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+        let bytes = Array(command.utf8)
+        return unsafe isConnected && write(descriptor, bytes, bytes.count) == bytes.count
+    }
+
+    /// Enrols a finger with fprintd's own program.
+    package func enrol(_ id: String, as finger: String = "right-index-finger") throws {
+        let program = try bus.start(["fprintd-enroll", "-f", finger])
+        try bus.wait("the enrolment") {
+            if program.isRunning { _ = send("SCAN \(id)") }
+            return !program.isRunning
+        }
+    }
+
+    /// Forgets this user's fingers.
+    package func forgetFingers() throws {
+        let user = unsafe String(cString: getpwuid(getuid()).pointee.pw_name)
+        try bus.run(["fprintd-delete", user])
+    }
+}
