@@ -58,7 +58,7 @@ import Testing
         #expect(try server.send(RotateDevice.self, device.rotation().0) == .invalidDevice)
         let challenge = try server.challenge(device.identity)
         #expect(
-            try server.send(CreateSession.self, TestSession.opening(device, challenge).0) == .unknownChallenge)
+            try server.send(CreateSession.self, TestSession.opening(device, challenge).0) == .invalidDevice)
     }
 
     @Test func recoveryNamesAnotherKey() throws {

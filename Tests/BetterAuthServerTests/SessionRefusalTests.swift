@@ -57,12 +57,19 @@ import Testing
     @Test func nobodyLearnsWhetherAnIdentityExists() throws {
         let store = MemoryStore()
         let server = try TestServer(store)
-        _ = try TestAccount(on: server)
-        for _ in 0..<100 { _ = try server.challenge(IdentityID(freshDigest())) }
-        let challenge = try server.challenge(IdentityID(freshDigest()))
-        let device = try TestDevice()
-        #expect(
-            try server.send(CreateSession.self, TestSession.opening(device, challenge).0) == .unknownChallenge)
+        let account = try TestAccount(on: server)
+        let stranger = try TestDevice()
+        for identity in [account.device.identity, IdentityID(try freshDigest())] {
+            // Neither by the challenge nor by what an answer to it is told.
+            let challenge = try server.challenge(identity)
+            let answer = try TestSession.opening(stranger, challenge).0
+            #expect(try server.send(CreateSession.self, answer) == .invalidDevice)
+            #expect(try server.send(CreateSession.self, answer) == .invalidDevice)
+            server.clock.advance(seconds: 62)
+            #expect(try server.send(CreateSession.self, answer) == .unknownChallenge)
+        }
+        let invented = try TestSession.opening(stranger, freshNonce()).0
+        #expect(try server.send(CreateSession.self, invented) == .unknownChallenge)
     }
 
     @Test func revokedDevicesOpenAndRefreshNothing() throws {

@@ -15,7 +15,10 @@ final class LoadServer {
         process = Process()
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments =
-            ["serve", "--listen", "127.0.0.1:0", "--threads", "\(LoadServer.threads)", "--log", "error"]
+            [
+                "serve", "--listen", "127.0.0.1:0", "--threads", "\(LoadServer.threads)", "--log", "error",
+                "--request-seconds", "3600",
+            ]
             + ["--address-rate", "0", "--creation-rate", "0", "--challenge-rate", "0"] + arguments
         let output = Pipe()
         process.standardOutput = output

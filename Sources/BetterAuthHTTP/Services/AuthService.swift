@@ -81,8 +81,8 @@ package final class AuthService: HTTPService {
         guard let route = route(path) else { return HTTPReply(.plain(.unknownPath)) }
         let now = monotonicSeconds()
         switch route {
-        case .health, .ready, .metrics: return method == nil ? HTTPReply(.plain(.wrongMethod)) : nil
-        case .responseKey:
+        case .health: return method == nil ? HTTPReply(.plain(.wrongMethod)) : nil
+        case .responseKey, .ready, .metrics:
             guard method != nil else { return HTTPReply(.plain(.wrongMethod)) }
             return all.admit(address, now: now) ? nil : HTTPReply(.plain(.limited))
         case .operation(let operation):

@@ -10,16 +10,23 @@ extension AuthServer {
             throw .message(error.reason == .tooLarge ? .plain(.tooLarge) : .invalidMessage(error))
         }
         let now = clock.now
+        let account = try ask { () throws(StoreError) in try store.account(request.identity) }
+        let isKnown = account.map { !$0.isDeleted } ?? false
         let nonce: NonceText
         do throws(CryptographyError) {
-            nonce = try NonceText { bytes throws(CryptographyError) in try SecureRandom.fillPublic(&bytes) }
+            nonce =
+                if !isKnown, !store.isRemote, let decoys {
+                    try decoys.make(now: now)
+                } else {
+                    try NonceText { bytes throws(CryptographyError) in try SecureRandom.fillPublic(&bytes) }
+                }
         } catch {
             throw .cryptography
         }
-        let account = try ask { () throws(StoreError) in try store.account(request.identity) }
         let response = try respond(to: request.nonce, ChallengeBody(challenge: nonce), RequestSession.self, now: now)
-        // Nobody learns from the answer whether an identity exists, and what does not exist takes no room.
-        guard let account, !account.isDeleted else { return answer(ServerReply(response.bytes)) }
+        // Nobody learns from the answer whether an identity exists. What does not takes no room in memory; a store on
+        // another machine has room for it, and the time that it takes would tell.
+        guard isKnown || store.isRemote else { return answer(ServerReply(response.bytes)) }
         let challenge = Challenge(
             nonce: nonce, identity: request.identity, until: now.adding(seconds: lifetimes.challenge), moment: now)
         store.open(challenge) { [self] result in
@@ -42,7 +49,11 @@ extension AuthServer {
         switch state {
         case .open(let known): identity = known
         case .answered(let reply): return answer(try repeated(reply))
-        case .unknown: throw .message(.plain(.unknownChallenge))
+        case .unknown:
+            guard decoys?.recognises(payload.challenge, now: now) == true else {
+                throw .message(.plain(.unknownChallenge))
+            }
+            throw .message(.invalidDevice(payload.device, calculated: nil))
         }
         let account = try ask { () throws(StoreError) in try store.account(identity) }
         guard let account, !account.isDeleted, let device = account.device(payload.device) else {

@@ -14,6 +14,8 @@ package final class AuthServer: Sendable {
     /// What tokens say about an identity beyond the protocol.
     let attributes: @Sendable (IdentityID) -> ApplicationData
     let knownKeys: KeyCache
+    /// Nil where locked memory is short: unknown identities then get challenges that nobody recognises.
+    let decoys: Decoys?
     /// Called with what a client is not told: the reason of a failed store.
     let report: @Sendable (StoreError) -> Void
 
@@ -29,6 +31,7 @@ package final class AuthServer: Sendable {
         self.lifetimes = lifetimes
         self.compression = compression
         self.knownKeys = knownKeys
+        decoys = try? Decoys(lifetime: lifetimes.challenge)
         self.attributes = attributes
         self.report = report
     }

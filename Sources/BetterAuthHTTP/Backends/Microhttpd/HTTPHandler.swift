@@ -78,6 +78,8 @@ final class HTTPHandler: Sendable {
             exchange.isHandled = true
             return unsafe send(HTTPReply(.plain(.tooLarge)), exchange, connection, closes: true)
         }
+        // However long the store takes, the connection is not a slow one.
+        unsafe rest(connection, since: .infinity)
         guard let reply = exchange.handle(service) else { return true }
         return unsafe send(reply, exchange, connection)
     }
@@ -113,6 +115,12 @@ final class HTTPHandler: Sendable {
         return true
     }
 
+    private func rest(_ connection: OpaquePointer, since moment: Double) {
+        guard let held = unsafe cmicrohttpd_slot(connection) else { return }
+        let peer = unsafe Unmanaged<HTTPPeer>.fromOpaque(held).takeUnretainedValue()
+        peer.restingSince.withLock { $0 = moment }
+    }
+
     @unsafe private func header(_ name: String, _ connection: OpaquePointer) -> String? {
         unsafe cmicrohttpd_header(connection, name).map { unsafe String(cString: $0) }
     }
@@ -120,10 +128,7 @@ final class HTTPHandler: Sendable {
     @unsafe private func send(
         _ reply: HTTPReply, _ exchange: HTTPExchange, _ connection: OpaquePointer, closes: Bool = false
     ) -> Bool {
-        if let held = unsafe cmicrohttpd_slot(connection) {
-            let peer = unsafe Unmanaged<HTTPPeer>.fromOpaque(held).takeUnretainedValue()
-            peer.restingSince.withLock { $0 = monotonicSeconds() }
-        }
+        unsafe rest(connection, since: monotonicSeconds())
         let ends = closes || isStopping.load(ordering: .relaxed)
         let isQueued = unsafe reply.body.withUnsafeBytes { body in
             reply.type.header.withUTF8Buffer { type in
