@@ -41,8 +41,9 @@ help:
 build:
 	@$(BOOTSTRAP)
 	$(SWIFT) build -c release --static-swift-stdlib $(STRICT) --product holdfast
+	$(SWIFT) build -c release --static-swift-stdlib $(STRICT) --product holdfast-server
 	@mkdir -p $(STAGE)
-	@cp -f .build/release/holdfast $(STAGE)/holdfast
+	@cp -f .build/release/holdfast .build/release/holdfast-server $(STAGE)/
 
 run: build
 	@$(STAGE)/holdfast tour
@@ -57,7 +58,7 @@ BENCH ?=
 bench: build
 	@$(BOOTSTRAP) --bench
 	@HOLDFAST_BENCHMARKS=1 $(SWIFT) run -c release --scratch-path .build-bench holdfast-bench \
-		--holdfast $(STAGE)/holdfast $(BENCH)
+		--holdfast $(STAGE)/holdfast --server $(STAGE)/holdfast-server $(BENCH)
 
 lint:
 	@$(BOOTSTRAP) --test
@@ -102,18 +103,23 @@ desktop-bench:
 	@scripts/desktop-test build/desktop/bin/holdfast-desktop first_run figures
 
 BINARY := $(DESTDIR)$(PREFIX)/bin/holdfast
+SERVER := $(DESTDIR)$(PREFIX)/bin/holdfast-server
 MANUAL := $(DESTDIR)$(PREFIX)/share/man/man1/holdfast.1
+SERVER_MANUAL := $(DESTDIR)$(PREFIX)/share/man/man1/holdfast-server.1
 BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/holdfast
 ZSH_COMPLETION := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_holdfast
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/holdfast.fish
-INSTALLED := $(BINARY) $(MANUAL) $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
+INSTALLED := $(BINARY) $(SERVER) $(MANUAL) $(SERVER_MANUAL) $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
 
 install:
-	@test -x $(STAGE)/holdfast || $(MAKE) build
+	@test -x $(STAGE)/holdfast -a -x $(STAGE)/holdfast-server || $(MAKE) build
 	$(INSTALL) -d $(sort $(dir $(INSTALLED)))
 	$(INSTALL) -m 755 $(STAGE)/holdfast $(BINARY)
 	-$(STRIP) $(BINARY)
+	$(INSTALL) -m 755 $(STAGE)/holdfast-server $(SERVER)
+	-$(STRIP) $(SERVER)
 	$(INSTALL) -m 644 Docs/man/holdfast.1 $(MANUAL)
+	$(INSTALL) -m 644 Docs/man/holdfast-server.1 $(SERVER_MANUAL)
 	@$(INSTALL) -m 644 /dev/null $(BASH_COMPLETION)
 	$(STAGE)/holdfast completions bash > $(BASH_COMPLETION)
 	@$(INSTALL) -m 644 /dev/null $(ZSH_COMPLETION)

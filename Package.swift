@@ -19,9 +19,13 @@ let systemLibraryNames = [
     "CSodium", "COpenSSL", "CArgon2", "CLMDB", "CPlatform",
     "CTSS2",
     "CZlib",
+    "CSQLite",
+    "CCurl", "CQREncode",
+    "CMicrohttpd",
+    "CPQ", "CHiredis",
 ]
 #else
-let systemLibraryNames = ["CPlatform", "CZlib"]
+let systemLibraryNames = ["CPlatform", "CZlib", "CSQLite"]
 #endif
 
 func library(_ name: String, _ dependencies: [String] = [], c libraries: [String] = []) -> Target {
@@ -72,6 +76,15 @@ let ownerTargets: [Target] = []
 let identityTargets: [Target] = [
     library("BetterAuthMessages"),
     library("BetterAuthGzip", ["BetterAuthMessages"], c: ["CZlib"]),
+    library("BetterAuth", ["BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"]),
+    // HTTP, which nothing else needs.
+    library("BetterAuthTransport", ["BetterAuth"], c: ["CCurl"]),
+    tests("BetterAuthTransportTests", ["BetterAuthTransport", "BetterAuth", "RealParts"]),
+    tests(
+        "BetterAuthTests",
+        [
+            "BetterAuth", "BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory",
+        ]),
     .testTarget(
         name: "BetterAuthMessagesTests",
         dependencies: ["BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"].map {
@@ -81,7 +94,34 @@ let identityTargets: [Target] = [
 ]
 
 // The identity server.
-let serverTargets: [Target] = []
+let serverTargets: [Target] = [
+    library("BetterAuthServer", ["BetterAuthMessages", "Cryptography", "SecretMemory"], c: ["CSQLite"]),
+    library(
+        "BetterAuthHTTP", ["BetterAuth", "BetterAuthServer", "BetterAuthMessages", "Cryptography"], c: ["CMicrohttpd"]),
+    library(
+        "BetterAuthPostgres", ["BetterAuth", "BetterAuthServer", "BetterAuthMessages"], c: ["CPQ", "CHiredis"]),
+    .executableTarget(
+        name: "HoldfastServer",
+        dependencies: [
+            "BetterAuthHTTP", "BetterAuthPostgres", "BetterAuthServer", "BetterAuth", "BetterAuthMessages",
+            "BetterAuthGzip", "Cryptography", "SecretMemory",
+        ].map { .byName(name: $0) },
+        swiftSettings: settings),
+    // Killed by the tests at random moments. Never installed.
+    .executableTarget(
+        name: "ServerSubject",
+        dependencies: ["BetterAuthPostgres", "BetterAuthServer", "BetterAuthMessages", "Cryptography"].map {
+            .byName(name: $0)
+        },
+        path: "Tests/ServerSubject", swiftSettings: settings),
+    tests(
+        "BetterAuthServerTests",
+        [
+            "BetterAuthServer", "BetterAuthHTTP", "BetterAuthPostgres", "BetterAuth", "HoldfastServer", "ServerSubject",
+            "RealParts", "BetterAuthMessages", "BetterAuthGzip", "Cryptography",
+            "SecretMemory",
+        ]),
+]
 
 // What every face shows. The views for Apple systems are compiled on Linux by scripts/check-apple.
 #if os(Linux)
@@ -113,6 +153,7 @@ let package = Package(
         .library(name: "Holdfast", targets: ["Holdfast"]),
         .library(name: "HoldfastUI", targets: ["HoldfastUI"]),
         .executable(name: "holdfast", targets: ["HoldfastCommand"]),
+        .executable(name: "holdfast-server", targets: ["HoldfastServer"]),
     ] + crashProducts + viewProducts,
     targets: sectionTargets + [
         library("SecretMemory", c: ["CSodium", "CPlatform"]),
@@ -122,13 +163,15 @@ let package = Package(
         library("VaultCore", ["VaultFormat", "KeyStores", "Cryptography", "SecretMemory"], c: ["CLMDB"]),
         library("AppLockCore", ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         library("AgentMessages"),
-        library("Holdfast", ["AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
+        library("Holdfast", ["BetterAuth", "AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         library(
             "HoldfastAgent",
             ["AgentMessages", "AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         .executableTarget(
             name: "HoldfastCommand",
-            dependencies: (exported + ["HoldfastAgent", "AgentMessages"]).map { .byName(name: $0) },
+            dependencies: (exported + [
+                "HoldfastAgent", "AgentMessages", "BetterAuth", "BetterAuthTransport", "BetterAuthMessages",
+            ] + ["CQREncode"].filter(systemLibraryNames.contains)).map { .byName(name: $0) },
             swiftSettings: settings),
 
         tests("SecretMemoryTests", ["SecretMemory"]),
@@ -141,7 +184,11 @@ let package = Package(
         tests("AppLockCoreTests", ["AppLockCore", "VaultCore", "VaultFormat", "SecretMemory"]),
         tests("HoldfastTests", exported),
         tests("AgentMessagesTests", ["AgentMessages"]),
-        tests("CommandTests", ["HoldfastCommand", "RealParts"] + exported),
+        tests(
+            "CommandTests",
+            [
+                "HoldfastCommand", "RealParts", "BetterAuth", "BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip",
+            ] + exported),
     ],
     swiftLanguageModes: [.v6]
 )
@@ -155,7 +202,10 @@ if Context.environment["HOLDFAST_BENCHMARKS"] != nil {
             linkerSettings: [.linkedLibrary("lmdb"), .linkedLibrary("crypto"), .linkedLibrary("sqlcipher")]),
         .executableTarget(
             name: "HoldfastBenchmarks",
-            dependencies: ["CRawLoops", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"],
+            dependencies: [
+                "CRawLoops", "BetterAuthServer", "BetterAuthMessages", "VaultCore", "VaultFormat", "Cryptography",
+                "SecretMemory",
+            ],
             path: "Benchmarks/HoldfastBenchmarks", swiftSettings: settings),
     ]
 }

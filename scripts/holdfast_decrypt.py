@@ -49,6 +49,7 @@ KIND_NAMES = {1: "passcode", 2: "recoveryPhrase", 3: "deviceOwner", 4: "hardware
 HARDWARE_SHARE, BINDS_POLICY = 1, 2
 RECORDS, NAMES, FILES, LOG, IDENTITY, INBOX = 1, 2, 3, 4, 5, 6
 ROOT_KEY, ROOT_LOOKUP = b"\0", bytes(32)
+RECORDS_TREE = b"records"
 CHUNK, TAG = 65536, 16
 FILE_MAGIC = b"HFFILE\0\1"
 
@@ -483,9 +484,8 @@ class Vault:
 
     def __init__(self, home, header, epochs):
         self.home, self.header, self.epochs, self.damage = home, header, epochs, 0
-        self.environment = self.open_database(os.path.join(home, "vault.mdb"))
-        self.transaction = self.environment.begin()
-        root = self.transaction.get(ROOT_KEY)
+        self.open_trees("vault.mdb")
+        root = self.transaction.get(ROOT_KEY, db=self.main_tree)
         if root is None:
             raise Damaged("the root record is missing: records were lost")
         plaintext, _ = self.open_value(root[:-8], ROOT_LOOKUP, "the root record")
@@ -501,8 +501,19 @@ class Vault:
     def domain(self):
         return self.header.vault
 
+    def open_trees(self, name):
+        self.environment = self.open_database(os.path.join(self.home, name))
+        self.main_tree = self.environment.open_db(None)
+        try:
+            records = self.environment.open_db(RECORDS_TREE, create=False)
+        except lmdb.NotFoundError:
+            raise Damaged(f"{name} has no tree of records (as if made by a build from before the first release)") from None
+        self.transaction = self.environment.begin(records)
+        if any(flag for tree in (self.main_tree, records) for flag in tree.flags(self.transaction).values()):
+            raise Damaged(f"{name} has flags that were never set")
+
     def open_database(self, path):
-        options = {"readonly": True, "lock": False, "subdir": False, "create": False}
+        options = {"readonly": True, "lock": False, "subdir": False, "create": False, "max_dbs": 1}
         try:
             environment = lmdb.open(path, **options)
         except lmdb.Error as error:
@@ -545,9 +556,10 @@ class Vault:
 
     def records(self):
         """Every record that can be read, with its key; the others are reported."""
+        for key in self.transaction.cursor(self.main_tree).iternext(values=False):
+            if key not in (ROOT_KEY, RECORDS_TREE):
+                self.report(f"an entry beside the root record is none of ours (key {key.hex()})")
         for lookup, value in self.transaction.cursor():
-            if lookup == ROOT_KEY:
-                continue
             try:
                 if len(lookup) != 32:
                     raise Damaged("an entry has a key that no record has")
@@ -607,8 +619,7 @@ class OpenCompartment(Vault):
         if state == 0:
             raise NotFound("the open compartment is empty")
         self.home, self.header, self.epochs, self.damage = vault.home, vault.header, {1: OpenKeys(key)}, 0
-        self.environment = self.open_database(os.path.join(vault.home, "open.mdb"))
-        self.transaction = self.environment.begin()
+        self.open_trees("open.mdb")
 
     def domain(self):
         return open_domain(self.header.vault)

@@ -1,18 +1,20 @@
 /// What was asked for on the command line.
 struct Options {
     static let usage = """
-        usage: holdfast-bench [--quick] [--only NAME]... [--output FILE] [--holdfast FILE]
+        usage: holdfast-bench [--quick] [--only NAME]... [--output FILE] [--holdfast FILE] [--server FILE]
 
           --quick          fewer rounds and records; the figures are rougher
           --only NAME      only the figures whose name begins with NAME; may be repeated
           --output FILE    where the figures go as JSON (default: bench.json)
           --holdfast FILE  the command to measure (default: holdfast beside this program)
+          --server FILE    the identity server to measure (default: none)
         """
 
     var isQuick = false
     var only: [String] = []
     var output = "bench.json"
     var command: String?
+    var server: String?
 
     init(_ arguments: [String]) throws(BenchmarkError) {
         var rest = arguments.makeIterator()
@@ -22,6 +24,7 @@ struct Options {
             case "--only": only.append(try Options.value(of: argument, rest.next()))
             case "--output": output = try Options.value(of: argument, rest.next())
             case "--holdfast": command = try Options.value(of: argument, rest.next())
+            case "--server": server = try Options.value(of: argument, rest.next())
             default: throw BenchmarkError("unknown argument \(argument)\n\(Options.usage)")
             }
         }

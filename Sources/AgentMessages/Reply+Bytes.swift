@@ -22,6 +22,8 @@ extension Reply {
             while !cursor.isAtEnd { entries.append(try RecordEntry(&cursor, body)) }
             self = .records(entries)
         case .finished: self = .finished(try cursor.integer(body, UInt64.self))
+        case .change:
+            self = .change(try cursor.flag(body, "flags") ? try PendingChange(&cursor, body) : nil)
         }
         try cursor.expectEnd()
     }
@@ -39,6 +41,9 @@ extension Reply {
         case .unlocked(let locksIn): writer.optional(locksIn)
         case .records(let entries): for entry in entries { entry.write(&writer) }
         case .finished(let count): writer.integer(count)
+        case .change(let pending):
+            writer.flag(pending != nil)
+            pending?.write(&writer)
         case .done, .ready, .piece: break
         }
         return Frame.bytes(kind: kind.rawValue, bodySize: writer.bytes.count + payload) + writer.bytes

@@ -18,6 +18,8 @@ package enum Reply: Sendable, Hashable {
     case records([RecordEntry])
     /// The end of a value or a list: bytes or records in all.
     case finished(UInt64)
+    /// The change of self-destruct that is pending, nil when none is.
+    case change(PendingChange?)
 
     /// Numbers of the messages; they do not change.
     package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
@@ -30,6 +32,7 @@ package enum Reply: Sendable, Hashable {
         case piece = 134
         case records = 135
         case finished = 136
+        case change = 137
     }
 
     /// Which message it is.
@@ -44,6 +47,7 @@ package enum Reply: Sendable, Hashable {
         case .piece: .piece
         case .records: .records
         case .finished: .finished
+        case .change: .change
         }
     }
 }
@@ -86,6 +90,37 @@ package struct AgentStatus: Sendable, Hashable {
         self.isUnlocked = isUnlocked
         self.locksIn = locksIn
         self.connections = connections
+    }
+}
+
+/// A change of self-destruct that an agent holds.
+package struct PendingChange: Sendable, Hashable {
+    /// What it leads to.
+    package let change: Request.Change
+    /// The whole countdown in milliseconds.
+    package let countdown: UInt64
+    /// Milliseconds left of it, 0 when the last authentication is due; nil when it has not begun.
+    package let remaining: UInt64?
+
+    package init(change: Request.Change, countdown: UInt64, remaining: UInt64?) {
+        self.change = change
+        self.countdown = countdown
+        self.remaining = remaining
+    }
+
+    init(_ cursor: inout Cursor, _ bytes: RawSpan) throws(MessageError) {
+        guard let change = Request.Change(rawValue: try cursor.integer(bytes, UInt8.self)) else {
+            throw .invalid(field: "change")
+        }
+        self.change = change
+        countdown = try cursor.integer(bytes, UInt64.self)
+        remaining = try cursor.optional(bytes, UInt64.self, "time")
+    }
+
+    func write(_ writer: inout Writer) {
+        writer.integer(change.rawValue)
+        writer.integer(countdown)
+        writer.optional(remaining)
     }
 }
 

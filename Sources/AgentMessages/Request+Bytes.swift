@@ -31,6 +31,16 @@ extension Request {
         case .shutDown: self = .shutDown
         case .data: self = .data(try cursor.rest(1...Frame.longestPiece, "data"))
         case .end: self = .end
+        case .beginChange:
+            guard let change = Change(rawValue: try cursor.integer(body, UInt8.self)) else {
+                throw .invalid(field: "change")
+            }
+            let countdown = try cursor.optional(body, UInt32.self, "countdown")
+            self = .beginChange(change, countdown: countdown, secret: try cursor.rest(Request.secretSizes, "secret"))
+        case .confirmChange: self = .confirmChange
+        case .finishChange: self = .finishChange(secret: try cursor.rest(Request.secretSizes, "secret"))
+        case .cancelChange: self = .cancelChange
+        case .pendingChange: self = .pendingChange
         }
         try cursor.expectEnd()
     }
@@ -51,7 +61,12 @@ extension Request {
         case .list(let collection):
             writer.flag(collection != nil)
             if let collection { writer.text(collection, atMost: RecordPath.collectionSizes.upperBound) }
-        case .status, .lock, .ping, .shutDown, .data, .end: break
+        case .beginChange(let change, let countdown, _):
+            writer.integer(change.rawValue)
+            writer.optional(countdown)
+        case .status, .lock, .ping, .shutDown, .data, .end, .confirmChange, .finishChange, .cancelChange,
+            .pendingChange:
+            break
         }
         return Frame.bytes(kind: kind.rawValue, bodySize: writer.bytes.count + payload) + writer.bytes
     }

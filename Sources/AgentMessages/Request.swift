@@ -25,6 +25,22 @@ package enum Request: Sendable, Hashable {
     case data(Range<Int>)
     /// The value is complete.
     case end
+    /// Begin a change of self-destruct: authenticates. `countdown` is seconds, and nil where the vault's rules hold.
+    case beginChange(Change, countdown: UInt32?, secret: Range<Int>)
+    /// The owner was told what it means and wants it: the countdown begins.
+    case confirmChange
+    /// The countdown is over: authenticates again and writes the change.
+    case finishChange(secret: Range<Int>)
+    /// End the change that is pending, whoever began it, with nothing changed.
+    case cancelChange
+    /// What change is pending?
+    case pendingChange
+
+    /// What a change of self-destruct leads to.
+    package enum Change: UInt8, Sendable, Hashable, CaseIterable {
+        case enable = 1
+        case disable = 2
+    }
 
     /// What an unlock is made with.
     package enum Factor: UInt8, Sendable, Hashable, CaseIterable {
@@ -46,6 +62,11 @@ package enum Request: Sendable, Hashable {
         case shutDown = 10
         case data = 11
         case end = 12
+        case beginChange = 13
+        case confirmChange = 14
+        case finishChange = 15
+        case cancelChange = 16
+        case pendingChange = 17
     }
 
     /// Which message it is.
@@ -63,6 +84,11 @@ package enum Request: Sendable, Hashable {
         case .shutDown: .shutDown
         case .data: .data
         case .end: .end
+        case .beginChange: .beginChange
+        case .confirmChange: .confirmChange
+        case .finishChange: .finishChange
+        case .cancelChange: .cancelChange
+        case .pendingChange: .pendingChange
         }
     }
 

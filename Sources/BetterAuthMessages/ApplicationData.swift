@@ -26,6 +26,20 @@ package struct ApplicationData: Sendable, Hashable {
         try unsafe self.init(json: bytes.span.bytes)
     }
 
+    /// The members of an object, each with the bytes that its sender wrote; nil for anything else.
+    package func members() -> [String: ApplicationData]? {
+        var reader = MessageReader(bytes)
+        reader.depth = 2
+        guard reader.next == UInt8(ascii: "{"), let found = try? reader.members("application data", spaced: false)
+        else { return nil }
+        var members: [String: ApplicationData] = [:]
+        for member in found {
+            guard let name = try? reader.unescaped(member.name) else { return nil }
+            members[String(decoding: name, as: UTF8.self)] = ApplicationData(checked: Array(bytes[member.value]))
+        }
+        return members
+    }
+
     /// Lends the JSON text.
     package func withBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
         try unsafe body(bytes.span.bytes)

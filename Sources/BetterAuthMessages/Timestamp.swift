@@ -18,6 +18,11 @@ package struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertibl
         self.milliseconds = milliseconds
     }
 
+    /// Takes what a clock shows; what the form cannot hold becomes the first or the last moment that it can.
+    package init(clamping milliseconds: Int64) {
+        self.milliseconds = min(max(milliseconds, 0), Timestamp.latest)
+    }
+
     /// Reads a text; nil unless it has one of the two forms and names a moment that exists. No leap seconds.
     package init?(text: RawSpan) {
         let count = text.byteCount

@@ -1,14 +1,22 @@
-/// 32 bytes of a hash, a MAC or a lookup key, held in a register-sized value so that no read allocates.
+/// 32 bytes of a hash, a MAC or a lookup key, held in place so that no read allocates.
 @usableFromInline package struct Digest: Hashable, Sendable {
-    @usableFromInline var storage: SIMD32<UInt8>
+    /// Not one SIMD32: values aligned to more than 16 bytes reach over the frame of an async function (Swift 6.3).
+    @usableFromInline struct Words: Hashable, Sendable, BitwiseCopyable {
+        @usableFromInline var first = SIMD2<UInt64>()
+        @usableFromInline var last = SIMD2<UInt64>()
+
+        @usableFromInline init() {}
+    }
+
+    @usableFromInline var storage: Words
 
     /// All zero.
-    package init() { storage = SIMD32() }
+    package init() { storage = Words() }
 
     /// Copies 32 bytes; nil for any other size.
     package init?(copying bytes: RawSpan) {
         guard bytes.byteCount == 32 else { return nil }
-        storage = unsafe bytes.unsafeLoadUnaligned(as: SIMD32<UInt8>.self)
+        storage = unsafe bytes.unsafeLoadUnaligned(as: Words.self)
     }
 
     /// Lends the bytes.
@@ -33,5 +41,5 @@
     }
 
     /// The bytes as an array, for formats and display.
-    package var bytes: [UInt8] { (0..<32).map { storage[$0] } }
+    package var bytes: [UInt8] { withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } } }
 }

@@ -39,12 +39,13 @@ package struct NoncePool: ~Copyable {
     // In an object, because a forked child must be able to abandon it: locked memory is not mapped there, and
     // wiping it at the end of the value's life would fault.
     private final class Storage: @unchecked Sendable {  // reached only through the pool's mutating functions
-        var bytes: SecretBytes
+        // Unchecked, because the pool that reaches it is itself checked.
+        @exclusivity(unchecked) var bytes: SecretBytes
         let owner: pid_t
 
         init() throws(CryptographyError) {
             owner = ProcessMark.current
-            bytes = try .zeroed(NoncePool.poolSize, lifetime: .longLived)
+            unsafe bytes = try .zeroed(NoncePool.poolSize, lifetime: .longLived)
         }
     }
     private var storage: Storage
@@ -65,12 +66,14 @@ package struct NoncePool: ~Copyable {
             used = NoncePool.poolSize
         }
         if used == NoncePool.poolSize {
-            try storage.bytes.withMutableBytes { bytes throws(CryptographyError) in try SecureRandom.fill(&bytes) }
+            try unsafe storage.bytes.withMutableBytes { bytes throws(CryptographyError) in
+                try SecureRandom.fill(&bytes)
+            }
             used = 0
         }
         let offset = used
         used += NoncePool.nonceSize
-        let nonce = storage.bytes.withMutableBytes { bytes in
+        let nonce = unsafe storage.bytes.withMutableBytes { bytes in
             unsafe bytes.withUnsafeMutableBytes { buffer in
                 let range = unsafe UnsafeMutableRawBufferPointer(
                     rebasing: buffer[offset..<offset + NoncePool.nonceSize])
@@ -85,7 +88,7 @@ package struct NoncePool: ~Copyable {
     }
 
     /// Lends the unused nonces and the wiped places of the used ones, so that a test can see them.
-    package borrowing func withPool<R>(_ body: (RawSpan) -> R) -> R { storage.bytes.withBytes(body) }
+    package borrowing func withPool<R>(_ body: (RawSpan) -> R) -> R { unsafe storage.bytes.withBytes(body) }
 
     /// Keeps the object for ever, so that its memory is never touched again.
     private func abandonStorage() { _ = unsafe Unmanaged.passRetained(storage) }

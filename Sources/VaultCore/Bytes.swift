@@ -25,3 +25,17 @@ extension String {
         return copy.withUTF8 { unsafe body($0) }
     }
 }
+
+extension MutableRawSpan {
+    /// Copies a text as UTF-8 to where the caller has made room.
+    /// - Returns: The offset behind it.
+    mutating func store(_ text: String, at offset: Int) -> Int {
+        unsafe withUnsafeMutableBytes { bytes in
+            unsafe text.withUTF8Bytes { text in
+                let end = offset + text.count
+                unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[offset..<end]).copyBytes(from: text)
+                return end
+            }
+        }
+    }
+}

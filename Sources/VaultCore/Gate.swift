@@ -45,21 +45,18 @@ final class Gate: Sendable {
         guard monitor.withLock({ $0.unlocked != nil }) else { throw .locked }
     }
 
-    /// Runs one step of a stream while the vault is unlocked; between its steps the vault can be locked.
-    func step<R>(_ body: () throws(VaultError) -> R) throws(VaultError) -> R {
-        _ = try enter()
+    /// Runs one step of a stream while the vault is unlocked; between its steps the vault can be locked, which ends the
+    /// stream. A later unlock does not let it in again: who locked may be about to take its keys.
+    func step<R: ~Copyable>(of stream: any KeyHolder, _ body: () throws(VaultError) -> R) throws(VaultError) -> R {
+        guard monitor.withLock({ $0.enter(stream) }) else { throw .locked }
         defer { leave() }
         return try body()
     }
 
-    /// Makes locking take a stream's keys too. Called inside an operation.
-    func register(_ stream: any KeyHolder) {
-        monitor.withLock { $0.streams[ObjectIdentifier(stream)] = (stream, $0.generation) }
-    }
+    /// Makes locking take a stream's keys too. Called inside the operation that made it.
+    func register(_ stream: any KeyHolder) { monitor.withLock { $0.register(stream) } }
 
-    func unregister(_ stream: any KeyHolder) {
-        monitor.withLock { $0.streams[ObjectIdentifier(stream)] = nil }
-    }
+    func unregister(_ stream: any KeyHolder) { monitor.withLock { $0.unregister(stream) } }
 
     func enter() throws(VaultError) -> UnlockedVault {
         guard let vault = monitor.withLock({ $0.enter() }) else { throw .locked }
@@ -122,11 +119,13 @@ extension Gate {
         /// The idle ones are of the keys that are published now.
         private let readers: ReaderSlots
         /// Streams that go on between operations; their keys are taken away by locking all the same.
-        var streams: [ObjectIdentifier: (holder: any KeyHolder, generation: UInt64)] = [:]
+        private var streams: [ObjectIdentifier: (holder: any KeyHolder, generation: UInt64)] = [:]
+        /// The last unlocking that a lock has ended.
+        private var ended: UInt64 = 0
         /// Threads inside, once for each operation, and the unlocking that let them in.
         private var inside: [(thread: UInt, generation: UInt64)] = []
         /// Counts the times that keys were published.
-        private(set) var generation: UInt64 = 0
+        private var generation: UInt64 = 0
         /// Threads that wait in ``Gate/close()``: they do not wait for each other.
         private var closing: [UInt] = []
 
@@ -148,6 +147,7 @@ extension Gate {
         mutating func shut(_ me: UInt) -> (old: ([RecordReader], UnlockedVault?), last: UInt64) {
             defer {
                 unlocked = nil
+                ended = generation
                 closing.append(me)
             }
             return ((readers.recall(), unlocked), generation)
@@ -171,6 +171,21 @@ extension Gate {
             inside.append((ReaderSlots.thisThread, generation))
             return unlocked
         }
+
+        /// The stream's own unlocking must be the one that goes on, new keys for it included.
+        mutating func enter(_ stream: any KeyHolder) -> Bool {
+            guard let known = streams[ObjectIdentifier(stream)], known.generation > ended else { return false }
+            return enter() != nil
+        }
+
+        /// Of the unlocking that let this thread in last: its keys are those of the stream.
+        mutating func register(_ stream: any KeyHolder) {
+            let me = ReaderSlots.thisThread
+            let opened = inside.last { $0.thread == me }?.generation ?? generation
+            streams[ObjectIdentifier(stream)] = (stream, opened)
+        }
+
+        mutating func unregister(_ stream: any KeyHolder) { streams[ObjectIdentifier(stream)] = nil }
 
         mutating func leave() {
             let me = ReaderSlots.thisThread

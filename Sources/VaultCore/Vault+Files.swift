@@ -56,7 +56,7 @@ extension Vault {
 
     private func append(_ bytes: borrowing SecretBytes, _ count: Int, to writer: FileWriter) throws(VaultError) {
         try bytes.withBytes { bytes throws(VaultError) in
-            try gate.step { () throws(VaultError) in try writer.append(bytes.extracting(0..<count)) }
+            try gate.step(of: writer) { () throws(VaultError) in try writer.append(bytes.extracting(0..<count)) }
         }
     }
 
@@ -73,9 +73,7 @@ extension Vault {
     }
 
     private func finish(_ writer: FileWriter) throws(VaultError) -> SecretBytes {
-        _ = try gate.enter()
-        defer { gate.leave() }
-        return try writer.finish()
+        try gate.step(of: writer) { () throws(VaultError) in try writer.finish() }
     }
 
     private static func fill(

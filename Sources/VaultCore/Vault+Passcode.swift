@@ -183,7 +183,7 @@ extension Vault {
     public func finishRekey(progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }) throws(VaultError) {
         guard try isRekeyUnfinished else { return }
         let total = try beginMoving()
-        var start: [UInt8]? = RootRecord.databaseKey + [0]
+        var start: [UInt8]? = [0]  // no key is smaller
         var done = 0
         while let from = start {
             let step = try moveSome(from: from)
@@ -240,6 +240,8 @@ extension Vault {
             let reader = try gate.enterWithReader()
             defer { gate.leave(returning: reader) }
             let writer = try FileWriter(in: home, keys: reader.keys.current)
+            gate.register(writer)
+            defer { gate.unregister(writer) }
             let current = reader.keys.current.epoch
             let fields = try reader.withRecord(collection: record.collection, name: record.name) {
                 fields, plaintext, epoch in
@@ -247,6 +249,7 @@ extension Vault {
                 guard fields.kind == .file, epoch.epoch != current else { throw VaultError.recordNotFound }
                 let file = try FileReader(
                     plaintext.extracting(fields.contentOffset..<plaintext.byteCount), in: home, keys: epoch)
+                gate.register(file)
                 try file.forEachChunk(gate) { try writer.append($0) }
                 return fields
             }

@@ -68,6 +68,8 @@ extension Vault {
         _ change: (inout VaultPolicy) throws(VaultError) -> Void
     ) throws(VaultError) -> VaultPolicy {
         let verified = try verify(passcode, spending: &attempt)
+        // Counts from before must not meet new rules: at their limit the next start would destroy the vault.
+        if let unsettled = verified.unsettled { throw unsettled }
         var header = attempt.header.header
         try change(&header.policy)
         do throws(FormatError) {

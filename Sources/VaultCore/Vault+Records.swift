@@ -136,7 +136,7 @@ extension Vault {
     /// The records of one collection, or of all, sorted by collection and name.
     ///
     /// Names are encrypted, so every record is decrypted on the way. Among all, those that this unlock does not reach are
-    /// left out (``collectionsOutOfReach``).
+    /// left out (``collectionsOutOfReach``), and so are the reserved ones that hold the device's own things.
     /// - Throws: `locked`, `assuranceTooLow`, `damaged` when a record cannot be read (``verify(progress:)`` tells which).
     public func records(in collection: String? = nil) throws(VaultError) -> [RecordInfo] {
         let reader = try gate.enterWithReader()
@@ -150,6 +150,7 @@ extension Vault {
                 throw .damaged("a record cannot be read; run holdfast verify")
             }
             if admission.shut[info.collection] != nil { return }
+            if collection == nil, Vault.isReserved(info.collection) { return }
             // By their bytes, as the lookup does: texts that only look alike are different names.
             if collection.map({ $0.utf8.elementsEqual(info.collection.utf8) }) ?? true { records.append(info) }
         }

@@ -103,7 +103,7 @@ package final class ValueWriter: @unchecked Sendable {  // for one thread at a t
         try vault.gate.checkOpen()
         if file == nil, length + UInt64(bytes.byteCount) > UInt64(Vault.largestInlineValue) { try moveToFile() }
         if let file {
-            try vault.gate.step { () throws(VaultError) in try file.append(bytes) }
+            try vault.gate.step(of: file) { () throws(VaultError) in try file.append(bytes) }
         } else {
             try keep(bytes)
         }
@@ -119,7 +119,9 @@ package final class ValueWriter: @unchecked Sendable {  // for one thread at a t
         case .none: break
         case .some(let kept):
             try kept.withBytes { kept throws(VaultError) in
-                try vault.gate.step { () throws(VaultError) in try writer.append(kept.extracting(0..<count)) }
+                try vault.gate.step(of: writer) { () throws(VaultError) in
+                    try writer.append(kept.extracting(0..<count))
+                }
             }
         }
         buffer = nil

@@ -113,6 +113,8 @@ extension Vault {
     struct Verified: ~Copyable {
         let master: SecretBytes
         let keys: UnlockedKeys
+        /// Why the ledger still has the counts from before; nil when they are gone, as they should be.
+        let unsettled: VaultError?
     }
 
     /// Checks the passcode against the slot and settles the attempt either way.
@@ -152,8 +154,9 @@ extension Vault {
             let master = try key.unwrap(slot, vault: header.vault, policyDigest: header.policy.digest())
             let keys = try open(header, master: master, proving: assurance(of: slot))
             // A ledger that cannot be written any more must not keep the owner out: the attempt stays spent.
-            try? attempt.settle()
-            return Verified(master: master, keys: keys)
+            var unsettled: VaultError?
+            do throws(VaultError) { try attempt.settle() } catch { unsettled = error }
+            return Verified(master: master, keys: keys, unsettled: unsettled)
         } catch let error where error.code != .wrongPasscode && error.code != .wiped {
             try? attempt.refund()  // never checked, or checked and right: not a failure
             throw error

@@ -41,7 +41,7 @@ public struct VaultError: Error, Sendable, Hashable {
         public static let keysChanged = Code("keysChanged")
         /// Bytes on disk are not what was written.
         public static let damaged = Code("damaged")
-        /// Written by a newer Holdfast.
+        /// Written by a newer Holdfast, or by a build from before the first release; the reason says which.
         public static let newerVersion = Code("newerVersion")
         /// No record of this name.
         public static let recordNotFound = Code("recordNotFound")

@@ -7,6 +7,11 @@ package struct RootRecord: Sendable, Hashable {
     private static let markedSize = plainSize + 8 + 32
     package static let databaseKey: [UInt8] = [0]
 
+    /// Whether an entry of the database with this key is the root record.
+    package static func isDatabaseKey(_ key: RawSpan) -> Bool {
+        key.byteCount == databaseKey.count && key.integer(at: 0, as: UInt8.self) == databaseKey[0]
+    }
+
     /// Number of records.
     package var count: UInt64 = 0
     /// The sequence number that the next write takes.
@@ -37,6 +42,8 @@ package struct RootRecord: Sendable, Hashable {
         sum = Sum256(bytes, at: 16)
         transaction = bytes.integer(at: 48, as: UInt64.self) ?? 0
         seals = bytes.integer(at: 56, as: UInt64.self) ?? 0
+        // The open compartment's is whoever's who has its key; numbers that no use reaches must not overflow ours.
+        guard count < 1 << 62, next < 1 << 62, seals < 1 << 62 else { throw .invalid(field: "root record") }
         guard bytes.byteCount == RootRecord.markedSize else { return }
         mark = OpenMark(
             sequence: bytes.integer(at: RootRecord.plainSize, as: UInt64.self) ?? 0,

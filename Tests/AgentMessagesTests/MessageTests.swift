@@ -12,6 +12,9 @@ import Testing
         (.put(path, replacing: true), 0), (.put(path, replacing: false), 0), (.list(collection: nil), 0),
         (.list(collection: ""), 0), (.list(collection: "logins"), 0), (.remove(path), 0), (.ping, 0), (.shutDown, 0),
         (.data(0..<1), 1), (.data(0..<65_536), 65_536), (.end, 0),
+        (.beginChange(.enable, countdown: nil, secret: 6..<14), 8),
+        (.beginChange(.disable, countdown: .max, secret: 6..<7), 1), (.confirmChange, 0),
+        (.finishChange(secret: 0..<1024), 1024), (.cancelChange, 0), (.pendingChange, 0),
     ]
 
     static let replies: [(Reply, payload: Int)] = [
@@ -27,7 +30,9 @@ import Testing
                 RecordEntry(path: path, size: .max, created: -1, modified: .min, isFile: true, isOpen: false),
                 RecordEntry(path: path, size: 0, created: .max, modified: 0, isFile: false, isOpen: true),
             ]), 0
-        ), (.finished(.max), 0),
+        ), (.finished(.max), 0), (.change(nil), 0),
+        (.change(PendingChange(change: .enable, countdown: 30_000, remaining: nil)), 0),
+        (.change(PendingChange(change: .disable, countdown: .max, remaining: 0)), 0),
     ]
 
     @Test("request", arguments: requests.indices)
@@ -125,6 +130,7 @@ import Testing
             (5, [0, 0, 2, 0, 0xC0, 0x80]),  // an overlong form
             (5, [0, 1] + [UInt8](repeating: 65, count: 256) + [1, 0, 65]),  // a collection that is too long
             (5, [0, 0, 1, 4] + [UInt8](repeating: 65, count: 1025)),  // a name that is too long
+            (13, [3, 0, 0, 0, 0, 0, 65]), (13, [1, 0, 1, 0, 0, 0, 65]), (13, [1, 0, 0, 0, 0, 0]), (15, []), (14, [0]),
             (6, [2, 0, 0, 1, 0, 65]), (7, [2]), (11, []), (1, []),
         ]
         for (kind, body) in bad {
@@ -185,7 +191,8 @@ import Testing
 extension Request {
     var payload: Int {
         switch self {
-        case .unlock(_, _, _, let range), .data(let range): range.count
+        case .unlock(_, _, _, let range), .beginChange(_, _, let range), .finishChange(let range), .data(let range):
+            range.count
         default: 0
         }
     }

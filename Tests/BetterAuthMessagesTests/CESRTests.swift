@@ -199,4 +199,12 @@ private struct CESRVectors: Decodable {
             #expect(((r + s).lend { SignatureText(raw: $0) } != nil) == good)
         }
     }
+
+    /// In the frame of an async function, values that are aligned to more than 16 bytes reach over its end (Swift 6.3).
+    @Test func nothingIsAlignedWidely() {
+        #expect(MemoryLayout<DigestText>.alignment <= 16 && MemoryLayout<NonceText>.alignment <= 16)
+        #expect(MemoryLayout<PublicKeyText>.alignment <= 16 && MemoryLayout<SignatureText>.alignment <= 16)
+        #expect(MemoryLayout<SignedMessage<Response<Access>>>.alignment <= 16)
+        #expect(MemoryLayout<AccessClaims>.alignment <= 16 && MemoryLayout<KeyEvent>.alignment <= 16)
+    }
 }

@@ -84,6 +84,33 @@ import Testing
         #expect(try sandbox.run("status", "--json").json()["remainingAttempts"] as? Int == 5)
     }
 
+    /// The countdown lives in the agent: another terminal sees it and cancels it.
+    @Test func aChangeOfSelfDestructIsCancelledFromElsewhere() throws {
+        let sandbox = try AgentSandbox()
+        let nothing = try sandbox.run("self-destruct", "cancel")
+        #expect(nothing.code == 0 && nothing.text.contains("nothing is pending in an agent"), "\(nothing.errors)")
+        #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)
+        #expect(try sandbox.run("self-destruct", "cancel", "--json").json()["cancelled"] as? Bool == false)
+        let twice = try sandbox.file("\(Prepared.passcode)\n\(Prepared.passcode)\n".utf8)
+        let enabling = try Child(
+            raw: ["self-destruct", "enable", "--yes", "--passcode-fd=3"].map { Array($0.utf8) },
+            descriptors: [3: .file(twice), 2: .output(sandbox.path + "/enabling")], environment: sandbox.variables)
+        var pending: [String: Any]?
+        while pending?["remainingSeconds"] as? Int == nil, enabling.isRunning {
+            pending = try sandbox.run("self-destruct", "status", "--json").json()["pending"] as? [String: Any]
+        }
+        #expect(pending?["change"] as? String == "enable")
+        #expect(pending?["countdownSeconds"] as? Int == 30)
+        #expect(try sandbox.run("self-destruct", "status").text.contains("goes on in "))
+        #expect(try sandbox.run("self-destruct", "cancel").text == "cancelled; nothing was changed\n")
+        #expect(enabling.wait() == 1)
+        let errors = String(decoding: try sandbox.bytes("enabling"), as: UTF8.self)
+        #expect(errors.contains("the change was cancelled elsewhere"), "\(errors)")
+        let status = try sandbox.run("self-destruct", "status", "--json").json()
+        #expect(status["selfDestruct"] as? Bool == false && status["pending"] is NSNull)
+        #expect(try sandbox.agent()?["isUnlocked"] as? Bool == true)
+    }
+
     @Test func aKilledAgentMeansLocked() throws {
         let sandbox = try AgentSandbox()
         #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)

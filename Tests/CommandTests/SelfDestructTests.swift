@@ -32,7 +32,7 @@ import Holdfast
         let selfDestruct = SelfDestructSwitch(vault: vault)
         try selfDestruct.begin(.enable, passcode: passcode)
         try selfDestruct.confirm()
-        try Countdown.wait(selfDestruct, .enable)
+        try Countdown.wait(OwnChange(selfDestruct), .enable)
         return try #require(try selfDestruct.finish(passcode: passcode)).publicKey
     }
 

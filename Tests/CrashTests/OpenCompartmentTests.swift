@@ -211,6 +211,15 @@ import VaultCore
             guard TestRun.isSoak || page % 4 == 0 else { continue }
             orders.append("open.mdb page \(page) \(Int.random(in: 0..<pages, using: &generator))")
         }
+        // Where the tree of the records is: head of a node (8), its name, and LMDB's description of a tree (48).
+        let name = Array("records".utf8)
+        let nodes = database.indices.dropLast(name.count + 48).filter {
+            Array(database[$0..<$0 + name.count]) == name
+        }
+        #expect(!nodes.isEmpty)
+        for offset in TestRun.sample(nodes.flatMap { $0 - 8..<$0 + name.count + 48 }, 16, using: &generator) {
+            orders.append("open.mdb \(offset) \(Int.random(in: 1...255, using: &generator))")
+        }
         for offset in TestRun.sample(database.indices.filter { database[$0] != 0 }, 20, using: &generator) {
             orders.append("open.mdb \(offset) \(Int.random(in: 1...255, using: &generator))")
         }

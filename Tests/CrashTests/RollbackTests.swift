@@ -13,18 +13,21 @@ import VaultCore
     private static func script(_ edit: String) -> String {
         """
         import json, lmdb, sys
-        environment = lmdb.open(sys.argv[1], subdir=False, map_size=1 << 30)
-        with environment.begin(write=True) as transaction:
-            entries = dict(transaction.cursor())
+        environment = lmdb.open(sys.argv[1], subdir=False, map_size=1 << 30, max_dbs=1)
+        main, tree = environment.open_db(None), environment.open_db(b"records", create=False)
+        with environment.begin(tree, write=True) as transaction:
+            # The root record alone lies in the main tree.
+            place = lambda key: main if key == bytes(1) else tree
+            entries = {**dict(transaction.cursor()), bytes(1): transaction.get(bytes(1), db=main)}
             before = dict(entries)
             known = json.load(open(sys.argv[2])) if len(sys.argv) > 2 else {}
             known = {bytes.fromhex(key): bytes.fromhex(value) for key, value in known.items()}
             records = sorted(key for key in entries if len(key) == 32)
         \(edit.split(separator: "\n").map { "    \($0)" }.joined(separator: "\n"))
             for key in before.keys() - entries.keys():
-                transaction.delete(key)
+                transaction.delete(key, db=place(key))
             for key, value in entries.items():
-                transaction.put(key, value)
+                transaction.put(key, value, db=place(key))
         environment.close()
         """
     }

@@ -44,6 +44,9 @@ package final class Spawned: @unchecked Sendable {  // used by one test at a tim
         init(_ description: String) { self.description = description }
     }
 
+    /// Its process id, good until its end was waited for.
+    package var identifier: Int32 { process }
+
     /// Whether it still runs.
     package var isRunning: Bool {
         guard !isEnded else { return false }

@@ -282,6 +282,9 @@ struct DecryptorFailureTests {
             ("cursor.last(); key = cursor.key(); cursor.prev(); t.put(key, cursor.value())", 2, "authentication tag"),
             ("t.put(b'k' * 32, b'')", 3, "not under any key"),
             ("t.put(b'\\1', b'added')", 3, "a key that no record has"),
+            ("t.put(b'\\0', b'added')", 3, "a key that no record has"),
+            ("t.put(b'\\1', b'added', db=main)", 3, "beside the root record"),
+            ("t.put(b'k' * 32, b'added', db=main)", 3, "beside the root record"),
         ] {
             try home.write(database, to: "vault.mdb")
             try Decryptor.editDatabase(home.file("vault.mdb"), edit, old: old)
@@ -291,7 +294,7 @@ struct DecryptorFailureTests {
             #expect(list.lines.count == listed, "\(edit)")
         }
         try home.write(database, to: "vault.mdb")
-        try Decryptor.editDatabase(home.file("vault.mdb"), "t.delete(b'\\0')", old: old)
+        try Decryptor.editDatabase(home.file("vault.mdb"), "t.delete(b'\\0', db=main)", old: old)
         let rootless = try Decryptor.run(home.path, .passcode("right"), "list")
         #expect(rootless.status == 5 && rootless.errors.contains("the root record is missing"))
         try home.write(Array(database.prefix(8192)), to: "vault.mdb")
@@ -443,17 +446,25 @@ enum Decryptor {
         return try start(words + ["-B", script, option, "0", home] + arguments, input: secret + "\n")
     }
 
-    /// Changes the database behind the vault's back: `edit` has a transaction `t`, a cursor, and `old`, a transaction on
-    /// an older database.
+    /// Changes the database behind the vault's back: `edit` has a transaction `t` and a cursor on the records, the `main`
+    /// tree, and `old`, a transaction on the records of an older database.
     static func editDatabase(_ path: String, _ edit: String, old: String) throws {
         let code = """
             import lmdb, sys
-            old = lmdb.open(sys.argv[2], subdir=False, lock=False, readonly=True).begin()
-            with lmdb.open(sys.argv[1], subdir=False, lock=False).begin(write=True) as t:
+            old = lmdb.open(sys.argv[2], subdir=False, lock=False, readonly=True, max_dbs=1)
+            old = old.begin(old.open_db(b'records', create=False))
+            environment = lmdb.open(sys.argv[1], subdir=False, lock=False, max_dbs=1)
+            main, records = environment.open_db(None), environment.open_db(b'records', create=False)
+            with environment.begin(records, write=True) as t:
                 cursor = t.cursor(); \(edit)
             """
+        try interpret(code, path, old)
+    }
+
+    /// Runs a program in Python.
+    static func interpret(_ code: String, _ arguments: String...) throws {
         let words = try #require(python).split(separator: " ").map(String.init)
-        let result = try start(words + ["-c", code, path, old], input: "")
+        let result = try start(words + ["-c", code] + arguments, input: "")
         #expect(result.status == 0, "\(result.errors)")
     }
 

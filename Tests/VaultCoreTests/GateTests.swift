@@ -156,6 +156,56 @@ import VaultFormat
         #expect(try vault.get("name") == [1])
     }
 
+    /// Who locked waits for others still and takes the stream's keys when they are out: nobody may use them then.
+    @Test("a stream that a lock has ended does not go on under a later unlock", arguments: [false, true])
+    func aLockEndsStreamsForGood(isWriter: Bool) throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        try vault.put([1], "name")
+        try vault.stream(pattern(3 << 20), "file")
+        let reader = try vault.reader(for: "file", in: Vault.defaultCollection)
+        let writer = try vault.writer(for: "new", in: Vault.defaultCollection, replacing: false)
+        let piece = pattern(FileFormat.chunkSize)
+        func goOn() throws {
+            if isWriter { try piece.withRawSpan { try writer.append($0) } } else { try reader.next { _, _ in } }
+        }
+        for _ in 0..<20 { try goOn() }
+        let inside = Steps()
+        let mayLeave = Steps()
+        let other = thread {
+            try? vault.withValue(for: "name") { _ in
+                inside.reach()
+                mayLeave.wait(for: 1)
+            }
+        }
+        inside.wait(for: 1)
+        let locker = thread { vault.lock() }
+        while vault.isUnlocked { sched_yield() }
+        try vault.unlock("right")
+        #expect(errorCode { for _ in 0..<2 { try goOn() } } == .locked)
+        mayLeave.reach()
+        other.wait(for: 1)
+        locker.wait(for: 1)
+        #expect(try vault.readAll("file") == pattern(3 << 20), "a new one does")
+        #expect(errorCode { _ = try vault.get("new") } == .recordNotFound)
+    }
+
+    @Test("new keys for who has it open do not end a stream")
+    func aStreamGoesOnUnderNewRules() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        try vault.stream(pattern(3 << 20), "file")
+        let reader = try vault.reader(for: "file", in: Vault.defaultCollection)
+        _ = try reader.next { _, _ in }
+        let right = try secret("right")
+        try vault.changePolicy(passcode: right, spending: vault.burnAttempt()) { policy throws(VaultError) in
+            policy.attemptLimit = 7
+        }
+        try reader.next { piece, isLast in #expect(piece.byteCount == FileFormat.chunkSize && !isLast) }
+        vault.lock()
+        #expect(errorCode { _ = try reader.next { _, _ in } } == .locked)
+    }
+
     @Test func finishingARekeyDoesNotUndoALock() throws {
         let home = try TestHome()
         let phrase = try home.create()

@@ -1,3 +1,4 @@
+import Foundation
 import SecretMemory
 import Testing
 import VaultCore
@@ -49,4 +50,44 @@ import VaultFormat
         #expect(try vault.status().policy.attemptLimit == 5)
         #expect(try vault.status().remainingAttempts == 4)
     }
+
+    #if os(Linux)
+    /// The right passcode, and a ledger that keeps the wrong ones all the same: at a lower limit the next start would
+    /// destroy the vault of an owner who did nothing wrong.
+    @Test func countsThatCouldNotBeGivenBackMeetNoNewRules() throws {
+        let home = try TestHome()
+        _ = try home.create()
+        let vault = try home.open()
+        try vault.setSelfDestruct(true)
+        for number in 1...3 {
+            #expect(errorCode { try vault.guess(number) } == .wrongPasscode)
+            home.clock.advance(seconds: 3600)
+        }
+        let passcode = try secret("right")
+        let attempt = try vault.burnAttempt()
+        try PolicyChangeTests.protectLedger(of: home)
+        do {
+            try vault.changePolicy(passcode: passcode, spending: attempt) { $0.attemptLimit = 3 }
+            Issue.record("no error was thrown")
+        } catch { #expect(error.code == .inputOutput) }
+        let again = try home.open()
+        #expect(try again.status().policy.attemptLimit == 5)
+        home.clock.advance(seconds: 3600)
+        try again.unlock("right")
+    }
+
+    /// Has what is open of a ledger refuse every write.
+    private static func protectLedger(of home: TestHome) throws {
+        let path = try unsafe #require(realpath(home.file("ledger"), nil))
+        defer { unsafe free(path) }
+        let name = unsafe String(cString: path)
+        let readOnly = unsafe open(name, O_RDONLY | O_CLOEXEC)
+        defer { close(readOnly) }
+        for number in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(Int32.init)
+        where number != readOnly {
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")
+            if target == name { #expect(dup2(readOnly, number) == number) }
+        }
+    }
+    #endif
 }

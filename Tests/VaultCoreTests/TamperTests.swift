@@ -27,15 +27,17 @@ import VaultFormat
         }
     }
 
-    private func overwrite(_ vault: Vault, _ key: [UInt8], _ value: [UInt8]?) throws {
+    private func overwrite(
+        _ vault: Vault, _ key: [UInt8], _ value: [UInt8]?, in tree: DatabaseTrees.Name = .records
+    ) throws {
         let open = try #require(vault.gate.current)
         let transaction = try WriteTransaction(open.database)
         try key.withRawSpan { key in
             guard let value else {
-                try transaction.delete(key)
+                try transaction.delete(key, in: tree)
                 return
             }
-            _ = try transaction.put(key, size: value.count, replacing: true) { bytes in
+            _ = try transaction.put(key, in: tree, size: value.count, replacing: true) { bytes in
                 for (index, byte) in value.enumerated() { bytes.store(byte, at: index) }
             }
         }
@@ -86,10 +88,47 @@ import VaultFormat
         let home = try TestHome()
         let vault = try home.unlocked()
         try vault.put([1], "one")
-        try overwrite(vault, RootRecord.databaseKey, nil)
+        try overwrite(vault, RootRecord.databaseKey, nil, in: .main)
         #expect(errorCode { try vault.put([2], "two") } == .damaged)
         vault.lock()
         #expect(errorCode { try vault.unlock("right") } == .damaged)
+    }
+
+    /// Each tree takes its own keys only: a record is not looked for beside the root record, nor that among the records.
+    @Test func anEntryInTheOtherTreeIsFoundByVerify() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        try vault.put([1], "name")
+        let record = try value(vault, "name")
+        try overwrite(vault, record.key, record.value, in: .main)
+        try overwrite(vault, RootRecord.databaseKey, record.value)
+        try overwrite(vault, [7], [1, 2, 3], in: .main)
+        #expect(try vault.get("name") == [1])
+        #expect(try vault.verify().damagedRecords == 3)
+        try overwrite(vault, record.key, nil)
+        #expect(errorCode { _ = try vault.get("name") } == .recordNotFound)
+    }
+
+    @Test(arguments: [0x02, 0x04, 0x08, 0x10] as [UInt16])
+    func flagsOfATreeThatWereNeverSetAreDamage(flags: UInt16) throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        for number in 0..<3 { try vault.put([UInt8(number)], "n\(number)") }
+        vault.lock()
+        let good = try home.bytes("vault.mdb")
+        let name = Array("records".utf8)
+        // Behind the name in each main tree there is: pad (4), flags (2). In the meta pages: those of the main tree.
+        let nodes = good.indices.dropLast(name.count).filter { Array(good[$0..<$0 + name.count]) == name }
+        #expect(nodes.count >= 2)
+        for places in [nodes.map { $0 + name.count + 4 }, [88 + 4, 4096 + 88 + 4]] {
+            var bad = good
+            for place in places { (bad[place], bad[place + 1]) = (UInt8(flags & 0xFF), UInt8(flags >> 8)) }
+            try home.write(bad, to: "vault.mdb")
+            #expect(errorCode { try vault.unlock("right") } == .damaged)
+        }
+        try home.write(good, to: "vault.mdb")
+        try vault.unlock("right")
+        #expect(try vault.verify().isIntact)
     }
 
     @Test func everyByteOfAValueIsAuthenticated() throws {

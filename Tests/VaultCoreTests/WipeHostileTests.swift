@@ -55,6 +55,33 @@ import VaultFormat
         }
     }
 
+    /// Signed by whoever put it there, with less in it than there is to erase.
+    @Test(arguments: [false, true])
+    func aPlantedReceiptEndsNoWipe(namesEverything: Bool) throws {
+        let home = try TestHome()
+        let vault = try home.filled()
+        let made = try vault.setSelfDestruct(true)
+        try vault.open.put([1], "note")
+        vault.open.close()
+        try vault.eraseKeysOnly()
+        let mark = try #require(HeaderFile.mark(in: home.bytes("header")))
+        let key = try ReceiptKey.generate(.wipe)
+        var items: [WipeItem] = []
+        if namesEverything {
+            // Nothing is left to erase then, but the receipt would be somebody else's.
+            for target in HomeTarget.all { _ = try target.erase(in: vault.home) }
+            items = [WipeItem(try #require(WipeTargetID(HomeTarget.keys)), .erased)]
+            items += HomeTarget.all.map { WipeItem($0.id, .absent) }
+        }
+        let receipt = WipeReceipt(
+            vault: mark.vault, cause: mark.cause, begun: mark.begun, ended: mark.begun, items: items, strangers: 0,
+            keyOrigin: .enabled, key: key.publicBytes)
+        try WipeHostileTests.plant(receipt.signed(by: key).encoded, "wipe-receipt", in: home)
+        #expect(errorCode { _ = try home.open() } == .wiped)
+        #expect(try home.names() == ["wipe-receipt"])
+        #expect(try home.receipt(key: made?.publicKey).items.count == HomeTarget.all.count + 1)
+    }
+
     static let linked = [
         "ledger", "vault.mdb", "vault.mdb-lock", "log", "log.state", "open.key", "open.pub", "open.mdb", "receipt.key",
         "wipe.journal", "wipe-receipt", ".wipe-receipt.part", "backup.manifest",
@@ -274,6 +301,35 @@ import VaultFormat
         #expect(item?.result == .erased && item?.count == 3)
     }
 
+    @Test func aJournalFullOfOtherNamesPushesNothingOut() throws {
+        let home = try TestHome()
+        let id = try home.filled().id
+        let others = try (0..<WipeJournal.maximumItems).map {
+            WipeItem(try #require(WipeTargetID("a.b\($0)")), .erased)
+        }
+        try WipeHostileTests.plant(WipeHostileTests.journal(id, others), "wipe.journal", in: home)
+        let target = Target("org.example.cache")
+        let vault = try open(home, [target])
+        #expect(try home.open().wipePlan().steps.contains { $0.target.description == target.identifier }, "registered")
+        try WipeHostileTests.plant(WipeHostileTests.journal(id, others), "wipe.journal", in: home)
+        #expect(try vault.wipe().isFinished)
+        #expect(target.left == 0)
+        #expect(try home.receipt().items.contains { $0.target.description == target.identifier })
+    }
+
+    /// A program that looked before a wipe began and registers after it has ended.
+    @Test func aDestroyedVaultGetsNoJournalAgain() throws {
+        let home = try TestHome()
+        let vault = try home.filled()
+        let id = try vault.id
+        _ = try vault.wipe()
+        let code = errorCode {
+            try WipeJournalFile.register([Target("org.example.cache")], in: vault.home, vault: id)
+        }
+        #expect(code == .wiped)
+        #expect(try home.names() == ["wipe-receipt"])
+    }
+
     @Test func aWipeByAProgramThatDoesNotKnowATargetWaitsForOneThatDoes() throws {
         let home = try TestHome()
         _ = try home.filled()
@@ -338,10 +394,10 @@ extension WipeReceipt {
         let made =
             SecurityLog.fileNames + OpenFiles.all + VaultCreation.ownNames.sorted() + [
                 ReceiptKeyFile.name, WipeJournalFile.name, WipeReceipt.fileName,
-            ]
+            ] + IdentityMark.names
         for name in made { #expect(HomeTarget.knownNames.contains(name), "\(name)") }
         #expect(Set(HomeTarget.all.map(\.id)).count == HomeTarget.all.count)
-        #expect(HomeTarget.all.count == 10, "a name in the table is no identifier")
+        #expect(HomeTarget.all.count == 11, "a name in the table is no identifier")
         for target in HomeTarget.all { #expect(!target.id.isOfApp) }
     }
 

@@ -89,10 +89,15 @@ import VaultFormat
 
     @Test func bytesAreThoseOfTheDocument() throws {
         let sum = Array(0x80...0x9F) as [UInt8]
-        let bytes = little(UInt64(0x0102)) + little(UInt64.max) + sum + little(UInt64(0x0304)) + little(UInt64(5))
+        let bytes = little(UInt64(0x0102)) + little(UInt64(1) << 62 - 1) + sum + little(UInt64(0x0304)) + little(UInt64(5))
         let root = try parse(bytes)
-        #expect(root.count == 0x0102 && root.nextSequence == .max && root.sum == sum.lend { Sum256($0) })
+        #expect(root.count == 0x0102 && root.nextSequence == 1 << 62 - 1 && root.sum == sum.lend { Sum256($0) })
         #expect(root.transaction == 0x0304 && root.seals == 5)
+        for offset in [7, 15, 63] {
+            var high = bytes
+            high[offset] = 0x40
+            #expect(throws: FormatError.self, "numbers that no use reaches") { try parse(high) }
+        }
         var written = repeated(0, RootRecord().size)
         written.lendForWriting { root.write(into: &$0) }
         #expect(written == bytes)

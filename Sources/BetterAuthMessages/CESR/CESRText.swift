@@ -38,8 +38,14 @@ extension CESRText {
 
 /// Room for the largest text, in whole blocks, and the byte that the encoder reads behind its input.
 struct CESRBuffer {
-    private var texts = (SIMD32<UInt8>(), SIMD32<UInt8>(), SIMD32<UInt8>())
-    private var rest = SIMD16<UInt8>()
+    private var texts = (Words4(), Words4(), Words4())
+    private var rest: (UInt64, UInt64) = (0, 0)
+
+    /// Lends what lies behind an offset that is inside.
+    @inline(__always)
+    mutating func withBytes<R>(from offset: Int, _ body: (UnsafeRawPointer) -> R) -> R {
+        unsafe withUnsafePointer(to: &self) { unsafe body(UnsafeRawPointer($0) + offset) }
+    }
 }
 
 /// The four codes, each with the sizes that follow from it.

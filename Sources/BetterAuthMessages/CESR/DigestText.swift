@@ -5,28 +5,29 @@ package struct DigestText: CESRText {
     package static let textSize = CESRForm.digest.textSize
     package static let rawSize = CESRForm.digest.rawSize
 
-    private let storage: SIMD32<UInt8>
+    private let storage: Words4
 
     /// Reads a text; nil unless it is the one spelling of a value.
     package init?(text: RawSpan) {
         var buffer = CESRBuffer()
         guard CESRForm.digest.decode(text, into: &buffer) else { return nil }
-        storage = unsafe withUnsafeBytes(of: &buffer) {
-            unsafe $0.loadUnaligned(fromByteOffset: CESRForm.digest.lead, as: SIMD32<UInt8>.self)
-        }
+        storage = unsafe buffer.withBytes(from: CESRForm.digest.lead) { unsafe Words4($0) }
     }
 
     /// Takes a raw value; nil for another size.
     package init?(raw: RawSpan) {
         guard raw.byteCount == Self.rawSize else { return nil }
-        storage = unsafe raw.unsafeLoadUnaligned(as: SIMD32<UInt8>.self)
+        guard let words = unsafe raw.withUnsafeBytes({ unsafe $0.baseAddress.map { unsafe Words4($0) } }) else {
+            return nil
+        }
+        storage = words
     }
 
     /// Takes what a hash function writes into 32 bytes.
     /// - Throws: What `fill` throws.
     package init<E: Error>(filling fill: (inout MutableRawSpan) throws(E) -> Void) throws(E) {
-        var raw = SIMD32<UInt8>()
-        try unsafe withUnsafeMutableBytes(of: &raw) { bytes throws(E) in
+        var raw = Words4()
+        try unsafe raw.withMutableBytes { bytes throws(E) in
             var span = unsafe MutableRawSpan(_unsafeBytes: bytes)
             try fill(&span)
         }
@@ -35,18 +36,13 @@ package struct DigestText: CESRText {
 
     /// Lends the raw value.
     package func withRawBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
-        try unsafe withUnsafeBytes(of: storage) { bytes throws(E) in try unsafe body(RawSpan(_unsafeBytes: bytes)) }
+        try unsafe storage.withBytes { bytes throws(E) in try unsafe body(RawSpan(_unsafeBytes: bytes)) }
     }
 
     /// Lends the text.
     package func withText<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
-        try unsafe withUnsafeBytes(of: storage) { bytes throws(E) in
+        try unsafe storage.withBytes { bytes throws(E) in
             try unsafe CESRForm.digest.withText(of: bytes, body)
         }
-    }
-
-    /// All bytes at once; the generic way would take them one by one.
-    package func hash(into hasher: inout Hasher) {
-        unsafe withUnsafeBytes(of: storage) { unsafe hasher.combine(bytes: $0) }
     }
 }

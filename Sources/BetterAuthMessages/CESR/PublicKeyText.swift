@@ -5,7 +5,7 @@ package struct PublicKeyText: CESRText {
     package static let textSize = CESRForm.publicKey.textSize
     package static let rawSize = CESRForm.publicKey.rawSize
 
-    private let x: SIMD32<UInt8>
+    private let x: Words4
     /// 02 or 03.
     private let parity: UInt8
 
@@ -13,11 +13,8 @@ package struct PublicKeyText: CESRText {
     package init?(text: RawSpan) {
         var buffer = CESRBuffer()
         guard CESRForm.publicKey.decode(text, into: &buffer) else { return nil }
-        (parity, x) = unsafe withUnsafeBytes(of: &buffer) {
-            unsafe (
-                $0[CESRForm.publicKey.lead],
-                $0.loadUnaligned(fromByteOffset: CESRForm.publicKey.lead + 1, as: SIMD32<UInt8>.self)
-            )
+        (parity, x) = unsafe buffer.withBytes(from: CESRForm.publicKey.lead) {
+            unsafe ($0.load(as: UInt8.self), Words4($0 + 1))
         }
         guard isInRange else { return nil }
     }
@@ -25,14 +22,17 @@ package struct PublicKeyText: CESRText {
     /// Takes a compressed point; nil for another size, another first byte than 02 or 03, and an x out of range.
     package init?(raw: RawSpan) {
         guard raw.byteCount == Self.rawSize else { return nil }
-        parity = unsafe raw.unsafeLoad(as: UInt8.self)
-        x = unsafe raw.unsafeLoadUnaligned(fromByteOffset: 1, as: SIMD32<UInt8>.self)
+        let parts = unsafe raw.withUnsafeBytes { bytes in
+            unsafe bytes.baseAddress.map { unsafe ($0.load(as: UInt8.self), Words4($0 + 1)) }
+        }
+        guard let parts else { return nil }
+        (parity, x) = parts
         guard isInRange else { return nil }
     }
 
     private var isInRange: Bool {
         guard parity == 2 || parity == 3 else { return false }
-        return unsafe withUnsafeBytes(of: x) { bytes in
+        return unsafe x.withBytes { bytes in
             guard let start = bytes.baseAddress else { return false }
             return unsafe P256Bounds.isBelow(P256Bounds.prime, start)
         }
@@ -41,10 +41,10 @@ package struct PublicKeyText: CESRText {
     /// Lends the compressed point.
     package func withRawBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
         // One byte, then 32: laid out by hand, since a tuple of both would have a gap.
-        var point = (SIMD32<UInt8>(), SIMD16<UInt8>())
+        var point = (Words4(), UInt64())
         return try unsafe withUnsafeMutableBytes(of: &point) { target throws(E) -> R in
             unsafe target[0] = parity
-            unsafe target.storeBytes(of: x, toByteOffset: 1, as: SIMD32<UInt8>.self)
+            unsafe x.withBytes { unsafe UnsafeMutableRawBufferPointer(rebasing: target[1...]).copyMemory(from: $0) }
             return try unsafe body(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: target[..<Self.rawSize])))
         }
     }
@@ -56,11 +56,5 @@ package struct PublicKeyText: CESRText {
                 try unsafe CESRForm.publicKey.withText(of: bytes, body)
             }
         }
-    }
-
-    /// All bytes at once; the generic way would take them one by one.
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(parity)
-        unsafe withUnsafeBytes(of: x) { unsafe hasher.combine(bytes: $0) }
     }
 }

@@ -6,44 +6,40 @@ package struct SignatureText: CESRText {
     package static let textSize = CESRForm.signature.textSize
     package static let rawSize = CESRForm.signature.rawSize
 
-    private let storage: SIMD64<UInt8>
+    private let storage: Words8
 
     /// Reads a text; nil unless it is the one spelling of a value.
     package init?(text: RawSpan) {
         var buffer = CESRBuffer()
         guard CESRForm.signature.decode(text, into: &buffer) else { return nil }
-        storage = unsafe withUnsafeBytes(of: &buffer) {
-            unsafe $0.loadUnaligned(fromByteOffset: CESRForm.signature.lead, as: SIMD64<UInt8>.self)
-        }
+        storage = unsafe buffer.withBytes(from: CESRForm.signature.lead) { unsafe Words8($0) }
         guard isInRange else { return nil }
     }
 
     /// Takes a raw value; nil for another size, and for numbers out of range.
     package init?(raw: RawSpan) {
         guard raw.byteCount == Self.rawSize else { return nil }
-        storage = unsafe raw.unsafeLoadUnaligned(as: SIMD64<UInt8>.self)
+        guard let words = unsafe raw.withUnsafeBytes({ unsafe $0.baseAddress.map { unsafe Words8($0) } }) else {
+            return nil
+        }
+        storage = words
         guard isInRange else { return nil }
     }
 
     /// Lends the raw value.
     package func withRawBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
-        try unsafe withUnsafeBytes(of: storage) { bytes throws(E) in try unsafe body(RawSpan(_unsafeBytes: bytes)) }
+        try unsafe storage.withBytes { bytes throws(E) in try unsafe body(RawSpan(_unsafeBytes: bytes)) }
     }
 
     /// Lends the text.
     package func withText<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
-        try unsafe withUnsafeBytes(of: storage) { bytes throws(E) in
+        try unsafe storage.withBytes { bytes throws(E) in
             try unsafe CESRForm.signature.withText(of: bytes, body)
         }
     }
 
-    /// All bytes at once; the generic way would take them one by one.
-    package func hash(into hasher: inout Hasher) {
-        unsafe withUnsafeBytes(of: storage) { unsafe hasher.combine(bytes: $0) }
-    }
-
     private var isInRange: Bool {
-        unsafe withUnsafeBytes(of: storage) { bytes in
+        unsafe storage.withBytes { bytes in
             guard let r = bytes.baseAddress else { return false }
             let s = unsafe r + 32
             return unsafe P256Bounds.isBelow(P256Bounds.order, r) && !P256Bounds.isZero(r)

@@ -80,10 +80,13 @@ package struct AccessClaims: Sendable, Hashable {
 
 extension AccessClaims {
     /// Judges a token that is used for access.
+    /// - Parameter tolerance: Milliseconds that the issuer's clock may be ahead. It never lengthens the token's life.
     /// - Throws: ``ProtocolError/futureToken(issuedAt:now:)`` (BA403) or
     ///   ``ProtocolError/expiredToken(_:expiry:now:)`` (BA401).
-    package func checkAccess(now: Timestamp) throws(ProtocolError) {
-        guard now >= issuedAt else { throw .futureToken(issuedAt: issuedAt, now: now) }
+    package func checkAccess(now: Timestamp, tolerance: Int64 = 0) throws(ProtocolError) {
+        guard issuedAt.milliseconds - now.milliseconds <= tolerance else {
+            throw .futureToken(issuedAt: issuedAt, now: now)
+        }
         guard now <= expiry else { throw .expiredToken(.access, expiry: expiry, now: now) }
     }
 

@@ -1,6 +1,6 @@
 extension RecoveryPhrase {
     /// Where the next word at or behind `offset` lies; `offset` moves behind it. Nil at the end of the text.
-    static func nextWord(_ text: RawSpan, _ offset: inout Int) throws(RecoveryPhraseError) -> Range<Int>? {
+    package static func nextWord(_ text: RawSpan, _ offset: inout Int) throws(RecoveryPhraseError) -> Range<Int>? {
         var space = spaceLength(text, offset)
         while space > 0 {
             offset += space

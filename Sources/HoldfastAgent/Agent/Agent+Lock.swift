@@ -30,10 +30,7 @@ extension Agent {
 
     private static func unlock(_ vault: Vault, _ next: WaitingUnlock) -> Result<Void, VaultError> {
         Result { () throws(VaultError) in
-            let secret: SecretBytes
-            do throws(SecretMemoryError) { secret = try next.body.bytes.copy(next.secret) } catch {
-                throw VaultError(error)
-            }
+            let secret = try next.body.secret(next.secret)
             switch next.factor {
             case .passcode: try vault.unlock(passcode: secret, spending: vault.burnAttempt())
             case .recoveryPhrase:
@@ -89,6 +86,7 @@ extension Agent {
     /// Ends what is under way, and has the keys dropped by a thread: that waits for operations that are inside the vault.
     func dropKeys(because reason: LogLockReason) {
         dropReason = dropReason ?? reason
+        endedChange = takeChange() ?? endedChange
         for connection in Array(connections.values) where connection.isStreaming { fail(connection, .lockedMeanwhile) }
     }
 
@@ -97,12 +95,15 @@ extension Agent {
         if let reason = dropReason, !isDroppingKeys {
             dropReason = nil
             isDroppingKeys = true
-            let (vault, completions) = (vault, completions)
+            let (vault, completions, change) = (vault, completions, endedChange)
+            endedChange = nil
             let isTaken = locking.submit {
+                change?.leave()
                 vault.lock(because: reason)
                 completions.post(.lock)
             }
             if !isTaken {
+                change?.leave()
                 vault.lock(because: reason)
                 isDroppingKeys = false
             }

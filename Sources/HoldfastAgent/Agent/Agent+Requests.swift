@@ -45,6 +45,10 @@ extension Agent {
                 try vault.delete(path.name, in: path.collection)
                 return ([try Packet(.done)], .rest)
             }
+        case .beginChange(let change, let countdown, let secret):
+            beginChange(change, countdown: countdown, body, secret, connection)
+        case .confirmChange, .finishChange, .cancelChange, .pendingChange:
+            goOn(withChange: request, body, connection)
         case .data, .end: fail(connection, VaultError(.agentProtocol, "no value is being stored"))
         }
     }
@@ -78,7 +82,7 @@ extension Agent {
     }
 
     /// Has a thread work for a client, while the lock is open.
-    private func begin(
+    func begin(
         _ connection: Connection, _ body: @escaping @Sendable (Vault) throws -> ([Packet], Completion.Next)
     ) {
         guard endsAt == nil, lock.isUnlocked, dropReason == nil else { return fail(connection, .locked) }
@@ -120,6 +124,7 @@ extension Agent {
     }
 
     private func finishWork(_ outcome: Completion.Outcome, _ connection: Connection?) {
+        forgetEndedChange()
         if let reason = lock.visit(clock.now()) { dropKeys(because: reason) }
         switch outcome {
         case .done(let packets, let next):

@@ -39,6 +39,10 @@ package final class Agent {
     var runningUnlock: RunningUnlock?
     /// Clients that are told when the keys are gone.
     var lockers: [UInt64] = []
+    /// The change of self-destruct that is under way.
+    var change: HeldChange?
+    /// One that the lock has ended, until a thread writes that down.
+    var endedChange: SelfDestructSwitch?
     /// Why the keys have to go, until a thread takes care of it.
     var dropReason: LogLockReason?
     var isDroppingKeys = false
@@ -212,6 +216,7 @@ extension Agent {
         connections[connection.number] = nil
         waitingUnlocks.removeAll { $0.connection == connection.number }
         lockers.removeAll { $0 == connection.number }
+        leaveChange(of: connection)
     }
 
     /// Says what is wrong and closes: nothing behind it can be understood.
@@ -265,7 +270,9 @@ extension Agent {
     }
 
     private func makeRoom() -> Bool {
-        let quiet = connections.values.filter { !$0.isWorking }.min { $0.lastUsed < $1.lastUsed }
+        let quiet = connections.values.filter { !$0.isWorking && change?.connection != $0.number }.min {
+            $0.lastUsed < $1.lastUsed
+        }
         guard let quiet else { return false }
         refuse(quiet, VaultError(.busy, "the agent serves too many clients; this one was quiet for the longest"))
         drop(quiet)

@@ -80,6 +80,46 @@ package struct AgentClient: ~Copyable {
     /// Asks for a sign of life.
     package borrowing func ping() throws(VaultError) { try expectDone(.ping) }
 
+    /// Begins a change of self-destruct, which the agent holds for as long as this connection lasts.
+    /// - Parameter countdown: Seconds; the vault's rules may ask for more.
+    /// - Throws: As ``AppLockCore/SelfDestructSwitch/begin(_:passcode:)``; `locked` while the agent is.
+    package borrowing func begin(
+        _ change: Request.Change, countdown: UInt32?, passcode: borrowing SecretBytes
+    ) throws(VaultError) -> PendingChange {
+        let request = Request.beginChange(change, countdown: countdown, secret: 0..<passcode.count)
+        LocalSocket.setPatience(socket, seconds: AgentClient.unlockPatience)
+        defer { LocalSocket.setPatience(socket, seconds: AgentClient.patience) }
+        try passcode.withBytes { bytes throws(VaultError) in try send(request, payload: bytes) }
+        guard case .change(let pending?) = try receiveReply() else { throw .unexpected }
+        return pending
+    }
+
+    /// Starts its countdown.
+    /// - Throws: `notPending` when it has ended meanwhile.
+    package borrowing func confirmChange() throws(VaultError) { try expectDone(.confirmChange) }
+
+    /// Authenticates again and writes it.
+    /// - Throws: As ``AppLockCore/SelfDestructSwitch/finish(passcode:)``.
+    package borrowing func finishChange(passcode: borrowing SecretBytes) throws(VaultError) {
+        LocalSocket.setPatience(socket, seconds: AgentClient.unlockPatience)
+        defer { LocalSocket.setPatience(socket, seconds: AgentClient.patience) }
+        try passcode.withBytes { bytes throws(VaultError) in
+            try send(.finishChange(secret: 0..<bytes.byteCount), payload: bytes)
+        }
+        guard case .done = try receiveReply() else { throw .unexpected }
+    }
+
+    /// Ends the change that is pending, whoever began it.
+    /// - Throws: `notPending` when none is.
+    package borrowing func cancelChange() throws(VaultError) { try expectDone(.cancelChange) }
+
+    /// The change that is pending, nil when none is.
+    package borrowing func pendingChange() throws(VaultError) -> PendingChange? {
+        try send(.pendingChange)
+        guard case .change(let pending) = try receiveReply() else { throw .unexpected }
+        return pending
+    }
+
     /// Removes a record.
     package borrowing func remove(_ path: RecordPath) throws(VaultError) { try expectDone(.remove(path)) }
 

@@ -4,7 +4,9 @@ enum CommandTable {
         .create, .unlock, .lock, .put, .get, .list, .remove, .inboxList, .inboxAccept, .inboxReject, .backup, .restore,
         .passcodeChange, .passcodeVerify, .verify, .recover, .status, .log, .lockPolicyShow, .lockPolicySet,
         .lockPolicyExplain, .selfDestructEnable, .selfDestructDisable, .selfDestructCancel, .selfDestructStatus, .wipe,
-        .receiptVerify, .enrollTPM, .slots, .removeSlot, .tour, .completions, .help,
+        .receiptVerify, .identityCreate, .identityRecover, .identityDelete, .identityLink, .identityAcceptLink,
+        .identityUnlink, .identityRotate, .identitySessionOpen, .identitySessionRefresh, .identitySessionClose,
+        .identityRequest, .identityChangeRecovery, .identityErase, .identityStatus, .identityDrill, .enrollTPM, .slots, .removeSlot, .tour, .completions, .help,
     ]
 
     /// Commands for programs: understood and documented, but neither listed nor completed.

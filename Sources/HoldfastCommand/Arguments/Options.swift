@@ -55,6 +55,34 @@ enum Options {
     static let keyOutDescriptor = DescriptorOption(
         "key-out-fd", "Also write the log's key to file descriptor N, for a verifier without the vault.")
 
+    static let server = TextOption(
+        "server", "URL", help: "The identity's server; remembered, so it is given once.")
+    static let plainHTTP = Flag(
+        "plain-http", "Allow http to another machine: whoever listens learns who you are and when.")
+    static let responseKey = TextOption(
+        "response-key", "KEY", help: "The key that signs the server's answers; remembered. Else its first one is trusted.")
+    static let newResponseKey = Flag(
+        "new-response-key", "The server has changed its key: trust the one that it names now.")
+    static let keyChain = TextOption(
+        "key-chain", "ID", help: "Trust the keys that the chain with this first event endorses; remembered.")
+    static let keyService = TextOption(
+        "key-service", "URL", help: "Where the key chain is published; the server when not given.")
+    static let recoveryDescriptor = DescriptorOption(
+        "recovery-fd", "Read the identity's recovery phrase from file descriptor N, one line.")
+    static let recoveryOutDescriptor = DescriptorOption(
+        "recovery-out-fd", "Write the identity's new recovery phrase to file descriptor N instead of the terminal.")
+    static let qr = Flag("qr", "Also draw it as a QR code.")
+    static let at = TextOption("at", "URL", help: "The app server; the identity's own server when not given.")
+    static let appKey = TextOption("app-key", "KEY", help: "The key that signs the app server's answers.")
+    static let full = Flag("full", "Ask for the whole phrase instead of three words of it.")
+
+    /// What every command takes that speaks with the identity's server.
+    static let identity =
+        [
+            server.option, plainHTTP.option, responseKey.option, newResponseKey.option, keyChain.option,
+            keyService.option,
+        ] + unlocking
+
     static let defaultCollection = Vault.defaultCollection
 
     /// What every command takes that opens the vault.

@@ -20,6 +20,7 @@ private func recoverVault(_ arguments: Arguments) throws(CommandError) -> ExitCo
     try input.requirePasscodeSource()
     let vault = try Unlocking.find(arguments)
     let phrase = try input.phrase()
+    try Unlocking.refuseIdentityPhrase(phrase, vault)
     let passcode = try input.newPasscode()
     let recovery = try PassingNote.show("Recovering ...") { () throws(CommandError) in
         try vaultCall { try vault.recover(phrase: phrase, newPasscode: passcode) }

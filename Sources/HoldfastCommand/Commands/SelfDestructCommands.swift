@@ -1,4 +1,6 @@
+internal import AgentMessages
 internal import Holdfast
+internal import HoldfastAgent
 
 extension Command {
     private static let switching = [
@@ -29,8 +31,9 @@ extension Command {
     static let selfDestructCancel = Command(
         "self-destruct", "cancel", synonyms: ["abort"], summary: "cancel a change of self-destruct that is under way",
         details: [
-            "A change lives in the command that waits for its countdown, and in no file: Ctrl-C there cancels it, as does "
-                + "anything else that ends it. This command says whether anything else holds one."
+            "A change lives in the agent while that is unlocked, else in the command that waits for its countdown, and in "
+                + "no file. This command cancels the one in the agent, from any terminal; Ctrl-C cancels the one that a "
+                + "command shows. Locking the vault cancels it too, as does anything that ends the command."
         ],
         options: [Options.home.option, Options.json.option], run: cancelChange)
 
@@ -52,22 +55,34 @@ private func change(_ change: SelfDestruct.Change, _ arguments: Arguments) throw
         return try tell(vault, changed: false, arguments)
     }
     try Unlocking.refuseEarly(vault)
-    let selfDestruct = SelfDestructSwitch(
-        vault: vault, countdown: .seconds(arguments[Options.countdown] ?? Int(policy.selfDestructCountdown)))
+    let wanted = max(arguments[Options.countdown] ?? 0, Int(policy.selfDestructCountdown))
+    if let holder = AgentAccess.holder(arguments, for: .seconds(wanted)) {
+        try take(change, holder, policy, input, arguments)
+    } else {
+        let holder = OwnChange(SelfDestructSwitch(vault: vault, countdown: .seconds(wanted)))
+        try take(change, holder, policy, input, arguments)
+    }
+    return try tell(vault, changed: true, arguments)
+}
+
+/// Authenticates, asks, waits, authenticates again.
+private func take(
+    _ change: SelfDestruct.Change, _ holder: some ChangeHolder, _ policy: VaultPolicy,
+    _ input: SecretInput, _ arguments: Arguments
+) throws(CommandError) {
     let first = try input.passcode()
     try PassingNote.show("Checking the passcode ...") { () throws(CommandError) in
-        try vaultCall { try selfDestruct.begin(change, passcode: first) }
+        try vaultCall { try holder.begin(change, passcode: first) }
     }
-    try Confirmation.ask(arguments, Countdown.warning(change, policy, selfDestruct.countdown), word: "yes")
-    try vaultCall { try selfDestruct.confirm() }
-    try Countdown.wait(selfDestruct, change)
+    try Confirmation.ask(arguments, Countdown.warning(change, policy, holder.countdown), word: "yes")
+    try vaultCall { try holder.confirm() }
+    try Countdown.wait(holder, change)
     let second = try input.passcode("Passcode again, to finish: ")
     try PassingNote.show("Changing the vault ...") { () throws(CommandError) in
         try HeldSignals.during { () throws(CommandError) in
-            _ = try vaultCall { try selfDestruct.finish(passcode: second) }
+            try vaultCall { try holder.finish(passcode: second) }
         }
     }
-    return try tell(vault, changed: true, arguments)
 }
 
 private func tell(_ vault: Vault, changed: Bool, _ arguments: Arguments) throws(CommandError) -> ExitCode {
@@ -98,10 +113,25 @@ private func tell(_ vault: Vault, changed: Bool, _ arguments: Arguments) throws(
 
 private func cancelChange(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     _ = try Unlocking.find(arguments)
+    var isCancelled = false
+    do {
+        if let agent = try AgentAccess.connect(arguments) {
+            try agent.cancelChange()
+            isCancelled = true
+        }
+    } catch {
+        let error = CommandError(error)
+        // Locked: the lock has cancelled whatever was pending.
+        let nothing = [VaultError.Code.notPending, .locked].map(\.description)
+        guard nothing.contains(error.code) else { throw error }
+    }
     if arguments[Options.json] {
-        try Output.write(.object(["cancelled": .boolean(false)]))
+        try Output.write(.object(["cancelled": .boolean(isCancelled)]))
+    } else if isCancelled {
+        try Output.write("cancelled; nothing was changed\n")
     } else {
-        try Output.write("nothing is pending here; a countdown is cancelled with Ctrl-C in the command that shows it\n")
+        try Output.write(
+            "nothing is pending in an agent; a countdown is cancelled with Ctrl-C in the command that shows it\n")
     }
     return .done
 }
@@ -111,9 +141,11 @@ private func showSelfDestruct(_ arguments: Arguments) throws(CommandError) -> Ex
     let status = try vaultCall { try vault.status() }
     let key = try vaultCall { try vault.wipeReceiptKey }
     let policy = status.policy
+    let pending = try? AgentAccess.pendingChange(arguments)
     if arguments[Options.json] {
         try Output.write(
             .object([
+                "pending": pending.map(json) ?? .null,
                 "selfDestruct": .boolean(policy.selfDestruct), "attemptLimit": .integer(Int64(policy.attemptLimit)),
                 "remainingAttempts": .integer(Int64(status.remainingAttempts)),
                 "countdownSeconds": .integer(Int64(policy.selfDestructCountdown)),
@@ -126,9 +158,26 @@ private func showSelfDestruct(_ arguments: Arguments) throws(CommandError) -> Ex
         ("attempts", "\(status.remainingAttempts) of \(policy.attemptLimit) left"),
         ("countdown", "\(policy.selfDestructCountdown) s to switch it on or off"),
     ]
+    if let pending { facts.append(("pending", text(pending))) }
     if policy.selfDestruct {
         facts.append(("receipt key", key?.publicKey ?? "none; one is made at the wipe, which the receipt says"))
     }
     try Output.write(Facts.text(facts))
     return .done
+}
+
+private func json(_ pending: PendingChange) -> JSON {
+    .object([
+        "change": .text(pending.change == .enable ? "enable" : "disable"),
+        "countdownSeconds": .count(pending.countdown / 1000),
+        "remainingSeconds": pending.remaining.map { .count(($0 + 999) / 1000) } ?? .null,
+    ])
+}
+
+private func text(_ pending: PendingChange) -> String {
+    let what = "goes \(pending.change == .enable ? "on" : "off")"
+    guard let remaining = pending.remaining else { return "\(what) once it is confirmed" }
+    return remaining == 0
+        ? "\(what) with the passcode that is being asked for"
+        : "\(what) in \(Format.wait(.milliseconds(remaining))); holdfast self-destruct cancel stops it"
 }

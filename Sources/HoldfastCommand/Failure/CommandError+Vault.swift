@@ -1,3 +1,4 @@
+internal import BetterAuth
 internal import Holdfast
 
 extension CommandError {
@@ -16,6 +17,20 @@ extension CommandError {
         }
     }
 
+    init(_ error: IdentityError) {
+        self.init(CommandError.exit(for: error.code), code: error.code.description, error.reason)
+    }
+
+    private static func exit(for code: IdentityError.Code) -> ExitCode {
+        switch code {
+        case .refused, .locked, .chainUnknown, .wrongPhrase, .unknownServerKey: .refused
+        case .damaged, .newerVersion: .damaged
+        case .noAccount, .noSession: .notFound
+        case .invalidAddress, .invalidContainer: .usage
+        default: .failure
+        }
+    }
+
     init(_ error: SecretMemoryError) { self.init(.failure, code: "outOfMemory", "\(error)") }
 
     /// Whatever a call with untyped errors threw.
@@ -25,6 +40,7 @@ extension CommandError {
         case let error as VaultError: self.init(error)
         case let error as RecoveryPhraseError: self.init(error)
         case let error as SecretMemoryError: self.init(error)
+        case let error as IdentityError: self.init(error)
         default: self.init(.failure, code: "failure", "\(error)")
         }
     }

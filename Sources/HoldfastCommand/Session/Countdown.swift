@@ -26,17 +26,26 @@ enum Countdown {
     /// Returns when the countdown is over.
     /// - Throws: `interrupted` after Ctrl-C and its like, with nothing changed; as
     ///   ``AppLockCore/SelfDestructSwitch/finish(passcode:)`` when the change has expired.
-    static func wait(_ selfDestruct: SelfDestructSwitch, _ change: SelfDestruct.Change) throws(CommandError) {
+    static func wait(
+        _ holder: some ChangeHolder, _ change: SelfDestruct.Change
+    ) throws(CommandError) {
         let watch = try SignalWatch([SIGINT, SIGTERM, SIGHUP, SIGQUIT])
-        let total = selfDestruct.countdown
+        let total = holder.countdown
         let label = "Self-destruct goes \(change == .enable ? "on" : "off"), Ctrl-C cancels"
         try Progress.show(label) { progress throws(CommandError) in
-            while let left = selfDestruct.remaining, left > .zero {
+            while true {
+                let left = try vaultCall { try holder.remaining() }
+                guard let left else {
+                    throw CommandError(
+                        .failure, code: VaultError.Code.notPending.description,
+                        "the change was cancelled elsewhere, or the vault was locked; nothing was changed")
+                }
+                guard left > .zero else { return }
                 progress.update(seconds(total - left), of: seconds(total)) { "\($0) s" }
                 var waiting = pollfd(fd: watch.descriptor, events: Int16(POLLIN), revents: 0)
                 unsafe poll(&waiting, 1, interval)
                 guard watch.next() == nil else {
-                    selfDestruct.cancel()
+                    try? holder.cancel()
                     Output.note("cancelled; nothing was changed")
                     throw CommandError(.interrupted, code: "cancelled", "cancelled; nothing was changed")
                 }

@@ -10,31 +10,51 @@ internal import Darwin
 /// standard error by themselves, which may be a log.
 struct PhraseDelivery {
     private let descriptor: Int32?
+    /// What is said above the words.
+    private let heading: String
 
     /// - Throws: A usage error when there is neither, before anything is created.
     init(_ arguments: Arguments) throws(CommandError) {
         descriptor = arguments[Options.phraseOutDescriptor]
+        heading =
+            "This is the recovery phrase of the vault. It opens the vault without the passcode.\n"
+            + "Write it on paper now: it is stored nowhere and shown only once.\n\n"
         guard descriptor == nil, !Terminal.isThere else { return }
         throw .usage("there is no terminal to show the recovery phrase on; give --phrase-out-fd N")
     }
 
+    /// For the phrase of an identity.
+    /// - Throws: As ``init(_:)``.
+    init(identity arguments: Arguments) throws(CommandError) {
+        descriptor = arguments[Options.recoveryOutDescriptor]
+        heading =
+            "This is the recovery phrase of your IDENTITY, not of the vault. It takes your account back when all your\n"
+            + "devices are lost. Write it on paper now, with that name: it is stored nowhere and shown only once.\n\n"
+        guard descriptor == nil, !Terminal.isThere else { return }
+        throw .usage("there is no terminal to show the recovery phrase on; give --recovery-out-fd N")
+    }
+
+    /// Whether the words are shown to a person, who can then say that they are written down.
+    var isShown: Bool { descriptor == nil }
+
     func deliver(_ phrase: borrowing RecoveryPhrase) throws(CommandError) {
-        try phrase.withText { text throws(CommandError) in
-            if let descriptor {
-                try Descriptors.write(text, to: descriptor)
-                try Output.write("\n", to: descriptor)
-                fsync(descriptor)  // a pipe cannot be, a file should be
-            } else {
-                try show(text)
-            }
+        try phrase.withText { text throws(CommandError) in try deliver(text) }
+    }
+
+    /// - Parameter text: The words with one space between two.
+    func deliver(_ text: RawSpan) throws(CommandError) {
+        if let descriptor {
+            try Descriptors.write(text, to: descriptor)
+            try Output.write("\n", to: descriptor)
+            fsync(descriptor)  // a pipe cannot be, a file should be
+        } else {
+            try show(text)
         }
     }
 
     private func show(_ text: RawSpan) throws(CommandError) {
         guard let terminal = Terminal() else { throw .failure("output", "the terminal has gone") }
-        try terminal.write(
-            "\nThis is the recovery phrase of the vault. It opens the vault without the passcode.\n"
-                + "Write it on paper now: it is stored nowhere and shown only once.\n\n")
+        try terminal.write("\n" + heading)
         let sheet = try PhraseSheet(text)
         try sheet.lend { bytes throws(CommandError) in try terminal.write(bytes) }
         try terminal.write("\n")

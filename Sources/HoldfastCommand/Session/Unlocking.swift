@@ -24,6 +24,7 @@ enum Unlocking {
         let vault = try find(arguments)
         if usesPhrase(arguments) {
             let phrase = try input.phrase()
+            try refuseIdentityPhrase(phrase, vault)
             try vaultCall { try vault.unlock(phrase: phrase, evenIfDamaged: evenIfDamaged) }
         } else {
             try refuseEarly(vault)
@@ -53,6 +54,14 @@ enum Unlocking {
             }
             throw failure
         }
+    }
+
+    /// Tells the owner that he typed the other one of his two phrases.
+    static func refuseIdentityPhrase(_ phrase: borrowing RecoveryPhrase, _ vault: Vault) throws(CommandError) {
+        guard vault.isIdentityPhrase(phrase) else { return }
+        throw CommandError(
+            .refused, code: "wrongPhrase",
+            "this is the recovery phrase of your identity; the vault has another one, on its own sheet")
     }
 
     /// Says before the owner types that no passcode is taken now.

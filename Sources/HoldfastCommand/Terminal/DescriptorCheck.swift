@@ -11,7 +11,10 @@ extension Descriptors {
     static func check(_ arguments: Arguments, of command: Command) throws(CommandError) {
         for option in command.options where option.kind == .descriptor {
             guard let descriptor = arguments.descriptor(option) else { continue }
-            let isWritten = [Options.phraseOutDescriptor.option, Options.keyOutDescriptor.option].contains(option)
+            let isWritten = [
+                Options.phraseOutDescriptor.option, Options.keyOutDescriptor.option,
+                Options.recoveryOutDescriptor.option,
+            ].contains(option)
             let flags = fcntl(descriptor, F_GETFL)
             let refused = isWritten ? O_RDONLY : O_WRONLY
             guard flags != -1, flags & O_ACCMODE != refused else {

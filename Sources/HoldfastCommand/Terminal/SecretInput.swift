@@ -1,3 +1,4 @@
+internal import BetterAuth
 internal import Holdfast
 
 #if canImport(Glibc)
@@ -14,10 +15,12 @@ struct SecretInput {
 
     private let passcodeDescriptor: Int32?
     private let phraseDescriptor: Int32?
+    private let recoveryDescriptor: Int32?
 
     init(_ arguments: Arguments) {
         passcodeDescriptor = arguments[Options.passcodeDescriptor]
         phraseDescriptor = arguments[Options.phraseDescriptor]
+        recoveryDescriptor = arguments[Options.recoveryDescriptor]
     }
 
     /// Makes sure that there is somewhere to ask, before anything is opened or created.
@@ -56,6 +59,25 @@ struct SecretInput {
         let prompt = "Recovery phrase of the vault (24 words, not shown): "
         let text = try read(phraseDescriptor, prompt, SecretInput.longestPhrase, "a recovery phrase")
         do throws(RecoveryPhraseError) { return try RecoveryPhrase(parsing: text) } catch { throw CommandError(error) }
+    }
+
+    /// The recovery phrase of an identity.
+    func identityPhrase(
+        _ prompt: String = "Recovery phrase of the IDENTITY (not shown): "
+    ) throws(CommandError) -> IdentityPhrase {
+        let text = try read(recoveryDescriptor, prompt, SecretInput.longestPhrase, "a recovery phrase")
+        do throws(RecoveryPhraseError) { return try IdentityPhrase(parsing: text) } catch { throw CommandError(error) }
+    }
+
+    /// A few of its words.
+    func identityWords(_ prompt: String) throws(CommandError) -> SecretBytes {
+        try read(recoveryDescriptor, prompt, SecretInput.longestPhrase, "some words of a recovery phrase")
+    }
+
+    /// As ``requirePasscodeSource()``.
+    func requireIdentityPhraseSource() throws(CommandError) {
+        guard recoveryDescriptor == nil, !Terminal.isThere else { return }
+        throw .usage("there is no terminal to ask for the recovery phrase; give it with --recovery-fd N")
     }
 
     private func read(

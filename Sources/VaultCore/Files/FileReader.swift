@@ -55,7 +55,8 @@ final class FileReader: KeyHolder, @unchecked Sendable {  // used inside the gat
     func lendChunk<R>(_ number: UInt64, _ gate: Gate, _ body: (RawSpan) throws -> R) throws -> R {
         let before = number * UInt64(FileFormat.chunkSize)
         let count = Int(min(UInt64(FileFormat.chunkSize), length - min(before, length)))
-        try gate.step { () throws(VaultError) in try open(number, count: count, isLast: number == chunks - 1) }
+        try gate.step(of: self) { () throws(VaultError) in try open(number, count: count, isLast: number == chunks - 1)
+        }
         return try chunk.withBytes { try body($0.extracting(0..<count)) }
     }
 

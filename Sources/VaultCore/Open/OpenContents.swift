@@ -77,13 +77,8 @@ struct OpenContents: ~Copyable {
         _ body: (Digest, RawSpan, RawSpan) throws(VaultError) -> Void
     ) throws(VaultError) -> (problems: Int, root: RootRecord?) {
         var problems = 0
-        var root: RootRecord?
-        let damagedPages = try pages.forEach { key, value throws(VaultError) in
+        let (rootValue, damagedPages) = try pages.forEach { key, value throws(VaultError) in
             do throws(VaultError) {
-                if key.byteCount == 1, key.integer(at: 0, as: UInt8.self) == RootRecord.databaseKey[0] {
-                    root = try OpenContents.root(value, &cipher)
-                    return
-                }
                 guard let lookup = Digest(copying: key) else { throw .damagedRecord }
                 let size = try cipher.open(value, lookupKey: key)
                 defer { cipher.wipe(size) }
@@ -92,6 +87,13 @@ struct OpenContents: ~Copyable {
                 guard error.code == .damaged || error.code == .keysChanged else { throw error }
                 problems += 1
             }
+        }
+        var root: RootRecord?
+        do throws(VaultError) {
+            root = try rootValue?.withRawSpan { value throws(VaultError) in try OpenContents.root(value, &cipher) }
+        } catch {
+            guard error.code == .damaged || error.code == .keysChanged else { throw error }
+            problems += 1
         }
         return (problems + damagedPages, root)
     }

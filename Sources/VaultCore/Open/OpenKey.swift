@@ -71,9 +71,10 @@ struct LockedOpenKey: ~Copyable {
     private borrowing func mayHoldItems(ifUnreadable: Bool) throws(VaultError) -> Bool {
         guard home.exists(OpenFiles.database) else { return false }
         guard let database = (try? home.openFile(OpenFiles.database, O_RDONLY)) ?? nil,
-            let pages = try? DatabasePages(database, limit: UInt64(DatabaseName.open.mapSize))
+            var pages = try? DatabasePages(database, limit: UInt64(DatabaseName.open.mapSize)),
+            let holds = try? pages.mayHoldRecords()
         else { return ifUnreadable }
-        return pages.main.entries > 1  // the root record is always there
+        return holds
     }
 
     /// Puts a key into the file, durably.

@@ -142,6 +142,8 @@ extension WriteSession {
         guard let content, let found else { throw .recordNotFound }
         let place = (name: name ?? found.label.record.name, collection: collection ?? found.label.record.collection)
         guard RecordLimits.allow(collection: place.collection, name: place.name) else { throw .invalidName }
+        // What a stranger wrote must not become this device's identity.
+        guard !Vault.isReserved(place.collection) else { throw .reservedName }
         try admission.check(place.collection)
         let draft = RecordDraft(
             collection: place.collection, name: place.name, replacing: replacing, created: found.fields.created,
@@ -158,6 +160,8 @@ extension WriteSession {
 }
 
 extension VaultError {
+    static let reservedName = VaultError(
+        .invalidName, "this was written for a place that is not the user's; name another collection, or reject it")
     static let unconfirmed = VaultError(
         .unconfirmed, "this was written while the vault was locked; confirm it first (holdfast inbox)")
 }

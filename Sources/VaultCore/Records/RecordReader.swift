@@ -134,7 +134,7 @@ extension RecordReader.State {
 
     private func rootEpoch() throws(VaultError) -> UInt32 {
         let rootKey = RootRecord.databaseKey
-        return try unsafe transaction.withValue(rootKey.span.bytes, failure: { $0 }) {
+        return try unsafe transaction.withValue(rootKey.span.bytes, in: .main, failure: { $0 }) {
             value throws(VaultError) -> UInt32 in
             guard let value else { throw .missingRoot }
             return try RecordCipher.epoch(of: value)
@@ -151,7 +151,7 @@ extension RecordReader.State {
 
     private mutating func openRoot() throws(VaultError) -> RootRecord {
         let rootKey = RootRecord.databaseKey
-        let size = try unsafe transaction.withValue(rootKey.span.bytes, failure: { $0 }) {
+        let size = try unsafe transaction.withValue(rootKey.span.bytes, in: .main, failure: { $0 }) {
             value throws(VaultError) -> Int in
             guard let value else { throw .missingRoot }
             return try cipher.openRoot(value)
@@ -182,8 +182,11 @@ extension RecordReader.State {
         let isOfSnapshot = root.isOf(snapshot: transaction.number)
         let total = try transaction.count()
         let empty: [UInt8] = []
+        try transaction.forEach(in: .main, failure: { $0 }) { key, _ throws(VaultError) in
+            if RootRecord.isDatabaseKey(key) || DatabaseTrees.isNameOfRecords(key) { return }
+            try unsafe body(.damaged(nil), empty.span.bytes, total)
+        }
         try transaction.forEach(failure: { $0 }) { key, value throws(VaultError) in
-            if key.byteCount == 1, key.integer(at: 0, as: UInt8.self) == RootRecord.databaseKey[0] { return }
             guard let lookup = Digest(copying: key) else {
                 return try unsafe body(.damaged(nil), empty.span.bytes, total)
             }

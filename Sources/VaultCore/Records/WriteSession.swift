@@ -8,13 +8,11 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// What the one writer of a vault keeps between transactions: cipher, nonces and a buffer for a record's front.
+/// What the one writer of a vault keeps between transactions.
 final class WriterState: @unchecked Sendable {  // used by the leader of the write queue only
     let keys: RecordKeys
     let database: DatabaseLease
-    var cipher: RecordCipher
-    var nonces: NoncePool
-    var front: SecretBytes
+    var sealer: RecordSealer
     /// What the last commit wrote: still the root record when the next transaction's number is the next one.
     var written: RootRecord?
     /// Its `flock` stands before LMDB's own mutex, which could not be waited for with an end.
@@ -40,11 +38,7 @@ final class WriterState: @unchecked Sendable {  // used by the leader of the wri
         lockedFile = file
         self.keys = keys
         self.database = database
-        cipher = try RecordCipher(keys)
-        nonces = try crypto { () throws(CryptographyError) in try NoncePool() }
-        let size =
-            RecordFields.size + RecordName.maximumCollectionSize + RecordName.maximumNameSize + RecordLabel.maximumSize
-        front = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: size) }
+        sealer = try RecordSealer(keys)
     }
 }
 
@@ -96,14 +90,14 @@ public struct WriteSession: ~Copyable {
     ) throws(VaultError) -> RootRecord {
         let rootKey = RootRecord.databaseKey
         var isOlderEpoch = false
-        let size = try unsafe transaction.withValue(rootKey.span.bytes) {
+        let size = try unsafe transaction.withValue(rootKey.span.bytes, in: .main) {
             value throws(VaultError) -> Int in
             guard let value else { throw .missingRoot }
             isOlderEpoch = try RecordCipher.epoch(of: value) != state.keys.current.epoch
-            return try state.cipher.openRoot(value)
+            return try state.sealer.cipher.openRoot(value)
         }
-        defer { state.cipher.wipe(size) }
-        var root = try state.cipher.withPlaintext(size) { plaintext throws(VaultError) in
+        defer { state.sealer.cipher.wipe(size) }
+        var root = try state.sealer.cipher.withPlaintext(size) { plaintext throws(VaultError) in
             do throws(FormatError) { return try RootRecord(parsing: plaintext) } catch { throw .damagedRecord }
         }
         guard root.isOf(snapshot: transaction.number &- 1) else { throw .foreignState }
@@ -149,27 +143,23 @@ public struct WriteSession: ~Copyable {
     static func writeRoot(
         _ root: RootRecord, _ state: WriterState, _ transaction: borrowing WriteTransaction
     ) throws(VaultError) -> RootRecord {
-        let nonce = try crypto { () throws(CryptographyError) in try state.nonces.next() }
         var root = root
         root.transaction = transaction.number
         root.seals += 1
         guard root.seals < WriteSession.mostSeals else { throw .keysUsedUp }
-        state.front.withMutableBytes { root.write(into: &$0) }
         let zeros = Digest()
         let empty: [UInt8] = []
         let rootKey = RootRecord.databaseKey
         let (number, plainSize) = (root.transaction, root.size)
         let size = SealedRoot.size(of: plainSize)
-        _ = try unsafe transaction.put(rootKey.span.bytes, size: size, replacing: true) {
+        _ = try unsafe transaction.put(rootKey.span.bytes, in: .main, size: size, replacing: true) {
             value throws(VaultError) in
             let sealedSize = size - SealedRoot.numberSize
             value.store(number, at: sealedSize)
             try value.withPart(0..<sealedSize) { value throws(VaultError) in
-                try state.front.withBytes { front throws(VaultError) in
-                    try zeros.withBytes { key throws(VaultError) in
-                        try unsafe state.cipher.seal(
-                            front.extracting(0..<plainSize), empty.span.bytes, lookupKey: key, nonce: nonce,
-                            into: &value)
+                try zeros.withBytes { key throws(VaultError) in
+                    try unsafe state.sealer.seal(plainSize, empty.span.bytes, lookupKey: key, into: &value) { front in
+                        root.write(into: &front)
                     }
                 }
             }
@@ -239,12 +229,12 @@ public struct WriteSession: ~Copyable {
         let size = try lookup.withBytes { key throws(VaultError) in
             try transaction.withValue(key) { value throws(VaultError) -> Int? in
                 guard let value else { return nil }
-                return try state.cipher.open(value, lookupKey: key)
+                return try state.sealer.cipher.open(value, lookupKey: key)
             }
         }
         guard let size else { return nil }
-        defer { state.cipher.wipe(size) }
-        return try state.cipher.withPlaintext(size) { plaintext throws(VaultError) in
+        defer { state.sealer.cipher.wipe(size) }
+        return try state.sealer.cipher.withPlaintext(size) { plaintext throws(VaultError) in
             let fields = try RecordReader.fields(plaintext)
             guard fields.kind == .file else { return Existing(fields: fields, fileName: nil) }
             let descriptor = try RecordReader.descriptor(fields, plaintext)
@@ -261,12 +251,12 @@ public struct WriteSession: ~Copyable {
             let size = try lookup.withBytes { key throws(VaultError) in
                 try transaction.withValue(key) { value throws(VaultError) -> Int? in
                     guard let value else { return nil }
-                    return try state.cipher.open(value, lookupKey: key)
+                    return try state.sealer.cipher.open(value, lookupKey: key)
                 }
             }
             guard let size else { continue }
-            defer { state.cipher.wipe(size) }
-            return try state.cipher.withPlaintext(size) { plaintext throws(VaultError) in
+            defer { state.sealer.cipher.wipe(size) }
+            return try state.sealer.cipher.withPlaintext(size) { plaintext throws(VaultError) in
                 try body(RecordReader.fields(plaintext), plaintext)
             }
         }
@@ -303,28 +293,18 @@ public struct WriteSession: ~Copyable {
         replacing: Bool
     ) throws(VaultError) -> Bool {
         let state = state
-        let nonce = try crypto { () throws(CryptographyError) in try state.nonces.next() }
         let frontSize = fields.contentOffset
-        state.front.withMutableBytes { front in
-            fields.write(into: &front)
-            var position = RecordFields.size
-            for text in [draft.collection, draft.name] {
-                for byte in text.utf8 {
-                    front.store(byte, at: position)
-                    position += 1
-                }
-            }
-            for byte in label {
-                front.store(byte, at: position)
-                position += 1
-            }
-        }
         let size = frontSize + content.byteCount + SealedRecord.overhead
         return try lookup.withBytes { key throws(VaultError) in
             try transaction.put(key, size: size, replacing: replacing) { value throws(VaultError) in
-                try state.front.withBytes { front throws(VaultError) in
-                    try state.cipher.seal(
-                        front.extracting(0..<frontSize), content, lookupKey: key, nonce: nonce, into: &value)
+                try state.sealer.seal(frontSize, content, lookupKey: key, into: &value) { front in
+                    fields.write(into: &front)
+                    var position = front.store(draft.collection, at: RecordFields.size)
+                    position = front.store(draft.name, at: position)
+                    for byte in label {
+                        front.store(byte, at: position)
+                        position += 1
+                    }
                 }
             }
         }
@@ -356,20 +336,20 @@ extension WriteSession {
         let size = try lookup.withBytes { key throws(VaultError) in
             try transaction.withValue(key) { value throws(VaultError) -> Int? in
                 guard let value else { return nil }
-                return try state.cipher.open(value, lookupKey: key)
+                return try state.sealer.cipher.open(value, lookupKey: key)
             }
         }
         guard let size else { return nil }
-        let fields = try state.cipher.withPlaintext(size) { plaintext throws(VaultError) in
+        let fields = try state.sealer.cipher.withPlaintext(size) { plaintext throws(VaultError) in
             try RecordReader.fields(plaintext)
         }
-        let record = state.cipher.withPlaintext(size) { RecordReader.name(fields, $0) }
-        let content = try state.cipher.withPlaintext(size) { plaintext throws(VaultError) in
+        let record = state.sealer.cipher.withPlaintext(size) { RecordReader.name(fields, $0) }
+        let content = try state.sealer.cipher.withPlaintext(size) { plaintext throws(VaultError) in
             try secretMemory { () throws(SecretMemoryError) in
                 try SecretBytes(copying: plaintext.extracting(fields.labelOffset..<size))
             }
         }
-        state.cipher.wipe(size)
+        state.sealer.cipher.wipe(size)
         guard let record else { throw .damagedRecord }
         if fields.kind == .file { return record }
         let draft = RecordDraft(

@@ -42,6 +42,7 @@ struct HomeTarget: Sendable {
             "open-records", "records of the open compartment",
             .remove([OpenFiles.database, OpenFiles.database + "-lock", OpenFiles.damagedDatabase])),
         HomeTarget("log", "the security log", .remove([LogSegment.name, LogSegment.previousName, LogSegment.newName])),
+        HomeTarget("identity-mark", "what tells the identity's phrase", .overwrite(IdentityMark.names)),
         HomeTarget("agent-socket", "the agent's socket", .folder("agent")),
         HomeTarget("backup-manifest", "the list of a backup", .remove([BackupManifest.fileName])),
         HomeTarget("creation-mark", "the mark of a creation", .remove([VaultCreation.marker])),

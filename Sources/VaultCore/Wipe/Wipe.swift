@@ -77,8 +77,8 @@ struct Wipe {
 
     private mutating func runAll(_ header: borrowing DurableFile) -> Ending {
         let keysErased = eraseKeys(header)
-        if keysErased, let receipt = finishedReceipt() { return finish(receipt, header) }
         var journal = plan()
+        if keysErased, let receipt = finishedReceipt(of: journal.items) { return finish(receipt, header) }
         try? WipeJournalFile.save(&journal, in: home)  // it only remembers; nothing waits for it
         set(&journal, 0, keysErased ? .erased : .failed, count: 1)
         for index in journal.items.indices.dropFirst() {
@@ -107,15 +107,23 @@ struct Wipe {
     }
 
     /// A receipt that an earlier run of this very wipe signed when all was done; then only the last steps are missing.
-    private func finishedReceipt() -> WipeReceipt? {
+    ///
+    /// Anybody can sign one that says less. So it must tell of every target, which is then looked for again, and must be
+    /// of the key that waits here, if that has not gone yet.
+    private func finishedReceipt(of items: [WipeItem]) -> WipeReceipt? {
         guard let receipt = WipeReceiptFile.read(in: home), receipt.isComplete, receipt.vault == mark.vault,
             receipt.begun == mark.begun, receipt.cause == mark.cause,
+            Set(items.map(\.target)).isSubset(of: receipt.items.map(\.target)),
             receipt.items.allSatisfy({ isErased($0.target) })
         else { return nil }
+        if let key = try? ReceiptKeyFile.load(in: home, vault: mark.vault), key.publicBytes != receipt.key {
+            return nil
+        }
         return receipt
     }
 
-    /// Every target with what earlier runs did: the keys first, then the home's, then those of apps.
+    /// Every target with what earlier runs did: the keys first, then the home's, then those of apps. What is known here
+    /// comes before what the journal alone names: filled with other names, it must not push anything out.
     private mutating func plan() -> WipeJournal {
         var earlier: WipeJournal?
         do throws(VaultError) {
@@ -124,7 +132,7 @@ struct Wipe {
         var journal = WipeJournal(vault: mark.vault, sequence: earlier?.sequence ?? 0)
         guard let keys = WipeTargetID(HomeTarget.keys) else { return journal }
         var ids = [keys] + HomeTarget.all.map(\.id)
-        for id in (earlier?.items.map(\.target) ?? []) + ((try? Wipe.identifiers(of: registered)) ?? [])
+        for id in ((try? Wipe.identifiers(of: registered)) ?? []) + (earlier?.items.map(\.target) ?? [])
         where id.isOfApp && !ids.contains(id) && ids.count < WipeJournal.maximumItems {
             ids.append(id)
         }

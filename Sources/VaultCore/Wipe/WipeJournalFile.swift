@@ -54,11 +54,27 @@ enum WipeJournalFile {
     static func register(_ targets: [any WipeTarget], in home: HomeDirectory, vault: VaultID) throws(VaultError) {
         guard !targets.isEmpty else { return }
         let ids = try Wipe.identifiers(of: targets)
-        // A damaged journal is made anew: names are all that it held.
-        var journal = (try? read(in: home, vault: vault)) ?? WipeJournal(vault: vault)
-        let missing = ids.filter { id in !journal.items.contains { $0.target == id } }
-        guard !missing.isEmpty else { return }
-        journal.items += missing.map { WipeItem($0) }
+        guard !missing(ids, in: known(in: home, vault)).isEmpty else { return }
+        // Under the header's lock: another program that registers now is not undone, and a wipe that has ended meanwhile
+        // gets no journal again.
+        let header = try LockedHeader.lock(home, flags: O_RDONLY, patience)
+        guard try HeaderFile.decide(header.read(Header.fileSize, at: 0)).header.vault == vault else { return }
+        var journal = known(in: home, vault)
+        let new = missing(ids, in: journal).map { WipeItem($0) }
+        // Somebody's names that fill it make room.
+        journal.items = Array((new + journal.items).prefix(WipeJournal.maximumItems))
         try save(&journal, in: home)
+    }
+
+    /// Milliseconds that another is waited for; who cannot register now does at his next start.
+    private static let patience = 2000
+
+    /// A damaged journal is made anew: names are all that it held.
+    private static func known(in home: HomeDirectory, _ vault: VaultID) -> WipeJournal {
+        ((try? read(in: home, vault: vault)) ?? nil) ?? WipeJournal(vault: vault)
+    }
+
+    private static func missing(_ ids: [WipeTargetID], in journal: WipeJournal) -> [WipeTargetID] {
+        ids.filter { id in !journal.items.contains { $0.target == id } }
     }
 }

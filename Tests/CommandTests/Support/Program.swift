@@ -90,6 +90,12 @@ final class Child {
         } + [nil]
     }
 
+    /// Whether it has not ended yet.
+    var isRunning: Bool {
+        var waiting = pollfd(fd: life, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&waiting, 1, 0) == 0
+    }
+
     /// Waits for the end, and ends what does not end by itself.
     /// - Returns: The exit code, or 1000 and the signal that ended it.
     func wait(seconds: Int32 = 100) -> Int32 {

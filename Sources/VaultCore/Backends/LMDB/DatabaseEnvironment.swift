@@ -23,7 +23,7 @@ struct DatabaseName: Sendable {
 @safe final class DatabaseEnvironment: @unchecked Sendable {  // LMDB environments are thread-safe
     let name: DatabaseName
     let handle: OpaquePointer
-    let database: MDB_dbi
+    let trees: DatabaseTrees
     let isReadOnly: Bool
     /// Pages that the file was seen to have by a writer. It never becomes shorter while writers keep to their lock.
     let seenPages = Atomic<UInt64>(0)
@@ -60,7 +60,7 @@ struct DatabaseName: Sendable {
         }
     }
 
-    /// Makes the file of a new vault.
+    /// Makes the file of a new vault, with an empty tree of records. It is flushed to the disk with the next commit.
     static func create(_ name: DatabaseName, in home: HomeDirectory) throws(VaultError) {
         guard let file = try home.openFile(name.file, O_RDWR | O_CREAT | O_EXCL) else { return }
         let environment = try DatabaseEnvironment(
@@ -89,7 +89,8 @@ struct DatabaseName: Sendable {
             throw .damaged("\(name.file) is too short")
         }
         var readOnly = false
-        var opened = try unsafe DatabaseEnvironment.openHandle(path, name, flags: 0)
+        let flags = isNew ? UInt32(MDB_NOSYNC) : 0
+        var opened = try unsafe DatabaseEnvironment.openHandle(path, name, flags: flags)
         if unsafe opened.status == EROFS || opened.status == EACCES {
             unsafe mdb_env_close(opened.handle)
             readOnly = true
@@ -111,7 +112,7 @@ struct DatabaseName: Sendable {
             unsafe DatabaseFile.noteNoReads(opened.handle)
             try unsafe DatabaseFile.checkExtent(opened.handle, readOnly: readOnly, isLocked: false)
             if !isNew { try unsafe DatabaseFile.checkMetaPages(opened.handle) }
-            database = try unsafe DatabaseEnvironment.openDatabase(opened.handle)
+            trees = try unsafe DatabaseTrees(opened.handle, creating: isNew)
         } catch {
             unsafe mdb_env_close(opened.handle)
             throw error
@@ -138,30 +139,9 @@ struct DatabaseName: Sendable {
         let made = unsafe mdb_env_create(&environment)
         guard made == 0, let environment = unsafe environment else { throw .database(made, "preparing the database") }
         unsafe mdb_env_set_mapsize(environment, name.mapSize)
+        unsafe mdb_env_set_maxdbs(environment, 1)  // the records
         let all = flags | UInt32(MDB_NOSUBDIR) | UInt32(MDB_NOTLS)
         return unsafe (environment, mdb_env_open(environment, path, all, 0o600))
-    }
-
-    /// A reading transaction is enough for the main database, and does not wait for whoever writes.
-    private static func openDatabase(_ handle: OpaquePointer) throws(VaultError) -> MDB_dbi {
-        var transaction: OpaquePointer?
-        try VaultCore.database("reading the database") {
-            unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
-        }
-        var database: MDB_dbi = 0
-        var flags: UInt32 = 0
-        do throws(VaultError) {
-            try VaultCore.database("reading the database") { unsafe mdb_dbi_open(transaction, nil, 0, &database) }
-            try VaultCore.database("reading the database") { unsafe mdb_dbi_flags(transaction, database, &flags) }
-            // They say how keys are ordered; records would be looked for, and stored, in wrong places.
-            guard flags == 0 else { throw .damaged("the database has flags that were never set") }
-        } catch {
-            unsafe mdb_txn_abort(transaction)
-            throw error
-        }
-        let committed = unsafe mdb_txn_commit(transaction)
-        guard committed == 0 else { throw .database(committed, "reading the database") }
-        return database
     }
 }
 

@@ -1,8 +1,14 @@
 internal import VaultFormat
 
 extension DatabasePages {
+    /// Which tree is walked through.
+    enum Kind { case main, records, freePages }
+
     /// What a walk through a tree came upon.
     struct Walk {
+        var kind = Kind.main
+        /// The tree that hangs on the main one.
+        var records: Tree?
         var branchPages: UInt64 = 0
         var leafPages: UInt64 = 0
         var overflowPages: UInt64 = 0
@@ -18,11 +24,11 @@ extension DatabasePages {
     }
 
     mutating func walk(
-        _ tree: Tree, isFreeList: Bool, _ body: (RawSpan, RawSpan) throws(VaultError) -> Void
+        _ tree: Tree, _ kind: Kind, _ body: (RawSpan, RawSpan) throws(VaultError) -> Void
     ) throws(VaultError) -> Walk {
-        var walk = Walk()
+        var walk = Walk(kind: kind)
         // The free list's flags hold the environment's own: integer keys, no folder.
-        let isPlain = isFreeList ? tree.flags & ~0x4008 == 0 && tree.flags & 8 != 0 : tree.flags == 0
+        let isPlain = kind == .freePages ? tree.flags & ~0x4008 == 0 && tree.flags & 8 != 0 : tree.flags == 0
         if !isPlain { walk.problems += 1 }
         if tree.root != DatabasePages.noPage { try visit(tree.root, depth: 1, &walk, body) }
         return walk
@@ -69,6 +75,14 @@ extension DatabasePages {
     private mutating func visit(
         _ node: Page.Node, of page: Page, _ walk: inout Walk, _ body: (RawSpan, RawSpan) throws(VaultError) -> Void
     ) throws(VaultError) {
+        if node.isTree {
+            guard walk.kind == .main, walk.records == nil, let tree = page.tree(node) else {
+                walk.problems += 1
+                return
+            }
+            walk.records = tree
+            return
+        }
         if !node.isLarge {
             return try page.bytes.withRawSpan { bytes throws(VaultError) in
                 try body(bytes.extracting(node.key), bytes.extracting(node.value))
@@ -114,6 +128,8 @@ extension DatabasePages {
             /// Bytes of the value; it lies in pages of its own when `isLarge`.
             let size: Int
             let isLarge: Bool
+            /// The value says where another tree is.
+            let isTree: Bool
         }
 
         let bytes: [UInt8]
@@ -160,13 +176,26 @@ extension DatabasePages {
             if kind == .branch {
                 guard key.upperBound <= page.byteCount else { return nil }
                 return Node(
-                    offset: offset, key: key, value: key.upperBound..<key.upperBound, size: 0, isLarge: false)
+                    offset: offset, key: key, value: key.upperBound..<key.upperBound, size: 0, isLarge: false,
+                    isTree: false)
             }
-            // Flag 1: the value is the number of the first page that it is in. Others are of databases with duplicates.
-            guard flags <= 1, !key.isEmpty else { return nil }
+            // Flag 1: the value is the number of the first page that it is in; flag 2: it is where another tree is. What is
+            // left is of databases with duplicates.
+            guard flags <= 2, !key.isEmpty else { return nil }
             let value = key.upperBound..<key.upperBound + (flags == 1 ? 8 : size)
             guard value.upperBound <= page.byteCount else { return nil }
-            return Node(offset: offset, key: key, value: value, size: size, isLarge: flags == 1)
+            return Node(
+                offset: offset, key: key, value: value, size: size, isLarge: flags == 1, isTree: flags == 2)
+        }
+
+        /// Where the tree of the records is; nil when the node says anything else.
+        func tree(_ node: Node) -> Tree? {
+            bytes.withRawSpan { page in
+                guard node.size == Tree.size, DatabaseTrees.isNameOfRecords(page.extracting(node.key)) else {
+                    return nil
+                }
+                return Tree(page, at: node.value.lowerBound)
+            }
         }
 
         func child(_ node: Node) -> UInt64 {

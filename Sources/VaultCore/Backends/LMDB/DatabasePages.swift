@@ -1,3 +1,4 @@
+internal import Cryptography
 internal import VaultFormat
 
 #if canImport(Glibc)
@@ -12,8 +13,9 @@ internal import Darwin
 /// For a file that anybody may have written: every offset is checked, no page is visited twice, and so the work and the
 /// memory are bounded by the size of the file. Whoever reads holds the lock that keeps writers out.
 struct DatabasePages: ~Copyable {
-    /// One tree of pages: of the entries, or of the free pages.
+    /// One tree of pages: the main one, the one of the records, or the one of the free pages.
     struct Tree {
+        static let size = 48
         let flags: UInt16
         let depth: Int
         let branchPages, leafPages, overflowPages, entries, root: UInt64
@@ -29,6 +31,8 @@ struct DatabasePages: ~Copyable {
     let lastPage: UInt64
     /// The number of the transaction whose state this is.
     let transaction: UInt64
+    /// Whether both first pages are such as LMDB writes. It takes some that are not, and would then read another state.
+    private let hasBothStates: Bool
     var isVisited: [Bool]
 
     static let noPage = UInt64.max
@@ -50,6 +54,7 @@ struct DatabasePages: ~Copyable {
             let bytes = try file.read(Meta.size, at: pageSize)
             if let meta = Meta(parsing: bytes, index: 1), meta.pageSize == pageSize { newest = meta }
         }
+        let hasBothStates = one != nil && newest != nil
         if let one, one.transaction > newest?.transaction ?? 0 || newest == nil { newest = one }
         guard let meta = newest else { throw .damaged("the database has no page to begin with") }
         pageSize = meta.pageSize
@@ -58,6 +63,7 @@ struct DatabasePages: ~Copyable {
         main = meta.main
         lastPage = meta.lastPage
         transaction = meta.transaction
+        self.hasBothStates = hasBothStates
         isVisited = [Bool](repeating: false, count: pages)
         self.file = file
         forgetVisits()
@@ -67,22 +73,65 @@ struct DatabasePages: ~Copyable {
         for index in isVisited.indices { isVisited[index] = index < 2 }
     }
 
-    /// Lends every entry that can be reached, in key order.
-    /// - Returns: How many pages or entries were not as LMDB writes them; what hangs on them was left out.
-    mutating func forEach(_ body: (RawSpan, RawSpan) throws(VaultError) -> Void) throws(VaultError) -> Int {
+    /// Lends every entry among the records that can be reached, in key order.
+    /// - Returns: The root record's value, and how many pages or entries were not as Holdfast and LMDB write them; what
+    ///   hangs on them was left out.
+    mutating func forEach(
+        _ body: (RawSpan, RawSpan) throws(VaultError) -> Void
+    ) throws(VaultError) -> (root: [UInt8]?, problems: Int) {
         forgetVisits()
-        return try walk(main, isFreeList: false, body).problems
+        let found = try readMain()
+        guard let records = found.walk.records else { return (found.root, found.problems + 1) }
+        return (found.root, try found.problems + walk(records, .records, body).problems)
+    }
+
+    /// Whether it has records, as far as its trees say it: nothing else is looked at.
+    mutating func mayHoldRecords() throws(VaultError) -> Bool {
+        forgetVisits()
+        // Without a tree of records: nothing yet, or what nobody here can tell.
+        return try readMain().walk.records.map { $0.entries > 0 } ?? (main.entries > 0)
+    }
+
+    /// What the main tree holds.
+    private struct Main {
+        var walk = Walk()
+        var root: [UInt8]?
+        /// Entries under a record's key, as in the database of an unreleased build.
+        var records = 0
+        var strangers = 0
+
+        /// Pages and entries that are not what they should be.
+        var problems: Int { walk.problems + records + strangers }
+    }
+
+    private mutating func readMain() throws(VaultError) -> Main {
+        var found = Main()
+        found.walk = try walk(main, .main) { key, value throws(VaultError) in
+            if RootRecord.isDatabaseKey(key), found.root == nil {
+                found.root = unsafe value.withUnsafeBytes { unsafe Array($0) }
+            } else if Digest(copying: key) != nil {
+                found.records += 1
+            } else {
+                found.strangers += 1
+            }
+        }
+        return found
     }
 
     /// Whether LMDB can be trusted with the file: everything in it is as LMDB writes it.
-    /// - Throws: `damaged`.
+    /// - Throws: `damaged`; `newerVersion` for an unreleased build's database.
     mutating func check() throws(VaultError) {
         forgetVisits()
-        guard lastPage < UInt64(Int32.max), lastPage >= 1 else { throw DatabasePages.notWhole }
-        let entries = try walk(main, isFreeList: false) { _, _ throws(VaultError) in }
+        guard hasBothStates, lastPage < UInt64(Int32.max), lastPage >= 1 else { throw DatabasePages.notWhole }
+        let top = try readMain()
+        guard let tree = top.walk.records else {
+            let isUnreleased = top.root != nil && top.walk.problems == 0 && top.strangers == 0
+            throw isUnreleased ? .unreleasedLayout : DatabasePages.notWhole
+        }
+        let records = try walk(tree, .records) { _, _ throws(VaultError) in }
         var freed: [UInt64] = []
         let transaction = transaction
-        let lists = try walk(free, isFreeList: true) { key, value throws(VaultError) in
+        let lists = try walk(free, .freePages) { key, value throws(VaultError) in
             guard key.byteCount == 8, let number = key.integer(at: 0, as: UInt64.self), number <= transaction,
                 let count = value.integer(at: 0, as: UInt64.self), value.byteCount % 8 == 0,
                 count == UInt64(value.byteCount / 8 - 1)
@@ -91,9 +140,9 @@ struct DatabasePages: ~Copyable {
                 freed.append(value.integer(at: offset, as: UInt64.self) ?? 0)
             }
         }
-        guard entries.problems == 0, entries.matches(main), lists.problems == 0, lists.matches(free) else {
-            throw DatabasePages.notWhole
-        }
+        guard top.problems == 0, top.walk.matches(main), records.problems == 0, records.matches(tree),
+            lists.problems == 0, lists.matches(free)
+        else { throw DatabasePages.notWhole }
         var isFree: Set<UInt64> = []
         for page in freed {
             let isUsed = page < 2 || page < UInt64(pages) && isVisited[Int(page)]

@@ -9,22 +9,34 @@ internal import Darwin
 extension MDB_val {
     /// What LMDB found. In a damaged page it may find nothing at all and say that it did.
     @inline(__always)
-    fileprivate var bytes: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(start: mv_data, count: mv_size) }
+    var bytes: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(start: mv_data, count: mv_size) }
 }
 
-extension MDB_stat {
+extension DatabaseTrees {
+    fileprivate func statistics(_ tree: Name, _ transaction: OpaquePointer) throws(VaultError) -> MDB_stat {
+        var statistics = MDB_stat()
+        try database("reading") { unsafe mdb_stat(transaction, self[tree], &statistics) }
+        return statistics
+    }
+
     /// Bytes of the pages that entries take.
-    fileprivate var usedBytes: Int {
-        let pages = ms_branch_pages &+ ms_leaf_pages &+ ms_overflow_pages
-        let (bytes, isOverflow) = pages.multipliedReportingOverflow(by: Int(ms_psize))
-        return isOverflow || bytes < 0 ? .max : bytes
+    fileprivate func usedBytes(_ transaction: OpaquePointer) throws(VaultError) -> Int {
+        var sum = 0
+        for tree in [Name.main, .records] {
+            let found = try unsafe statistics(tree, transaction)
+            let pages = found.ms_branch_pages &+ found.ms_leaf_pages &+ found.ms_overflow_pages
+            let (bytes, isOverflow) = pages.multipliedReportingOverflow(by: Int(found.ms_psize))
+            guard !isOverflow, bytes >= 0, bytes <= Int.max - sum else { return .max }
+            sum += bytes
+        }
+        return sum
     }
 }
 
 /// A read transaction that is kept and renewed: a snapshot costs nanoseconds instead of an allocation.
 @safe struct ReadTransaction: ~Copyable, @unchecked Sendable {  // one user at a time; MDB_NOTLS lets threads change
     private let handle: OpaquePointer
-    private let database: MDB_dbi
+    private let trees: DatabaseTrees
     private let lease: DatabaseLease
 
     /// Begins and parks a transaction.
@@ -36,7 +48,7 @@ extension MDB_stat {
         guard let transaction = unsafe transaction else { throw .damaged("no transaction") }
         unsafe mdb_txn_reset(transaction)
         unsafe handle = transaction
-        database = lease.environment.database
+        trees = lease.environment.trees
         self.lease = lease
     }
 
@@ -58,12 +70,13 @@ extension MDB_stat {
     /// Lends the value of `key` from the map; nil when there is none. The span must not outlive the snapshot.
     @inline(__always)
     func withValue<R: ~Copyable, E: Error>(
-        _ key: RawSpan, failure: (VaultError) -> E, _ body: (RawSpan?) throws(E) -> R
+        _ key: RawSpan, in tree: DatabaseTrees.Name = .records, failure: (VaultError) -> E,
+        _ body: (RawSpan?) throws(E) -> R
     ) throws(E) -> R {
         let (code, found) = unsafe key.withUnsafeBytes { key in
             var key = unsafe MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
             var found = unsafe MDB_val()  // captured from outside, it would be put on the heap
-            return unsafe (mdb_get(handle, database, &key, &found), found)
+            return unsafe (mdb_get(handle, trees[tree], &key, &found), found)
         }
         switch code {
         case 0: return try unsafe body(RawSpan(_unsafeBytes: found.bytes))
@@ -73,9 +86,12 @@ extension MDB_stat {
     }
 
     /// Visits every entry in key order.
-    func forEach<E: Error>(failure: (VaultError) -> E, _ body: (RawSpan, RawSpan) throws(E) -> Void) throws(E) {
+    func forEach<E: Error>(
+        in tree: DatabaseTrees.Name = .records, failure: (VaultError) -> E,
+        _ body: (RawSpan, RawSpan) throws(E) -> Void
+    ) throws(E) {
         var cursor: OpaquePointer?
-        let opened = unsafe mdb_cursor_open(handle, database, &cursor)
+        let opened = unsafe mdb_cursor_open(handle, trees[tree], &cursor)
         guard opened == 0 else { throw failure(.database(opened, "reading")) }
         defer { unsafe mdb_cursor_close(cursor) }
         while true {
@@ -92,23 +108,17 @@ extension MDB_stat {
     consuming func usedBytes() throws(VaultError) -> Int {
         try renew()
         defer { park() }
-        var statistics = MDB_stat()
-        try VaultCore.database("reading") { unsafe mdb_stat(handle, database, &statistics) }
-        return statistics.usedBytes
+        return try unsafe trees.usedBytes(handle)
     }
 
-    /// Number of entries.
-    func count() throws(VaultError) -> Int {
-        var statistics = MDB_stat()
-        try VaultCore.database("reading") { unsafe mdb_stat(handle, database, &statistics) }
-        return statistics.ms_entries
-    }
+    /// Number of records.
+    func count() throws(VaultError) -> Int { try unsafe trees.statistics(.records, handle).ms_entries }
 }
 
 /// The one write transaction of a moment. Dropped without ``commit()`` it changes nothing.
 @safe struct WriteTransaction: ~Copyable {
     private let handle: OpaquePointer
-    private let database: MDB_dbi
+    private let trees: DatabaseTrees
     // Unmanaged, because only a value without references can be discarded.
     private let environment: Unmanaged<DatabaseEnvironment>
 
@@ -123,7 +133,7 @@ extension MDB_stat {
         try VaultCore.database("writing") { unsafe mdb_txn_begin(environment.handle, nil, 0, &transaction) }
         guard let transaction = unsafe transaction else { throw .damaged("no transaction") }
         unsafe handle = transaction
-        database = environment.database
+        trees = environment.trees
         unsafe self.environment = .passUnretained(environment)
     }
 
@@ -149,11 +159,13 @@ extension MDB_stat {
     }
 
     /// Lends the value of `key`; nil when there is none. Valid until the next write.
-    func withValue<R: ~Copyable>(_ key: RawSpan, _ body: (RawSpan?) throws(VaultError) -> R) throws(VaultError) -> R {
+    func withValue<R: ~Copyable>(
+        _ key: RawSpan, in tree: DatabaseTrees.Name = .records, _ body: (RawSpan?) throws(VaultError) -> R
+    ) throws(VaultError) -> R {
         let (code, found) = unsafe key.withUnsafeBytes { key in
             var key = unsafe MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
             var found = unsafe MDB_val()  // captured from outside, it would be put on the heap
-            return unsafe (mdb_get(handle, database, &key, &found), found)
+            return unsafe (mdb_get(handle, trees[tree], &key, &found), found)
         }
         switch code {
         case 0: return try unsafe body(RawSpan(_unsafeBytes: found.bytes))
@@ -165,13 +177,14 @@ extension MDB_stat {
     /// Reserves `size` bytes for `key` in the page and lets `fill` write them.
     /// - Returns: False, with nothing changed, when `key` exists and `replacing` is false.
     func put(
-        _ key: RawSpan, size: Int, replacing: Bool, _ fill: (inout MutableRawSpan) throws(VaultError) -> Void
+        _ key: RawSpan, in tree: DatabaseTrees.Name = .records, size: Int, replacing: Bool,
+        _ fill: (inout MutableRawSpan) throws(VaultError) -> Void
     ) throws(VaultError) -> Bool {
         let flags = UInt32(MDB_RESERVE) | (replacing ? 0 : UInt32(MDB_NOOVERWRITE))
         let (code, value) = unsafe key.withUnsafeBytes { key in
             var key = unsafe MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
             var value = unsafe MDB_val(mv_size: size, mv_data: nil)
-            return unsafe (mdb_put(handle, database, &key, &value, flags), value)
+            return unsafe (mdb_put(handle, trees[tree], &key, &value, flags), value)
         }
         if code == MDB_KEYEXIST { return false }
         if code != 0 { throw .database(code, "writing") }
@@ -182,10 +195,10 @@ extension MDB_stat {
 
     /// Removes `key`; false when it is not there.
     @discardableResult
-    func delete(_ key: RawSpan) throws(VaultError) -> Bool {
+    func delete(_ key: RawSpan, in tree: DatabaseTrees.Name = .records) throws(VaultError) -> Bool {
         let code = unsafe key.withUnsafeBytes { key in
             var key = unsafe MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
-            return unsafe mdb_del(handle, database, &key, nil)
+            return unsafe mdb_del(handle, trees[tree], &key, nil)
         }
         if code == MDB_NOTFOUND { return false }
         if code != 0 { throw .database(code, "writing") }
@@ -193,16 +206,12 @@ extension MDB_stat {
     }
 
     /// Bytes of the pages that the entries take, as they are now.
-    func usedBytes() throws(VaultError) -> Int {
-        var statistics = MDB_stat()
-        try VaultCore.database("reading") { unsafe mdb_stat(handle, database, &statistics) }
-        return statistics.usedBytes
-    }
+    func usedBytes() throws(VaultError) -> Int { try unsafe trees.usedBytes(handle) }
 
-    /// Some keys in order, from the first one not below `start`, at most `limit`.
+    /// Some records' keys in order, from the first one not below `start`, at most `limit`.
     func keys(from start: [UInt8], limit: Int) throws(VaultError) -> [[UInt8]] {
         var cursor: OpaquePointer?
-        try VaultCore.database("reading") { unsafe mdb_cursor_open(handle, database, &cursor) }
+        try VaultCore.database("reading") { unsafe mdb_cursor_open(handle, trees[.records], &cursor) }
         defer { unsafe mdb_cursor_close(cursor) }
         var keys: [[UInt8]] = []
         var operation = MDB_SET_RANGE

@@ -1,0 +1,59 @@
+// What the signatures of a protocol operation cost with OpenSSL alone.
+#include "raw_loops.h"
+#include <openssl/ec.h>
+#include <openssl/evp.h>
+#include <string.h>
+#include <time.h>
+
+static double thread_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+double raw_p256(int loops, int imports, int verifies, int signs) {
+    unsigned char message[600], signature[80], point[33];
+    size_t size = sizeof signature, point_size = 0;
+    double seconds = -1;
+    memset(message, 'x', sizeof message);
+    EVP_MD *sha256 = EVP_MD_fetch(NULL, "SHA2-256", NULL);
+    EVP_PKEY *key = EVP_EC_gen("P-256");
+    EVP_PKEY *template = EVP_EC_gen("P-256");
+    EVP_PKEY_set_utf8_string_param(key, "point-format", "compressed");
+    unsigned char digest[32];
+    EVP_Digest(message, sizeof message, digest, NULL, sha256, NULL);
+    EVP_PKEY_CTX *signer = EVP_PKEY_CTX_new_from_pkey(NULL, key, NULL);
+    EVP_PKEY_CTX *verifier = EVP_PKEY_CTX_new_from_pkey(NULL, key, NULL);
+    if (EVP_PKEY_sign_init(signer) != 1 || EVP_PKEY_sign(signer, signature, &size, digest, 32) != 1 ||
+        EVP_PKEY_verify_init(verifier) != 1 ||
+        EVP_PKEY_get_octet_string_param(key, "pub", point, sizeof point, &point_size) != 1)
+        goto done;
+    double start = thread_seconds();
+    for (int loop = 0; loop < loops; loop++) {
+        for (int i = 0; i < imports; i++) {
+            EVP_PKEY *imported = EVP_PKEY_new();
+            if (EVP_PKEY_copy_parameters(imported, template) != 1 ||
+                EVP_PKEY_set1_encoded_public_key(imported, point, point_size) != 1)
+                goto done;
+            EVP_PKEY_free(imported);
+        }
+        for (int i = 0; i < verifies; i++) {
+            EVP_Digest(message, sizeof message, digest, NULL, sha256, NULL);
+            if (EVP_PKEY_verify(verifier, signature, size, digest, 32) != 1) goto done;
+        }
+        for (int i = 0; i < signs; i++) {
+            unsigned char made[80];
+            size_t count = sizeof made;
+            EVP_Digest(message, sizeof message, digest, NULL, sha256, NULL);
+            if (EVP_PKEY_sign(signer, made, &count, digest, 32) != 1) goto done;
+        }
+    }
+    seconds = (thread_seconds() - start) / loops;
+done:
+    EVP_PKEY_CTX_free(signer);
+    EVP_PKEY_CTX_free(verifier);
+    EVP_PKEY_free(key);
+    EVP_PKEY_free(template);
+    EVP_MD_free(sha256);
+    return seconds;
+}

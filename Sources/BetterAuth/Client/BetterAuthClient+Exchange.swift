@@ -1,0 +1,159 @@
+internal import BetterAuthMessages
+
+/// How an exchange went. Only `confirmed` was said by the server for certain.
+enum ExchangeResult<Body: Sendable>: Sendable {
+    /// The signed answer to this very request.
+    case confirmed(Body)
+    /// An unsigned refusal.
+    case refused(ServerFailure)
+    /// No answer, or none to be believed.
+    case lost(IdentityError)
+
+    var event: RotationSettlement.Event {
+        switch self {
+        case .confirmed: .confirmed
+        case .refused: .refused
+        case .lost: .lost
+        }
+    }
+
+    /// Why it was not confirmed.
+    var failure: IdentityError? {
+        switch self {
+        case .confirmed: nil
+        case .refused(let failure): .refused(failure)
+        case .lost(let error): error
+        }
+    }
+
+    /// The same failure about something else.
+    func recast<Other>(_ other: Other.Type = Other.self) -> ExchangeResult<Other> {
+        switch self {
+        case .confirmed: .lost(.undecided)
+        case .refused(let failure): .refused(failure)
+        case .lost(let error): .lost(error)
+        }
+    }
+}
+
+extension BetterAuthClient {
+    /// Sends a signed request as it is and verifies the answer.
+    func exchange<Kind: RoutedExchange>(
+        _ kind: Kind.Type, _ message: [UInt8], _ credentials: inout Credentials
+    ) async -> ExchangeResult<Kind.ResponseBody> {
+        let nonce: NonceText
+        do throws(MessageError) {
+            nonce = try SignedMessage<Kind.Request>(parsing: message).payload.nonce
+        } catch { return .lost(.damaged("a request that was written down is not one")) }
+        return await exchange(kind, message, nonce: nonce, &credentials)
+    }
+
+    func exchange<Kind: RoutedExchange>(
+        _ kind: Kind.Type, _ message: [UInt8], nonce: NonceText, _ credentials: inout Credentials
+    ) async -> ExchangeResult<Kind.ResponseBody> {
+        let trusted: TrustedKeys
+        do throws(IdentityError) {
+            trusted = try await trustedKeys(of: server, trust, &credentials)
+        } catch { return .lost(error) }
+        let request = TransportRequest(server, Kind.path, body: message, limit: MessageLimits.message)
+        return await answer(kind, to: request, nonce: nonce, trusted)
+    }
+
+    /// Sends a request and verifies the answer: the key, the signature, then the nonce.
+    nonisolated func answer<Kind: Exchange>(
+        _ kind: Kind.Type, to request: TransportRequest, nonce: NonceText, _ trusted: TrustedKeys
+    ) async -> ExchangeResult<Kind.ResponseBody> {
+        let body: [UInt8]
+        do throws(TransportError) {
+            body = try await transport.send(request).body
+        } catch { return .lost(IdentityError(.unreachable, error.description)) }
+        let reply: Reply<Kind>
+        do throws(MessageError) {
+            reply = try Reply<Kind>(parsing: body)
+        } catch { return .lost(IdentityError(.invalidReply, "the server's answer is malformed (\(error))")) }
+        switch reply {
+        case .failure(let failure): return .refused(failure)
+        case .response(let message):
+            do throws(IdentityError) {
+                let key = try await trusted.key(named: message.payload.serverIdentity, now: now())
+                guard key.isValid(message) else {
+                    throw IdentityError(.invalidReply, "the signature of the server's answer is wrong")
+                }
+            } catch { return .lost(error) }
+            guard message.payload.nonce == nonce else {
+                return .lost(IdentityError(.invalidReply, "the server answered another request (BA203)"))
+            }
+            return .confirmed(message.payload.body)
+        }
+    }
+}
+
+/// The response keys that count for one server.
+struct TrustedKeys: Sendable {
+    enum Keys: Sendable {
+        case these([PublicKeyText])
+        case source(any ServerKeySource)
+    }
+
+    let keys: Keys
+
+    /// The key of this name.
+    /// - Throws: ``IdentityError/Code/unknownServerKey``.
+    func key(named name: PublicKeyText, now: Timestamp) async throws(IdentityError) -> VerificationKey {
+        let unknown = IdentityError(
+            .unknownServerKey, "the answer was signed with a key that is not known to be the server's (\(name))")
+        switch keys {
+        case .these(let names):
+            guard names.contains(name), let key = try? VerificationKey(name) else { throw unknown }
+            return key
+        case .source(let source):
+            let found: VerificationKey?
+            do { found = try await source.key(named: name, for: .response, now: now) } catch {
+                throw IdentityError(.unknownServerKey, "the server's key could not be verified (\(error))")
+            }
+            guard let found else { throw unknown }
+            return found
+        }
+    }
+}
+
+extension BetterAuthClient {
+    /// Where examples publish the key (protocol, section 10).
+    static let responseKeyPath = "/key/response"
+
+    /// The response keys of a server; at the first contact this asks the server itself, where that is allowed.
+    func trustedKeys(
+        of server: ServerAddress, _ trust: ResponseTrust, _ credentials: inout Credentials
+    ) async throws(IdentityError) -> TrustedKeys {
+        switch trust {
+        case .pinned(let keys): return TrustedKeys(keys: .these(keys))
+        case .source(let source): return TrustedKeys(keys: .source(source))
+        case .firstUse:
+            if let known = credentials.firstKeys.first(where: { $0.server == server.description }) {
+                return TrustedKeys(keys: .these([known.key]))
+            }
+            let key = try await askForKey(server)
+            guard credentials.firstKeys.count < 255 else {
+                throw IdentityError(.tooLarge, "this identity remembers the keys of 255 servers; that is the most")
+            }
+            let old = credentials
+            credentials.firstKeys.append(FirstKey(server: server.description, key: key))
+            try save(credentials, insteadOf: old)
+            notify(.trustedFirstKey(key, server: server.description))
+            return TrustedKeys(keys: .these([key]))
+        }
+    }
+
+    private func askForKey(_ server: ServerAddress) async throws(IdentityError) -> PublicKeyText {
+        let request = TransportRequest(server, BetterAuthClient.responseKeyPath, body: Array("{}".utf8), limit: 1024)
+        let reply: TransportReply
+        do throws(TransportError) { reply = try await transport.send(request) } catch {
+            throw IdentityError(.unreachable, error.description)
+        }
+        let text = String(decoding: reply.body, as: UTF8.self)
+        guard let key = PublicKeyText(text.hasSuffix("\n") ? String(text.dropLast()) : text),
+            (try? VerificationKey(key)) != nil
+        else { throw IdentityError(.unknownServerKey, "the server does not say which key it signs with; pin it") }
+        return key
+    }
+}

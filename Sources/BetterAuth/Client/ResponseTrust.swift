@@ -1,0 +1,26 @@
+package import BetterAuthMessages
+
+/// How a client knows a server's response key.
+package enum ResponseTrust: Sendable {
+    /// These, and no others.
+    case pinned([PublicKeyText])
+    /// Whatever a source vouches for: a key chain.
+    case source(any ServerKeySource)
+    /// The key that `/key/response` names at the first contact, and no other from then on. Whoever stands between client
+    /// and server at that moment can be the server for ever; the owner is told so.
+    case firstUse
+}
+
+/// Something that the owner should hear of, although it is no failure.
+package enum IdentityNotice: Sendable, Hashable {
+    /// A server's response key was believed because it was the first one.
+    case trustedFirstKey(PublicKeyText, server: String)
+    /// An operation from earlier has come to its end: it took effect.
+    case settled(RotationEffect)
+    /// Of several requests from earlier one took effect, and it cannot be told which.
+    case settledOneOf([RotationEffect])
+    /// The server did not want an operation from earlier. It did not take effect and never will.
+    case abandoned(RotationEffect)
+    /// An account that was being created, recovered or linked is there.
+    case confirmed(StagedAccount.Kind)
+}

@@ -1,0 +1,41 @@
+package import BetterAuthMessages
+
+/// Why a key chain, or its word for a server's key, is not believed.
+package enum KeyChainError: Error, Sendable, Hashable {
+    /// The list has no chain that begins with the identity that the program was given.
+    case unknownChain
+    /// The chain is broken at the event of this number.
+    case broken(sequenceNumber: UInt64, Flaw)
+    /// The endorsement names another chain.
+    case otherChain
+    /// The endorsement was signed by a generation that is not there, has expired, or was tainted by its successor.
+    case invalidGeneration(DigestText)
+    /// The endorsement's signature is not that of its generation.
+    case wrongSignature
+    /// The endorsement is about another key than the one that was asked for.
+    case otherKey
+    /// The endorsement allows the key to be used for something else.
+    case wrongPurpose
+    /// The endorsement is over.
+    case expired(Timestamp)
+    /// Too many unknown keys were asked for in a short time.
+    case tooManyLookups
+
+    /// What is wrong with an event.
+    package enum Flaw: String, Sendable, Hashable, CaseIterable {
+        /// A number is missing or stands there twice.
+        case sequence
+        /// It was made for something else than endorsing keys.
+        case purpose
+        /// Its name is not the digest of its text.
+        case id
+        /// It does not name the event before it.
+        case previous
+        /// Its key is not the one that the event before had committed to.
+        case commitment
+        /// It is not later than the event before, or lies in the future.
+        case time
+        /// It was not signed by its own key.
+        case signature
+    }
+}

@@ -1,0 +1,60 @@
+/// Carries a request to a server and its answer back; HTTP in earnest, a simulated network in tests.
+package protocol Transport: Sendable {
+    /// Sends one request and waits for the answer, whatever its status is. Follows no redirects.
+    /// - Throws: ``TransportError``. The request may have arrived all the same.
+    func send(_ request: TransportRequest) async throws(TransportError) -> TransportReply
+}
+
+/// One request.
+package struct TransportRequest: Sendable, Hashable {
+    package let server: ServerAddress
+    /// Begins with a slash.
+    package let path: String
+    /// Posted as JSON; nil for a GET.
+    package let body: [UInt8]?
+    /// Bytes that the answer may have.
+    package let limit: Int
+
+    package init(_ server: ServerAddress, _ path: String, body: [UInt8]?, limit: Int) {
+        self.server = server
+        self.path = path
+        self.body = body
+        self.limit = limit
+    }
+}
+
+/// One answer.
+package struct TransportReply: Sendable, Hashable {
+    /// The HTTP status, which most servers do not set with care.
+    package let status: Int
+    package let body: [UInt8]
+
+    package init(status: Int, body: [UInt8]) {
+        self.status = status
+        self.body = body
+    }
+}
+
+/// Why there is no answer.
+package enum TransportError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// No connection; the words say why.
+    case unreachable(String)
+    /// The server's certificate is not one that this system trusts for this name.
+    case untrusted(String)
+    /// It took too long.
+    case timedOut
+    /// The answer is larger than allowed.
+    case tooLarge
+    /// The connection broke, or what came is not HTTP.
+    case broken(String)
+
+    package var description: String {
+        switch self {
+        case .unreachable(let words): "the server cannot be reached: \(words)"
+        case .untrusted(let words): "the server cannot prove who it is: \(words)"
+        case .timedOut: "the server did not answer in time"
+        case .tooLarge: "the server's answer is too large"
+        case .broken(let words): "the connection to the server broke: \(words)"
+        }
+    }
+}

@@ -1,0 +1,82 @@
+internal import BetterAuthMessages
+internal import CMicrohttpd
+internal import Synchronization
+
+/// One request from its first lines to its reply. Made by the daemon's thread, answered by any.
+@safe final class HTTPExchange: @unchecked Sendable {  // shared parts are locked, others the daemon's thread's
+    private enum State {
+        case running
+        case suspended
+        case answered(HTTPReply)
+        /// The connection is gone, or the reply on its way.
+        case over
+    }
+
+    let path: String
+    let method: HTTPRequest.Method
+    let address: ClientAddress
+    let authorization: String?
+    let start: Double
+    var body: [UInt8] = []
+    var isTooLarge = false
+    /// What its first lines were answered with already.
+    var refusal: HTTPReply?
+    var isHandled = false
+    private let connection: OpaquePointer
+    private let state = Mutex(State.running)
+
+    init(
+        _ connection: OpaquePointer, method: HTTPRequest.Method, path: String, address: ClientAddress,
+        authorization: String?, start: Double
+    ) {
+        unsafe self.connection = connection
+        self.method = method
+        self.path = path
+        self.address = address
+        self.authorization = authorization
+        self.start = start
+    }
+
+    /// Hands the request over. A reply that is there at once is returned; otherwise the connection rests until it is.
+    func handle(_ service: any HTTPService) -> HTTPReply? {
+        isHandled = true
+        let request = HTTPRequest(
+            method: method, path: path, body: body, address: address, authorization: authorization)
+        body = []
+        service.handle(request) { [self] in answer($0) }
+        return state.withLock { state in
+            if case .answered(let reply) = state {
+                state = .over
+                return reply
+            }
+            state = .suspended
+            // Under the lock: whoever answers resumes only what rests already.
+            unsafe MHD_suspend_connection(connection)
+            return nil
+        }
+    }
+
+    private func answer(_ reply: HTTPReply) {
+        let resumes = state.withLock { state in
+            switch state {
+            case .running:
+                state = .answered(reply)
+                return false
+            case .suspended:
+                state = .answered(reply)
+                return true
+            case .answered, .over: return false
+            }
+        }
+        if resumes { unsafe MHD_resume_connection(connection) }
+    }
+
+    /// The reply that came while the connection rested.
+    func takeReply() -> HTTPReply? {
+        state.withLock { state in
+            guard case .answered(let reply) = state else { return nil }
+            state = .over
+            return reply
+        }
+    }
+}

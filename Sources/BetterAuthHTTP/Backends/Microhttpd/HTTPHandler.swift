@@ -1,0 +1,141 @@
+internal import BetterAuthMessages
+internal import CMicrohttpd
+internal import Synchronization
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// What the daemons' threads call: reads requests within their limits and sends replies.
+final class HTTPHandler: Sendable {
+    /// Bytes beyond the limit that are read and thrown away, so that the refusal is heard.
+    private static let discarded = 1 << 20
+
+    let peers: HTTPPeers
+    private let service: any HTTPService
+    private let settings: HTTPSettings
+    private let underWay = Mutex(0)
+    private let isStopping = Atomic(false)
+
+    init(_ service: any HTTPService, _ settings: HTTPSettings) {
+        self.service = service
+        self.settings = settings
+        peers = HTTPPeers(perAddress: settings.connectionsPerAddress)
+    }
+
+    /// Requests that have begun and were not answered.
+    var requestsUnderWay: Int { underWay.withLock { $0 } }
+
+    /// From now on each reply ends its connection.
+    func beginStopping() { isStopping.store(true, ordering: .relaxed) }
+
+    @unsafe func opened(_ connection: OpaquePointer) -> HTTPPeer? {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        let count = unsafe Int(cmicrohttpd_address(connection, &bytes))
+        guard let address = ClientAddress(bytes: Array(bytes.prefix(count))) else { return nil }
+        let peer = unsafe HTTPPeer(address, cmicrohttpd_descriptor(connection), now: monotonicSeconds())
+        peers.add(peer)
+        return peer
+    }
+
+    func completed(_ exchange: HTTPExchange) { underWay.withLock { $0 -= 1 } }
+
+    /// Called when the first lines are there, for each part of the body, at its end, and after a rest. False ends the
+    /// connection.
+    @unsafe func handle(
+        _ connection: OpaquePointer, _ path: UnsafePointer<CChar>, _ method: UnsafePointer<CChar>,
+        _ data: UnsafePointer<CChar>?, _ count: UnsafeMutablePointer<Int>,
+        _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+    ) -> Bool {
+        guard let held = unsafe slot.pointee else { return unsafe begin(connection, path, method, slot) }
+        let exchange = unsafe Unmanaged<HTTPExchange>.fromOpaque(held).takeUnretainedValue()
+        if unsafe count.pointee > 0, exchange.refusal != nil {
+            unsafe count.pointee = 0
+            return true
+        }
+        if unsafe count.pointee > 0 {
+            let room = settings.maximumBody - exchange.body.count
+            if unsafe count.pointee <= room, !exchange.isTooLarge, let data = unsafe data {
+                unsafe exchange.body.append(contentsOf: UnsafeRawBufferPointer(start: data, count: count.pointee))
+            } else {
+                exchange.isTooLarge = true
+                exchange.body = []
+            }
+            unsafe count.pointee = 0
+            return true
+        }
+        if exchange.isHandled {
+            guard let reply = exchange.takeReply() else { return false }
+            return unsafe send(reply, exchange, connection)
+        }
+        if let refusal = exchange.refusal {
+            exchange.isHandled = true
+            return unsafe send(refusal, exchange, connection)
+        }
+        if exchange.isTooLarge {
+            exchange.isHandled = true
+            return unsafe send(HTTPReply(.plain(.tooLarge)), exchange, connection, closes: true)
+        }
+        guard let reply = exchange.handle(service) else { return true }
+        return unsafe send(reply, exchange, connection)
+    }
+
+    private func begin(
+        _ connection: OpaquePointer, _ path: UnsafePointer<CChar>, _ method: UnsafePointer<CChar>,
+        _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+    ) -> Bool {
+        guard let held = unsafe cmicrohttpd_slot(connection) else { return false }
+        let peer = unsafe Unmanaged<HTTPPeer>.fromOpaque(held).takeUnretainedValue()
+        let forwarded = settings.trustedProxies.isEmpty ? nil : unsafe header("X-Forwarded-For", connection)
+        let address = ClientAddress.client(
+            peer: peer.address, forwarded: forwarded, trusting: settings.trustedProxies)
+        let known = unsafe HTTPRequest.Method(rawValue: String(cString: method))
+        let exchange = unsafe HTTPExchange(
+            connection, method: known ?? .get, path: String(cString: path), address: address,
+            authorization: header("Authorization", connection), start: monotonicSeconds())
+        unsafe slot.pointee = Unmanaged.passRetained(exchange).toOpaque()
+        underWay.withLock { $0 += 1 }
+        // Nothing is kept of the body of a refused request; it is read to its end all the same, since the connection would
+        // have to be closed otherwise.
+        exchange.refusal = service.refusal(known, exchange.path, address)
+        // A body that announces itself as far too large is not even read.
+        if let announced = unsafe header("Content-Length", connection).flatMap({ Int($0) }),
+            announced > settings.maximumBody
+        {
+            exchange.isTooLarge = true
+            if announced > settings.maximumBody + HTTPHandler.discarded {
+                exchange.isHandled = true
+                return unsafe send(HTTPReply(.plain(.tooLarge)), exchange, connection, closes: true)
+            }
+        }
+        return true
+    }
+
+    @unsafe private func header(_ name: String, _ connection: OpaquePointer) -> String? {
+        unsafe cmicrohttpd_header(connection, name).map { unsafe String(cString: $0) }
+    }
+
+    @unsafe private func send(
+        _ reply: HTTPReply, _ exchange: HTTPExchange, _ connection: OpaquePointer, closes: Bool = false
+    ) -> Bool {
+        if let held = unsafe cmicrohttpd_slot(connection) {
+            let peer = unsafe Unmanaged<HTTPPeer>.fromOpaque(held).takeUnretainedValue()
+            peer.restingSince.withLock { $0 = monotonicSeconds() }
+        }
+        let ends = closes || isStopping.load(ordering: .relaxed)
+        let isQueued = unsafe reply.body.withUnsafeBytes { body in
+            reply.type.header.withUTF8Buffer { type in
+                guard let type = type.baseAddress else { return false }
+                return unsafe cmicrohttpd_reply(
+                    connection, UInt32(clamping: reply.status),
+                    UnsafeRawPointer(type).assumingMemoryBound(to: CChar.self),
+                    body.baseAddress, body.count, ends ? 1 : 0) == 1
+            }
+        }
+        let duration = Int((monotonicSeconds() - exchange.start) * 1_000_000)
+        service.sent(reply, to: exchange.path, exchange.address, duration: duration)
+        return isQueued
+    }
+}

@@ -1,0 +1,65 @@
+internal import Synchronization
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// One connection.
+final class HTTPPeer: Sendable {
+    let address: ClientAddress
+    let descriptor: Int32
+    /// When it began, or its last request ended; infinity while a request is being answered.
+    let restingSince: Mutex<Double>
+
+    init(_ address: ClientAddress, _ descriptor: Int32, now: Double) {
+        self.address = address
+        self.descriptor = descriptor
+        restingSince = Mutex(now)
+    }
+}
+
+/// Every connection there is. Slow ones cost no thread, but a place: each has so long for a request.
+final class HTTPPeers: Sendable {
+    private struct State {
+        var peers: [ObjectIdentifier: HTTPPeer] = [:]
+        var perAddress: [ClientAddress: Int] = [:]
+    }
+
+    private let state = Mutex(State())
+    private let perAddress: Int
+
+    init(perAddress: Int) { self.perAddress = perAddress }
+
+    var count: Int { state.withLock { $0.peers.count } }
+
+    /// Takes a connection in; one too many of its address is ended.
+    func add(_ peer: HTTPPeer) {
+        state.withLock { state in
+            state.peers[ObjectIdentifier(peer)] = peer
+            let name = peer.address.subscriber
+            state.perAddress[name, default: 0] += 1
+            if state.perAddress[name, default: 0] > perAddress { _ = shutdown(peer.descriptor, Int32(SHUT_RDWR)) }
+        }
+    }
+
+    func remove(_ peer: HTTPPeer) {
+        state.withLock { state in
+            state.peers[ObjectIdentifier(peer)] = nil
+            let name = peer.address.subscriber
+            let count = (state.perAddress[name] ?? 1) - 1
+            state.perAddress[name] = count > 0 ? count : nil
+        }
+    }
+
+    /// Ends connections whose request does not come: those that send a byte now and then too.
+    func endSlow(before moment: Double) {
+        state.withLock { state in
+            for peer in state.peers.values where peer.restingSince.withLock({ $0 }) < moment {
+                // Its thread sees the end and closes; the number cannot be another connection's before it is removed here.
+                _ = shutdown(peer.descriptor, Int32(SHUT_RDWR))
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+internal import Synchronization
+
+/// How often an address may ask. Looked at before any work is done for a request.
+///
+/// A bucket of tokens for each address. The table is bounded: with more addresses than it holds, those that were silent
+/// longest begin anew.
+package final class AddressRates: Sendable {
+    private struct Bucket {
+        var tokens: Double
+        var filled: Double
+    }
+
+    private struct Halves {
+        var young: [ClientAddress: Bucket] = [:]
+        var old: [ClientAddress: Bucket] = [:]
+    }
+
+    private let halves = Mutex(Halves())
+    private let perSecond: Double
+    private let burst: Double
+    private let halfCapacity: Int
+
+    /// - Parameters:
+    ///   - perSecond: Requests; 0 for no limit.
+    ///   - burst: Requests at once after a time of silence.
+    package init(perSecond: Double, burst: Double, capacity: Int = 131_072) {
+        self.perSecond = perSecond
+        self.burst = max(burst, 1)
+        halfCapacity = max(capacity / 2, 1)
+    }
+
+    /// Whether a request of this address may go on.
+    /// - Parameter now: Seconds of a clock that only goes forward.
+    package func admit(_ address: ClientAddress, now: Double) -> Bool {
+        guard perSecond > 0 else { return true }
+        let name = address.subscriber
+        return halves.withLock { halves in
+            let known = halves.young[name] ?? halves.old[name]
+            var bucket = known ?? Bucket(tokens: burst, filled: now)
+            bucket.tokens = min(burst, bucket.tokens + max(0, now - bucket.filled) * perSecond)
+            bucket.filled = now
+            let isAdmitted = bucket.tokens >= 1
+            if isAdmitted { bucket.tokens -= 1 }
+            if halves.young.count >= halfCapacity {
+                halves.old = halves.young
+                halves.young = [:]
+            }
+            halves.young[name] = bucket
+            return isAdmitted
+        }
+    }
+}

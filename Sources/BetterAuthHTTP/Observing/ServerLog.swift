@@ -1,0 +1,53 @@
+internal import BetterAuthMessages
+package import BetterAuthServer
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// One line of JSON for each event, on standard error. Never a body, a token, a key, a nonce or an identity.
+package struct ServerLog: Sendable {
+    package enum Level: Int, Sendable, Comparable {
+        case error, notice, requests
+
+        package static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    private let level: Level
+    private let clock: any ServerClock
+    private let descriptor: Int32
+
+    package init(_ level: Level, clock: any ServerClock = SystemClock(), descriptor: Int32 = 2) {
+        self.level = level
+        self.clock = clock
+        self.descriptor = descriptor
+    }
+
+    package func wants(_ level: Level) -> Bool { level <= self.level }
+
+    /// - Parameters:
+    ///   - event: A name of ours.
+    ///   - fields: Names of ours with values that are no secrets.
+    package func write(_ level: Level, _ event: String, _ fields: KeyValuePairs<String, String> = [:]) {
+        guard wants(level) else { return }
+        var line = "{\"time\":\"\(clock.now)\",\"level\":\"\(level)\",\"event\":\(ServerLog.quoted(event))"
+        for (name, value) in fields { line += ",\(ServerLog.quoted(name)):\(ServerLog.quoted(value))" }
+        let bytes = Array((line + "}\n").utf8)
+        // A log that cannot be written keeps nobody from being served.
+        _ = unsafe Glibc.write(descriptor, bytes, bytes.count)
+    }
+
+    static func quoted(_ text: String) -> String {
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": quoted += "\\\(scalar)"
+            case _ where scalar.value < 0x20 || scalar.value == 0x7F: quoted += " "
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
+    }
+}

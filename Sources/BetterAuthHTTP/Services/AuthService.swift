@@ -1,0 +1,178 @@
+internal import BetterAuthMessages
+package import BetterAuthServer
+internal import Synchronization
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// The auth server's paths (protocol, section 4), what operators ask, and an example application where wanted.
+package final class AuthService: HTTPService {
+    /// Requests per second and at once of one address.
+    package struct Rates: Sendable {
+        package var requests = (perSecond: 50.0, burst: 200.0)
+        /// Of accounts that are made, and of challenges.
+        package var creations = (perSecond: 1.0, burst: 60.0)
+        package var challenges = (perSecond: 10.0, burst: 100.0)
+
+        package init() {}
+    }
+
+    private let server: AuthServer
+    private let example: ExampleApp?
+    private let metrics: HTTPMetrics
+    private let log: ServerLog
+    private let all: AddressRates
+    private let creations: AddressRates
+    private let challenges: AddressRates
+    private let metricsFor: [AddressBlock]
+    /// Threads for a store that is waited for.
+    private let pool: WorkerPool?
+    private let isStopping = Atomic(false)
+
+    /// - Parameters:
+    ///   - metricsFor: Who may see `/metrics` beside this machine.
+    ///   - workers: Threads for a store on another machine.
+    package init(
+        _ server: AuthServer, example: ExampleApp? = nil, metrics: HTTPMetrics = HTTPMetrics(),
+        log: ServerLog = ServerLog(.error), rates: Rates = Rates(), metricsFor: [AddressBlock] = [], workers: Int = 16
+    ) {
+        self.server = server
+        self.example = example
+        self.metrics = metrics
+        self.log = log
+        self.metricsFor = metricsFor
+        all = AddressRates(perSecond: rates.requests.perSecond, burst: rates.requests.burst)
+        creations = AddressRates(perSecond: rates.creations.perSecond, burst: rates.creations.burst)
+        challenges = AddressRates(perSecond: rates.challenges.perSecond, burst: rates.challenges.burst)
+        pool = server.store.isRemote ? WorkerPool(workers) : nil
+    }
+
+    /// From now on the server says that it is not ready, so that balancers look elsewhere.
+    package func beginStopping() { isStopping.store(true, ordering: .relaxed) }
+
+    /// Ends the threads of its own.
+    package func close() { pool?.close() }
+
+    private enum Route {
+        case operation(AuthOperation)
+        case example(ExampleApp.Path)
+        case responseKey, health, ready, metrics
+    }
+
+    private func route(_ path: String) -> Route? {
+        if let operation = AuthOperation(path: path) { return .operation(operation) }
+        switch path {
+        case "/key/response": return .responseKey
+        case "/health": return .health
+        case "/ready": return .ready
+        case "/metrics": return .metrics
+        default:
+            guard example != nil, let found = ExampleApp.Path(rawValue: path) else { return nil }
+            return .example(found)
+        }
+    }
+
+    package func refusal(
+        _ method: HTTPRequest.Method?, _ path: String, _ address: ClientAddress
+    ) -> HTTPReply? {
+        guard let route = route(path) else { return HTTPReply(.plain(.unknownPath)) }
+        let now = monotonicSeconds()
+        switch route {
+        case .health, .ready, .metrics: return method == nil ? HTTPReply(.plain(.wrongMethod)) : nil
+        case .responseKey:
+            guard method != nil else { return HTTPReply(.plain(.wrongMethod)) }
+            return all.admit(address, now: now) ? nil : HTTPReply(.plain(.limited))
+        case .operation(let operation):
+            guard method == .post else { return HTTPReply(.plain(.wrongMethod)) }
+            guard all.admit(address, now: now) else { return HTTPReply(.plain(.limited)) }
+            switch operation {
+            case .createAccount: return creations.admit(address, now: now) ? nil : HTTPReply(.plain(.limited))
+            case .requestSession: return challenges.admit(address, now: now) ? nil : HTTPReply(.plain(.limited))
+            default: return nil
+            }
+        case .example:
+            guard method == .post else { return HTTPReply(.plain(.wrongMethod)) }
+            return all.admit(address, now: now) ? nil : HTTPReply(.plain(.limited))
+        }
+    }
+
+    package func handle(_ request: HTTPRequest, _ answer: @escaping @Sendable (HTTPReply) -> Void) {
+        switch route(request.path) {
+        case .operation(let operation):
+            run(answer) { [server] in server.handle(operation, request.body) { answer(HTTPReply($0)) } }
+        case .example(let path):
+            guard let example else { return answer(HTTPReply(.plain(.unknownPath))) }
+            run(answer) { example.handle(path, request.body, answer) }
+        case .responseKey:
+            answer(.text(server.keys.responseKey(now: server.clock.now).publicKey.description))
+        case .health: answer(.text("ok\n"))
+        case .ready: run(answer) { [self] in answer(readiness()) }
+        case .metrics:
+            guard request.address.isLoopback || metricsFor.contains(where: { $0.contains(request.address) }) else {
+                return answer(HTTPReply(.plain(.unknownPath)))
+            }
+            answer(HTTPReply(.metrics, Array(metrics.text([("holdfast_up", 1)]).utf8)))
+        case nil: answer(HTTPReply(.plain(.unknownPath)))
+        }
+    }
+
+    /// Here, or where waiting stops nobody.
+    private func run(_ answer: @Sendable (HTTPReply) -> Void, _ body: @escaping @Sendable () -> Void) {
+        guard let pool else { return body() }
+        if !pool.run(body) { answer(HTTPReply(.plain(.unavailable))) }
+    }
+
+    private func readiness() -> HTTPReply {
+        guard !isStopping.load(ordering: .relaxed) else { return .text("stopping\n", status: 503) }
+        do throws(StoreError) {
+            try server.store.probe()
+            return .text("ready\n")
+        } catch {
+            return .text("the store is unavailable\n", status: 503)
+        }
+    }
+
+    package func sent(_ reply: HTTPReply, to path: String, _ address: ClientAddress, duration: Int) {
+        // Other paths are a client's text.
+        let name = route(path) == nil ? "other" : path
+        metrics.count(name, reply.code, duration: duration)
+        guard reply.status >= 500 || log.wants(.requests) else { return }
+        log.write(
+            reply.status >= 500 ? .error : .requests, "reply",
+            [
+                "path": name, "status": String(reply.status), "code": reply.code?.rawValue ?? "ok",
+                "address": address.description, "microseconds": String(duration),
+            ])
+    }
+}
+
+/// Seconds of a clock that only goes forward.
+package func monotonicSeconds() -> Double {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+}
+
+/// Threads for what blocks.
+final class WorkerPool: Sendable {
+    private let queue = WaitingQueue<@Sendable () -> Void>(capacity: 4096)
+    private let threads: [ServerThread]
+
+    init(_ count: Int) {
+        let queue = queue
+        threads = (0..<max(count, 1)).compactMap { _ in
+            ServerThread { while let work = queue.takeFirst() { work() } }
+        }
+    }
+
+    /// False when too much waits.
+    func run(_ work: @escaping @Sendable () -> Void) -> Bool { !threads.isEmpty && queue.add(work) }
+
+    func close() {
+        queue.close()
+        threads.forEach { $0.join() }
+    }
+}

@@ -1,0 +1,159 @@
+internal import BetterAuthMessages
+internal import BetterAuthServer
+
+/// What expires, in Redis. Keys that one script touches share a tag in braces, so that they lie on one node of a cluster.
+///
+///     holdfast:c:{NONCE}  identity           holdfast:r:{NONCE}  operation, identity, device, reply
+///     holdfast:h:{HASH}   1                  holdfast:r:{HASH}   the same
+///     holdfast:l:{IDENTITY}  challenges of an identity, the earliest first
+///     holdfast:n:NONCE    1                  holdfast:d:DEVICE   1        holdfast:v:IDENTITY  milliseconds
+final class ExpiringEntries: Sendable {
+    private let connections: ConnectionPool<RedisConnection, StoreError>
+
+    init(_ location: RedisLocation) {
+        connections = ConnectionPool { () throws(StoreError) in try RedisConnection(location) }
+    }
+
+    private static let prefix = "holdfast:"
+
+    private func key(_ kind: String, _ name: some CESRText) -> [UInt8] {
+        Array("\(ExpiringEntries.prefix)\(kind):{\(name)}".utf8)
+    }
+
+    private func milliseconds(from moment: Timestamp, to end: Timestamp) -> [UInt8] {
+        Array(String(max(1, end.milliseconds - moment.milliseconds + 1)).utf8)
+    }
+
+    private func word(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+    /// - Parameter isRepeatable: Whether doing it twice is the same as once, so that a connection that turns out to be
+    ///   dead is no reason to give up.
+    private func run(_ words: [[UInt8]], isRepeatable: Bool = true) throws(StoreError) -> RedisConnection.Answer {
+        func once() throws(StoreError) -> RedisConnection.Answer {
+            try connections.use({ connection throws(StoreError) in try connection.run(words) }, isGood: \.isGood)
+        }
+        do throws(StoreError) {
+            return try once()
+        } catch {
+            connections.clear()
+            guard isRepeatable else { throw error }
+            return try once()
+        }
+    }
+
+    // Challenges.
+
+    func open(_ challenge: Challenge) throws(StoreError) {
+        let life = milliseconds(from: challenge.moment, to: challenge.until)
+        _ = try run([
+            word("SET"), key("c", challenge.nonce), challenge.identity.rawBytes, word("PX"), life,
+        ])
+        let list = key("l", challenge.identity)
+        let length = try run([word("RPUSH"), list, challenge.nonce.rawBytes], isRepeatable: false)
+        _ = try run([word("PEXPIRE"), list, life])
+        guard case .number(let count) = length, count > Int64(ChallengeBook.maximumPerIdentity) else { return }
+        guard case .bytes(let raw) = try run([word("LPOP"), list], isRepeatable: false),
+            let earliest = unsafe NonceText(raw: raw.span.bytes)
+        else { return }
+        _ = try run([word("DEL"), key("c", earliest)])
+    }
+
+    func challenge(_ nonce: NonceText, answeredBy operation: OperationKey) throws(StoreError) -> ChallengeState {
+        if case .bytes(let raw) = try run([word("GET"), key("c", nonce)]) {
+            guard let identity = unsafe IdentityID(raw: raw.span.bytes) else { throw .damaged }
+            return .open(identity)
+        }
+        guard case .bytes(let kept) = try run([word("GET"), key("r", nonce)]) else { return .unknown }
+        return try reply(kept, to: operation).map { .answered($0) } ?? .unknown
+    }
+
+    /// One winner: the script runs alone.
+    private static let answerScript = """
+        if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) \
+        redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3]) return 1 end \
+        return redis.call('GET', KEYS[2])
+        """
+
+    func answer(_ answer: ChallengeAnswer) throws(StoreError) -> SessionOutcome {
+        let result = try run([
+            word("EVAL"), word(ExpiringEntries.answerScript), word("2"), key("c", answer.challenge),
+            key("r", answer.challenge), answer.reply.identity.rawBytes, kept(answer.reply, answer.operation),
+            milliseconds(from: answer.moment, to: answer.until),
+        ])
+        return try outcome(result, answer.operation)
+    }
+
+    // Keys that refresh.
+
+    private static let reserveScript = """
+        if redis.call('SET', KEYS[1], '1', 'NX', 'PX', ARGV[1]) then \
+        redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3]) return 1 end \
+        return redis.call('GET', KEYS[2])
+        """
+
+    func reserve(_ refresh: RefreshReservation) throws(StoreError) -> SessionOutcome {
+        let result = try run([
+            word("EVAL"), word(ExpiringEntries.reserveScript), word("2"), key("h", refresh.revealed),
+            key("r", refresh.revealed), milliseconds(from: refresh.moment, to: refresh.reservedUntil),
+            kept(refresh.reply, refresh.operation), milliseconds(from: refresh.moment, to: refresh.until),
+        ])
+        return try outcome(result, refresh.operation)
+    }
+
+    private func outcome(
+        _ result: RedisConnection.Answer, _ operation: OperationKey
+    ) throws(StoreError) -> SessionOutcome {
+        switch result {
+        case .number: return .committed
+        case .bytes(let kept): return try reply(kept, to: operation).map { .repeated($0) } ?? .used
+        case .none, .status: return .used
+        }
+    }
+
+    private func kept(_ reply: SessionReply, _ operation: OperationKey) -> [UInt8] {
+        operation.rawBytes + reply.identity.rawBytes + reply.device.rawBytes + reply.bytes
+    }
+
+    /// Nil when it is the reply to another operation.
+    private func reply(_ kept: [UInt8], to operation: OperationKey) throws(StoreError) -> SessionReply? {
+        let size = DigestText.rawSize
+        guard kept.count >= 3 * size,
+            let identity = unsafe IdentityID(raw: kept.span.bytes.extracting(size..<2 * size)),
+            let device = unsafe DeviceID(raw: kept.span.bytes.extracting(2 * size..<3 * size))
+        else { throw .damaged }
+        guard kept.starts(with: operation.rawBytes) else { return nil }
+        return SessionReply(identity: identity, device: device, bytes: Array(kept[(3 * size)...]))
+    }
+
+    // What application servers share.
+
+    /// Takes a nonce; false when it is taken.
+    func reserve(_ nonce: NonceText, until: Timestamp, now: Timestamp) throws(StoreError) -> Bool {
+        let answer = try run(
+            [word("SET"), key("n", nonce), word("1"), word("NX"), word("PX"), milliseconds(from: now, to: until)],
+            isRepeatable: false)
+        if case .status = answer { return true }
+        return false
+    }
+
+    /// Tells application servers that devices, and tokens from before a moment, count no longer.
+    func publish(
+        devices: [DeviceID], of identity: IdentityID, voidBefore: Timestamp, seconds: Int64
+    ) throws(StoreError) {
+        let life = word(String(seconds * 1000))
+        for device in devices { _ = try run([word("SET"), key("d", device), word("1"), word("PX"), life]) }
+        guard voidBefore > .never else { return }
+        _ = try run([word("SET"), key("v", identity), word(String(voidBefore.milliseconds)), word("PX"), life])
+    }
+
+    func isVoid(_ device: DeviceID, of identity: IdentityID, issuedAt: Timestamp) throws(StoreError) -> Bool {
+        if case .bytes = try run([word("GET"), key("d", device)]) { return true }
+        guard case .bytes(let text) = try run([word("GET"), key("v", identity)]) else { return false }
+        guard let moment = Int64(String(decoding: text, as: UTF8.self)) else { throw .damaged }
+        return issuedAt.milliseconds < moment
+    }
+
+    func probe() throws(StoreError) { _ = try run([word("PING")]) }
+
+    func close() { connections.clear() }
+}

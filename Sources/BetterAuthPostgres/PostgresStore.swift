@@ -1,0 +1,89 @@
+package import BetterAuthMessages
+package import BetterAuthServer
+
+/// Accounts in PostgreSQL and what expires in Redis: any number of processes over one pair.
+///
+/// A revocation is published in Redis before the account is changed: when either cannot be done nothing is acknowledged,
+/// and what is published needlessly keeps a device out for a quarter of an hour, never in.
+package final class PostgresStore: ServerStore {
+    private let accounts: AccountTable
+    private let entries: ExpiringEntries
+    private let revocationSeconds: Int64
+
+    /// Seconds beyond an access token's life: a statement has long ended by then.
+    private static let margin: Int64 = 60
+
+    /// Connects when it is first asked.
+    /// - Parameters:
+    ///   - url: As libpq takes it.
+    ///   - lifetimes: Revocations are published for as long as an access token lives.
+    package init(_ url: String, _ redis: RedisLocation, lifetimes: Lifetimes = Lifetimes()) {
+        accounts = AccountTable(url)
+        entries = ExpiringEntries(redis)
+        revocationSeconds = lifetimes.access + PostgresStore.margin
+    }
+
+    /// Makes the tables in a database.
+    /// - Throws: ``StoreError/unavailable(_:)``.
+    package static func migrate(_ url: String) throws(StoreError) { try AccountTable.migrate(url) }
+
+    package var isRemote: Bool { true }
+
+    package func account(_ identity: IdentityID) throws(StoreError) -> Account? { try accounts.read(identity)?.account }
+
+    package func apply(_ change: AccountChange, then: @escaping Completion<AccountOutcome>) {
+        then(
+            Result { () throws(StoreError) in
+                try accounts.apply(change) { account, revoked throws(StoreError) in
+                    let isVoiding = account.voidBefore == change.moment
+                    guard !revoked.isEmpty || isVoiding else { return }
+                    try entries.publish(
+                        devices: revoked, of: change.identity, voidBefore: isVoiding ? account.voidBefore : .never,
+                        seconds: revocationSeconds)
+                }
+            })
+    }
+
+    package func open(_ challenge: Challenge, then: @escaping Completion<Void>) {
+        then(Result { () throws(StoreError) in try entries.open(challenge) })
+    }
+
+    package func challenge(
+        _ nonce: NonceText, answeredBy operation: OperationKey, now: Timestamp
+    ) throws(StoreError) -> ChallengeState {
+        try entries.challenge(nonce, answeredBy: operation)
+    }
+
+    package func answer(_ answer: ChallengeAnswer, then: @escaping Completion<SessionOutcome>) {
+        then(Result { () throws(StoreError) in try entries.answer(answer) })
+    }
+
+    package func reserve(_ refresh: RefreshReservation, then: @escaping Completion<SessionOutcome>) {
+        then(
+            Result { () throws(StoreError) in
+                guard
+                    try !isVoid(
+                        refresh.reply.device, of: refresh.reply.identity, issuedAt: refresh.issuedAt)
+                else { return .revoked }
+                return try entries.reserve(refresh)
+            })
+    }
+
+    package func probe() throws(StoreError) {
+        try entries.probe()
+        _ = try accounts.read(IdentityID(Derivations.server.rotationHash(of: PostgresStore.probeKey).digest))
+    }
+
+    /// The generator of the curve: any key does.
+    private static let probeKey: PublicKeyText = {
+        guard let key = PublicKeyText("1AAIA2sX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKW") else {
+            preconditionFailure("the generator is a key")
+        }
+        return key
+    }()
+
+    package func close() {
+        accounts.close()
+        entries.close()
+    }
+}

@@ -1,0 +1,105 @@
+package import BetterAuthMessages
+
+// The rules of protocol, sections 5 and 7, and of section 12, items 1 to 8. No store has rules of its own: each of them
+// asks here, inside its transaction.
+extension AccountChange {
+    /// What is to become of an account; nil for an identity that was never seen.
+    package func decision(on account: Account?) -> AccountDecision {
+        if let reply = account?.reply(to: reply.operation, now: moment) { return .repeated(reply) }
+        do throws(ProtocolError) {
+            let changed = try applied(to: account)
+            return .commit(changed.account, revoked: changed.revoked)
+        } catch {
+            return .refused(error)
+        }
+    }
+
+    private func applied(
+        to account: Account?
+    ) throws(ProtocolError) -> (account: Account, revoked: [DeviceID]) {
+        switch kind {
+        case .create(let device, let recoveryHash):
+            // Also when it was deleted: an identity is burnt for ever.
+            guard account == nil else { throw .plain(.alreadyRegistered) }
+            var device = device
+            device.reply = reply
+            return (Account(recoveryHash: recoveryHash, voidBefore: .never, devices: [device]), [])
+        case .rotate(let rotation):
+            return (try rotated(account, rotation).account, [])
+        case .link(let rotation, let device):
+            var (changed, _) = try rotated(account, rotation)
+            try changed.expectNew(device.id)
+            guard changed.devices.count < Account.maximumDevices,
+                changed.devices.count + changed.former.count < Account.maximumDevicesEver
+            else { throw .plain(.limited) }
+            changed.devices.append(device)
+            return (changed, [])
+        case .unlink(let rotation, let target):
+            var (changed, _) = try rotated(account, rotation)
+            // Saying "done" about a device that was never there would leave the one that was meant.
+            guard changed.device(target) != nil || changed.former.contains(target) else {
+                throw .invalidDevice(target, calculated: nil)
+            }
+            guard changed.revoke({ $0.id == target }, now: moment) else { return (changed, []) }
+            return (changed, [target])
+        case .changeRecovery(let rotation, let recoveryHash):
+            var (changed, _) = try rotated(account, rotation)
+            changed.recoveryHash = recoveryHash
+            return (changed, [])
+        case .delete(let rotation):
+            let (changed, _) = try rotated(account, rotation)
+            let burnt = Account(
+                recoveryHash: nil, voidBefore: max(moment, changed.voidBefore), devices: [], departedReplies: [reply])
+            return (burnt, changed.devices.map(\.id))
+        case .recover(var device, let revealed, let next):
+            // The same answer whether the identity is unknown, deleted, or has another recovery key.
+            guard var changed = account, let committed = changed.recoveryHash, committed == revealed, next != revealed
+            else { throw .plain(.invalidHash) }
+            try changed.expectNew(device.id)
+            let revoked = changed.devices.map(\.id)
+            _ = changed.revoke({ _ in true }, now: moment)
+            device.reply = reply
+            changed.devices = [device]
+            changed.recoveryHash = next
+            changed.voidBefore = max(moment, changed.voidBefore)
+            return (changed, revoked)
+        }
+    }
+
+    /// The account with the device's next key in use.
+    private func rotated(
+        _ account: Account?, _ rotation: Rotation
+    ) throws(ProtocolError) -> (account: Account, index: Int) {
+        guard var account, !account.isDeleted,
+            let index = account.devices.firstIndex(where: { $0.id == rotation.device })
+        else { throw .invalidDevice(rotation.device, calculated: nil) }
+        // Without the committed digest: whoever does not know the key has no business with it.
+        guard account.devices[index].rotationHash == rotation.revealed else { throw .plain(.invalidHash) }
+        account.devices[index].publicKey = rotation.publicKey
+        account.devices[index].rotationHash = rotation.rotationHash
+        account.devices[index].reply = reply
+        return (account, index)
+    }
+}
+
+extension Account {
+    fileprivate func expectNew(_ id: DeviceID) throws(ProtocolError) {
+        guard device(id) == nil, !former.contains(id) else { throw .plain(.alreadyRegistered) }
+    }
+
+    /// Moves devices to the former ones; their last replies stay for a while. False when there was none.
+    fileprivate mutating func revoke(_ isMeant: (Device) -> Bool, now: Timestamp) -> Bool {
+        let leaving = devices.filter(isMeant)
+        guard !leaving.isEmpty else { return false }
+        devices.removeAll(where: isMeant)
+        former += leaving.map(\.id)
+        departedReplies += leaving.compactMap(\.reply)
+        departedReplies = departedReplies.filter { now <= $0.until }.suffix(Account.maximumDepartedReplies)
+        return true
+    }
+}
+
+extension Timestamp {
+    /// The first moment of 1970, which no token is older than.
+    package static let never = Timestamp(clamping: 0)
+}

@@ -1,0 +1,92 @@
+package import BetterAuthMessages
+
+/// What the server knows of one identity: the one row that every operation on it reads and replaces.
+///
+/// A deleted account stays, without devices and recovery hash, so that its identity can never be made again.
+package struct Account: Sendable, Hashable {
+    /// Devices that can act at one time.
+    package static let maximumDevices = 32
+    /// Devices that there ever were. Recovery goes beyond it, linking does not.
+    package static let maximumDevicesEver = 2000
+    /// Replies kept for devices that are gone.
+    static let maximumDepartedReplies = 4
+
+    /// One device of the account.
+    package struct Device: Sendable, Hashable {
+        package let id: DeviceID
+        /// The key that opens sessions.
+        package var publicKey: PublicKeyText
+        /// Commits to the key that the next operation reveals.
+        package var rotationHash: RotationHash
+        /// The answer to its last operation.
+        package var reply: CommittedReply?
+
+        package init(
+            id: DeviceID, publicKey: PublicKeyText, rotationHash: RotationHash, reply: CommittedReply? = nil
+        ) {
+            self.id = id
+            self.publicKey = publicKey
+            self.rotationHash = rotationHash
+            self.reply = reply
+        }
+    }
+
+    /// Commits to the recovery key; nil once the account is deleted.
+    package var recoveryHash: RecoveryHash?
+    /// Access tokens that were issued before this are void.
+    package var voidBefore: Timestamp
+    package var devices: [Device]
+    /// Devices that were revoked, by a peer or a recovery. None of them is ever registered again.
+    package var former: [DeviceID]
+    /// Answers to the last operations of devices that are gone.
+    package var departedReplies: [CommittedReply]
+
+    package init(
+        recoveryHash: RecoveryHash?, voidBefore: Timestamp, devices: [Device], former: [DeviceID] = [],
+        departedReplies: [CommittedReply] = []
+    ) {
+        self.recoveryHash = recoveryHash
+        self.voidBefore = voidBefore
+        self.devices = devices
+        self.former = former
+        self.departedReplies = departedReplies
+    }
+
+    package var isDeleted: Bool { recoveryHash == nil }
+
+    /// The device, unless it is unknown or revoked.
+    package func device(_ id: DeviceID) -> Device? { devices.first { $0.id == id } }
+
+    /// Whether a token of this device that was issued at `issuedAt` still counts.
+    package func honours(_ device: DeviceID, issuedAt: Timestamp) -> Bool {
+        !isDeleted && issuedAt >= voidBefore && self.device(device) != nil
+    }
+
+    /// The reply to an operation that was committed, for as long as it is kept.
+    package func reply(to operation: OperationKey, now: Timestamp) -> CommittedReply? {
+        let replies = devices.lazy.compactMap(\.reply)
+        let found = replies.first { $0.operation == operation } ?? departedReplies.first { $0.operation == operation }
+        return found.flatMap { now <= $0.until ? $0 : nil }
+    }
+}
+
+/// What is needed to say the same thing again to a device that repeats an operation byte by byte.
+///
+/// The rest of a reply follows from the request. An operation is known by the digest of its whole body, signature
+/// included: who did not see that very request cannot ask for its reply.
+package struct CommittedReply: Sendable, Hashable {
+    package let operation: OperationKey
+    package let serverIdentity: PublicKeyText
+    package let signature: SignatureText
+    /// The last moment at which it is repeated.
+    package let until: Timestamp
+
+    package init(
+        operation: OperationKey, serverIdentity: PublicKeyText, signature: SignatureText, until: Timestamp
+    ) {
+        self.operation = operation
+        self.serverIdentity = serverIdentity
+        self.signature = signature
+        self.until = until
+    }
+}

@@ -1,0 +1,63 @@
+package import BetterAuthMessages
+
+/// An operation on an account whose signatures and derivations have been checked; what is left depends on the account.
+package struct AccountChange: Sendable, Hashable {
+    /// A device reveals the key it had committed to (protocol, section 5).
+    package struct Rotation: Sendable, Hashable {
+        package let device: DeviceID
+        package let publicKey: PublicKeyText
+        /// The digest of `publicKey`.
+        package let revealed: RotationHash
+        package let rotationHash: RotationHash
+
+        package init(
+            device: DeviceID, publicKey: PublicKeyText, revealed: RotationHash, rotationHash: RotationHash
+        ) {
+            self.device = device
+            self.publicKey = publicKey
+            self.revealed = revealed
+            self.rotationHash = rotationHash
+        }
+    }
+
+    /// What is to happen.
+    package enum Kind: Sendable, Hashable {
+        case create(Account.Device, RecoveryHash)
+        case rotate(Rotation)
+        case link(Rotation, Account.Device)
+        case unlink(Rotation, DeviceID)
+        case changeRecovery(Rotation, RecoveryHash)
+        case delete(Rotation)
+        /// With the digest of the recovery key that signed, and that of the one after it.
+        case recover(Account.Device, revealed: RecoveryHash, next: RecoveryHash)
+    }
+
+    package let identity: IdentityID
+    package let kind: Kind
+    /// The reply, signed already, that is kept with the change.
+    package let reply: CommittedReply
+    package let moment: Timestamp
+
+    package init(identity: IdentityID, kind: Kind, reply: CommittedReply, moment: Timestamp) {
+        self.identity = identity
+        self.kind = kind
+        self.reply = reply
+        self.moment = moment
+    }
+}
+
+/// What an account says to a change.
+package enum AccountDecision: Sendable, Hashable {
+    /// The account as it is to be from now on, and the devices that stop being honoured.
+    case commit(Account, revoked: [DeviceID])
+    /// The change was made before, and this was the reply.
+    case repeated(CommittedReply)
+    case refused(ProtocolError)
+}
+
+/// What became of a change.
+package enum AccountOutcome: Sendable, Hashable {
+    case committed
+    case repeated(CommittedReply)
+    case refused(ProtocolError)
+}

@@ -1,0 +1,132 @@
+internal import BetterAuthMessages
+
+/// The row of an account in a store: its length is in its contents, every number is big-endian.
+///
+///     version 1 | deleted 1 | void before 8 | [recovery hash 32] | devices 2 | former devices 4 | replies 1
+///     each device:  id 32 | public key 33 | rotation hash 32 | has reply 1 | [reply 137]
+///     each former device:  id 32
+///     each reply:  operation 32 | response key 33 | signature 64 | until 8
+package enum AccountCoding {
+    static let version: UInt8 = 1
+
+    /// The row of an account.
+    package static func encode(_ account: Account) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(64 + 240 * account.devices.count + 32 * account.former.count)
+        bytes.append(version)
+        bytes.append(account.isDeleted ? 1 : 0)
+        bytes.append(number: account.voidBefore.milliseconds)
+        if let hash = account.recoveryHash { bytes.append(raw: hash) }
+        bytes.append(number: UInt16(clamping: account.devices.count))
+        bytes.append(number: UInt32(clamping: account.former.count))
+        bytes.append(UInt8(clamping: account.departedReplies.count))
+        for device in account.devices {
+            bytes.append(raw: device.id)
+            bytes.append(raw: device.publicKey)
+            bytes.append(raw: device.rotationHash)
+            bytes.append(device.reply == nil ? 0 : 1)
+            if let reply = device.reply { bytes.append(reply) }
+        }
+        for id in account.former { bytes.append(raw: id) }
+        for reply in account.departedReplies { bytes.append(reply) }
+        return bytes
+    }
+
+    /// Reads a row.
+    /// - Throws: ``StoreError/damaged`` unless it is exactly what ``encode(_:)`` writes.
+    package static func decode(_ bytes: RawSpan) throws(StoreError) -> Account {
+        var reader = RowReader(bytes)
+        guard let account = reader.account(), reader.isAtEnd else { throw .damaged }
+        return account
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func append(number: some FixedWidthInteger) {
+        unsafe Swift.withUnsafeBytes(of: number.bigEndian) { unsafe append(contentsOf: $0) }
+    }
+
+    fileprivate mutating func append(raw value: some CESRText) {
+        value.withRawBytes { raw in unsafe raw.withUnsafeBytes { unsafe append(contentsOf: $0) } }
+    }
+
+    fileprivate mutating func append(_ reply: CommittedReply) {
+        append(raw: reply.operation)
+        append(raw: reply.serverIdentity)
+        append(raw: reply.signature)
+        append(number: reply.until.milliseconds)
+    }
+}
+
+/// Reads a row from front to back; nil where it ends early or holds what no writer wrote.
+private struct RowReader {
+    private let bytes: [UInt8]
+    private var position = 0
+
+    init(_ bytes: RawSpan) { self.bytes = unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
+
+    var isAtEnd: Bool { position == bytes.count }
+
+    mutating func account() -> Account? {
+        guard byte() == AccountCoding.version, let standing = byte(), standing <= 1, let voidBefore = time() else {
+            return nil
+        }
+        var account = Account(recoveryHash: nil, voidBefore: voidBefore, devices: [])
+        if standing == 0 {
+            guard let hash = value(RecoveryHash.self) else { return nil }
+            account.recoveryHash = hash
+        }
+        guard let devices = number(UInt16.self), let former = number(UInt32.self), let replies = byte() else {
+            return nil
+        }
+        for _ in 0..<devices {
+            guard let device = device() else { return nil }
+            account.devices.append(device)
+        }
+        for _ in 0..<former {
+            guard let id = value(DeviceID.self) else { return nil }
+            account.former.append(id)
+        }
+        for _ in 0..<replies {
+            guard let reply = reply() else { return nil }
+            account.departedReplies.append(reply)
+        }
+        return account
+    }
+
+    private mutating func device() -> Account.Device? {
+        guard let id = value(DeviceID.self), let key = value(PublicKeyText.self), let hash = value(RotationHash.self),
+            let hasReply = byte(), hasReply <= 1
+        else { return nil }
+        guard hasReply == 1 else { return Account.Device(id: id, publicKey: key, rotationHash: hash) }
+        guard let reply = reply() else { return nil }
+        return Account.Device(id: id, publicKey: key, rotationHash: hash, reply: reply)
+    }
+
+    private mutating func reply() -> CommittedReply? {
+        guard let operation = value(OperationKey.self), let key = value(PublicKeyText.self),
+            let signature = value(SignatureText.self), let until = time()
+        else { return nil }
+        return CommittedReply(operation: operation, serverIdentity: key, signature: signature, until: until)
+    }
+
+    private mutating func byte() -> UInt8? { number(UInt8.self) }
+
+    private mutating func time() -> Timestamp? { number(Int64.self).flatMap { Timestamp(milliseconds: $0) } }
+
+    private mutating func number<Number: FixedWidthInteger>(_ type: Number.Type) -> Number? {
+        guard let range = next(MemoryLayout<Number>.size) else { return nil }
+        return bytes[range].reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
+    }
+
+    private mutating func value<Value: CESRText>(_ type: Value.Type) -> Value? {
+        guard let range = next(Value.rawSize) else { return nil }
+        return unsafe Value(raw: bytes.span.bytes.extracting(range))
+    }
+
+    private mutating func next(_ count: Int) -> Range<Int>? {
+        guard bytes.count - position >= count else { return nil }
+        defer { position += count }
+        return position..<position + count
+    }
+}

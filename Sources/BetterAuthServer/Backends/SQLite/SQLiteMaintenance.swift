@@ -1,0 +1,71 @@
+package import BetterAuthMessages
+
+/// What an operator does with a database while no server has it.
+package struct SQLiteMaintenance: Sendable {
+    private let file: SQLiteFile
+    private let connection: SQLiteConnection
+
+    /// - Throws: ``StoreError/unavailable(_:)``, also when a server has the file.
+    package init(_ path: String) throws(StoreError) {
+        file = try SQLiteFile(path)
+        connection = try SQLiteConnection(path, isWriter: true, cache: 16_384)
+    }
+
+    /// Brings the file to this program's version.
+    /// - Returns: The version that it had, and the one it has.
+    package func migrate() throws(StoreError) -> (from: Int, to: Int) {
+        (try SQLiteSchema.migrate(connection), SQLiteSchema.version)
+    }
+
+    /// What a check found.
+    package struct Report: Sendable, Hashable {
+        package var accounts = 0
+        package var deleted = 0
+        package var devices = 0
+        /// Bytes of all rows of accounts.
+        package var bytes = 0
+        package var refreshed = 0
+        /// What SQLite found wrong, and rows that cannot be read.
+        package var faults: [String] = []
+    }
+
+    /// Reads everything.
+    package func check() throws(StoreError) -> Report {
+        var report = Report()
+        try connection.prepare("PRAGMA integrity_check(100)").each { row throws(StoreError) in
+            let line = String(decoding: row.bytes(0), as: UTF8.self)
+            if line != "ok" { report.faults.append(line) }
+            return true
+        }
+        guard try SQLiteSchema.version(of: connection) == SQLiteSchema.version else {
+            report.faults.append("the database has another version; run migrate")
+            return report
+        }
+        try connection.prepare("SELECT identity, row FROM accounts").each { row throws(StoreError) in
+            let (identity, bytes) = (row.bytes(0), row.bytes(1))
+            report.accounts += 1
+            report.bytes += bytes.count
+            do throws(StoreError) {
+                guard unsafe IdentityID(raw: identity.span.bytes) != nil else { throw .damaged }
+                let account = try unsafe AccountCoding.decode(bytes.span.bytes)
+                report.devices += account.devices.count
+                if account.isDeleted { report.deleted += 1 }
+            } catch {
+                report.faults.append("the row of an account cannot be read")
+            }
+            return report.faults.count < 1000
+        }
+        report.refreshed = Int(try SQLiteSchema.number("SELECT count(*) FROM refreshed", connection))
+        return report
+    }
+
+    /// Takes away what has expired and gives the room back to the file system.
+    package func vacuum(now: Timestamp) throws(StoreError) {
+        try SQLiteSchema.migrate(connection)
+        for table in ["refreshed", "replies", "challenges"] {
+            try connection.prepare("DELETE FROM \(table) WHERE until < ?").run(.number(now.milliseconds))
+        }
+        try connection.execute("VACUUM")
+        _ = try connection.checkpoint()
+    }
+}

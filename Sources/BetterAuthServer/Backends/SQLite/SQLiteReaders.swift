@@ -1,0 +1,48 @@
+internal import BetterAuthMessages
+internal import Synchronization
+
+/// Connections that read beside the writer: as many as threads have read at one time.
+final class SQLiteReaders: Sendable {
+    private final class Reader: Sendable {
+        private let statement: Mutex<SQLiteStatement>
+
+        init(_ path: String, cache: Int) throws(StoreError) {
+            let connection = try SQLiteConnection(path, isWriter: false, cache: cache)
+            statement = Mutex(try connection.prepare("SELECT row FROM accounts WHERE identity = ?"))
+        }
+
+        func account(_ identity: IdentityID) throws(StoreError) -> Account? {
+            try statement.withLock { statement throws(StoreError) in
+                try statement.first(.bytes(identity.rawBytes)) { row throws(StoreError) in
+                    let bytes = row.bytes(0)
+                    return try unsafe AccountCoding.decode(bytes.span.bytes)
+                }
+            }
+        }
+    }
+
+    private let path: String
+    private let cache: Int
+    private let idle = Mutex<[Reader]>([])
+
+    /// - Parameter cache: KiB for each.
+    init(_ path: String, cache: Int) {
+        self.path = path
+        self.cache = cache
+    }
+
+    func account(_ identity: IdentityID) throws(StoreError) -> Account? {
+        let reader = try take()
+        defer { idle.withLock { $0.append(reader) } }
+        return try reader.account(identity)
+    }
+
+    private func take() throws(StoreError) -> Reader {
+        if let reader = idle.withLock({ $0.popLast() }) { return reader }
+        return try Reader(path, cache: cache)
+    }
+
+    func probe() throws(StoreError) { _ = try account(IdentityID(Derivations.blake3(RawSpan()))) }
+
+    func close() { idle.withLock { $0 = [] } }
+}

@@ -1,0 +1,62 @@
+/// What the tables look like, by the version of the file.
+///
+/// Accounts and refreshed keys are looked up by digests, which lie anywhere; what only has to be kept for a while is
+/// appended, which dirties one page for many rows.
+enum SQLiteSchema {
+    /// Marks the file as ours: "HFBA".
+    static let applicationID: Int64 = 0x4846_4241
+
+    /// Each brings a file one version further.
+    static let migrations = [
+        """
+        CREATE TABLE accounts (identity BLOB PRIMARY KEY, row BLOB NOT NULL) STRICT, WITHOUT ROWID;
+        CREATE TABLE refreshed (hash BLOB PRIMARY KEY, until INTEGER NOT NULL, reply INTEGER NOT NULL)
+            STRICT, WITHOUT ROWID;
+        CREATE TABLE replies (
+            number INTEGER PRIMARY KEY, until INTEGER NOT NULL, operation BLOB NOT NULL, identity BLOB NOT NULL,
+            device BLOB NOT NULL, bytes BLOB NOT NULL) STRICT;
+        CREATE TABLE challenges (
+            number INTEGER PRIMARY KEY, until INTEGER NOT NULL, nonce BLOB NOT NULL, identity BLOB) STRICT;
+        """
+    ]
+
+    static var version: Int { migrations.count }
+
+    /// The version of a file; nil when it is another program's.
+    static func version(of connection: SQLiteConnection) throws(StoreError) -> Int? {
+        let application = try number("PRAGMA application_id", connection)
+        let version = try number("PRAGMA user_version", connection)
+        let tables = try number("SELECT count(*) FROM sqlite_schema", connection)
+        if application == 0 && version == 0 && tables == 0 { return 0 }
+        return application == applicationID ? Int(version) : nil
+    }
+
+    /// Brings a file to this program's version, in one transaction.
+    /// - Returns: The version that it had.
+    /// - Throws: ``StoreError/unavailable(_:)`` for a file of another program, or of a later version.
+    @discardableResult
+    static func migrate(_ connection: SQLiteConnection) throws(StoreError) -> Int {
+        guard let found = try version(of: connection) else {
+            throw .unavailable("the file is the database of another program")
+        }
+        guard found <= version else {
+            throw .unavailable("the database has version \(found), and this program knows \(version)")
+        }
+        guard found < version else { return found }
+        try connection.execute("BEGIN IMMEDIATE")
+        do throws(StoreError) {
+            for migration in migrations[found...] { try connection.execute(migration) }
+            try connection.execute("PRAGMA application_id = \(applicationID)")
+            try connection.execute("PRAGMA user_version = \(version)")
+            try connection.execute("COMMIT")
+        } catch {
+            try? connection.execute("ROLLBACK")
+            throw error
+        }
+        return found
+    }
+
+    static func number(_ text: String, _ connection: SQLiteConnection) throws(StoreError) -> Int64 {
+        try connection.prepare(text).first { $0.number(0) } ?? 0
+    }
+}

@@ -1,0 +1,215 @@
+package import BetterAuthMessages
+internal import Synchronization
+
+/// The embedded store: one file, one thread that writes. It takes everything that waits into one transaction, so that
+/// many requests share one flush; completions are called once it is on the disk.
+package final class SQLiteStore: ServerStore {
+    private enum Work: Sendable {
+        case apply(AccountChange, Completion<AccountOutcome>)
+        case reserve(RefreshReservation, Completion<SessionOutcome>)
+        case open(Challenge, Completion<Void>)
+        case answer(ChallengeAnswer, Completion<SessionOutcome>)
+
+        var moment: Timestamp {
+            switch self {
+            case .apply(let change, _): change.moment
+            case .reserve(let refresh, _): refresh.moment
+            case .open(let challenge, _): challenge.moment
+            case .answer(let answer, _): answer.moment
+            }
+        }
+
+        func fail(_ error: StoreError) {
+            switch self {
+            case .apply(_, let then): then(.failure(error))
+            case .reserve(_, let then): then(.failure(error))
+            case .open(_, let then): then(.failure(error))
+            case .answer(_, let then): then(.failure(error))
+            }
+        }
+    }
+
+    private let file: SQLiteFile
+    private let settings: SQLiteSettings
+    private let queue: WaitingQueue<Work>
+    private let readers: SQLiteReaders
+    private let challenges: Mutex<ChallengeBook>
+    private let checkpoints: SQLiteCheckpoints
+    private let threads = Mutex<[ServerThread]>([])
+
+    /// Opens a database, making or migrating it where needed.
+    /// - Throws: ``StoreError/unavailable(_:)``.
+    package init(_ path: String, _ settings: SQLiteSettings = SQLiteSettings(), now: Timestamp) throws(StoreError) {
+        file = try SQLiteFile(path)
+        self.settings = settings
+        queue = WaitingQueue(capacity: settings.queue)
+        let cache = max(settings.cache, 2) * 1024
+        let connection = try SQLiteConnection(path, isWriter: true, cache: cache / 2)
+        try SQLiteSchema.migrate(connection)
+        let writer = try SQLiteWriter(connection)
+        readers = SQLiteReaders(path, cache: cache / 8)
+        var book = ChallengeBook()
+        if settings.challenges == .database { try SQLiteStore.load(&book, connection, now: now) }
+        challenges = Mutex(book)
+        checkpoints = SQLiteCheckpoints(path, threshold: settings.checkpointPages)
+        let started = [ServerThread { [self] in write(writer) }, checkpoints.start()].compactMap(\.self)
+        threads.withLock { $0 = started }
+        guard started.count == 2 else {
+            close()
+            throw .unavailable("no thread for the database")
+        }
+    }
+
+    package var isRemote: Bool { false }
+
+    package func account(_ identity: IdentityID) throws(StoreError) -> Account? { try readers.account(identity) }
+
+    package func apply(_ change: AccountChange, then: @escaping Completion<AccountOutcome>) {
+        add(.apply(change, then))
+    }
+
+    package func reserve(_ refresh: RefreshReservation, then: @escaping Completion<SessionOutcome>) {
+        add(.reserve(refresh, then))
+    }
+
+    package func open(_ challenge: Challenge, then: @escaping Completion<Void>) {
+        guard settings.challenges == .memory else { return add(.open(challenge, then)) }
+        challenges.withLock { $0.open(challenge) }
+        then(.success(()))
+    }
+
+    package func challenge(
+        _ nonce: NonceText, answeredBy operation: OperationKey, now: Timestamp
+    ) throws(StoreError) -> ChallengeState {
+        challenges.withLock { $0.state(of: nonce, answeredBy: operation, now: now) }
+    }
+
+    package func answer(_ answer: ChallengeAnswer, then: @escaping Completion<SessionOutcome>) {
+        guard settings.challenges == .memory else { return add(.answer(answer, then)) }
+        then(.success(challenges.withLock { $0.answer(answer) }))
+    }
+
+    package func probe() throws(StoreError) { try readers.probe() }
+
+    package func close() {
+        queue.close()
+        let ending = threads.withLock { threads in
+            defer { threads = [] }
+            return threads
+        }
+        ending.first?.join()
+        checkpoints.close()
+        ending.dropFirst().forEach { $0.join() }
+        readers.close()
+    }
+
+    private func add(_ work: Work) {
+        if !queue.add(work) { work.fail(.unavailable("too much waits for the database")) }
+    }
+}
+
+// On the writing thread.
+extension SQLiteStore {
+    /// Milliseconds between two looks at what has expired.
+    private static let trimInterval: Int64 = 1000
+
+    private func write(_ writer: SQLiteWriter) {
+        var trimmed = Timestamp.never
+        var place: [UInt8] = []
+        while let batch = queue.takeAll() {
+            do throws(StoreError) {
+                try writer.begin()
+                var answers: [() -> Void] = []
+                answers.reserveCapacity(batch.count)
+                for work in batch { answers.append(try perform(work, writer)) }
+                if let now = batch.last?.moment, abs(now.milliseconds - trimmed.milliseconds) >= Self.trimInterval {
+                    try writer.trim(now: now, most: 20_000)
+                    place = try writer.sweep(from: place, now: now, most: 500)
+                    trimmed = now
+                }
+                try writer.commit()
+                for answer in answers { answer() }
+            } catch {
+                writer.rollBack()
+                for work in batch { work.fail(error) }
+            }
+            checkpoints.committed(writer)
+        }
+        // Nobody reads any more: the file alone is the database again.
+        _ = try? writer.checkpoint()
+    }
+
+    /// Does one piece of work and returns what is to be said once it is on the disk.
+    /// - Throws: What makes the whole transaction fail; a damaged row fails alone, since nothing was written for it.
+    private func perform(_ work: Work, _ writer: SQLiteWriter) throws(StoreError) -> () -> Void {
+        do throws(StoreError) {
+            switch work {
+            case .apply(let change, let then):
+                let outcome = try writer.apply(change)
+                return { then(.success(outcome)) }
+            case .reserve(let refresh, let then):
+                let outcome = try writer.reserve(refresh)
+                return { then(.success(outcome)) }
+            case .open(let challenge, let then):
+                try writer.note(challenge.nonce, challenge.identity, until: challenge.until)
+                challenges.withLock { $0.open(challenge) }
+                return { then(.success(())) }
+            case .answer(let answer, let then):
+                return try perform(answer, then, writer)
+            }
+        } catch {
+            guard error == .damaged else { throw error }
+            return { work.fail(.damaged) }
+        }
+    }
+
+    private func perform(
+        _ answer: ChallengeAnswer, _ then: @escaping Completion<SessionOutcome>, _ writer: SQLiteWriter
+    ) throws(StoreError) -> () -> Void {
+        let account = try writer.account(answer.reply.identity)
+        guard account?.device(answer.reply.device)?.publicKey == answer.publicKey else {
+            return { then(.success(.revoked)) }
+        }
+        // Used up before it is on the disk, so that nobody else can; the reply is there to be had only afterwards.
+        let outcome = challenges.withLock { $0.use(answer) }
+        guard outcome == .committed else { return { then(.success(outcome)) } }
+        try writer.note(answer.challenge, nil, until: answer.until)
+        try writer.keep(answer.reply, of: answer.operation, until: answer.until)
+        return { [self] in
+            challenges.withLock {
+                $0.keep(answer.reply, of: answer.operation, until: answer.until, now: answer.moment)
+            }
+            then(.success(.committed))
+        }
+    }
+
+    /// The challenges that were open when the last process ended, and the replies that it still owes.
+    private static func load(
+        _ book: inout ChallengeBook, _ connection: SQLiteConnection, now: Timestamp
+    ) throws(StoreError) {
+        let nowNumber = SQLiteStatement.Value.number(now.milliseconds)
+        try connection.prepare("SELECT nonce, identity, until FROM challenges WHERE until >= ? ORDER BY number")
+            .each(nowNumber) { row throws(StoreError) in
+                let (nonce, identity) = (row.bytes(0), row.bytes(1))
+                guard let nonce = unsafe NonceText(raw: nonce.span.bytes) else { throw .damaged }
+                if identity.isEmpty {
+                    book.remove(nonce)
+                } else {
+                    guard let identity = unsafe IdentityID(raw: identity.span.bytes) else { throw .damaged }
+                    book.open(
+                        Challenge(
+                            nonce: nonce, identity: identity, until: Timestamp(clamping: row.number(2)), moment: now))
+                }
+                return true
+            }
+        try connection.prepare(
+            "SELECT until, operation, identity, device, bytes FROM replies WHERE until >= ? ORDER BY number"
+        ).each(nowNumber) { row throws(StoreError) in
+            let operation = row.bytes(1)
+            guard let operation = unsafe OperationKey(raw: operation.span.bytes) else { throw .damaged }
+            book.keep(
+                try SQLiteWriter.reply(row, 2), of: operation, until: Timestamp(clamping: row.number(0)), now: now)
+            return true
+        }
+    }
+}

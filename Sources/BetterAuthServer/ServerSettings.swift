@@ -1,0 +1,47 @@
+package import BetterAuthMessages
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// How long things are valid, in seconds (protocol, section 6).
+package struct Lifetimes: Sendable, Hashable {
+    /// Of an access token, for access.
+    package var access: Int64 = 900
+    /// Of a session, from its beginning: no refresh beyond it.
+    package var refresh: Int64 = 43_200
+    /// Of a challenge.
+    package var challenge: Int64 = 60
+    /// Of an access request.
+    package var accessWindow: Int64 = 30
+    /// How long a byte-identical repeat of an operation gets its reply again.
+    package var reply: Int64 = 300
+
+    package init() {}
+}
+
+/// Where the server takes the time from. Wall time, since tokens name moments.
+package protocol ServerClock: Sendable {
+    var now: Timestamp { get }
+}
+
+/// The system's clock.
+package struct SystemClock: ServerClock {
+    package init() {}
+
+    package var now: Timestamp {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return Timestamp(clamping: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    }
+}
+
+extension Timestamp {
+    /// Later by some seconds, at most the last moment that there is.
+    package func adding(seconds: Int64) -> Timestamp {
+        let (more, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+        return (overflow ? nil : adding(milliseconds: more)) ?? Timestamp(clamping: .max)
+    }
+}

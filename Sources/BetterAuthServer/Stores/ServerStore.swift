@@ -1,0 +1,158 @@
+package import BetterAuthMessages
+
+/// What the server remembers (protocol, section 7, store contracts). Each call is one transaction: it happened whole or
+/// not at all, and of two that exclude each other one wins.
+///
+/// Completions are called once, from any thread, possibly before the call returns. What a completion is told to be
+/// committed survives the end of the process, where the store survives it.
+package protocol ServerStore: Sendable {
+    /// Whether reading waits for another machine, so that no event loop may do it.
+    var isRemote: Bool { get }
+
+    /// What is known of an identity; nil when it was never seen.
+    /// - Throws: ``StoreError``.
+    func account(_ identity: IdentityID) throws(StoreError) -> Account?
+
+    /// Applies what ``AccountChange/decision(on:)`` says, comparing and swapping the account's row.
+    func apply(_ change: AccountChange, then: @escaping Completion<AccountOutcome>)
+
+    /// Remembers a challenge. The earliest challenges of the identity, and of all, are forgotten beyond a bound.
+    func open(_ challenge: Challenge, then: @escaping Completion<Void>)
+
+    /// What is known of a challenge. Looking does not use it up.
+    /// - Throws: ``StoreError``.
+    func challenge(
+        _ nonce: NonceText, answeredBy operation: OperationKey, now: Timestamp
+    ) throws(StoreError) -> ChallengeState
+
+    /// Uses a challenge up and keeps the reply.
+    ///
+    /// Where challenges and accounts lie in one database, the device must still have the key that answered.
+    func answer(_ answer: ChallengeAnswer, then: @escaping Completion<SessionOutcome>)
+
+    /// Reserves the key that refreshes a session, and keeps the reply, unless the account no longer honours the token.
+    func reserve(_ refresh: RefreshReservation, then: @escaping Completion<SessionOutcome>)
+
+    /// Whether access tokens of a device are void although they have not expired.
+    /// - Throws: ``StoreError``.
+    func isVoid(_ device: DeviceID, of identity: IdentityID, issuedAt: Timestamp) throws(StoreError) -> Bool
+
+    /// Whether the store can be reached; for the readiness of the server.
+    /// - Throws: ``StoreError``.
+    func probe() throws(StoreError)
+
+    /// Ends after what was accepted is done. No call may follow.
+    func close()
+}
+
+extension ServerStore {
+    package typealias Completion<Value> = @Sendable (Result<Value, StoreError>) -> Void
+
+    /// From the account's own row, which is always right.
+    package func isVoid(
+        _ device: DeviceID, of identity: IdentityID, issuedAt: Timestamp
+    ) throws(StoreError) -> Bool {
+        guard let account = try account(identity) else { return true }
+        return !account.honours(device, issuedAt: issuedAt)
+    }
+}
+
+/// The server's question to whoever wants a session (protocol, section 7, request session).
+package struct Challenge: Sendable, Hashable {
+    package let nonce: NonceText
+    package let identity: IdentityID
+    package let until: Timestamp
+    package let moment: Timestamp
+
+    package init(nonce: NonceText, identity: IdentityID, until: Timestamp, moment: Timestamp) {
+        self.nonce = nonce
+        self.identity = identity
+        self.until = until
+        self.moment = moment
+    }
+}
+
+/// What a store knows of a challenge.
+package enum ChallengeState: Sendable, Hashable {
+    case open(IdentityID)
+    /// Used up by the very operation that asks.
+    case answered(SessionReply)
+    /// Never given, expired, or used up by another operation.
+    case unknown
+}
+
+/// A reply that carries a token, kept for a byte-identical repeat.
+package struct SessionReply: Sendable, Hashable {
+    package let identity: IdentityID
+    package let device: DeviceID
+    /// The whole message.
+    package let bytes: [UInt8]
+
+    package init(identity: IdentityID, device: DeviceID, bytes: [UInt8]) {
+        self.identity = identity
+        self.device = device
+        self.bytes = bytes
+    }
+}
+
+/// A session that a device opens.
+package struct ChallengeAnswer: Sendable, Hashable {
+    package let challenge: NonceText
+    package let operation: OperationKey
+    package let reply: SessionReply
+    /// The device's key whose signature was verified.
+    package let publicKey: PublicKeyText
+    /// The last moment at which the reply is repeated.
+    package let until: Timestamp
+    package let moment: Timestamp
+
+    package init(
+        challenge: NonceText, operation: OperationKey, reply: SessionReply, publicKey: PublicKeyText,
+        until: Timestamp, moment: Timestamp
+    ) {
+        self.challenge = challenge
+        self.operation = operation
+        self.reply = reply
+        self.publicKey = publicKey
+        self.until = until
+        self.moment = moment
+    }
+}
+
+/// A session that goes on.
+package struct RefreshReservation: Sendable, Hashable {
+    /// The digest of the key that refreshes: one generation of a token can be refreshed once.
+    package let revealed: RotationHash
+    /// How long that must be remembered: as long as the token could be refreshed.
+    package let reservedUntil: Timestamp
+    package let issuedAt: Timestamp
+    package let operation: OperationKey
+    package let reply: SessionReply
+    /// The last moment at which the reply is repeated.
+    package let until: Timestamp
+    package let moment: Timestamp
+
+    package init(
+        revealed: RotationHash, reservedUntil: Timestamp, issuedAt: Timestamp, operation: OperationKey,
+        reply: SessionReply, until: Timestamp, moment: Timestamp
+    ) {
+        self.revealed = revealed
+        self.reservedUntil = reservedUntil
+        self.issuedAt = issuedAt
+        self.operation = operation
+        self.reply = reply
+        self.until = until
+        self.moment = moment
+    }
+}
+
+/// What became of a session.
+package enum SessionOutcome: Sendable, Hashable {
+    case committed
+    /// The same operation was committed before.
+    case repeated(SessionReply)
+    /// The challenge or the key is used up, by another operation.
+    case used
+    /// The account no longer honours the device, its key or the token.
+    case revoked
+}

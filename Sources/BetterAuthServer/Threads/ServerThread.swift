@@ -1,0 +1,43 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// A thread that runs one function and can be waited for. It blocks all signals: they are the main thread's.
+package final class ServerThread: @unchecked Sendable {  // set once, before anybody else sees it
+    private final class Box {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    private let thread: pthread_t
+
+    /// Starts; nil when the system has no thread left.
+    package init?(_ body: @escaping @Sendable () -> Void) {
+        let context = unsafe Unmanaged.passRetained(Box(body))
+        var all = sigset_t()
+        var before = sigset_t()
+        unsafe sigfillset(&all)
+        unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
+        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+        var thread = pthread_t()
+        let status = unsafe pthread_create(
+            &thread, nil,
+            { context in
+                guard let context = unsafe context else { return nil }
+                // The thread owns the box from here on.
+                let box = unsafe Unmanaged<Box>.fromOpaque(context).takeRetainedValue()
+                box.body()
+                return nil
+            }, context.toOpaque())
+        guard status == 0 else {
+            unsafe context.release()
+            return nil
+        }
+        self.thread = thread
+    }
+
+    /// Waits for its end. Called once.
+    package func join() { pthread_join(thread, nil) }
+}

@@ -1,0 +1,88 @@
+package import BetterAuth
+internal import CCurl
+
+/// HTTP by libcurl: one connection for each request, in a thread of its own.
+///
+/// Certificates and host names are verified with what the system trusts, TLS 1.2 at least; redirects are not followed; the
+/// answer is bounded in size and time; nothing is decompressed.
+package struct CurlTransport: Transport {
+    /// Bounds in time.
+    package struct Patience: Sendable, Hashable {
+        /// Milliseconds until there is a connection.
+        package var connect = 10_000
+        /// Milliseconds for all of it.
+        package var total = 30_000
+
+        package init() {}
+    }
+
+    private let patience: Patience
+    private let authorities: String?
+
+    /// - Parameter authorities: A file with the certificates to trust, in PEM; nil for what the system trusts.
+    package init(patience: Patience = Patience(), authorities: String? = nil) {
+        self.patience = patience
+        self.authorities = authorities
+    }
+
+    package func send(_ request: TransportRequest) async throws(TransportError) -> TransportReply {
+        let result = await withCheckedContinuation { (continuation: CheckedContinuation<Outcome, Never>) in
+            let work = OneThread { continuation.resume(returning: perform(request)) }
+            if !work.start() { continuation.resume(returning: .failure(.broken("no thread could be started"))) }
+        }
+        return try result.get()
+    }
+
+    private typealias Outcome = Result<TransportReply, TransportError>
+
+    private func perform(_ request: TransportRequest) -> Outcome {
+        guard let library = CurlLibrary.shared else {
+            return .failure(.unreachable("libcurl (libcurl.so.4) is not installed"))
+        }
+        guard ServerAddress.isPath(request.path) else { return .failure(.unreachable("the path is not one")) }
+        switch library.makeRequest() {
+        case .none: return .failure(.broken("no memory"))
+        case .some(var handle):
+            configure(&handle, request)
+            let answer = CurlAnswer(limit: request.limit)
+            let code = handle.perform(into: answer)
+            if answer.isTooLong { return .failure(.tooLarge) }
+            guard code == CURLE_OK else { return .failure(failure(code, handle.words(code))) }
+            return .success(TransportReply(status: handle.status(), body: answer.body))
+        }
+    }
+
+    private func configure(_ handle: inout CurlRequest, _ request: TransportRequest) {
+        handle.set(CURLOPT_URL, request.server.description + request.path)
+        handle.set(CURLOPT_PROTOCOLS_STR, request.server.isEncrypted ? "https" : "http")
+        handle.set(CURLOPT_FOLLOWLOCATION, 0)
+        handle.set(CURLOPT_NOSIGNAL, 1)  // a signal handler is the process's business
+        handle.set(CURLOPT_CONNECTTIMEOUT_MS, patience.connect)
+        handle.set(CURLOPT_TIMEOUT_MS, patience.total)
+        handle.set(CURLOPT_SSL_VERIFYPEER, 1)
+        handle.set(CURLOPT_SSL_VERIFYHOST, 2)
+        handle.set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        if let authorities { handle.set(CURLOPT_CAINFO, authorities) }
+        // What goes to this machine goes through no proxy.
+        if !request.server.isEncrypted { handle.set(CURLOPT_NOPROXY, "*") }
+        var headers = ["Accept: application/json", "User-Agent: holdfast"]
+        if let body = request.body {
+            headers += ["Content-Type: application/json", "Expect:"]
+            handle.set(CURLOPT_POST, 1)
+            handle.setBody(body)
+        }
+        handle.setHeaders(headers)
+    }
+
+    private func failure(_ code: CURLcode, _ words: String) -> TransportError {
+        switch code {
+        case CURLE_OPERATION_TIMEDOUT: .timedOut
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT: .unreachable(words)
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR,
+            CURLE_SSL_CONNECT_ERROR:
+            .untrusted(words)
+        case CURLE_FILESIZE_EXCEEDED: .tooLarge
+        default: .broken(words)
+        }
+    }
+}

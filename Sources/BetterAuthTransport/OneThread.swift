@@ -1,0 +1,32 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// Work that blocks, in a thread of its own: those of the concurrency runtime are few, and must not wait for a network.
+final class OneThread: Sendable {
+    private let work: @Sendable () -> Void
+
+    init(_ work: @escaping @Sendable () -> Void) { self.work = work }
+
+    /// Starts it; false when the system gives no thread, and then it is not done.
+    func start() -> Bool {
+        // The thread takes this reference over.
+        let context = unsafe Unmanaged.passRetained(self).toOpaque()
+        var thread = pthread_t()
+        let status = unsafe pthread_create(
+            &thread, nil,
+            { context in
+                guard let context = unsafe context else { return nil }
+                unsafe Unmanaged<OneThread>.fromOpaque(context).takeRetainedValue().work()
+                return nil
+            }, context)
+        guard status == 0 else {
+            unsafe Unmanaged<OneThread>.fromOpaque(context).release()
+            return false
+        }
+        pthread_detach(thread)
+        return true
+    }
+}

@@ -1,0 +1,123 @@
+internal import BetterAuth
+internal import BetterAuthMessages
+internal import Holdfast
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+extension Place {
+    fileprivate static let identity = Place(name: "IDENTITY", kind: .text, help: "The identity, 44 characters.")
+    fileprivate static let container = Place(
+        name: "CONTAINER", kind: .text, help: "What the other device shows; from standard input when not given.",
+        isOptional: true)
+    fileprivate static let device = Place(name: "DEVICE", kind: .text, help: "The device, 44 characters.")
+}
+
+extension Command {
+    static let identityLink = Command(
+        "identity", "link", summary: "ask another device to let this one join",
+        details: [
+            "Makes keys for this device and prints a link container, which a device of the identity takes with holdfast "
+                + "identity accept-link. It is no secret, but good for nothing else. Asked again, it is the same one.",
+            "Then holdfast identity session open finds out whether it was accepted.",
+        ],
+        places: [.identity], options: [Options.qr.option] + Options.identity, run: linkIdentity)
+
+    static let identityAcceptLink = Command(
+        "identity", "accept-link", summary: "let another device join the identity",
+        details: ["Takes a link container as an argument or from standard input. Prints the device that joined."],
+        places: [.container], options: Options.identity, run: acceptLink)
+
+    static let identityUnlink = Command(
+        "identity", "unlink", summary: "take a device out of the identity",
+        details: ["Where it is this device, its keys are erased here once the server has agreed."],
+        places: [.device], options: [Options.yes.option] + Options.identity, run: unlink)
+
+    static let identityStatus = Command(
+        "identity", "status", summary: "show the identity of this device",
+        details: ["Asks no server. With --qr the identity is drawn too, for a device that wants to be linked."],
+        options: [Options.qr.option, Options.json.option] + Options.unlocking, run: showIdentity)
+}
+
+private func linkIdentity(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let identity = try IdentityWords.identity(arguments[place: 0])
+    let access = try IdentityAccess(arguments)
+    let client = try access.client()
+    let container = try access.run("Making keys ...") { try await client.makeLinkContainer(for: identity) }
+    try IdentityWords.show(String(decoding: container.bytes, as: UTF8.self), arguments)
+    Output.remark("give this to holdfast identity accept-link on a device of the identity")
+    return .done
+}
+
+private func acceptLink(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let text = arguments.places.first.map { Array($0.utf8) }
+    let access = try IdentityAccess(arguments)
+    let client = try access.client()
+    let bytes: [UInt8]
+    if let text { bytes = text } else { bytes = try readInput("the link container", limit: MessageLimits.message) }
+    let container: LinkContainer
+    do throws(MessageError) {
+        container = try LinkContainer(parsing: trimmed(bytes))
+    } catch {
+        throw CommandError(.usage, code: "invalidContainer", "this is no link container (\(error))")
+    }
+    let device = try access.run { try await client.link(container) }
+    access.log(.device(.linked, digest: device.rawBytes))
+    try Output.write("\(device)\n")
+    return .done
+}
+
+private func unlink(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let device = try IdentityWords.device(arguments[place: 0])
+    try Confirmation.require(arguments)
+    let access = try IdentityAccess(arguments)
+    let client = try access.client()
+    let isOwn = try access.credentials().account?.device == device
+    try Confirmation.ask(
+        arguments,
+        isOwn
+            ? "This takes this very device out of the identity and erases its keys."
+            : "This takes device \(device) out of the identity.", word: "unlink")
+    try access.run { try await client.unlink(device) }
+    access.log(.device(.unlinked, digest: device.rawBytes))
+    Output.remark("unlinked")
+    return .done
+}
+
+private func showIdentity(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let access = try IdentityAccess(arguments)
+    let credentials = try access.credentials()
+    let code = try tellIdentity(access, arguments)
+    if arguments[Options.qr], let account = credentials.account {
+        try IdentityWords.show(account.identity.description, arguments)
+    }
+    if credentials.drills.isDue(WallClock.now) {
+        Output.remark("do you still have the identity's recovery phrase? holdfast identity drill")
+    }
+    return code
+}
+
+/// Standard input to its end.
+func readInput(_ what: String, limit: Int) throws(CommandError) -> [UInt8] {
+    var all: [UInt8] = []
+    var buffer = try secret(4096)
+    while true {
+        let count = try buffer.withMutableBytes { bytes throws(CommandError) in
+            try Descriptors.read(STDIN_FILENO, into: &bytes)
+        }
+        if count == 0 { return all }
+        guard all.count + count <= limit else { throw .failure("tooLarge", "\(what) has at most \(limit) bytes") }
+        buffer.withBytes { bytes in
+            all += (0..<count).map { bytes.byte(at: $0) }
+        }
+    }
+}
+
+/// Without the white space around it that copying brings along.
+func trimmed(_ bytes: [UInt8]) -> [UInt8] {
+    let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
+    return Array(bytes.drop(while: isSpace).reversed().drop(while: isSpace).reversed())
+}

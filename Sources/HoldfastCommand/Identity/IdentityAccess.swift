@@ -1,0 +1,184 @@
+internal import AgentMessages
+internal import BetterAuth
+internal import BetterAuthMessages
+internal import BetterAuthTransport
+internal import Holdfast
+internal import HoldfastAgent
+internal import Synchronization
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// What a command of the identity works with: the credentials in the vault, and a client where a server is spoken to.
+struct IdentityAccess {
+    /// Locked where the agent has it open.
+    let vault: Vault
+    let store: any CredentialStore
+    private let lock: IdentityLock
+    private let notices = NoticeList()
+    private let arguments: Arguments
+    let transport = CurlTransport()
+
+    /// Opens the vault, or finds the agent that has it open.
+    init(_ arguments: Arguments) throws(CommandError) {
+        self.arguments = arguments
+        lock = try IdentityLock(HomeFolder.path(arguments))
+        if arguments[Options.passcodeDescriptor] == nil, !Unlocking.usesPhrase(arguments),
+            let agent = try? AgentAccess.connect(arguments), (try? agent.status().isUnlocked) ?? false
+        {
+            vault = try Unlocking.find(arguments)
+            store = try AgentCredentials(agent)
+        } else {
+            vault = try Unlocking.open(arguments)
+            store = VaultCredentials(in: vault)
+        }
+    }
+
+    /// What is stored.
+    func credentials() throws(CommandError) -> Credentials { try identityCall { try BetterAuthClient.load(store) } }
+
+    /// A client of the server that was named, now or earlier. What the command line says about whom to trust is
+    /// remembered.
+    func client() throws(CommandError) -> BetterAuthClient {
+        let credentials = try credentials()
+        guard let text = arguments[Options.server] ?? credentials.server else {
+            throw .usage("which server? say it once with --server")
+        }
+        let server = try IdentityAccess.address(text, arguments)
+        let responseKey = try arguments[Options.responseKey].map(IdentityAccess.key)
+        var chain = credentials.keyChain
+        if let text = arguments[Options.keyChain] {
+            guard let identity = DigestText(text) else { throw .usage("--key-chain: this is no id of a key event") }
+            let service = try IdentityAccess.address(arguments[Options.keyService] ?? server.description, arguments)
+            chain = TrustedKeyChain(identity: identity, service: service.description)
+        }
+        var trust = ResponseTrust.firstUse
+        if let chain, responseKey == nil {
+            let service = try IdentityAccess.address(chain.service, allowsPlain: true)
+            trust = .source(EndorsedServerKeys(trusting: chain.identity, from: HTTPKeyService(at: service, over: transport)))
+        }
+        let notices = notices
+        let client = BetterAuthClient(
+            store: store, transport: transport, server: server, trust: trust, now: { WallClock.now },
+            notify: { notices.append($0) })
+        let remembered = responseKey == nil ? chain : nil
+        if remembered != credentials.keyChain {
+            try run { try await client.update { $0.keyChain = remembered } }
+        }
+        if responseKey != nil || arguments[Options.newResponseKey] {
+            try run { try await client.replaceFirstKey(with: responseKey) }
+        }
+        return client
+    }
+
+    static func address(_ text: String, _ arguments: Arguments) throws(CommandError) -> ServerAddress {
+        try address(text, allowsPlain: arguments[Options.plainHTTP])
+    }
+
+    private static func address(_ text: String, allowsPlain: Bool) throws(CommandError) -> ServerAddress {
+        do throws(ServerAddress.Refusal) { return try ServerAddress(text, allowsPlain: allowsPlain) } catch {
+            let hint = error == .insecure ? ", or --plain-http where that must be" : ""
+            throw CommandError(.usage, code: "invalidAddress", error.reason + hint)
+        }
+    }
+
+    static func key(_ text: String) throws(CommandError) -> PublicKeyText {
+        guard let key = PublicKeyText(text) else {
+            throw .usage("\(text) is no public key: 48 characters that begin with 1AAI")
+        }
+        return key
+    }
+
+    /// Waits for an operation, and tells what came of earlier ones.
+    @discardableResult
+    func run<R: Sendable>(
+        _ note: String = "Asking the server ...", _ body: @escaping @Sendable () async throws -> R
+    ) throws(CommandError) -> R {
+        defer { for notice in notices.take() { tell(notice) } }
+        return try PassingNote.show(note) { () throws(CommandError) in try Blocking.run(body) }
+    }
+
+    /// Writes something into the security log; that it could not be written is told.
+    func log(_ event: LogEvent) {
+        if !vault.log.append(event) { Output.note("this could not be written into the security log") }
+    }
+
+    private func tell(_ notice: IdentityNotice) {
+        switch notice {
+        case .trustedFirstKey(let key, let server):
+            Output.note(
+                "WARNING: \(server) signs with \(key), which is believed because it is the first key seen there. Compare "
+                    + "it with what the server's owner publishes, or give it with --response-key")
+        case .settled(let effect): Output.note("done now, from an earlier command: \(effect.words)")
+        case .settledOneOf(let effects):
+            let words = effects.map(\.words).joined(separator: ", or only: ")
+            Output.note("done now, from an earlier command, and it cannot be told which: \(words)")
+        case .abandoned(let effect): Output.note("the server did not want this, and it will not happen: \(effect.words)")
+        case .confirmed: break
+        }
+    }
+}
+
+extension RotationEffect {
+    /// For people.
+    var words: String {
+        switch self {
+        case .rotate: "the device's key was rotated"
+        case .link(let device): "device \(device) was linked"
+        case .unlink(let device): "device \(device) was unlinked"
+        case .leave: "this device was unlinked"
+        case .changeRecovery: "the recovery phrase was changed"
+        case .delete: "the account was deleted"
+        }
+    }
+}
+
+/// Notices of operations, told when the terminal is free.
+private final class NoticeList: Sendable {
+    private let list = Mutex<[IdentityNotice]>([])
+    func append(_ notice: IdentityNotice) { list.withLock { $0.append(notice) } }
+    func take() -> [IdentityNotice] {
+        list.withLock { list in
+            defer { list = [] }
+            return list
+        }
+    }
+}
+
+/// The lock for changes of the identity: two commands at once would each write what the other does not know.
+private final class IdentityLock: Sendable {
+    private let descriptor: Int32
+
+    init(_ path: String) throws(CommandError) {
+        let file = path + "/" + Vault.identityLock
+        descriptor = unsafe open(file, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return }  // what is wrong with the home, opening the vault says
+        var waited = 0
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            guard errno == EWOULDBLOCK || errno == EINTR, waited < 600 else {
+                close(descriptor)
+                throw .failure("busy", "another command is working on the identity")
+            }
+            usleep(100_000)
+            waited += 1
+        }
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+}
+
+enum WallClock {
+    static var now: Timestamp {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return Timestamp(clamping: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    }
+}
+
+/// Runs calls of the identity and turns what they throw into ours.
+func identityCall<R: ~Copyable>(_ body: () throws -> R) throws(CommandError) -> R {
+    do { return try body() } catch { throw CommandError(error) }
+}

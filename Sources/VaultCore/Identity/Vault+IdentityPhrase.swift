@@ -1,0 +1,83 @@
+public import Cryptography
+internal import SecretMemory
+internal import VaultFormat
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+// Two phrases of 24 words belong to one owner, and people type the wrong one. What is stored to tell them apart is a
+// digest of 256 random bits: it says nothing of the phrase. Somebody who can write to the home can change it, and then
+// only a hint is missing or wrong.
+extension Vault {
+    /// Remembers which phrase is the identity's.
+    /// - Throws: What writing can throw: `readOnly`, `diskFull`, `inputOutput`.
+    package func setIdentityPhrase(_ phrase: borrowing RecoveryPhrase) throws(VaultError) {
+        try IdentityMark.write(IdentityMark.of(phrase, vault: id), in: home)
+    }
+
+    /// Forgets it: there is no identity any more.
+    /// - Throws: As ``setIdentityPhrase(_:)``.
+    package func forgetIdentityPhrase() throws(VaultError) {
+        for name in [IdentityMark.name, IdentityMark.part] { _ = try home.erase(name, overwriting: false) }
+    }
+
+    /// Whether a phrase is the one that ``setIdentityPhrase(_:)`` was given. Needs no unlocked vault.
+    public func isIdentityPhrase(_ phrase: borrowing RecoveryPhrase) -> Bool {
+        guard let vault = try? id, let mark = try? IdentityMark.of(phrase, vault: vault),
+            let stored = IdentityMark.read(in: home)
+        else { return false }
+        return unsafe constantTimeEquals(mark.span.bytes, stored.span.bytes)
+    }
+
+    /// Whether a phrase is this vault's. Opens nothing and writes nothing; 256 bits cannot be guessed, so it may be asked
+    /// freely.
+    public func isVaultPhrase(_ phrase: borrowing RecoveryPhrase) -> Bool {
+        guard let header = try? HeaderFile.read(in: home), let slot = header.recoverySlot,
+            let factor = try? SlotKey.expand(phrase, vault: header.vault),
+            let key = try? SlotKey(factor: factor, slot: slot)
+        else { return false }
+        return key.matches(slot)
+    }
+}
+
+/// The file that tells the identity's phrase: 32 bytes.
+enum IdentityMark {
+    static let name = "identity-mark"
+    fileprivate static let part = ".identity-mark.part"
+    /// With the lock that commands of the identity take: nothing is in it.
+    static let names = [name, part, Vault.identityLock]
+    private static let size = 32
+
+    static func of(_ phrase: borrowing RecoveryPhrase, vault: VaultID) throws(VaultError) -> [UInt8] {
+        let entropy = try secretMemory { () throws(SecretMemoryError) in
+            try phrase.withEntropy { entropy throws(SecretMemoryError) in try SecretBytes(copying: entropy) }
+        }
+        let mark = try crypto { () throws(CryptographyError) in
+            try unsafe HKDFSHA256.derive(
+                entropy, salt: vault.bytes.span.bytes, info: "holdfast/1/identity-mark", count: size)
+        }
+        return mark.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
+    }
+
+    /// Replaces the file as a whole.
+    static func write(_ mark: [UInt8], in home: HomeDirectory) throws(VaultError) {
+        _ = try home.erase(part, overwriting: false)
+        guard let file = try home.openFile(part, O_RDWR | O_CREAT | O_EXCL) else {
+            throw .damaged("\(part) cannot be created")
+        }
+        try file.write(mark, at: 0)
+        try file.synchronize()
+        try home.rename(part, to: name)
+        try home.synchronize()
+    }
+
+    static func read(in home: HomeDirectory) -> [UInt8]? {
+        guard let file = try? home.openFile(name, O_RDONLY), let bytes = try? file.read(size + 1, at: 0),
+            bytes.count == size
+        else { return nil }
+        return bytes
+    }
+}

@@ -1,0 +1,121 @@
+import BetterAuthMessages
+import BetterAuthServer
+import Testing
+
+@Suite struct AccountCodingTests {
+    private func sample(devices: Int, former: Int, deleted: Bool = false) throws -> Account {
+        func reply() throws -> CommittedReply {
+            let key = try ServerKey.generate()
+            return CommittedReply(
+                operation: OperationKey(try freshDigest()), serverIdentity: key.publicKey,
+                signature: try key.sign(RawSpan()),
+                until: Timestamp(clamping: 1_767_323_045_678))
+        }
+        let list = try (0..<devices).map { index in
+            let device = try TestDevice()
+            return Account.Device(
+                id: device.id, publicKey: device.current.publicKey, rotationHash: device.rotationHash,
+                reply: index % 2 == 0 ? try reply() : nil)
+        }
+        return Account(
+            recoveryHash: deleted ? nil : RecoveryHash(try freshDigest()), voidBefore: Timestamp(clamping: 5),
+            devices: list, former: try (0..<former).map { _ in DeviceID(try freshDigest()) },
+            departedReplies: [try reply()])
+    }
+
+    @Test func rowsAreReadAsTheyWereWritten() throws {
+        for account in [
+            try sample(devices: 0, former: 0), try sample(devices: 0, former: 0, deleted: true),
+            try sample(devices: 3, former: 300),
+        ] {
+            let row = AccountCoding.encode(account)
+            #expect(try unsafe AccountCoding.decode(row.span.bytes) == account)
+        }
+    }
+
+    @Test func damagedRowsAreRefused() throws {
+        let row = AccountCoding.encode(try sample(devices: 2, former: 2))
+        for count in row.indices {
+            #expect(throws: StoreError.damaged) { try unsafe AccountCoding.decode(Array(row[..<count]).span.bytes) }
+        }
+        #expect(throws: StoreError.damaged) { try unsafe AccountCoding.decode((row + [0]).span.bytes) }
+        var other = row
+        other[0] = 2
+        #expect(throws: StoreError.damaged) { try unsafe AccountCoding.decode(other.span.bytes) }
+    }
+}
+
+@Suite struct ExpiringMapTests {
+    private func moment(_ seconds: Int64) -> Timestamp { Timestamp(clamping: seconds * 1000) }
+
+    @Test func entriesEndAtTheirTime() {
+        var map = ExpiringMap<Int, String>(capacity: 10)
+        let isAdded = map.insert("one", for: 1, until: moment(10), now: moment(0))
+        #expect(isAdded)
+        #expect(map.value(1, now: moment(10)) == "one")
+        #expect(map.value(1, now: moment(11)) == nil)
+        map.removeExpired(now: moment(11))
+        #expect(map.count == 0)
+    }
+
+    @Test func theBoundHolds() {
+        var map = ExpiringMap<Int, Int>(capacity: 3)
+        for key in 1...3 { _ = map.insert(key, for: key, until: moment(Int64(10 + key)), now: moment(0)) }
+        let isRefused = !map.insert(4, for: 4, until: moment(20), now: moment(0))
+        let evicted = map.insertEvicting(4, for: 4, until: moment(20), now: moment(0))
+        #expect(isRefused && evicted == 1)
+        #expect(map.value(1, now: moment(0)) == nil && map.value(4, now: moment(0)) == 4)
+        // A replaced entry lives for its new time and takes no second place.
+        let isReplaced = map.insert(22, for: 2, until: moment(30), now: moment(0))
+        #expect(isReplaced && map.count == 3)
+        let isAdded = map.insert(5, for: 5, until: moment(40), now: moment(25))
+        #expect(isAdded && map.value(2, now: moment(25)) == 22 && map.count == 2)
+    }
+
+    /// Against a dictionary, over random orders; the seed is printed by a failure.
+    @Test func itAgreesWithAPlainDictionary() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var state = seed
+        func random(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % bound
+        }
+        var map = ExpiringMap<Int, Int>(capacity: 50)
+        var plain: [Int: (value: Int, until: Int)] = [:]
+        for now in 0..<3000 {
+            let key = random(80)
+            plain = plain.filter { $0.value.until >= now }
+            switch random(4) {
+            case 0:
+                map.remove(key)
+                plain[key] = nil
+            default:
+                let until = now + random(60)
+                let fits = plain[key] != nil || plain.count < 50
+                let isAdded = map.insert(now, for: key, until: moment(Int64(until)), now: moment(Int64(now)))
+                #expect(isAdded == fits, "seed \(seed)")
+                if fits { plain[key] = (now, until) }
+            }
+            let probe = random(80)
+            #expect(map.value(probe, now: moment(Int64(now))) == plain[probe]?.value, "seed \(seed)")
+        }
+    }
+}
+
+@Suite struct KeyScheduleTests {
+    private func moment(_ seconds: Int64) -> Timestamp { Timestamp(clamping: seconds * 1000) }
+
+    @Test func aKeyIsPublishedBeforeItSignsAndForAsLongAsItsSignaturesLive() throws {
+        let (first, second) = (try ServerKey.generate(), try ServerKey.generate())
+        var schedule = KeySchedule(first, lifetime: 100_000)
+        schedule.add(second, usedFrom: moment(60), now: moment(0))
+        #expect(schedule.current(now: moment(59)).publicKey == first.publicKey)
+        #expect(schedule.published(now: moment(0)).count == 2)
+        #expect(schedule.current(now: moment(60)).publicKey == second.publicKey)
+        #expect(schedule.published(first.publicKey, now: moment(160)) != nil)
+        #expect(schedule.published(first.publicKey, now: moment(161)) == nil)
+        #expect(schedule.published(second.publicKey, now: moment(10_000)) != nil)
+        schedule.add(try .generate(), usedFrom: moment(300), now: moment(200))
+        #expect(schedule.entries.count == 2)
+    }
+}

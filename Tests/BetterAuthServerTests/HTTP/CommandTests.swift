@@ -1,0 +1,149 @@
+import BetterAuthMessages
+import BetterAuthServer
+import Foundation
+import RealParts
+import Testing
+
+/// The built command as an operator runs it.
+final class ServerProcess {
+    static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+        .appending(path: "HoldfastServer").path
+
+    let process: Spawned
+    let address: String
+    let scheme: String
+    let key: String
+    private let output: String
+
+    init(_ arguments: [String], folder: String) throws {
+        output = "\(folder)/output-\(UUID().uuidString.prefix(8))"
+        let file = unsafe open(output, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        defer { close(file) }
+        process = try Spawned([Self.program] + arguments, output: file)
+        while true {
+            let text = try String(contentsOfFile: output, encoding: .utf8)
+            if let line = text.split(separator: "\n").first(where: { $0.hasPrefix("ready ") }), text.contains("\n") {
+                let words = line.split(separator: " ")
+                let url = words[1].split(separator: "/")
+                scheme = String(url[0].dropLast())
+                address = String(url[1])
+                key = String(words[2])
+                return
+            }
+            guard process.isRunning else { throw HTTPClient.Problem(description: text) }
+            usleep(2000)
+        }
+    }
+
+    var log: String { (try? String(contentsOfFile: output, encoding: .utf8)) ?? "" }
+}
+
+@Suite struct ServerCommandTests {
+    private func run(_ arguments: [String], _ folder: String) throws -> (status: Int32, output: String) {
+        let path = "\(folder)/result"
+        let file = unsafe open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        defer { close(file) }
+        let status = try Spawned([ServerProcess.program] + arguments, output: file).wait()
+        return (status, try String(contentsOfFile: path, encoding: .utf8))
+    }
+
+    @Test func aServerStopsAndGoesOn() throws {
+        let fixture = try StoreFixture(.memory)
+        let arguments = ["serve", "--listen", "127.0.0.1:0", "--database", fixture.path, "--example-app"]
+        let first = try ServerProcess(arguments, folder: fixture.folder)
+        #expect(first.scheme == "http" && PublicKeyText(first.key) != nil)
+        let client = try HTTPClient(first.address)
+        #expect(try client.post("/key/response", []).text == first.key)
+        let hash = RecoveryHash(try freshDigest())
+        let device = try TestDevice(recovery: hash)
+        #expect(try client.post("/account/create", device.creation(hash).bytes).status == 200)
+        kill(first.process.identifier, SIGTERM)
+        #expect(first.process.wait() == 0)
+        #expect(!first.log.contains(device.identity.description))
+        let check = try run(["check", "--database", fixture.path], fixture.folder)
+        #expect(check.status == 0 && check.output.hasPrefix("accounts 1, of these deleted 0, devices 1"))
+        #expect(try run(["vacuum", "--database", fixture.path], fixture.folder).status == 0)
+        #expect(try run(["migrate", "--database=\(fixture.path)"], fixture.folder).output == "version 1 already\n")
+        let second = try ServerProcess(arguments, folder: fixture.folder)
+        #expect(second.key == first.key)
+        #expect(try HTTPClient(second.address).post("/device/rotate", device.rotation().0.bytes).status == 200)
+        #expect(try run(["check", "--database", fixture.path], fixture.folder).status == 1)
+        let mode = try FileManager.default.attributesOfItem(atPath: fixture.path + ".keys")[.posixPermissions]
+        #expect((mode as? NSNumber)?.intValue == 0o600)
+    }
+
+    @Test func keysAreRotatedInTheirFile() throws {
+        let fixture = try StoreFixture(.memory)
+        let keys = fixture.folder + "/keys"
+        let arguments = [
+            "serve", "--listen", "127.0.0.1:0", "--database", ":memory:", "--keys-file", keys,
+        ]
+        let first = try ServerProcess(arguments, folder: fixture.folder)
+        first.process.end(SIGTERM)
+        #expect(try run(["rotate-keys", "--keys-file", keys, "--publish-seconds", "0"], fixture.folder).status == 0)
+        let second = try ServerProcess(arguments, folder: fixture.folder)
+        #expect(second.key != first.key)
+        second.process.end(SIGTERM)
+        unsafe chmod(keys, 0o644)
+        let exposed = try run(arguments, fixture.folder)
+        #expect(exposed.status == 1 && exposed.output.contains("can be read by others"))
+    }
+
+    @Test func commandLinesAreChecked() throws {
+        let fixture = try StoreFixture(.memory)
+        for (arguments, part) in [
+            ([], "usage:"), (["serve"], "--database is missing"), (["serve", "--nonsense"], "unknown option"),
+            (["serve", "--database", ":memory:"], "--listen is missing"),
+            (["serve", "--database", ":memory:", "--listen", "x", "--access-seconds", "0"], "takes a number"),
+            (["serve", "--database", "postgres://x/y", "--listen", "127.0.0.1:0"], "--keys-file is missing"),
+            (["serve", "--database", ":memory:", "--tls-key", "/x"], "belong together"),
+            (["app", "--listen", "127.0.0.1:0"], "--keys is missing"),
+        ] {
+            let result = try run(arguments, fixture.folder)
+            #expect(result.status == 2 && result.output.contains(part), "\(arguments): \(result.output)")
+        }
+        #expect(try run(["serve", "--database", ":memory:", "--listen", "nowhere"], fixture.folder).status == 1)
+    }
+
+    @Test func tls() throws {
+        let fixture = try StoreFixture(.memory)
+        let (certificate, key) = (fixture.folder + "/certificate.pem", fixture.folder + "/key.pem")
+        let made = try Spawned([
+            "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout",
+            key, "-out", certificate, "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
+        ]).wait()
+        #expect(made == 0)
+        let server = try ServerProcess(
+            [
+                "serve", "--listen", "127.0.0.1:0", "--database", ":memory:", "--tls-certificate", certificate,
+                "--tls-key", key,
+            ], folder: fixture.folder)
+        #expect(server.scheme == "https")
+        let program = """
+            import ssl, sys, urllib.request
+            context = ssl.create_default_context(cafile='\(certificate)')
+            text = urllib.request.urlopen('https://\(server.address)/key/response', data=b'', context=context).read()
+            sys.exit(0 if text == b'\(server.key)' else 1)
+            """
+        #expect(try Spawned(["python3", "-c", program]).wait() == 0)
+    }
+
+    /// An application server of its own that was told the auth server's key.
+    @Test func anApplicationServer() throws {
+        let fixture = try StoreFixture(.memory)
+        let server = try TestServer(clock: TestClock())
+        let app = try ServerProcess(
+            [
+                "app", "--listen", "127.0.0.1:0", "--access-key", server.accessKey.publicKey.description, "--name",
+                "first", "--access-window-seconds", "86400",
+            ], folder: fixture.folder)
+        let now = SystemClock().now
+        server.clock.advance(milliseconds: now.milliseconds - server.clock.now.milliseconds)
+        let account = try TestAccount(on: server)
+        let session = try TestSession(account.device, on: server)
+        let message = try accessRequest(session, #"{"foo":"a","bar":"b"}"#, now: now)
+        let reply = try HTTPClient(app.address).post("/foo/bar", message.bytes)
+        #expect(reply.text.contains(#"{"wasFoo":"a","wasBar":"b","serverName":"first"}"#))
+        #expect(try HTTPClient(app.address).post("/foo/bar", message.bytes).text.contains("HF410"))
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+
+/// One connection to a front, over which anything can be sent.
+final class HTTPClient {
+    struct Problem: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    struct Reply {
+        let status: Int
+        let headers: [String: String]
+        let body: [UInt8]
+        var text: String { String(decoding: body, as: UTF8.self) }
+    }
+
+    private let descriptor: Int32
+    private var received: [UInt8] = []
+
+    /// - Parameter address: `HOST:PORT`, of version 4.
+    init(_ address: String) throws {
+        let parts = address.split(separator: ":")
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var place = sockaddr_in()
+        place.sin_family = sa_family_t(AF_INET)
+        place.sin_port = in_port_t(UInt16(parts[1]) ?? 0).bigEndian
+        unsafe inet_pton(AF_INET, String(parts[0]), &place.sin_addr)
+        let status = unsafe withUnsafePointer(to: &place) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard status == 0 else { throw Problem(description: "\(address) cannot be reached: \(errno)") }
+        // An answer that does not come fails the test; it does not hold up all others.
+        var patience = timeval(tv_sec: 60, tv_usec: 0)
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    deinit { close(descriptor) }
+
+    func send(_ bytes: [UInt8]) {
+        var sent = 0
+        while sent < bytes.count {
+            let count = unsafe bytes[sent...].withUnsafeBytes {
+                unsafe Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return }
+            sent += count
+        }
+    }
+
+    func post(_ path: String, _ body: [UInt8], headers: String = "") throws -> Reply {
+        send(
+            Array("POST \(path) HTTP/1.1\r\nHost: a\r\nContent-Length: \(body.count)\r\n\(headers)\r\n".utf8) + body)
+        return try reply()
+    }
+
+    func get(_ path: String) throws -> Reply {
+        send(Array("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
+        return try reply()
+    }
+
+    /// Whether the other side has closed.
+    func isClosed() -> Bool {
+        var byte: UInt8 = 0
+        return unsafe recv(descriptor, &byte, 1, 0) <= 0
+    }
+
+    /// The next reply.
+    func reply() throws -> Reply {
+        let end = Array("\r\n\r\n".utf8)
+        while received.firstRange(of: end) == nil { try receive() }
+        guard let mark = received.firstRange(of: end) else { throw Problem(description: "no head") }
+        let lines = String(decoding: received[..<mark.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
+        var headers: [String: String] = [:]
+        for line in lines.dropFirst() {
+            let pair = line.split(separator: ":", maxSplits: 1)
+            headers[pair[0].lowercased()] = pair[1].trimmingCharacters(in: .whitespaces)
+        }
+        received.removeSubrange(..<mark.upperBound)
+        let count = headers["content-length"].flatMap { Int($0) } ?? 0
+        while received.count < count { try receive() }
+        let body = Array(received[..<count])
+        received.removeSubrange(..<count)
+        let words = lines[0].split(separator: " ")
+        guard words.count > 1, let status = Int(words[1]) else { throw Problem(description: "no status") }
+        return Reply(status: status, headers: headers, body: body)
+    }
+
+    private func receive() throws {
+        var block = [UInt8](repeating: 0, count: 65_536)
+        let count = unsafe recv(descriptor, &block, block.count, 0)
+        guard count > 0 else { throw Problem(description: "the connection ended without an answer") }
+        received += block[..<count]
+    }
+}

@@ -1,0 +1,165 @@
+import BetterAuthGzip
+import BetterAuthMessages
+import BetterAuthServer
+import Cryptography
+import Testing
+
+/// Of protocol, sections 12 and 13, what is about sessions.
+@Suite struct SessionRefusalTests {
+    @Test func aChallengeIsUsedOnce() throws {
+        let server = try TestServer()
+        let account = try TestAccount(on: server)
+        let challenge = try server.challenge(account.device.identity)
+        let first = try TestSession.opening(account.device, challenge).0
+        let second = try TestSession.opening(account.device, challenge).0
+        #expect(try server.send(CreateSession.self, first) == nil)
+        #expect(try server.send(CreateSession.self, second) == .unknownChallenge)
+    }
+
+    @Test func aChallengeExpires() throws {
+        let server = try TestServer()
+        let account = try TestAccount(on: server)
+        let challenge = try server.challenge(account.device.identity)
+        let late = try server.challenge(account.device.identity)
+        server.clock.advance(seconds: 60)
+        #expect(try server.send(CreateSession.self, TestSession.opening(account.device, challenge).0) == nil)
+        server.clock.advance(milliseconds: 1)
+        #expect(
+            try server.send(CreateSession.self, TestSession.opening(account.device, late).0)
+                == .unknownChallenge)
+        let invented = try TestSession.opening(account.device, freshNonce()).0
+        #expect(try server.send(CreateSession.self, invented) == .unknownChallenge)
+    }
+
+    @Test func aChallengeIsBoundToItsIdentity() throws {
+        let server = try TestServer()
+        let mine = try TestAccount(on: server)
+        let theirs = try TestAccount(on: server)
+        let challenge = try server.challenge(mine.device.identity)
+        #expect(
+            try server.send(CreateSession.self, TestSession.opening(theirs.device, challenge).0)
+                == .invalidDevice)
+    }
+
+    /// A forger who has overheard a challenge does not use it up.
+    @Test func aWrongSignatureLeavesTheChallenge() throws {
+        let server = try TestServer()
+        let account = try TestAccount(on: server)
+        let challenge = try server.challenge(account.device.identity)
+        let forged = try TestSession.opening(account.device, challenge, by: .generate()).0
+        #expect(try server.send(CreateSession.self, forged) == .wrongSignature)
+        // The next key does not open sessions before it is in use.
+        let early = try TestSession.opening(account.device, challenge, by: account.device.next).0
+        #expect(try server.send(CreateSession.self, early) == .wrongSignature)
+        #expect(try server.send(CreateSession.self, TestSession.opening(account.device, challenge).0) == nil)
+    }
+
+    @Test func nobodyLearnsWhetherAnIdentityExists() throws {
+        let store = MemoryStore()
+        let server = try TestServer(store)
+        _ = try TestAccount(on: server)
+        for _ in 0..<100 { _ = try server.challenge(IdentityID(freshDigest())) }
+        let challenge = try server.challenge(IdentityID(freshDigest()))
+        let device = try TestDevice()
+        #expect(
+            try server.send(CreateSession.self, TestSession.opening(device, challenge).0) == .unknownChallenge)
+    }
+
+    @Test func revokedDevicesOpenAndRefreshNothing() throws {
+        let server = try TestServer()
+        var account = try TestAccount(on: server)
+        let second = try account.linked(on: server)
+        let session = try TestSession(second, on: server)
+        let challenge = try server.challenge(second.identity)
+        let (unlink, _) = try account.device.unlinking(second.id)
+        #expect(try server.send(UnlinkDevice.self, unlink) == nil)
+        #expect(try server.refresh(session).1 == .invalidDevice)
+        #expect(
+            try server.send(CreateSession.self, TestSession.opening(second, challenge).0) == .invalidDevice)
+    }
+
+    @Test func recoveryVoidsEarlierTokens() throws {
+        let server = try TestServer()
+        let account = try TestAccount(on: server)
+        let session = try TestSession(account.device, on: server)
+        let claims = try session.claims
+        #expect(
+            try !server.server.store.isVoid(claims.device, of: claims.identity, issuedAt: claims.issuedAt))
+        server.clock.advance(milliseconds: 1)
+        let new = try TestDevice(identity: account.device.identity)
+        let recovery = try new.recovery(with: account.recoveryKey, next: RecoveryHash(freshDigest()))
+        #expect(try server.send(RecoverAccount.self, recovery) == nil)
+        #expect(try server.refresh(session).1 == .invalidDevice)
+        #expect(
+            try server.server.store.isVoid(claims.device, of: claims.identity, issuedAt: claims.issuedAt))
+        // Not even under the name of the device that is there now.
+        #expect(try server.server.store.isVoid(new.id, of: claims.identity, issuedAt: claims.issuedAt))
+        let renewed = try TestSession(new, on: server)
+        #expect(try server.refresh(renewed).1 == nil)
+    }
+
+    @Test func aTokenIsRefreshedOnce() throws {
+        let server = try TestServer()
+        let account = try TestAccount(on: server)
+        let session = try TestSession(account.device, on: server)
+        let (first, second) = (try session.refreshing().0, try session.refreshing().0)
+        #expect(try server.send(RefreshSession.self, first) == nil)
+        #expect(try server.send(RefreshSession.self, second) == .replayed)
+        // For as long as it could be refreshed at all.
+        server.clock.advance(seconds: 43_200)
+        #expect(try server.send(RefreshSession.self, second) == .replayed)
+        server.clock.advance(milliseconds: 1)
+        #expect(try server.send(RefreshSession.self, second) == .expiredToken)
+    }
+
+    @Test func aRefreshNeedsTheCommittedKey() throws {
+        let server = try TestServer()
+        let account = try TestAccount(on: server)
+        let session = try TestSession(account.device, on: server)
+        #expect(try server.send(RefreshSession.self, session.refreshing(by: .generate()).0) == .invalidHash)
+        #expect(
+            try server.send(RefreshSession.self, session.refreshing(by: session.current).0) == .invalidHash)
+        let message = try session.refreshing().0
+        let forged = try SignedMessage(message.payload, by: session.current)
+        #expect(try server.send(RefreshSession.self, forged) == .wrongSignature)
+    }
+
+    @Test func aRefreshNeedsATokenOfThisServer() throws {
+        let server = try TestServer()
+        let account = try TestAccount(on: server)
+        var session = try TestSession(account.device, on: server)
+        let claims = try session.claims
+        let gzip = ZlibTokenCompression()
+        func reissued(by issuer: ServerKey, named: PublicKeyText) throws -> TokenText {
+            let forged = AccessClaims(
+                serverIdentity: named, device: claims.device, identity: claims.identity, publicKey: claims.publicKey,
+                rotationHash: claims.rotationHash, issuedAt: claims.issuedAt, expiry: claims.expiry,
+                refreshExpiry: claims.refreshExpiry, attributes: claims.attributes)
+            return try AccessToken(forged) { try issuer.sign($0) }.text(gzip)
+        }
+        let stranger = try ServerKey.generate()
+        session.token = try reissued(by: stranger, named: stranger.publicKey)
+        #expect(try server.refresh(session).1 == .unknownServer)
+        session.token = try reissued(by: stranger, named: server.accessKey.publicKey)
+        #expect(try server.refresh(session).1 == .wrongSignature)
+        // The response key is no access key.
+        session.token = try reissued(by: server.responseKey, named: server.responseKey.publicKey)
+        #expect(try server.refresh(session).1 == .unknownServer)
+    }
+
+    @Test func challengesOfAnIdentityAreBounded() throws {
+        let server = try TestServer()
+        let account = try TestAccount(on: server)
+        var challenges: [NonceText] = []
+        for _ in 0...ChallengeBook.maximumPerIdentity {
+            challenges.append(try server.challenge(account.device.identity))
+        }
+        // The earliest one went for the last one.
+        #expect(
+            try server.send(CreateSession.self, TestSession.opening(account.device, challenges[0]).0)
+                == .unknownChallenge)
+        for challenge in challenges.dropFirst() {
+            #expect(try server.send(CreateSession.self, TestSession.opening(account.device, challenge).0) == nil)
+        }
+    }
+}

@@ -1,0 +1,179 @@
+import BetterAuthMessages
+import BetterAuthPostgres
+import BetterAuthServer
+import Dispatch
+import Foundation
+import RealParts
+import ServerSubject
+import Synchronization
+import Testing
+
+@Suite struct PostgresTests {
+    @Test func locationsAreRead() {
+        #expect(RedisLocation("redis://127.0.0.1") != nil && RedisLocation("redis://:secret@host:6380/3") != nil)
+        #expect(RedisLocation("unix:/run/redis.sock") != nil)
+        for text in ["", "redis://", "http://x", "redis://host:port", "redis://host:1:2", "redis://host/x"] {
+            #expect(RedisLocation(text) == nil, "\(text)")
+        }
+    }
+
+    @Test func whatCannotBeReachedIsSaid() throws {
+        let store = PostgresStore(
+            "postgresql://nobody@/nothing?host=/nonexistent",
+            try #require(RedisLocation("unix:/nonexistent/redis.sock")))
+        #expect(throws: StoreError.unavailable("PostgreSQL cannot be reached")) {
+            try store.account(IdentityID(freshDigest()))
+        }
+        #expect(throws: StoreError.unavailable("Redis cannot be reached")) { try store.probe() }
+        let server = try TestServer(store)
+        let hash = RecoveryHash(try freshDigest())
+        let device = try TestDevice(recovery: hash)
+        #expect(try server.send(CreateAccount.self, device.creation(hash)) == .unavailable)
+    }
+
+    /// Killed at random moments, with both databases staying up.
+    @Test func nothingIsHalfDoneAfterAKill() throws {
+        let fixture = try StoreFixture(.postgres)
+        let pair = try DatabasePair.shared()
+        for round in 0..<(isSoaking ? 100 : 5) {
+            let log = "\(fixture.folder)/log-\(round)"
+            let subject = try Spawned([KillLog.subject, "\(pair.postgres.url) \(pair.redis.location)", log, "4"])
+            let lines = Int.random(in: 1...150)
+            try KillLog.wait(log, lines: lines, of: subject)
+            subject.end(SIGKILL)
+            try KillLog(log).check(fixture.store, "round \(round), killed after \(lines) lines")
+        }
+    }
+
+    /// Restarted under load, PostgreSQL as by a crash: errors meanwhile, then service again, and nothing acknowledged is
+    /// lost.
+    @Test func databasesMayBeRestarted() throws {
+        let pair = try DatabasePair()
+        let store = try pair.store()
+        defer { store.close() }
+        let isOver = Mutex(false)
+        let counts = Mutex((done: 0, failed: 0))
+        let acknowledged = Mutex<[IdentityID: Account]>([:])
+        let group = DispatchGroup()
+        for _ in 0..<4 {
+            group.enter()
+            Thread.detachNewThread {
+                defer { group.leave() }
+                var changes = RandomChanges(now: TestClock().now)
+                while !isOver.withLock({ $0 }) {
+                    guard let (change, account) = try? changes.next() else { return }
+                    // What fails is tried again with the same bytes, as clients do.
+                    while !isOver.withLock({ $0 }) {
+                        guard let outcome = try? done({ store.apply(change, then: $0) }) else {
+                            counts.withLock { $0.failed += 1 }
+                            continue
+                        }
+                        if case .refused(let error) = outcome {
+                            Issue.record("a change that was to succeed is refused: \(error)")
+                            return
+                        }
+                        acknowledged.withLock { $0[change.identity] = account }
+                        counts.withLock { $0.done += 1 }
+                        break
+                    }
+                }
+            }
+        }
+        func waitForMore(_ more: Int) {
+            let start = counts.withLock { $0.done }
+            while counts.withLock({ $0.done }) < start + more { usleep(1000) }
+        }
+        waitForMore(100)
+        for round in 0..<2 {
+            try pair.postgres.restart(round == 0 ? SIGKILL : SIGINT)
+            waitForMore(100)
+            try pair.redis.restart(round == 0 ? SIGKILL : SIGTERM)
+            waitForMore(100)
+        }
+        isOver.withLock { $0 = true }
+        group.wait()
+        #expect(counts.withLock { $0.failed } > 0)
+        // A change that failed last may have been made all the same; those that were acknowledged after it are not here.
+        var lost = 0
+        for (identity, account) in acknowledged.withLock({ $0 }) {
+            guard let found = try store.account(identity) else {
+                lost += 1
+                continue
+            }
+            if found != account && found.devices.count + found.former.count < account.devices.count { lost += 1 }
+        }
+        #expect(lost == 0)
+    }
+
+    /// Two servers in processes of their own over one pair: they exclude each other as threads of one do.
+    @Test func twoProcessesShareOnePair() throws {
+        let pair = try DatabasePair.shared()
+        let fixture = try StoreFixture(.memory)
+        let arguments = [
+            "serve", "--listen", "127.0.0.1:0", "--database", pair.postgres.url, "--redis", pair.redis.location,
+            "--keys-file", fixture.folder + "/keys", "--address-rate", "0", "--creation-rate", "0", "--challenge-rate",
+            "0", "--example-app",
+        ]
+        let first = try ServerProcess(arguments, folder: fixture.folder)
+        let second = try ServerProcess(arguments, folder: fixture.folder)
+        #expect(first.key == second.key)
+        let addresses = [first.address, second.address]
+
+        func race(_ path: String, _ bodies: [[UInt8]]) -> [String] {
+            let texts = Mutex<[String]>([])
+            DispatchQueue.concurrentPerform(iterations: bodies.count) { index in
+                let reply = try? HTTPClient(addresses[index % 2]).post(path, bodies[index])
+                texts.withLock { $0.append(reply?.text ?? "no answer") }
+            }
+            return texts.withLock { $0 }
+        }
+        func expectOneWinner(_ texts: [String], _ code: String) {
+            #expect(texts.count { $0.hasPrefix(#"{"payload""#) } == 1)
+            #expect(texts.count { $0.contains(code) } == texts.count - 1, "\(texts.filter { !$0.contains(code) })")
+        }
+        let recovery = try ServerKey.generate()
+        let hash = derivations.recoveryHash(of: recovery.publicKey)
+        var device = try TestDevice(recovery: hash)
+        let client = try HTTPClient(addresses[0])
+        #expect(try client.post("/account/create", device.creation(hash).bytes).status == 200)
+        expectOneWinner(
+            race("/device/rotate", try (0..<64).map { _ in try device.rotation().0.bytes }), "BA104")
+        // Whoever won, its keys are not ours: another account goes on.
+        device = try TestDevice(recovery: hash)
+        #expect(try client.post("/account/create", device.creation(hash).bytes).status == 200)
+        let request = UnsignedMessage(RequestSession.Request(nonce: try freshNonce(), identity: device.identity))
+        let asked = try client.post("/session/request", request.bytes)
+        let challenge = try SignedMessage<Response<RequestSession>>(parsing: asked.body).payload.body.challenge
+        expectOneWinner(
+            race(
+                "/session/create", try (0..<64).map { _ in try TestSession.opening(device, challenge).0.bytes }),
+            "HF402")
+        let again = try client.post(
+            "/session/request",
+            UnsignedMessage(RequestSession.Request(nonce: try freshNonce(), identity: device.identity)).bytes)
+        let other = try SignedMessage<Response<RequestSession>>(parsing: again.body).payload.body.challenge
+        let (opening, current, next) = try TestSession.opening(device, other)
+        // Asked in one process, answered in the other.
+        let opened = try HTTPClient(addresses[1]).post("/session/create", opening.bytes)
+        let token = try SignedMessage<Response<CreateSession>>(parsing: opened.body).payload.body.token
+        let session = TestSession(current: current, next: next, token: token)
+        let access = try accessRequest(session, #"{"foo":1,"bar":2}"#, now: SystemClock().now)
+        let replies = race("/foo/bar", [access.bytes, access.bytes])
+        #expect(replies.count { $0.hasPrefix(#"{"payload""#) } == 1 && replies.count { $0.contains("HF410") } == 1)
+        expectOneWinner(
+            race("/session/refresh", try (0..<64).map { _ in try session.refreshing().0.bytes }), "HF410")
+        expectOneWinner(
+            race(
+                "/account/recover",
+                try (0..<64).map { _ in
+                    try TestDevice(identity: device.identity)
+                        .recovery(with: recovery, next: RecoveryHash(freshDigest())).bytes
+                }), "BA104")
+        // The device is gone for application servers too.
+        let late = try accessRequest(session, #"{"foo":1,"bar":2}"#, now: SystemClock().now)
+        #expect(try HTTPClient(addresses[1]).post("/foo/bar", late.bytes).text.contains("BA103"))
+        for process in [first, second] {
+            process.process.end(SIGTERM)
+        }
+    }
+}

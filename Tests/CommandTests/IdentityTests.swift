@@ -1,0 +1,177 @@
+import BetterAuth
+import BetterAuthMessages
+import BetterAuthServer
+import Foundation
+import Synchronization
+import Testing
+
+/// The identity commands: the real binary, the real server logic, HTTP between them. The agent holds the vaults open, so
+/// that each command costs no key derivation.
+@Suite struct IdentityTests {
+    /// A device of its own.
+    private final class Device {
+        let sandbox: AgentSandbox
+        let server: AuthHTTPServer
+
+        init(_ server: AuthHTTPServer) throws {
+            self.server = server
+            sandbox = try AgentSandbox()
+            let unlocked = try sandbox.run("unlock", passcode: Prepared.passcode)
+            try #require(unlocked.code == 0, "\(unlocked.errors)")
+        }
+
+        func run(
+            _ words: String..., recovery: String? = nil, newRecovery: String? = nil, input: String? = nil
+        ) throws -> Sandbox.Result {
+            var all = words
+            var descriptors: [Int32: Source] = [:]
+            if let recovery {
+                all.append("--recovery-fd=5")
+                descriptors[5] = .file(try sandbox.file((recovery + "\n").utf8))
+            }
+            if let newRecovery {
+                all.append("--recovery-out-fd=6")
+                descriptors[6] = .output(sandbox.path + "/" + newRecovery)
+            }
+            return try sandbox.run(
+                raw: (["identity"] + all).map { Array($0.utf8) },
+                input: input.map { .file(try sandbox.file($0.utf8)) } ?? .null, descriptors: descriptors)
+        }
+
+        func phrase(_ name: String) throws -> String {
+            String(decoding: try sandbox.bytes(name), as: UTF8.self).trimmingCharacters(in: .newlines)
+        }
+
+        func status() throws -> [String: Any] { try run("status", "--json").json() }
+    }
+
+    @Test func aLife() throws {
+        let server = try AuthHTTPServer()
+        let phone = try Device(server)
+        let none = try phone.run("rotate", "--server", server.address)
+        #expect(none.code == 6 && none.errors.contains("no identity"), "\(none.errors)")
+        #expect(try phone.status()["state"] as? String == "ready")
+        let nowhere = try phone.run("create", newRecovery: "phrase")
+        #expect(nowhere.code == 2 && nowhere.errors.contains("--server"), "\(nowhere.errors)")
+        let plain = try phone.run("create", "--server", "http://example.org", newRecovery: "phrase")
+        #expect(plain.code == 2 && plain.errors.contains("--plain-http"), "\(plain.errors)")
+
+        let created = try phone.run("create", "--json", "--server", server.address, newRecovery: "phrase")
+        #expect(created.code == 0, "\(created.errors)")
+        #expect(created.errors.contains("WARNING") && created.errors.contains("\(server.responseKey.publicKey)"))
+        let identity = try #require(try created.json()["identity"] as? String)
+        let phrase = try phone.phrase("phrase")
+        #expect(phrase.split(separator: " ").count == 24)
+        #expect(!created.text.contains(String(phrase.prefix(12))) && !created.errors.contains(phrase.prefix(12)))
+        let again = try phone.run("create", newRecovery: "other")
+        #expect(again.code == 1 && again.errors.contains("already"), "\(again.errors)")
+
+        // The server is remembered, and its key believed without another word.
+        let rotated = try phone.run("rotate")
+        #expect(rotated.code == 0 && rotated.errors.isEmpty, "\(rotated.errors)")
+        let early = try phone.run("request", "/echo", #"{"a":1}"#)
+        #expect(early.code == 6 && early.errors.contains("session"), "\(early.errors)")
+        #expect(try phone.run("session", "open").code == 0)
+        #expect(try phone.status()["state"] as? String == "authenticated")
+        #expect(try phone.run("session", "refresh").code == 0)
+        let echo = try phone.run("request", "/echo", #"{"a":[1,"ä"]}"#)
+        #expect(echo.code == 0 && echo.text == #"{"a":[1,"ä"]}"# + "\n", "\(echo.errors)")
+        #expect(try phone.run("request", "/echo", input: "  {\"b\":2}\n").text == "{\"b\":2}\n")
+        let spaced = try phone.run("request", "/echo", #"{"a": 1}"#)
+        #expect(spaced.code == 2 && spaced.errors.contains("compact"), "\(spaced.errors)")
+        #expect(try phone.run("session", "close").code == 0)
+        #expect(try phone.status()["state"] as? String == "created")
+
+        // No list shows it.
+        let list = try phone.sandbox.run("list", "--json").json()["records"] as? [[String: Any]]
+        #expect(list?.compactMap { $0["name"] as? String } == ["greeting", "big"])
+
+        let changed = try phone.run("change-recovery", newRecovery: "second")
+        #expect(changed.code == 0, "\(changed.errors)")
+        #expect(try phone.phrase("second") != phrase)
+        #expect(try phone.run("delete").code == 2, "nobody to ask")
+        #expect(try phone.run("delete", "--yes").code == 0)
+        #expect(try phone.status()["state"] as? String == "ready")
+        #expect(try server.store.account(#require(IdentityID(identity)))?.isDeleted == true)
+    }
+
+    @Test func devicesAndRecovery() throws {
+        let server = try AuthHTTPServer()
+        let phone = try Device(server)
+        let created = try phone.run("create", "--json", "--server", server.address, newRecovery: "phrase")
+        let identity = try #require(try created.json()["identity"] as? String, "\(created.errors)")
+        let key = "\(server.responseKey.publicKey)"
+        let laptop = try Device(server)
+        let container = try laptop.run("link", identity, "--server", server.address, "--response-key", key, "--qr")
+        #expect(container.code == 0 && container.errors.isEmpty, "\(container.errors)")
+        let lines = container.text.split(separator: "\n")
+        #expect(lines.count > 20 && lines[1].contains("\u{1B}["), "a QR code follows")
+        let text = String(lines[0])
+        #expect(try laptop.status()["state"] as? String == "linking")
+        let early = try laptop.run("session", "open")
+        #expect(early.code == 3, "\(early.errors)")
+        let damaged = try phone.run("accept-link", text.replacingOccurrences(of: "\"device\"", with: "\"Device\""))
+        #expect(damaged.code == 2 && damaged.errors.contains("no link container"), "\(damaged.errors)")
+        let accepted = try phone.run("accept-link", input: text + "\n")
+        #expect(accepted.code == 0, "\(accepted.errors)")
+        let device = accepted.text.trimmingCharacters(in: .newlines)
+        #expect(try laptop.run("session", "open").code == 0)
+        #expect(try laptop.status()["device"] as? String == device)
+        let twice = try phone.run("accept-link", text)
+        #expect(twice.code == 3 && twice.errors.contains("it will not happen"), "\(twice.errors)")
+        #expect(try phone.run("unlink", device, "--yes").code == 0)
+        let out = try laptop.run("session", "open")
+        #expect(out.code == 3, "\(out.errors)")
+        #expect(try laptop.run("erase", "--yes").code == 0)
+
+        // The wrong phrase is recognised before anything is sent, both ways.
+        let phrase = try phone.phrase("phrase")
+        let vaults = try Prepared.shared().phrase
+        let wrong = try laptop.run(
+            "recover", identity, "--server", server.address, recovery: vaults, newRecovery: "next")
+        #expect(wrong.code == 3 && wrong.errors.contains("recovery phrase of the vault"), "\(wrong.errors)")
+        let crossed = try phone.sandbox.run(
+            "get", "greeting", "--phrase-fd=5", descriptors: [5: .file(try phone.sandbox.file((phrase + "\n").utf8))])
+        #expect(crossed.code == 3 && crossed.errors.contains("recovery phrase of your identity"), "\(crossed.errors)")
+        let misspelt = phrase.split(separator: " ").enumerated().map { $0.offset == 6 ? "holdfast" : String($0.element) }
+        let named = try laptop.run(
+            "recover", identity, "--server", server.address, recovery: misspelt.joined(separator: " "),
+            newRecovery: "next")
+        #expect(named.code == 3 && named.errors.contains("word 7"), "\(named.errors)")
+
+        let recovered = try laptop.run(
+            "recover", identity, "--server", server.address, recovery: "  " + phrase.uppercased(), newRecovery: "next")
+        #expect(recovered.code == 0, "\(recovered.errors)")
+        #expect(try laptop.run("rotate").code == 0)
+        let revoked = try phone.run("rotate")
+        #expect(revoked.code == 3 && revoked.errors.contains("keys are kept"), "\(revoked.errors)")
+
+        // Drills.
+        let next = try laptop.phrase("next")
+        let full = try laptop.run("drill", "--full", "--json", recovery: next)
+        #expect(try full.code == 0 && full.json()["passed"] as? Bool == true, "\(full.errors)")
+        let three = try laptop.run("drill", recovery: "abandon abandon abandon")
+        #expect(three.code == 3 && three.errors.contains("not the identity's recovery phrase"), "\(three.errors)")
+        let log = try laptop.sandbox.run("log", "--json", passcode: Prepared.passcode)
+        #expect(log.text.contains("drill") && log.text.contains("recovered"), "\(log.text.prefix(2000))")
+    }
+
+    /// The answer is lost; the next command finds out what became of it, and a refusal leaves everything in order.
+    @Test func lostAnswers() throws {
+        let server = try AuthHTTPServer()
+        let phone = try Device(server)
+        #expect(try phone.run("create", "--server", server.address, newRecovery: "phrase").code == 0)
+        server.faults.withLock { $0 = [.dropAnswer, .dropAnswer] }
+        let lost = try phone.run("rotate")
+        #expect(lost.code == 1, "\(lost.errors)")
+        #expect(try phone.status()["isUnfinished"] as? Bool == true)
+        let next = try phone.run("session", "open")
+        #expect(next.code == 0 && next.errors.contains("done now, from an earlier command"), "\(next.errors)")
+        #expect(try phone.status()["isUnfinished"] as? Bool == false)
+
+        // Nobody there at all.
+        let gone = try phone.run("rotate", "--server", "http://127.0.0.1:1")
+        #expect(gone.code == 1 && gone.errors.contains("cannot be reached"), "\(gone.errors)")
+        #expect(try phone.run("rotate", "--server", server.address).code == 0)
+    }
+}

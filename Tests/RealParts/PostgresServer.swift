@@ -1,0 +1,75 @@
+import Foundation
+import Synchronization
+
+/// PostgreSQL in a folder of its own, reached through a socket in it, ended by its process id.
+package final class PostgresServer: Sendable {
+    package let folder: String
+    private let programs: String
+    private let running = Mutex<Spawned?>(nil)
+
+    package init() throws {
+        guard let found = PostgresServer.found else { throw Missing(description: "PostgreSQL is not installed") }
+        programs = found
+        folder = try OrdinaryUser.makeFolder("postgres")
+        let made = try Spawned(
+            OrdinaryUser.words + [
+                "\(programs)/initdb", "-D", folder + "/data", "-U", "holdfast", "-A", "trust", "--no-sync", "-E",
+                "UTF8",
+                "--locale=C",
+            ]
+        ).wait()
+        guard made == 0 else { throw Missing(description: "initdb failed") }
+        try start()
+    }
+
+    deinit {
+        stop(SIGINT)
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    package struct Missing: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    private static let found: String? = ["18", "17", "16", "15", "14"].lazy.map { "/usr/lib/postgresql/\($0)/bin" }
+        .first { FileManager.default.isExecutableFile(atPath: $0 + "/postgres") }
+
+    /// As libpq takes it.
+    package var url: String { "postgresql://holdfast@/postgres?host=\(folder)" }
+
+    package func start() throws {
+        let child = try Spawned(
+            OrdinaryUser.words + [
+                "\(programs)/postgres", "-D", folder + "/data", "-c", "listen_addresses=", "-k", folder, "-c",
+                "max_connections=300",
+            ])
+        running.withLock { $0 = child }
+        // The socket is there before connections are served; a ping tells.
+        while child.isRunning {
+            if try Spawned(["\(programs)/pg_isready", "-q", "-h", folder]).wait() == 0 { return }
+            usleep(10_000)
+        }
+        throw Missing(description: "PostgreSQL ended at its start")
+    }
+
+    /// - Parameter signal: SIGINT ends connections and stops; SIGKILL is a crash.
+    package func stop(_ signal: Int32 = SIGINT) {
+        running.withLock { child in
+            child?.end(signal)
+            child = nil
+        }
+    }
+
+    package func restart(_ signal: Int32 = SIGINT) throws {
+        stop(signal)
+        // After a crash its children go a moment later, and a new server waits for that.
+        for attempt in 0..<200 {
+            do {
+                return try start()
+            } catch {
+                guard attempt < 199 else { throw error }
+                usleep(20_000)
+            }
+        }
+    }
+}

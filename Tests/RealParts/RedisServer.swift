@@ -1,0 +1,47 @@
+import Foundation
+import Synchronization
+
+/// Redis in a folder of its own, which writes everything down before it answers, reached through a socket.
+package final class RedisServer: Sendable {
+    package let folder: String
+    private let running = Mutex<Spawned?>(nil)
+
+    package init() throws {
+        folder = try OrdinaryUser.makeFolder("redis")
+        try start()
+    }
+
+    deinit {
+        stop()
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    package var location: String { "unix:\(folder)/redis.sock" }
+
+    package func start() throws {
+        let child = try Spawned(
+            OrdinaryUser.words + [
+                "redis-server", "--port", "0", "--unixsocket", folder + "/redis.sock", "--unixsocketperm", "777",
+                "--dir",
+                folder, "--appendonly", "yes", "--appendfsync", "always", "--save", "",
+            ])
+        running.withLock { $0 = child }
+        while child.isRunning {
+            if try Spawned(["redis-cli", "-s", folder + "/redis.sock", "-e", "PING"]).wait() == 0 { return }
+            usleep(10_000)
+        }
+        throw PostgresServer.Missing(description: "Redis ended at its start")
+    }
+
+    package func stop(_ signal: Int32 = SIGTERM) {
+        running.withLock { child in
+            child?.end(signal)
+            child = nil
+        }
+    }
+
+    package func restart(_ signal: Int32 = SIGTERM) throws {
+        stop(signal)
+        try start()
+    }
+}
