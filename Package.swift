@@ -187,7 +187,8 @@ let package = Package(
         tests(
             "CommandTests",
             [
-                "HoldfastCommand", "RealParts", "BetterAuth", "BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip",
+                "HoldfastCommand", "RealParts", "BetterAuth", "BetterAuthServer", "BetterAuthMessages",
+                "BetterAuthGzip",
             ] + exported),
     ],
     swiftLanguageModes: [.v6]

@@ -410,6 +410,8 @@ def narrow_and_restart():
 
 def destruction():
     """Self-destruct to its end; takes the whole countdown."""
+    if app := state.pop("app", None):
+        app.end()
     app = App(PROGRAM, SCRATCH / "home")
     app.focus()
     app.typed("a different one")
