@@ -1,7 +1,7 @@
 # `make run` and `make test` need nothing but git, make and Swift: they install the system packages, build, and do
 # their job. `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help build run test bench lint format docs fuzz-smoke soak install uninstall clean desktop desktop-test check-apple
+.PHONY: help build run test bench lint format docs fuzz-smoke soak install uninstall clean desktop desktop-test check-apple desktop-bench
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -30,6 +30,7 @@ help:
 	@echo 'make docs         reference documentation in build/docs; a warning is an error'
 	@echo 'make fuzz-smoke   the fuzzers, a minute each'
 	@echo 'make soak         the tests with their full counts, mutants, then the thread and address sanitizers'
+	@echo 'make desktop-bench first frame, memory, lock to cover; one line per figure'
 	@echo 'make check-apple  compile the views for Apple systems against stand-ins, as iOS and as macOS'
 	@echo 'make build        the release binary'
 	@echo 'make desktop      bootstrap, build and start the desktop app (GTK 4, libadwaita)'
@@ -100,6 +101,11 @@ desktop-test:
 check-apple:
 	@$(BOOTSTRAP)
 	@scripts/check-apple
+
+desktop-bench:
+	@$(BOOTSTRAP) --desktop --desktop-test
+	@scripts/desktop release build/desktop
+	@scripts/desktop-test build/desktop/bin/holdfast-desktop first_run figures
 
 BINARY := $(DESTDIR)$(PREFIX)/bin/holdfast
 SERVER := $(DESTDIR)$(PREFIX)/bin/holdfast-server

@@ -157,8 +157,10 @@ let viewProducts: [Product] = [.library(name: "HoldfastViews", targets: ["Holdfa
 #endif
 let faceTargets: [Target] =
     viewTargets + [
-        library("HoldfastUI", exported),
-        tests("HoldfastUITests", ["HoldfastUI"] + exported),
+        library("HoldfastUI", exported + ["BetterAuth", "BetterAuthMessages", "BetterAuthTransport"]),
+        tests(
+            "HoldfastUITests",
+            ["HoldfastUI", "BetterAuth", "BetterAuthMessages", "BetterAuthServer", "BetterAuthGzip"] + exported),
     ]
 
 let sectionTargets =

@@ -88,6 +88,8 @@ public final class AppModels {
     public let selfDestruct: SelfDestructModel
     /// The security log.
     public let log: SecurityLogModel
+    /// The identity.
+    public let identity: IdentityModel
 
     /// The models over one app.
     /// - Parameter face: Names the face, for its preferences.
@@ -100,6 +102,7 @@ public final class AppModels {
         settings = SecuritySettingsModel(app)
         selfDestruct = SelfDestructModel(app)
         log = SecurityLogModel(lock)
+        identity = IdentityModel(lock)
         lock.onLock { [weak vault, weak settings, weak selfDestruct, weak log] in
             vault?.drop()
             settings?.drop()
@@ -114,5 +117,6 @@ public final class AppModels {
         await settings.load()
         await selfDestruct.load()
         await vault.load()
+        await identity.load()
     }
 }

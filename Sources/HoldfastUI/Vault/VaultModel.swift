@@ -165,6 +165,11 @@ extension VaultModel {
         return problem
     }
 
+    /// Collections with a meaning of their own: neither listed with the owner's nor written to by name.
+    private nonisolated static let reserved = [
+        PreferencesModel.collection, Vault.inboxCollection, Vault.identityCollection,
+    ]
+
     private struct Contents: Sendable {
         let items: [VaultItem]
         let collections: [VaultCollection]
@@ -175,8 +180,7 @@ extension VaultModel {
     private nonisolated static func contents(of vault: Vault) async -> Result<Contents, VaultError> {
         Result { () throws(VaultError) in
             let inbox = try vault.inbox()
-            let reserved = [PreferencesModel.collection, Vault.inboxCollection]
-            let items = try vault.records().filter { !reserved.contains($0.collection) }.map(VaultItem.init)
+            let items = try vault.records().filter { !VaultModel.reserved.contains($0.collection) }.map(VaultItem.init)
             var counts: [String: Int] = [:]
             for item in items { counts[item.collection, default: 0] += 1 }
             let collections = counts.map(VaultCollection.init).sorted { $0.name < $1.name }
@@ -189,7 +193,7 @@ extension VaultModel {
         _ vault: Vault, _ value: borrowing SecretBytes, _ id: VaultItem.ID, _ replacing: Bool
     ) async -> Result<Void, VaultError> {
         do throws(VaultError) {
-            guard ![PreferencesModel.collection, Vault.inboxCollection].contains(id.collection) else {
+            guard !reserved.contains(id.collection) else {
                 throw VaultError(.invalidName, "reserved")
             }
             try vault.put(value, for: id.name, in: id.collection, replacing: replacing)

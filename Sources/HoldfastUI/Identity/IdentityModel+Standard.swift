@@ -1,0 +1,35 @@
+internal import BetterAuth
+internal import BetterAuthMessages
+internal import BetterAuthTransport
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+extension IdentityModel {
+    /// Over HTTPS, as the command does it: a server's response key is believed at first use and then only that one, or the
+    /// chain of keys that was named once.
+    convenience init(_ lock: LockModel) {
+        self.init(lock) { store, server in
+            let transport = CurlTransport()
+            var trust = ResponseTrust.firstUse
+            if let chain = (try? BetterAuthClient.load(store))?.keyChain,
+                let service = try? ServerAddress(chain.service, allowsPlain: true)
+            {
+                trust = .source(
+                    EndorsedServerKeys(trusting: chain.identity, from: HTTPKeyService(at: service, over: transport)))
+            }
+            return BetterAuthClient(
+                store: store, transport: transport, server: server, trust: trust, now: { wallClockTime() })
+        }
+    }
+}
+
+/// The time in UTC, which anybody may set.
+private func wallClockTime() -> Timestamp {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &time)
+    return Timestamp(clamping: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+}

@@ -1,0 +1,121 @@
+import BetterAuth
+import BetterAuthGzip
+import BetterAuthMessages
+import BetterAuthServer
+import Holdfast
+import HoldfastUI
+import Synchronization
+import Testing
+
+/// A real server in this process, and a way to it that can be cut.
+final class NearServer: Transport, ServerClock {
+    let responseKey: ServerKey
+    private let server: Mutex<AuthServer?> = Mutex(nil)
+    let isCut = Mutex(false)
+    var now: Timestamp { Timestamp(clamping: 1_767_323_045_678) }
+
+    init() throws {
+        responseKey = try .generate()
+        let accessKey = try ServerKey.generate()
+        let attributes = try ApplicationData(json: "{}")
+        let made = AuthServer(
+            store: MemoryStore(),
+            keys: ServerKeys(
+                response: KeySchedule(responseKey, lifetime: 1 << 50),
+                access: KeySchedule(accessKey, lifetime: 1 << 50)),
+            clock: self, compression: ZlibTokenCompression(), attributes: { _ in attributes })
+        server.withLock { $0 = made }
+    }
+
+    func send(_ request: TransportRequest) async throws(TransportError) -> TransportReply {
+        guard !isCut.withLock({ $0 }) else { throw .unreachable("cut by the test") }
+        guard let server = server.withLock({ $0 }), let operation = AuthOperation(path: request.path) else {
+            throw .broken("no such path")
+        }
+        let reply = Mutex<ServerReply?>(nil)
+        server.handle(operation, request.body ?? []) { given in reply.withLock { $0 = given } }
+        return TransportReply(status: 200, body: reply.withLock { $0 }?.body ?? [])
+    }
+
+    @MainActor
+    func model(_ lock: LockModel) -> IdentityModel {
+        IdentityModel(lock) { [self] store, address in
+            BetterAuthClient(
+                store: store, transport: self, server: address, trust: .pinned([responseKey.publicKey]),
+                now: { self.now })
+        }
+    }
+}
+
+@MainActor @Suite(.serialized, .timeLimit(.minutes(2))) struct IdentityModelTests {
+    static let address = "https://auth.example"
+
+    @Test func aLifeFromReadyToAuthenticatedAndBack() async throws {
+        let scratch = Scratch()
+        let models = try await scratch.open()
+        let server = try NearServer()
+        let identity = server.model(models.lock)
+        await identity.load()
+        #expect(identity.facts.state == .ready && identity.facts.identity == nil)
+        await identity.create(at: Self.address)
+        #expect(identity.outcome?.action == .create && identity.outcome?.problem == .wrongPhrase, "no phrase was shown")
+        identity.prepare(.create)
+        #expect(identity.withPhrase(text)?.split(separator: " ").count == 24)
+        server.isCut.withLock { $0 = true }
+        await identity.create(at: Self.address)
+        #expect(identity.outcome?.problem != nil && identity.facts.state == .unconfirmed)
+        #expect(identity.prepared == .create, "the same words are tried again")
+        server.isCut.withLock { $0 = false }
+        await identity.create(at: Self.address)
+        #expect(identity.outcome?.action == .create && identity.outcome?.problem == nil)
+        #expect(identity.facts.state == .created && identity.facts.identity?.count == 44)
+        #expect(identity.withPhrase(text) == nil && identity.prepared == nil)
+        await identity.refreshSession()
+        #expect(identity.outcome?.problem == .noSession)
+        await identity.openSession()
+        #expect(identity.facts.state == .authenticated && identity.facts.sessionEnds != nil)
+        await identity.refreshSession()
+        await identity.rotate()
+        #expect(identity.outcome?.action == .rotate && identity.outcome?.problem == nil)
+        await identity.link("no container")
+        #expect(identity.outcome?.problem == .invalidContainer)
+        await identity.endSession()
+        #expect(identity.facts.state == .created)
+        await identity.delete()
+        #expect(identity.outcome?.problem == nil && identity.facts.state == .ready)
+        #expect(models.vault.items.isEmpty, "the credentials are no item")
+    }
+
+    @Test func anotherDeviceJoinsByItsContainer() async throws {
+        let (first, second) = (Scratch(), Scratch())
+        let server = try NearServer()
+        let (mine, theirs) = (try await first.open(), try await second.open())
+        let (one, two) = (server.model(mine.lock), server.model(theirs.lock))
+        one.prepare(.create)
+        await one.create(at: Self.address)
+        let name = try #require(one.facts.identity)
+        await two.makeContainer(for: name, at: Self.address)
+        let container = try #require(two.container)
+        #expect(two.facts.state == .linking)
+        await one.link(container)
+        #expect(one.outcome?.problem == nil)
+        await two.openSession()
+        #expect(two.facts.state == .authenticated && two.facts.identity == name)
+    }
+
+    @Test func whatIsKnownGoesWhenTheLockFalls() async throws {
+        let scratch = Scratch()
+        let models = try await scratch.open()
+        let identity = try NearServer().model(models.lock)
+        identity.prepare(.create)
+        await identity.create(at: Self.address)
+        #expect(identity.facts.identity != nil)
+        identity.prepare(.changeRecovery)
+        models.lock.panic()
+        #expect(identity.facts.identity == nil && identity.withPhrase(text) == nil && identity.prepared == nil)
+        await identity.rotate()
+        #expect(identity.outcome?.problem == .locked)
+        await identity.load()
+        #expect(identity.facts.state == .ready && identity.facts.identity == nil)
+    }
+}
