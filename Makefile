@@ -1,7 +1,7 @@
 # `make run` and `make test` need nothing but git, make and Swift: they install the system packages, build, and do
 # their job. `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help build run test bench lint format docs soak install uninstall clean desktop desktop-test
+.PHONY: help build run test bench lint format docs fuzz-smoke soak install uninstall clean desktop desktop-test check-apple
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -28,7 +28,9 @@ help:
 	@echo 'make lint         format, layout and script checks'
 	@echo 'make format       format the sources in place'
 	@echo 'make docs         reference documentation in build/docs; a warning is an error'
+	@echo 'make fuzz-smoke   the fuzzers, a minute each'
 	@echo 'make soak         the tests with their full counts, mutants, then the thread and address sanitizers'
+	@echo 'make check-apple  compile the views for Apple systems against stand-ins, as iOS and as macOS'
 	@echo 'make build        the release binary'
 	@echo 'make desktop      bootstrap, build and start the desktop app (GTK 4, libadwaita)'
 	@echo 'make desktop-test drive the desktop app on a display of its own; pictures in build/screenshots'
@@ -72,6 +74,10 @@ docs:
 	@$(BOOTSTRAP)
 	@scripts/docs
 
+fuzz-smoke:
+	@$(BOOTSTRAP)
+	@scripts/fuzz 60
+
 soak:
 	@$(BOOTSTRAP) --test
 	@scripts/soak
@@ -90,6 +96,10 @@ desktop-test:
 	@scripts/desktop-messages
 	@scripts/desktop $(TEST_CONFIGURATION) build/desktop-$(TEST_CONFIGURATION)
 	@scripts/desktop-test build/desktop-$(TEST_CONFIGURATION)/bin/holdfast-desktop $(NAMES)
+
+check-apple:
+	@$(BOOTSTRAP)
+	@scripts/check-apple
 
 BINARY := $(DESTDIR)$(PREFIX)/bin/holdfast
 SERVER := $(DESTDIR)$(PREFIX)/bin/holdfast-server

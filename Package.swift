@@ -143,11 +143,23 @@ let serverTargets: [Target] = [
         ]),
 ]
 
-// What every face shows.
-let faceTargets: [Target] = [
-    library("HoldfastUI", exported),
-    tests("HoldfastUITests", ["HoldfastUI"] + exported),
+// What every face shows. The views for Apple systems are compiled on Linux by scripts/check-apple.
+#if os(Linux)
+let viewTargets: [Target] = []
+let viewProducts: [Product] = []
+#else
+let viewTargets: [Target] = [
+    .target(
+        name: "HoldfastViews", dependencies: (["HoldfastUI"] + exported).map { .byName(name: $0) },
+        resources: [.process("Resources")], swiftSettings: settings)
 ]
+let viewProducts: [Product] = [.library(name: "HoldfastViews", targets: ["HoldfastViews"])]
+#endif
+let faceTargets: [Target] =
+    viewTargets + [
+        library("HoldfastUI", exported),
+        tests("HoldfastUITests", ["HoldfastUI"] + exported),
+    ]
 
 let sectionTargets =
     systemLibraryNames.map { .systemLibrary(name: $0, path: "Sources/\($0)") } + crashTests + agentTests
@@ -155,13 +167,14 @@ let sectionTargets =
 
 let package = Package(
     name: "holdfast",
+    defaultLocalization: "en",
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "Holdfast", targets: ["Holdfast"]),
         .library(name: "HoldfastUI", targets: ["HoldfastUI"]),
         .executable(name: "holdfast", targets: ["HoldfastCommand"]),
         .executable(name: "holdfast-server", targets: ["HoldfastServer"]),
-    ] + crashProducts,
+    ] + crashProducts + viewProducts,
     targets: sectionTargets + [
         library("SecretMemory", c: ["CSodium", "CPlatform"]),
         library("Cryptography", ["SecretMemory"], c: ["COpenSSL", "CArgon2"]),

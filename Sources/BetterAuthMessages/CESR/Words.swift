@@ -10,7 +10,13 @@ struct Words4: Sendable, Hashable {
 
     /// Copies the bytes at an address.
     @inline(__always)
-    init(_ bytes: UnsafeRawPointer) { unsafe words = bytes.loadUnaligned(as: type(of: words)) }
+    init(_ bytes: UnsafeRawPointer) {
+        unsafe words = (
+            bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self),
+            bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self),
+            bytes.loadUnaligned(fromByteOffset: 24, as: UInt64.self)
+        )
+    }
 
     /// All bytes at once; the generic way would take them one by one.
     func hash(into hasher: inout Hasher) { unsafe withBytes { unsafe hasher.combine(bytes: $0) } }

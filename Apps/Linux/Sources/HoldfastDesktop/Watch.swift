@@ -12,6 +12,7 @@ final class Watch {
     private var lastActivity = ContinuousClock.now
     private var waiting: Task<Void, Never>?
     private var isAway = false
+    private var leaving: Task<Void, Never>?
 
     private struct Idle: Equatable {
         let isOpen: Bool
@@ -57,12 +58,24 @@ final class Watch {
     }
 
     private func focusChanged() {
+        leaving?.cancel()
+        leaving = nil
         if window.isActive {
             guard isAway else { return }
             isAway = false
             return models.lock.send(.didBecomeActive)
         }
-        guard !hasDialog() else { return }
+        guard models.preferences.values.focusLoss != .ignored else { return }
+        // A menu of this very window takes the focus for a moment when it closes.
+        leaving = Task { [weak self] in
+            try? await Task.sleep(for: .milliseconds(150))
+            guard !Task.isCancelled else { return }
+            self?.leave()
+        }
+    }
+
+    private func leave() {
+        guard !window.isActive, !hasDialog() else { return }
         switch models.preferences.values.focusLoss {
         case .ignored: return
         case .covers: send(.willResignActive)

@@ -106,29 +106,31 @@ class App:
     # What is on the screen.
 
     def all(self, name=None, role=None, part=None):
-        found = []
+        return list(self.each(name, role, part))
+
+    def each(self, name=None, role=None, part=None):
+        """As `all`, one after the other: whoever wants the first does not wait for the rest."""
         for node in walk(self.root):
             try:
+                said = node.get_name() or ""
+                if name is not None and said != name or part is not None and part not in said:
+                    continue
                 if role is not None and node.get_role_name() != role:
                     continue
-                if name is not None and node.get_name() != name:
-                    continue
-                if part is not None and part not in (node.get_name() or ""):
-                    continue
-                if node.get_state_set().contains(Atspi.StateType.VISIBLE):
-                    found.append(node)
+                is_visible = node.get_state_set().contains(Atspi.StateType.VISIBLE)
             except GLib.Error:
                 continue
-        return found
+            if is_visible:
+                yield node
 
     def find(self, name=None, role=None, part=None, patience=PATIENCE):
         """The first visible one with this name (or a name with this part) and role."""
         return until(
-            lambda: next(iter(self.all(name, role, part)), None), f"{role or 'anything'} {name or part!r}", patience
+            lambda: next(self.each(name, role, part), None), f"{role or 'anything'} {name or part!r}", patience
         )
 
     def gone(self, name=None, role=None, part=None):
-        until(lambda: not self.all(name, role, part), f"{role or 'anything'} {name or part!r} is still there")
+        until(lambda: next(self.each(name, role, part), None) is None, f"{role or 'anything'} {name or part!r} is still there")
 
     def said(self):
         """Everything that a screen reader could say now, hidden or not."""
@@ -138,7 +140,7 @@ class App:
 
     def press(self, name, role="push button"):
         def go():
-            for node in self.all(name, role):
+            for node in self.each(name, role):
                 if not node.get_state_set().contains(Atspi.StateType.SENSITIVE):
                     continue
                 action = node.get_action_iface()
@@ -161,7 +163,7 @@ class App:
         """Puts text into the entry of this name; entry rows hold theirs one level down."""
 
         def go():
-            for node in self.all(name, role):
+            for node in self.each(name, role):
                 for inner in walk(node):
                     try:
                         editable = inner.get_editable_text_iface()
@@ -175,7 +177,7 @@ class App:
 
     def page(self, name):
         def go():
-            for node in self.all(name):
+            for node in self.each(name):
                 if node.get_role_name() in ("page tab", "radio button", "toggle button"):
                     return node.get_action_iface().do_action(0)
             return False
@@ -197,7 +199,8 @@ class App:
         )
 
     def unfocus(self):
-        subprocess.run(["xdotool", "windowfocus", "1"], check=True)
+        # Without a window manager the keyboard follows the pointer: both leave.
+        subprocess.run(["xdotool", "mousemove", "1099", "899", "windowfocus", "1"], check=True)
 
     def keys(self, *keys):
         subprocess.run(["xdotool", "key", "--clearmodifiers", *keys], check=True)

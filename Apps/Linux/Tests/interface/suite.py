@@ -65,6 +65,12 @@ def row(app, name):
     return app.find(name, "list item")
 
 
+def show(app, name):
+    """Opens the page of an item."""
+    app.click(row(app, name))
+    app.find("Back", "push button")
+
+
 def first_run():
     app = App(PROGRAM, SCRATCH / "home")
     state["app"] = app
@@ -90,7 +96,8 @@ def first_run():
     app.press("I Wrote Them Down")
     until(lambda: len([n for n in words if app.all(f"Word {n}")]) == 3, "three words are asked for")
     asked = [n for n in words if app.all(f"Word {n}")]
-    check(not any(words[n] in app.said() for n in words if n not in asked), "the words are off the screen")
+    said = app.said()
+    check(not any(f"{number}. {word}" in said for number, word in words.items()), "the words are off the screen")
     for number in asked:
         app.type(f"Word {number}", "zoo")
     app.press("Continue")
@@ -101,7 +108,7 @@ def first_run():
     app.shot("04-protection")
     app.press("Open the Vault")
     app.find("Nothing Here Yet")
-    check(words[1] + " " not in app.said(), "the phrase is gone")
+    check(f"1. {words[1]}" not in app.said(), "the phrase is gone")
     app.shot("05-empty-vault")
 
 
@@ -141,7 +148,7 @@ def vault():
     app.keys("ctrl+f")
     app.typed("wi-fi")
     app.gone("notes", "list item")
-    app.click(row(app, "Wi-Fi <home> & garden"))
+    show(app, "Wi-Fi <home> & garden")
     app.find("Show the value", "push button")
     check(not app.all("blue ladder"), "a value is hidden until it is asked for")
     app.press("Show the value")
@@ -160,7 +167,7 @@ def vault():
     app.gone("Another Value")
     SECRETS.append("green ladder")
     app.type("Search names", "")
-    app.click(row(app, "api token"))
+    show(app, "api token")
     app.press("Delete…")
     app.find("Delete api token?")
     app.shot("09-delete")
@@ -182,7 +189,7 @@ def files():
     app.find("Add a File", "label")
     app.press("Store")
     app.find("Stored")
-    app.click(row(app, "scan.bin"))
+    show(app, "scan.bin")
     app.find("A file; save it to look at it.")
     check(not app.all("Show the value", "push button"), "a file is not shown as text")
     app.press("Save as File…")
@@ -221,7 +228,7 @@ def windows(app):
 
 def locking():
     app = state["app"]
-    app.click(row(app, "notes"))
+    show(app, "notes")
     app.press("Show the value")
     app.find(part="second line")
     app.press("Lock now")

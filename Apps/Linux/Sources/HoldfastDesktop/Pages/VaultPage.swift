@@ -98,6 +98,7 @@ final class VaultPage {
     func closeDetail() {
         guard let detail else { return }
         detail.close()
+        flap.isVisible = true
         root.page = "list"
         gtk_stack_remove(root.opaque, detail.root.widget)
         self.detail = nil
@@ -115,6 +116,8 @@ final class VaultPage {
         let page = DetailPage(item, parts) { [unowned self] in closeDetail() }
         root.add(page.root, named: "detail")
         root.page = "detail"
+        // A page of a stack that is not in front is still there for a screen reader.
+        flap.isVisible = false
         detail = page
         page.focus()
         onChange()

@@ -1,0 +1,147 @@
+// Compiled by scripts/fuzz together with the files of Sources/BetterAuthMessages into one module, so there is nothing to
+// import and normal builds know nothing of it. A violated rule traps, which libFuzzer reports with the input that led there.
+
+/// The first byte of an input says which parser gets the rest.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+    guard count > 1 else { return 0 }
+    let input = unsafe Array(UnsafeBufferPointer(start: start + 1, count: count - 1))
+    switch unsafe start[0] & 3 {
+    case 0: fuzzEnvelopes(input)
+    case 1: fuzzTokens(input)
+    case 2: fuzzTexts(input)
+    default: fuzzContainers(input)
+    }
+    return 0
+}
+
+// MARK: Envelopes
+
+private func fuzzEnvelopes(_ input: [UInt8]) {
+    signed(input, CreateAccount.Request.self)
+    signed(input, RecoverAccount.Request.self)
+    signed(input, DeleteAccount.Request.self)
+    signed(input, RotateDevice.Request.self)
+    signed(input, LinkDevice.Request.self)
+    signed(input, UnlinkDevice.Request.self)
+    signed(input, ChangeRecoveryKey.Request.self)
+    signed(input, CreateSession.Request.self)
+    signed(input, RefreshSession.Request.self)
+    signed(input, Access.Request.self)
+    signed(input, Endorsement.self)
+    signed(input, KeyEvent.self)
+    reply(input, CreateAccount.self)
+    reply(input, RequestSession.self)
+    reply(input, CreateSession.self)
+    reply(input, Access.self)
+    if let message = try? UnsignedMessage<RequestSession.Request>(parsing: input) {
+        require(message.bytes == input, "an unsigned message has two spellings")
+    }
+    _ = try? unsafe KeyEventList(parsing: input.span.bytes)
+    _ = try? unsafe EndorsementList(parsing: input.span.bytes)
+}
+
+/// What was read is written again byte for byte, but for times with nine digits, which are written with three.
+private func signed<P: MessagePayload>(_ input: [UInt8], _ type: P.Type) {
+    guard let message = try? SignedMessage<P>(parsing: input) else { return }
+    require(message.bytes == input, "a message does not keep its bytes")
+    let again = SignedMessage(message.payload, signature: message.signature)
+    require(again.bytes == input || again.bytes.count < input.count, "a message has two spellings")
+    let second = try? SignedMessage<P>(parsing: again.bytes)
+    require(second?.payload == message.payload, "what is written is read as something else")
+    message.withSignedBytes { signed in
+        require(signed.byteCount > 0 && signed.byteCount < input.count, "the signed part lies elsewhere")
+    }
+}
+
+private func reply<X: Exchange>(_ input: [UInt8], _ kind: X.Type) {
+    guard let reply = try? Reply<X>(parsing: input) else { return }
+    switch reply {
+    case .response(let message): require(message.bytes == input, "a response does not keep its bytes")
+    case .failure(let failure):
+        require((failure.message ?? "").unicodeScalars.count <= 256, "a server's words are long")
+        require((failure.codeText ?? "").utf8.count <= 16, "a server's code is long")
+    }
+}
+
+// MARK: Tokens
+
+/// Hands through what stands between header and trailer: what a compressor would make of any bytes, some input gives.
+private struct Uncompressed: TokenCompression {
+    func inflate(_ member: RawSpan, limit: Int) throws(TokenCompressionError) -> [UInt8] {
+        let bytes = Array(member.copied.dropFirst(10).dropLast(8))
+        guard bytes.count <= limit else { throw .tooLarge }
+        return bytes
+    }
+
+    func deflate(_ text: RawSpan) throws(TokenCompressionError) -> [UInt8] {
+        let size = (0..<4).map { UInt8(truncatingIfNeeded: text.byteCount >> (8 * $0)) }
+        return [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3] + text.copied + [0, 0, 0, 0] + size
+    }
+}
+
+private func fuzzTokens(_ input: [UInt8]) {
+    if let text = try? unsafe TokenText(parsing: input.span.bytes) {
+        require(text.bytes == input, "a token does not keep its characters")
+        check(text)
+    }
+    // The claims themselves, behind a signature that is well formed.
+    guard let signature = SignatureText(known),
+        let member = try? unsafe Uncompressed().deflate(input.span.bytes),
+        let text = unsafe TokenText(signature, gzip: member.span.bytes)
+    else { return }
+    check(text)
+}
+
+private func check(_ text: TokenText) {
+    guard let token = try? AccessToken(opening: text, with: Uncompressed()) else { return }
+    require(token.signedBytes.count <= MessageLimits.claims, "a token is larger than allowed")
+    let encoded = token.claims.encoded
+    require(encoded == token.signedBytes || encoded.count < token.signedBytes.count, "claims have two spellings")
+}
+
+private let known = "0IA4UTM8hskrY42wR1BiDhpxJoHNC9WoAwSt9LE4x5Hzl0eTluD7O8rPnuY-iNN3Sv3Ms5ZoZH_eosTqAl6DMtXU"
+
+// MARK: Texts of CESR
+
+private func fuzzTexts(_ input: [UInt8]) {
+    text(input, DigestText.self)
+    text(input, NonceText.self)
+    text(input, PublicKeyText.self)
+    text(input, SignatureText.self)
+    if let time = unsafe Timestamp(text: input.span.bytes) {
+        let written = Array(time.description.utf8)
+        require(written == input || input.count == 30, "a time has two spellings")
+        require(unsafe Timestamp(text: written.span.bytes) == time, "a time is read as another one")
+    }
+}
+
+private func text<T: CESRText>(_ input: [UInt8], _ type: T.Type) {
+    if let value = unsafe T(text: input.span.bytes) {
+        require(value.textBytes == input, "a value has two texts")
+        let raw = value.rawBytes
+        require(unsafe T(raw: raw.span.bytes) == value, "a value is read as another one")
+    }
+    if let value = unsafe T(raw: input.span.bytes) {
+        let text = value.textBytes
+        require(unsafe T(text: text.span.bytes) == value && value.rawBytes == input, "a raw value has two texts")
+    }
+}
+
+// MARK: Link containers
+
+private func fuzzContainers(_ input: [UInt8]) {
+    guard let container = try? LinkContainer(parsing: input) else { return }
+    require(container.bytes == input, "a container does not keep its bytes")
+    // Inside a request it stands as it came.
+    guard let nonce = NonceText("0AAAAQIDBAUGBwgJCgsMDQ4P"), let signature = SignatureText(known) else { return }
+    let request = LinkDevice.Request(
+        nonce: nonce, authentication: container.payload.authentication, container: container)
+    let message = SignedMessage(request, signature: signature)
+    let again = try? SignedMessage<LinkDevice.Request>(parsing: message.bytes)
+    require(again?.payload.container == container, "a container changes inside a request")
+}
+
+private func require(_ condition: Bool, _ rule: StaticString) {
+    if !condition { fatalError("\(rule)") }
+}
