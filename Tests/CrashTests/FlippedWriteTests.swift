@@ -2,6 +2,7 @@
 import CrashSubject
 import Foundation
 import Testing
+import VaultCore
 
 /// Bytes in the heads of the database's pages changed at random before a write. However they lie, LMDB must not come upon
 /// pages over which it writes to memory that is not its own, or gives up: no child ends by a signal.
@@ -32,7 +33,7 @@ import Testing
         vault.lock()
         var generator = TestRun.generator("write")
         let good = try home.bytes("vault.mdb")
-        let count = TestRun.isSoak ? 20_000 : 120
+        let count = TestRun.isSoak ? 20_000 : 30
         var outcomes: [String: Int] = [:]
         let child = try Child(["flip-write", home.scratch.home, home.scratch.clock.path])
         #expect(try child.expect() == "ready")
@@ -53,7 +54,9 @@ import Testing
         child.closeInput()
         #expect(child.wait() == .exited(0))
         let codes = Set(outcomes.keys.map { $0.split(separator: " ")[1] })
-        #expect(codes == ["done", "damaged"], "HOLDFAST_SEED=\(TestRun.seed)")
+        // A changed key is a record that is not there; no change gives anything but an answer.
+        #expect(!codes.contains { $0.hasPrefix("untyped") }, "\(outcomes), HOLDFAST_SEED=\(TestRun.seed)")
+        #expect(codes.isSuperset(of: ["done", "damaged"]), "HOLDFAST_SEED=\(TestRun.seed)")
         let told = outcomes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
         TestRun.report("write", "\(count) databases with changed heads of pages: \(told)")
     }
