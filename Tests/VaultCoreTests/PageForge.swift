@@ -103,7 +103,7 @@ struct PageForge {
             store(one, 2, at: leaf + 18)
         case .leafServesTwice:
             let nodes = nodes(root)
-            store(number(nodes[1], 4), 4, at: nodes[2])
+            store(number(nodes[0], 4), 4, at: nodes[1])
         case .childBehindTheEnd: store(1 << 24, 4, at: nodes(root)[1])
         case .overflowCount: store(1 << 30, 4, at: number(value(large), 8) * PageForge.size + 12)
         case .overflowOfAnother:
