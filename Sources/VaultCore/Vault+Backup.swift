@@ -83,6 +83,7 @@ extension Vault {
     /// and after.
     private func snapshot(to target: HomeDirectory) throws(VaultError) -> Header {
         let database = try DatabaseEnvironment.acquire(.protected, in: home)
+        try database.checkPages()
         for _ in 0..<5 {
             let before = try HeaderFile.read(in: home)
             target.remove(DatabaseName.protected.file)
@@ -147,6 +148,12 @@ extension Vault {
         guard header.vault == manifest.vault else { throw .damaged("the backup's header is of another vault") }
         try AttemptLedger.copy(from: backup, to: home, vault: header.vault, now: SystemBootClock().now())
         try SecurityLog.copy(from: backup, to: home, vault: header.vault, as: .restored)
+        // The manifest has no key: whoever altered the database made it right again.
+        guard let database = try home.openFile(DatabaseName.protected.file, O_RDONLY) else {
+            throw .damaged("\(DatabaseName.protected.file) is missing from the backup")
+        }
+        var pages = try DatabasePages(database, limit: UInt64(DatabaseName.protected.mapSize))
+        try pages.check(ownEntriesOnly: false)
         // LMDB reads it once before anybody relies on it.
         _ = try DatabaseEnvironment.acquire(.protected, in: home)
     }

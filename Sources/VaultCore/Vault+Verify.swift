@@ -23,6 +23,8 @@ extension Vault {
         public var expectedRecords: UInt64 = 0
         /// The records are not the ones that were written last: some are missing, or are older than they must be.
         public var isRolledBack = false
+        /// Whether the pages of the database fit together; where they do not, nothing is written and no backup is made.
+        public var arePagesWhole = true
         /// Files that no record names, left by a killed write; harmless, and removed by ``removeOrphanedFiles()``.
         public var orphanedFiles = 0
 
@@ -33,7 +35,9 @@ extension Vault {
         public var isIntact: Bool { isProtectedIntact && open.isIntact }
 
         /// As ``isIntact``, whatever the open compartment holds.
-        public var isProtectedIntact: Bool { damagedRecords == 0 && damagedFiles.isEmpty && !isRolledBack }
+        public var isProtectedIntact: Bool {
+            damagedRecords == 0 && damagedFiles.isEmpty && !isRolledBack && arePagesWhole
+        }
     }
 
     /// Reads every record and every file and compares them with the root record.
@@ -47,6 +51,7 @@ extension Vault {
         let folder = try home.openFile(FileStore.folder, O_RDONLY | O_DIRECTORY)
         _ = try folder?.tryLock(exclusive: false)
         var result = Verification()
+        result.arePagesWhole = try checkPages()
         var sum = Sum256()
         var seen: UInt64 = 0
         var names: Set<String> = []
@@ -80,6 +85,13 @@ extension Vault {
         result.isRolledBack = seen != root.count || sum != root.sum || !isOfSnapshot
         result.orphanedFiles = try home.names(in: FileStore.folder).filter { !names.contains($0) }.count
         return result
+    }
+
+    private func checkPages() throws(VaultError) -> Bool {
+        do throws(VaultError) {
+            try DatabaseEnvironment.acquire(.protected, in: home).checkPages()
+            return true
+        } catch let error where error.code == .damaged { return false }
     }
 
     private func checkOpenCompartment() throws(VaultError) -> OpenCompartment.Check {

@@ -34,6 +34,9 @@ import VaultCore
         case "flip":
             try Flips.run(home, clock)
             return true
+        case "flip-write":
+            try FlippedWrites.run(home, clock)
+            return true
         case "open-garbage":
             try OpenGarbage.run(home, clock)
             return true

@@ -43,7 +43,7 @@ private func json(_ result: Vault.Verification, _ removed: Int?) -> JSON {
         "expectedRecords": .count(result.expectedRecords), "files": .integer(Int64(result.files)),
         "damagedRecords": .integer(Int64(result.damagedRecords)),
         "damagedFiles": .array(result.damagedFiles.map(\.json)), "isRolledBack": .boolean(result.isRolledBack),
-        "orphanedFiles": .integer(Int64(result.orphanedFiles)),
+        "arePagesWhole": .boolean(result.arePagesWhole), "orphanedFiles": .integer(Int64(result.orphanedFiles)),
         "open": result.open.json, "removedFiles": removed.map { .integer(Int64($0)) } ?? .null,
     ])
 }
@@ -79,6 +79,7 @@ private func text(_ result: Vault.Verification, _ removed: Int?) -> String {
         facts.append(("damaged file", Naming.record(file.name, file.collection)))
     }
     if result.isRolledBack { facts.append(("rolled back", "records are missing, or older than they must be")) }
+    if !result.arePagesWhole { facts.append(("database", "its pages do not fit together; nothing is written to it")) }
     if result.orphanedFiles > 0 {
         facts.append(
             ("leftovers", "\(Format.count(result.orphanedFiles, "file")) without a record (harmless; --clean)"))

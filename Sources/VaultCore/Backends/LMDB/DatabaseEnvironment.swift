@@ -18,8 +18,10 @@ struct DatabaseName: Sendable {
 
 /// One LMDB environment, at most one per file and process: a second one would drop the first one's file locks.
 ///
-/// The map is read-only for us (no `MDB_WRITEMAP`): a database file damaged on purpose can end this process, but never
-/// make it write elsewhere.
+/// The map is read-only for us (no `MDB_WRITEMAP`). LMDB believes the offsets in a page: reading a file that was changed on
+/// purpose can end this process. Where it copies pages into memory of its own, to write or to compact them, it would also
+/// write over what lies behind that memory; it gets to do so only after ``checkPages(before:)`` or
+/// ``DatabaseLease/checkPages()``. The lock file, which programs of one user share, is trusted.
 @safe final class DatabaseEnvironment: @unchecked Sendable {  // LMDB environments are thread-safe
     let name: DatabaseName
     let handle: OpaquePointer
@@ -27,6 +29,8 @@ struct DatabaseName: Sendable {
     let isReadOnly: Bool
     /// Pages that the file was seen to have by a writer. It never becomes shorter while writers keep to their lock.
     let seenPages = Atomic<UInt64>(0)
+    /// The state whose pages have been checked, or were written by this process from such ones.
+    let checkedState = Atomic<UInt64>(.max)
     private let identity: FileStatus
     private var users = 1
 

@@ -33,7 +33,13 @@ struct DatabasePages: ~Copyable {
     let transaction: UInt64
     /// Whether both first pages are such as LMDB writes. It takes some that are not, and would then read another state.
     private let hasBothStates: Bool
+    /// No database of the size limit has more pages.
+    let mostPages: UInt64
     var isVisited: [Bool]
+    /// The first number that no page in use may have.
+    var endOfUse: UInt64
+    /// See ``Page``.
+    var extents: [UInt16]
 
     static let noPage = UInt64.max
     static let headerSize = 16
@@ -64,13 +70,17 @@ struct DatabasePages: ~Copyable {
         lastPage = meta.lastPage
         transaction = meta.transaction
         self.hasBothStates = hasBothStates
+        mostPages = limit / UInt64(meta.pageSize)
         isVisited = [Bool](repeating: false, count: pages)
+        endOfUse = UInt64(pages)
+        extents = [UInt16](repeating: 0, count: meta.pageSize / 2)
         self.file = file
         forgetVisits()
     }
 
     private mutating func forgetVisits() {
         for index in isVisited.indices { isVisited[index] = index < 2 }
+        endOfUse = UInt64(pages)  // who only reads is not kept from anything
     }
 
     /// Lends every entry among the records that can be reached, in key order.
@@ -118,17 +128,24 @@ struct DatabasePages: ~Copyable {
         return found
     }
 
-    /// Whether LMDB can be trusted with the file: everything in it is as LMDB writes it.
+    /// Whether LMDB can be trusted with the file: everything in it is as LMDB writes it, no page serves twice, and none
+    /// that is free is in use. Values in pages of their own are not read, only where they lie.
+    /// - Parameter ownEntriesOnly: Whether entries of the main tree that Holdfast never writes are damage too; they do
+    ///   LMDB no harm.
     /// - Throws: `damaged`; `newerVersion` for an unreleased build's database.
-    mutating func check() throws(VaultError) {
+    mutating func check(ownEntriesOnly: Bool = true) throws(VaultError) {
         forgetVisits()
-        guard hasBothStates, lastPage < UInt64(Int32.max), lastPage >= 1 else { throw DatabasePages.notWhole }
+        guard hasBothStates, lastPage < min(mostPages, UInt64(Int32.max)), lastPage >= 1 else {
+            throw DatabasePages.notWhole
+        }
+        // LMDB gives out the pages behind the last one as new ones.
+        endOfUse = min(UInt64(pages), lastPage + 1)
         let top = try readMain()
         guard let tree = top.walk.records else {
             let isUnreleased = top.root != nil && top.walk.problems == 0 && top.strangers == 0
             throw isUnreleased ? .unreleasedLayout : DatabasePages.notWhole
         }
-        let records = try walk(tree, .records) { _, _ throws(VaultError) in }
+        let records = try walk(tree, .records, skippingLargeValues: true) { _, _ throws(VaultError) in }
         var freed: [UInt64] = []
         let transaction = transaction
         let lists = try walk(free, .freePages) { key, value throws(VaultError) in
@@ -136,17 +153,31 @@ struct DatabasePages: ~Copyable {
                 let count = value.integer(at: 0, as: UInt64.self), value.byteCount % 8 == 0,
                 count == UInt64(value.byteCount / 8 - 1)
             else { throw DatabasePages.notWhole }
+            var above = UInt64.max
             for offset in stride(from: 8, to: value.byteCount, by: 8) {
-                freed.append(value.integer(at: offset, as: UInt64.self) ?? 0)
+                let page = value.integer(at: offset, as: UInt64.self) ?? 0
+                guard page < above else { throw DatabasePages.notWhole }
+                above = page
+                freed.append(page)
             }
         }
-        guard top.problems == 0, top.walk.matches(main), records.problems == 0, records.matches(tree),
-            lists.problems == 0, lists.matches(free)
+        guard (ownEntriesOnly ? top.problems : top.walk.problems) == 0, top.walk.matches(main), records.problems == 0,
+            records.matches(tree), lists.problems == 0, lists.matches(free)
         else { throw DatabasePages.notWhole }
-        var isFree: Set<UInt64> = []
+        try checkFree(freed)
+    }
+
+    /// Whether pages that are said to be free are: LMDB writes into them next.
+    private mutating func checkFree(_ freed: [UInt64]) throws(VaultError) {
+        var beyond: Set<UInt64> = []
         for page in freed {
-            let isUsed = page < 2 || page < UInt64(pages) && isVisited[Int(page)]
-            guard page <= lastPage, !isUsed, isFree.insert(page).inserted else { throw DatabasePages.notWhole }
+            guard page >= 2, page <= lastPage else { throw DatabasePages.notWhole }
+            if page >= UInt64(pages) {
+                guard beyond.insert(page).inserted else { throw DatabasePages.notWhole }
+            } else {
+                guard !isVisited[Int(page)] else { throw DatabasePages.notWhole }
+                isVisited[Int(page)] = true
+            }
         }
     }
 

@@ -126,12 +126,19 @@ extension DatabaseTrees {
     var number: UInt64 { unsafe UInt64(truncatingIfNeeded: mdb_txn_id(handle)) }
 
     /// The caller keeps the lease for as long as the transaction lives.
+    /// - Throws: `damaged` when LMDB cannot be let write to these pages; `readOnly`, `inputOutput`.
     init(_ lease: DatabaseLease) throws(VaultError) {
         let environment = lease.environment
         guard !environment.isReadOnly else { throw VaultError(.readOnly, "the vault cannot be written: read-only") }
         var transaction: OpaquePointer?
         try VaultCore.database("writing") { unsafe mdb_txn_begin(environment.handle, nil, 0, &transaction) }
         guard let transaction = unsafe transaction else { throw .damaged("no transaction") }
+        do throws(VaultError) {
+            try environment.checkPages(before: unsafe UInt64(truncatingIfNeeded: mdb_txn_id(transaction)))
+        } catch {
+            unsafe mdb_txn_abort(transaction)
+            throw error
+        }
         unsafe handle = transaction
         trees = environment.trees
         unsafe self.environment = .passUnretained(environment)
@@ -155,6 +162,7 @@ extension DatabaseTrees {
             if code == EIO, unsafe DatabaseFile.isDiskFull(environment) { throw .system(ENOSPC, "writing") }
             throw .database(code, "writing")
         }
+        owner.noteCommit(number)
         owner.extendFileToItsPages()
     }
 
@@ -235,7 +243,8 @@ extension DatabaseTrees {
 }
 
 extension DatabaseEnvironment {
-    /// Writes a consistent, compacted snapshot to an open file while others go on reading and writing.
+    /// Writes a consistent, compacted snapshot to an open file while others go on reading and writing. LMDB copies pages
+    /// into memory on the way: the caller has seen ``DatabaseLease/checkPages()`` return.
     func copy(to descriptor: Int32) throws(VaultError) {
         try VaultCore.database("copying the database") {
             unsafe mdb_env_copyfd2(handle, descriptor, UInt32(MDB_CP_COMPACT))

@@ -1,0 +1,104 @@
+import Foundation
+import Testing
+
+@testable import VaultCore
+
+/// What LMDB itself writes passes the check that stands before every write.
+@Suite struct PageCheckTests {
+    private struct Generator: RandomNumberGenerator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state &+= 0x9e37_79b9_7f4a_7c15
+            var mixed = state
+            mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+            mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+            return mixed ^ (mixed >> 31)
+        }
+    }
+
+    private static func check(_ vault: Vault) throws {
+        let database = try DatabaseEnvironment.acquire(.protected, in: vault.home)
+        try database.checkPages()
+    }
+
+    private static let isSoak = ProcessInfo.processInfo.environment["HOLDFAST_SOAK"] != nil
+
+    @Test func whateverIsWrittenPasses() throws {
+        let environment = ProcessInfo.processInfo.environment
+        let seed = environment["HOLDFAST_SEED"].flatMap { UInt64($0) } ?? .random(in: 1...UInt64(Int.max))
+        print("page check: HOLDFAST_SEED=\(seed)")
+        var generator = Generator(state: seed)
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        let sizes = [0...40, 200...400, 1_900...2_100, 4_000...9_000, 20_000...60_000]
+        var present: Set<Int> = []
+        for round in 0..<(PageCheckTests.isSoak ? 2_000 : 60) {
+            // Times of growth and of shrinking, so that pages split, and are merged and given back.
+            let deletes = round / 15 % 2 == 1 ? 0.8 : 0.3
+            try vault.write { session in
+                for _ in 0..<Int.random(in: 1...60, using: &generator) {
+                    let number = Int.random(in: 0..<1_500, using: &generator)
+                    if Double.random(in: 0..<1, using: &generator) < deletes {
+                        guard let number = present.randomElement(using: &generator) else { continue }
+                        try session.delete("n\(number)")
+                        present.remove(number)
+                    } else {
+                        let kind = [0, 1, 1, 1, 1, 2, 3, 4].randomElement(using: &generator) ?? 0
+                        let value = pattern(Int.random(in: sizes[kind], using: &generator))
+                        try unsafe session.put(value.span.bytes, for: "n\(number)", replacing: true)
+                        present.insert(number)
+                    }
+                }
+            }
+            do { try PageCheckTests.check(vault) } catch { Issue.record("round \(round), seed \(seed): \(error)") }
+        }
+        #expect(try vault.verify().isIntact)
+        // Each write begins anew.
+        vault.lock()
+        try vault.unlock("right")
+        try vault.put([1], "name")
+    }
+
+    /// LMDB leaves a value its pages that becomes shorter within the transaction that wrote it.
+    @Test func aValueMayHaveMorePagesThanItNeeds() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        for size in [0, 10, 3_000, 15_000] {
+            try vault.write { session in
+                try unsafe session.put(pattern(40_000).span.bytes, for: "n\(size)")
+                try unsafe session.put(pattern(size).span.bytes, for: "n\(size)", replacing: true)
+            }
+            try PageCheckTests.check(vault)
+        }
+        vault.lock()
+        try vault.unlock("right")
+        for size in [0, 10, 3_000, 15_000] { #expect(try vault.get("n\(size)") == pattern(size)) }
+        try vault.delete("n10")
+        #expect(try vault.verify().isIntact)
+    }
+
+    @Test func manyRecordsTakenOutAtOncePass() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        try vault.write { session in
+            for number in 0..<3_000 { try unsafe session.put(pattern(1_500).span.bytes, for: "n\(number)") }
+        }
+        try vault.write { session in for number in 0..<2_990 { try session.delete("n\(number)") } }
+        try PageCheckTests.check(vault)
+        vault.lock()
+        try vault.unlock("right")
+        try vault.put([1], "name")
+        try PageCheckTests.check(vault)
+    }
+
+    @Test func readersAndOneWhoChecksDoNotMindAWriter() async throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        async let written: Void = {
+            for number in 0..<150 { try vault.put(pattern(1_000), "n\(number % 40)", replacing: true) }
+        }()
+        for _ in 0..<40 { #expect(try vault.verify().arePagesWhole) }
+        try await written
+    }
+}
