@@ -148,6 +148,7 @@ import VaultCore
         }
         if authenticates > 1 { return "two prompts at once" }
         if world.model.isCancelled && after != .idle { return "pending after a cancel" }
+        if move == .refused, prompt != nil, after != .idle { return "a refusal that ends nothing" }
         if isWrong && after != .idle { return "pending over a restart or a clock that went back" }
         if before.state != .idle, after == .idle {
             let isTold = effects.contains {
