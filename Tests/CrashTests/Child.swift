@@ -109,7 +109,7 @@ final class Child {
     /// `kill -9`, and what the process had said until then.
     @discardableResult
     func kill() -> End {
-        if ended == nil { _ = Glibc.kill(process, SIGKILL) }
+        if ended == nil, process > 0 { _ = Glibc.kill(process, SIGKILL) }
         return wait()
     }
 

@@ -34,7 +34,10 @@ package final class Spawned: @unchecked Sendable {  // used by one test at a tim
         unsafe posix_spawnattr_setsigmask(&attributes, &none)
         unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         let status = unsafe posix_spawnp(&process, words[0], &actions, &attributes, &arguments, &variables)
-        guard status == 0 else { throw Problem("\(words[0]) cannot be started: \(status)") }
+        guard status == 0 else {
+            isEnded = true  // no process has the number 0: a signal to it would go to our own group
+            throw Problem("\(words[0]) cannot be started: \(status)")
+        }
     }
 
     deinit { end(SIGKILL) }
@@ -56,7 +59,10 @@ package final class Spawned: @unchecked Sendable {  // used by one test at a tim
     }
 
     /// Sends a signal and does not wait.
-    package func signal(_ number: Int32) { kill(process, number) }
+    package func signal(_ number: Int32) {
+        guard process > 0 else { return }
+        kill(process, number)
+    }
 
     package func end(_ signal: Int32) {
         guard !isEnded else { return }
