@@ -8,7 +8,7 @@ import Testing
 /// The built command as an operator runs it.
 final class ServerProcess {
     static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-        .appending(path: "HoldfastServer").path
+        .appending(path: "holdfast-server").path
 
     let process: Spawned
     let address: String
