@@ -53,10 +53,26 @@ struct Arguments {
         return number
     }
 
-    /// The value, or with `@FILE` the first line of a file: a password does not belong on a command line.
+    /// `scheme://user:password@…`, or `scheme://…?password=…`.
+    static func holdsPassword(_ text: String) -> Bool {
+        guard let scheme = text.firstRange(of: "://") else { return false }
+        if text.lowercased().contains("password=") { return true }
+        let authority = text[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" }
+        guard let at = authority.lastIndex(of: "@"), let colon = authority.firstIndex(of: ":") else { return false }
+        return colon < at
+    }
+
+    /// The value, or with `@FILE` the first line of a file: a password does not belong on a command line, where every
+    /// process of the machine reads it.
+    /// - Throws: Also for a URL that holds a password; it is not repeated.
     func perhapsFromFile(_ name: String) throws(UsageError) -> String? {
         guard let value = try text(name) else { return nil }
-        guard value.hasPrefix("@") else { return value }
+        guard value.hasPrefix("@") else {
+            guard !Arguments.holdsPassword(value) else {
+                throw UsageError("--\(name) holds a password, which others see there; put the URL into a file: @FILE")
+            }
+            return value
+        }
         let contents = try TextFile.read(String(value.dropFirst()))
         return String(contents.prefix { $0 != "\n" })
     }

@@ -21,7 +21,7 @@ enum Maintenance {
     }
 
     static func check(_ words: [String]) throws -> Int32 {
-        let report = try SQLiteMaintenance(Arguments(words, valued: ["database"]).required("database")).check()
+        let report = try SQLiteMaintenance(sqliteFile(words, "check")).check()
         ServerCommand.say(
             "accounts \(report.accounts), of these deleted \(report.deleted), devices \(report.devices), "
                 + "bytes of rows \(report.bytes), refreshed keys \(report.refreshed)\n")
@@ -30,9 +30,18 @@ enum Maintenance {
     }
 
     static func vacuum(_ words: [String]) throws -> Int32 {
-        let database = try Arguments(words, valued: ["database"]).required("database")
-        try SQLiteMaintenance(database).vacuum(now: SystemClock().now)
+        try SQLiteMaintenance(sqliteFile(words, "vacuum")).vacuum(now: SystemClock().now)
         return 0
+    }
+
+    /// - Throws: `UsageError` for a PostgreSQL database too, which has its own tools for this. Its URL is not repeated.
+    private static func sqliteFile(_ words: [String], _ command: String) throws -> String {
+        let arguments = try Arguments(words, valued: ["database"])
+        let database = try arguments.perhapsFromFile("database") ?? arguments.required("database")
+        guard !isPostgres(database) else {
+            throw UsageError("\(command) is for a SQLite file; PostgreSQL checks and vacuums itself (see amcheck, VACUUM)")
+        }
+        return database
     }
 
     static func rotateKeys(_ words: [String]) throws -> Int32 {

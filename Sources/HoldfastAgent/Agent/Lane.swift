@@ -1,11 +1,5 @@
 internal import Synchronization
 
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
-
 /// Threads for work that blocks. They are made when there is work and go when there is none: at rest there is no thread,
 /// no stack and nothing to wake.
 final class Lane: Sendable {
@@ -48,7 +42,7 @@ final class Lane: Sendable {
         case .refuse: return false
         case .start: break
         }
-        if Lane.start({ [self] in work(job) }) { return true }
+        if DetachedThread.start({ [self] in work(job) }) { return true }
         state.withLock { $0.running -= 1 }
         return false
     }
@@ -67,38 +61,5 @@ final class Lane: Sendable {
             guard let next else { return }
             job = next
         }
-    }
-
-    private final class Start {
-        let job: Job
-        init(_ job: @escaping Job) { self.job = job }
-    }
-
-    private static func start(_ job: @escaping Job) -> Bool {
-        #if canImport(Glibc)
-        var thread: pthread_t = 0
-        #else
-        var thread: pthread_t?
-        #endif
-        let start = unsafe Unmanaged.passRetained(Start(job))
-        let error = unsafe pthread_create(
-            &thread, nil,
-            { argument in
-                #if canImport(Glibc)
-                guard let argument = unsafe argument else { return nil }
-                #endif
-                unsafe Unmanaged<Start>.fromOpaque(argument).takeRetainedValue().job()
-                return nil
-            }, start.toOpaque())
-        guard error == 0 else {
-            unsafe start.release()
-            return false
-        }
-        #if canImport(Glibc)
-        pthread_detach(thread)
-        #else
-        if let thread { pthread_detach(thread) }
-        #endif
-        return true
     }
 }

@@ -1,3 +1,4 @@
+internal import HoldfastAgent
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -24,7 +25,7 @@ enum Examination {
     static func run(_ parts: [Part]) -> [Finding] {
         let board = Board(parts.count)
         for (index, part) in parts.enumerated() {
-            let isStarted = Thread.start { board.set(index, part.look()) }
+            let isStarted = DetachedThread.start { board.set(index, part.look()) }
             if !isStarted { board.set(index, part.look()) }
         }
         board.wait(until: MonotonicClock.now() + patience * 1_000_000)
@@ -46,41 +47,6 @@ enum Examination {
         /// Looks again every few milliseconds: whoever answers late has nobody to wake.
         func wait(until deadline: UInt64) {
             while findings.contains(where: { $0 == nil }), MonotonicClock.now() < deadline { usleep(2000) }
-        }
-    }
-
-    private enum Thread {
-        private final class Start {
-            let body: @Sendable () -> Void
-            init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-        }
-
-        static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
-            #if canImport(Glibc)
-            var thread: pthread_t = 0
-            #else
-            var thread: pthread_t?
-            #endif
-            let start = unsafe Unmanaged.passRetained(Start(body))
-            let error = unsafe pthread_create(
-                &thread, nil,
-                { argument in
-                    #if canImport(Glibc)
-                    guard let argument = unsafe argument else { return nil }
-                    #endif
-                    unsafe Unmanaged<Start>.fromOpaque(argument).takeRetainedValue().body()
-                    return nil
-                }, start.toOpaque())
-            guard error == 0 else {
-                unsafe start.release()
-                return false
-            }
-            #if canImport(Glibc)
-            pthread_detach(thread)
-            #else
-            if let thread { pthread_detach(thread) }
-            #endif
-            return true
         }
     }
 }

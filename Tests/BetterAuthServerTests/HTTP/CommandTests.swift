@@ -99,8 +99,17 @@ final class ServerProcess {
             (["serve", "--database", "postgres://x/y", "--listen", "127.0.0.1:0"], "--keys-file is missing"),
             (["serve", "--database", ":memory:", "--tls-key", "/x"], "belong together"),
             (["app", "--listen", "127.0.0.1:0"], "--keys is missing"),
+            (["check", "--database", "postgres://u:hunter2@x/y"], "--database holds a password"),
+            (["check", "--database", "postgres://u@x/y?password=hunter2"], "--database holds a password"),
+            (
+                [
+                    "serve", "--listen", "127.0.0.1:0", "--keys-file", fixture.folder + "/k", "--database", "postgres://x/y", "--redis",
+                    "redis://:hunter2@x",
+                ], "--redis holds a password"
+            ),
         ] {
             let result = try run(arguments, fixture.folder)
+            #expect(!result.output.contains("hunter2"), "\(arguments)")
             #expect(result.status == 2 && result.output.contains(part), "\(arguments): \(result.output)")
         }
         #expect(try run(["serve", "--database", ":memory:", "--listen", "nowhere"], fixture.folder).status == 1)

@@ -16,7 +16,8 @@ final class HTTPHandler: Sendable {
     let peers: HTTPPeers
     private let service: any HTTPService
     private let settings: HTTPSettings
-    private let underWay = Mutex(0)
+    /// Requests that have begun and were not answered; nil once no more may begin.
+    private let underWay = Mutex<Int?>(0)
     private let isStopping = Atomic(false)
 
     init(_ service: any HTTPService, _ settings: HTTPSettings) {
@@ -25,8 +26,16 @@ final class HTTPHandler: Sendable {
         peers = HTTPPeers(perAddress: settings.connectionsPerAddress)
     }
 
-    /// Requests that have begun and were not answered.
-    var requestsUnderWay: Int { underWay.withLock { $0 } }
+    /// Lets no request begin any more, unless one is under way.
+    /// - Returns: Whether none is: the daemons may end. A request that a resting connection sends in this very moment
+    ///   would suspend it, and libmicrohttpd ends the process when a daemon stops with a suspended connection.
+    func close() -> Bool {
+        underWay.withLock { count in
+            guard (count ?? 0) == 0 else { return false }
+            count = nil
+            return true
+        }
+    }
 
     /// From now on each reply ends its connection.
     func beginStopping() { isStopping.store(true, ordering: .relaxed) }
@@ -40,7 +49,14 @@ final class HTTPHandler: Sendable {
         return peer
     }
 
-    func completed(_ exchange: HTTPExchange) { underWay.withLock { $0 -= 1 } }
+    func completed(_ exchange: HTTPExchange) { underWay.withLock { $0 = $0.map { $0 - 1 } } }
+
+    private func mayBegin() -> Bool {
+        underWay.withLock { count in
+            count = count.map { $0 + 1 }
+            return count != nil
+        }
+    }
 
     /// Called when the first lines are there, for each part of the body, at its end, and after a rest. False ends the
     /// connection.
@@ -89,6 +105,7 @@ final class HTTPHandler: Sendable {
         _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     ) -> Bool {
         guard let held = unsafe cmicrohttpd_slot(connection) else { return false }
+        guard mayBegin() else { return false }
         let peer = unsafe Unmanaged<HTTPPeer>.fromOpaque(held).takeUnretainedValue()
         let forwarded = settings.trustedProxies.isEmpty ? nil : unsafe header("X-Forwarded-For", connection)
         let address = ClientAddress.client(
@@ -98,7 +115,6 @@ final class HTTPHandler: Sendable {
             connection, method: known ?? .get, path: String(cString: path), address: address,
             authorization: header("Authorization", connection), start: monotonicSeconds())
         unsafe slot.pointee = Unmanaged.passRetained(exchange).toOpaque()
-        underWay.withLock { $0 += 1 }
         // Nothing is kept of the body of a refused request; it is read to its end all the same, since the connection would
         // have to be closed otherwise.
         exchange.refusal = service.refusal(known, exchange.path, address)

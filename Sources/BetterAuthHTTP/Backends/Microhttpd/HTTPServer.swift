@@ -70,9 +70,15 @@ internal import Darwin
         listener = nil
         close(wake.read)
         let end = monotonicSeconds() + Double(settings.stopSeconds)
-        while handler.requestsUnderWay > 0 && monotonicSeconds() < end { usleep(2000) }
-        // A connection that rests cannot be closed: what the store still owes after so long is left to the process's end.
-        guard handler.requestsUnderWay == 0 else { return false }
+        while !handler.close() {
+            guard monotonicSeconds() < end else {
+                // A connection that rests cannot be closed: what the store still owes after so long is left to the
+                // process's end, and so are the threads that would send it and what they use.
+                unsafe _ = Unmanaged.passRetained(self)
+                return false
+            }
+            usleep(2000)
+        }
         daemons.forEach { $0.stop() }
         return true
     }

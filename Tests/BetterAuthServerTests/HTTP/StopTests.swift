@@ -1,0 +1,39 @@
+import BetterAuthHTTP
+import BetterAuthServer
+import Dispatch
+import Testing
+
+/// Answers from another thread, so that each connection rests a while.
+private struct LateService: HTTPService {
+    let queue = DispatchQueue(label: "late", attributes: .concurrent)
+
+    func refusal(_ method: HTTPRequest.Method?, _ path: String, _ address: ClientAddress) -> HTTPReply? { nil }
+
+    func handle(_ request: HTTPRequest, _ answer: @escaping @Sendable (HTTPReply) -> Void) {
+        queue.async { answer(.text("late\n")) }
+    }
+
+    func sent(_ reply: HTTPReply, to path: String, _ address: ClientAddress, duration: Int) {}
+}
+
+@Suite struct StopTests {
+    /// A request that a resting connection sends while the front stops is answered or not begun: never does it leave a
+    /// suspended connection to a daemon that ends, for which libmicrohttpd ends the process.
+    @Test func requestsThatComeWhileItStops() throws {
+        for _ in 0..<(isSoaking ? 500 : 40) {
+            let front = try HTTPServer(listening: "127.0.0.1:0", LateService())
+            let clients = try (0..<16).map { _ in try HTTPClient(front.address) }
+            for client in clients { #expect(try client.get("/").text == "late\n") }
+            let sent = DispatchGroup()
+            DispatchQueue.global().async(group: sent) {
+                for client in clients { client.send(Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8)) }
+            }
+            #expect(front.stop())
+            sent.wait()
+            for client in clients {
+                if let reply = try? client.reply() { #expect(reply.text == "late\n") }
+                #expect(client.isClosed())
+            }
+        }
+    }
+}
