@@ -236,7 +236,7 @@ if Context.environment["HOLDFAST_BENCHMARKS"] != nil {
     package.targets += [
         .target(
             name: "CRawLoops", path: "Benchmarks/CRawLoops",
-            linkerSettings: [.linkedLibrary("lmdb"), .linkedLibrary("crypto"), .linkedLibrary("sqlcipher")]),
+            linkerSettings: [.linkedLibrary("lmdb"), .linkedLibrary("crypto"), .linkedLibrary("dl")]),
         .executableTarget(
             name: "HoldfastBenchmarks",
             dependencies: [

@@ -39,7 +39,8 @@ enum Maintenance {
         let arguments = try Arguments(words, valued: ["database"])
         let database = try arguments.perhapsFromFile("database") ?? arguments.required("database")
         guard !isPostgres(database) else {
-            throw UsageError("\(command) is for a SQLite file; PostgreSQL checks and vacuums itself (see amcheck, VACUUM)")
+            throw UsageError(
+                "\(command) is for a SQLite file; PostgreSQL checks and vacuums itself (see amcheck, VACUUM)")
         }
         return database
     }

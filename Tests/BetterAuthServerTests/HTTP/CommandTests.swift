@@ -103,7 +103,8 @@ final class ServerProcess {
             (["check", "--database", "postgres://u@x/y?password=hunter2"], "--database holds a password"),
             (
                 [
-                    "serve", "--listen", "127.0.0.1:0", "--keys-file", fixture.folder + "/k", "--database", "postgres://x/y", "--redis",
+                    "serve", "--listen", "127.0.0.1:0", "--keys-file", fixture.folder + "/k", "--database",
+                    "postgres://x/y", "--redis",
                     "redis://:hunter2@x",
                 ], "--redis holds a password"
             ),

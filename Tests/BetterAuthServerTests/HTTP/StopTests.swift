@@ -25,8 +25,10 @@ private struct LateService: HTTPService {
             let clients = try (0..<16).map { _ in try HTTPClient(front.address) }
             for client in clients { #expect(try client.get("/").text == "late\n") }
             let sent = DispatchGroup()
+            // Sent with there, read from here only after.
+            nonisolated(unsafe) let senders = clients
             DispatchQueue.global().async(group: sent) {
-                for client in clients { client.send(Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8)) }
+                for client in unsafe senders { client.send(Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8)) }
             }
             #expect(front.stop())
             sent.wait()

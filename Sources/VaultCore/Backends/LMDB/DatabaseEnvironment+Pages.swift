@@ -13,7 +13,7 @@ extension DatabaseEnvironment {
     /// All of them are looked at, not only those on the way to a key: LMDB takes pages from the list of free ones, moves
     /// nodes between neighbours that depend on what it wrote before, and frees what a value leaves; whether a page serves
     /// twice only the whole tells. What this process then commits is made of checked pages, so it is done once, and again
-    /// after another process has committed. It takes about a microsecond a page, and reads no large value.
+    /// after another process has committed. It takes about two microseconds a page, and reads no large value.
     ///
     /// - Parameter transaction: The number of the writing transaction that has begun and done nothing yet.
     /// - Throws: `damaged`; `inputOutput`.
