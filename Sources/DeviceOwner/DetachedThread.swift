@@ -4,7 +4,7 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// A thread that nobody joins, for work that blocks: it goes when its work is done.
+/// A thread that nobody joins, for work that blocks, as asking a device or a person does: it goes when its work is done.
 package enum DetachedThread {
     private final class Start {
         let job: @Sendable () -> Void
