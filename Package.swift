@@ -184,6 +184,7 @@ let package = Package(
     products: [
         .library(name: "Holdfast", targets: ["Holdfast"]),
         .library(name: "HoldfastUI", targets: ["HoldfastUI"]),
+        .library(name: "BetterAuth", targets: ["BetterAuth", "BetterAuthTransport"]),
         .executable(name: "holdfast", targets: ["HoldfastCommand"]),
         .executable(name: "holdfast-server", targets: ["HoldfastServer"]),
     ] + crashProducts + viewProducts,

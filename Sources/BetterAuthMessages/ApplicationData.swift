@@ -2,15 +2,15 @@
 ///
 /// It has been checked (compact, UTF-8, no duplicate member, no lone surrogate, within ``MessageLimits``), and it keeps
 /// the sender's bytes, since the signature covers them (protocol, section 3).
-package struct ApplicationData: Sendable, Hashable {
+public struct ApplicationData: Sendable, Hashable {
     /// The JSON text, UTF-8.
-    package let bytes: [UInt8]
+    public let bytes: [UInt8]
 
     init(checked bytes: [UInt8]) { self.bytes = bytes }
 
     /// Takes a JSON text.
     /// - Throws: ``MessageError`` with the place `application data`.
-    package init(json: RawSpan) throws(MessageError) {
+    public init(json: RawSpan) throws(MessageError) {
         var reader = try MessageReader(copying: json, limit: MessageLimits.applicationData, "application data")
         // Objects of the message stand around it: the envelope, its payload.
         reader.depth = 2
@@ -21,13 +21,13 @@ package struct ApplicationData: Sendable, Hashable {
 
     /// Takes a JSON text.
     /// - Throws: ``MessageError`` with the place `application data`.
-    package init(json: String) throws(MessageError) {
+    public init(json: String) throws(MessageError) {
         let bytes = Array(json.utf8)
         try unsafe self.init(json: bytes.span.bytes)
     }
 
     /// The members of an object, each with the bytes that its sender wrote; nil for anything else.
-    package func members() -> [String: ApplicationData]? {
+    public func members() -> [String: ApplicationData]? {
         var reader = MessageReader(bytes)
         reader.depth = 2
         guard reader.next == UInt8(ascii: "{"), let found = try? reader.members("application data", spaced: false)
@@ -41,7 +41,7 @@ package struct ApplicationData: Sendable, Hashable {
     }
 
     /// Lends the JSON text.
-    package func withBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    public func withBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
         try unsafe body(bytes.span.bytes)
     }
 }
@@ -49,24 +49,26 @@ package struct ApplicationData: Sendable, Hashable {
 extension ApplicationData {
     /// What in a text stops some published peer from verifying its signature, because that peer writes the text anew
     /// before it checks (protocol, section 3).
-    package struct Obstacles: OptionSet, Sendable, Hashable {
-        package let rawValue: UInt8
-        package init(rawValue: UInt8) { self.rawValue = rawValue }
+    public struct Obstacles: OptionSet, Sendable, Hashable {
+        /// One bit for each.
+        public let rawValue: UInt8
+        /// Takes bits.
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// Characters beyond ASCII: Python escapes them.
-        package static let nonASCII = Obstacles(rawValue: 1)
+        public static let nonASCII = Obstacles(rawValue: 1)
         /// `<`, `>`, `&`, U+2028 and U+2029: Go escapes them.
-        package static let escapedByGo = Obstacles(rawValue: 2)
+        public static let escapedByGo = Obstacles(rawValue: 2)
         /// Escapes that need not be: every peer writes the plain character.
-        package static let needlessEscapes = Obstacles(rawValue: 4)
+        public static let needlessEscapes = Obstacles(rawValue: 4)
         /// Numbers that are not integers below 2^53, which come out in another spelling.
-        package static let numbers = Obstacles(rawValue: 8)
+        public static let numbers = Obstacles(rawValue: 8)
         /// A member `signature` that is not the first of its object: the Swift client takes it for the end of the payload.
-        package static let signatureMember = Obstacles(rawValue: 16)
+        public static let signatureMember = Obstacles(rawValue: 16)
     }
 
     /// What stops some published peer from verifying this text.
-    package var obstacles: Obstacles {
+    public var obstacles: Obstacles {
         var found: Obstacles = []
         var index = 0
         var isInString = false

@@ -2,29 +2,29 @@
 ///
 /// Three fractional digits are written. Nine are read too, since old peers send them; what is below a millisecond is
 /// cut off, as every peer does.
-package struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible {
+public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// Characters that are written.
-    package static let textSize = 24
+    public static let textSize = 24
     static let longTextSize = 30
     /// 9999-12-31T23:59:59.999Z.
     static let latest: Int64 = 253_402_300_799_999
 
     /// Milliseconds since the first moment of 1970.
-    package let milliseconds: Int64
+    public let milliseconds: Int64
 
     /// Takes milliseconds since 1970; nil before that year and after the year 9999, which the form cannot hold.
-    package init?(milliseconds: Int64) {
+    public init?(milliseconds: Int64) {
         guard (0...Timestamp.latest).contains(milliseconds) else { return nil }
         self.milliseconds = milliseconds
     }
 
     /// Takes what a clock shows; what the form cannot hold becomes the first or the last moment that it can.
-    package init(clamping milliseconds: Int64) {
+    public init(clamping milliseconds: Int64) {
         self.milliseconds = min(max(milliseconds, 0), Timestamp.latest)
     }
 
     /// Reads a text; nil unless it has one of the two forms and names a moment that exists. No leap seconds.
-    package init?(text: RawSpan) {
+    public init?(text: RawSpan) {
         let count = text.byteCount
         guard count == Timestamp.textSize || count == Timestamp.longTextSize else { return nil }
         func number(_ range: Range<Int>) -> Int64? {
@@ -52,21 +52,22 @@ package struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertibl
     }
 
     /// Reads a text; nil unless it has one of the two forms and names a moment that exists.
-    package init?(_ text: some StringProtocol) {
+    public init?(_ text: some StringProtocol) {
         let bytes = Array(text.utf8)
         unsafe self.init(text: bytes.span.bytes)
     }
 
-    package static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
+    /// Whether one is earlier than the other.
+    public static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
 
     /// Later by some milliseconds; nil beyond the years that the form can hold.
-    package func adding(milliseconds more: Int64) -> Timestamp? {
+    public func adding(milliseconds more: Int64) -> Timestamp? {
         let (sum, overflow) = milliseconds.addingReportingOverflow(more)
         return overflow ? nil : Timestamp(milliseconds: sum)
     }
 
     /// The text, with three fractional digits.
-    package var description: String { String(decoding: text, as: UTF8.self) }
+    public var description: String { String(decoding: text, as: UTF8.self) }
 
     var text: [UInt8] {
         let (days, time) = milliseconds.quotientAndRemainder(dividingBy: 86_400_000)

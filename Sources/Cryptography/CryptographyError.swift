@@ -1,7 +1,7 @@
-package import SecretMemory
+public import SecretMemory
 
 /// What a cryptographic operation can refuse. Never carries a key, a text or a library's own message.
-package enum CryptographyError: Error, Sendable, Hashable {
+public enum CryptographyError: Error, Sendable, Hashable {
     /// The authentication tag did not match: wrong key, or the data was changed. The output was wiped.
     case authenticationFailed
     /// A key, nonce, salt, buffer or count has a size the operation does not take.

@@ -68,7 +68,7 @@ struct AccessScene {
             _ = try await (other ?? verifier).verify(body, now: now)
             return nil
         } catch {
-            guard case .refused(let reason) = error else { return .base }
+            guard case .refused(let reason) = error.cause else { return .base }
             return reason.code
         }
     }

@@ -23,7 +23,8 @@ import Testing
 
         // The reply has the bytes of the transcript but for the signature.
         let response = try transcript.key("server-response")
-        let reply = try access.reply(ApplicationData(json: #"{"wasFoo":"bar","wasBar":"foo"}"#), signedBy: response)
+        let bytes = try access.reply(ApplicationData(json: #"{"wasFoo":"bar","wasBar":"foo"}"#), signedBy: response)
+        let reply = try SignedMessage<Response<Access>>(parsing: bytes)
         let expected = try SignedMessage<Response<Access>>(parsing: Array(#require(exchange.response).utf8))
         #expect(reply.payload == expected.payload)
         #expect(try VerificationKey(response.publicKey).isValid(reply))

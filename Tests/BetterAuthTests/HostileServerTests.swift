@@ -203,8 +203,8 @@ import Testing
                 let access = try await verifier.verify(body, now: world.clock.now)
                 let text = access.request.body.bytes.text.replacing("foo", with: "wasFoo")
                 guard let data = try? ApplicationData(json: text), let reply = try? access.reply(data, signedBy: key)
-                else { throw .unavailable(CancellationError()) }
-                return TransportReply(status: 200, body: reply.bytes)
+                else { throw AccessRefusal.unavailable(CancellationError()) }
+                return TransportReply(status: 200, body: reply)
             } catch { return TransportReply(status: error.httpStatus, body: error.reply.encoded) }
         }
     }

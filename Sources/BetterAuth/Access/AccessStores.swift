@@ -1,8 +1,8 @@
-package import BetterAuthMessages
+public import BetterAuthMessages
 
 /// Remembers which access requests were seen. Replicas of a service share one: a request that one of them has taken must
 /// be refused by all (protocol, section 12, items 12 to 15).
-package protocol NonceStore: Sendable {
+public protocol NonceStore: Sendable {
     /// Takes a nonce for oneself, atomically.
     /// - Parameters:
     ///   - until: The last moment at which a request with it could be accepted; it must be remembered up to then.
@@ -13,14 +13,14 @@ package protocol NonceStore: Sendable {
 
 /// Knows whose tokens count no longer although they have not expired: devices that were unlinked, and identities that
 /// were recovered or deleted. Entries must be kept for the lifetime of an access token.
-package protocol RevocationList: Sendable {
+public protocol RevocationList: Sendable {
     /// Whether a token with these claims is void.
     /// - Throws: When it cannot be told; the request is refused then.
     func isRevoked(_ claims: AccessClaims, now: Timestamp) async throws -> Bool
 }
 
 /// Why a store in memory took nothing.
-package enum AccessStoreError: Error, Sendable, Hashable {
+public enum AccessStoreError: Error, Sendable, Hashable {
     /// There are as many entries as there may be, and none of them has expired.
     case full
 }

@@ -1,5 +1,5 @@
 internal import BetterAuthGzip
-package import BetterAuthMessages
+public import BetterAuthMessages
 
 /// Verifies access requests for a server that the auth server's tokens are meant for (protocol, section 7, "access", in
 /// that order). One for the whole process; calls may run side by side.
@@ -7,18 +7,19 @@ package import BetterAuthMessages
 /// Two things that cost an attacker little are not decided here: how many requests an address may send (limit that
 /// before, a request costs two signature verifications), and which path a body is good for (put the operation's name into
 /// the body).
-package struct AccessVerifier: Sendable {
+public struct AccessVerifier: Sendable {
     /// How strict it is.
-    package struct Settings: Sendable, Hashable {
+    public struct Settings: Sendable, Hashable {
         /// Milliseconds for which a request is valid after its timestamp.
-        package var window: Int64 = 30_000
+        public var window: Int64 = 30_000
         /// Milliseconds that the clocks of clients and of the auth server may be ahead of ours. Nonces are remembered for
         /// so much longer.
-        package var tolerance: Int64 = 0
+        public var tolerance: Int64 = 0
         /// Tokens that are remembered as genuine; 0 for none. Each takes up to 4 KiB.
-        package var cachedTokens = 4096
+        public var cachedTokens = 4096
 
-        package init() {}
+        /// As every peer is: 30 seconds, no tolerance.
+        public init() {}
     }
 
     private let keys: any ServerKeySource
@@ -31,9 +32,20 @@ package struct AccessVerifier: Sendable {
     /// - Parameters:
     ///   - keys: Knows the keys that sign access tokens.
     ///   - nonces: Shared by all replicas of the service.
+    ///   - revocations: Whose tokens count no longer.
+    ///   - settings: How strict it is.
+    public init(
+        keys: any ServerKeySource, nonces: any NonceStore, revocations: any RevocationList,
+        settings: Settings = Settings()
+    ) {
+        self.init(
+            keys: keys, nonces: nonces, revocations: revocations, settings: settings,
+            compression: ZlibTokenCompression())
+    }
+
     package init(
         keys: any ServerKeySource, nonces: any NonceStore, revocations: any RevocationList,
-        settings: Settings = Settings(), compression: any TokenCompression = ZlibTokenCompression()
+        settings: Settings = Settings(), compression: any TokenCompression
     ) {
         self.keys = keys
         self.nonces = nonces
@@ -44,12 +56,12 @@ package struct AccessVerifier: Sendable {
     }
 
     /// Tokens that are remembered now.
-    package var cachedTokens: Int { cache.count }
+    public var cachedTokens: Int { cache.count }
 
     /// Verifies a request. One that passes is remembered and will not pass again.
     /// - Parameter body: The HTTP body as it came.
     /// - Throws: ``AccessRefusal``.
-    package func verify(_ body: [UInt8], now: Timestamp) async throws(AccessRefusal) -> VerifiedAccess {
+    public func verify(_ body: [UInt8], now: Timestamp = .now) async throws(AccessRefusal) -> VerifiedAccess {
         let message: SignedMessage<Access.Request>
         do throws(MessageError) {
             message = try SignedMessage(parsing: body)
@@ -76,7 +88,7 @@ package struct AccessVerifier: Sendable {
             do throws(AccessRefusal) {
                 _ = try await serverKey(known.claims.serverIdentity, now)
             } catch {
-                if case .refused = error { cache.remove(digest) }
+                if case .refused = error.cause { cache.remove(digest) }
                 throw error
             }
             return known

@@ -1,11 +1,11 @@
-package import BetterAuthMessages
+public import BetterAuthMessages
 internal import Synchronization
 
 /// Nonces in the memory of one process: for a service without replicas.
 ///
 /// Never forgets a nonce that could still be accepted: it refuses new ones instead. A clock that goes back does not make
 /// it forget either: what ended before the last clearing is refused, because nobody can tell whether it was there.
-package final class MemoryNonceStore: NonceStore {
+public final class MemoryNonceStore: NonceStore {
     private struct State {
         var nonces: Set<NonceText> = []
         /// By the second in which they end.
@@ -18,10 +18,10 @@ package final class MemoryNonceStore: NonceStore {
     private let state = Mutex(State())
 
     /// - Parameter capacity: Nonces at a time; each takes about 60 bytes.
-    package init(capacity: Int = 1 << 18) { self.capacity = capacity }
+    public init(capacity: Int = 1 << 18) { self.capacity = capacity }
 
     /// - Throws: ``AccessStoreError/full``.
-    package func reserve(_ nonce: NonceText, until: Timestamp, now: Timestamp) async throws -> Bool {
+    public func reserve(_ nonce: NonceText, until: Timestamp, now: Timestamp) async throws -> Bool {
         let (second, end) = (now.milliseconds / 1000, until.milliseconds / 1000)
         return try state.withLock { state throws(AccessStoreError) in
             if second > state.cleared {
@@ -39,5 +39,5 @@ package final class MemoryNonceStore: NonceStore {
     }
 
     /// Nonces that are remembered now.
-    package var count: Int { state.withLock { $0.nonces.count } }
+    public var count: Int { state.withLock { $0.nonces.count } }
 }

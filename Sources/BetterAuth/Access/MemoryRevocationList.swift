@@ -1,8 +1,8 @@
-package import BetterAuthMessages
+public import BetterAuthMessages
 internal import Synchronization
 
 /// Revocations in the memory of one process, fed by whoever hears of them.
-package final class MemoryRevocationList: RevocationList {
+public final class MemoryRevocationList: RevocationList {
     private struct State {
         /// The moment up to which each is remembered.
         var devices: [DeviceID: Timestamp] = [:]
@@ -20,11 +20,12 @@ package final class MemoryRevocationList: RevocationList {
 
     private let state = Mutex(State())
 
-    package init() {}
+    /// An empty one.
+    public init() {}
 
     /// A device was unlinked: no token of it counts, whenever it was issued.
     /// - Parameter until: When its last token has expired: now and the lifetime of an access token.
-    package func revoke(_ device: DeviceID, until: Timestamp) {
+    public func revoke(_ device: DeviceID, until: Timestamp) {
         state.withLock { state in
             state.devices[device] = max(until, state.devices[device] ?? until)
         }
@@ -32,14 +33,15 @@ package final class MemoryRevocationList: RevocationList {
 
     /// An identity was recovered or deleted: its tokens from before that moment do not count.
     /// - Parameter until: When the last of them has expired.
-    package func void(_ identity: IdentityID, issuedBefore moment: Timestamp, until: Timestamp) {
+    public func void(_ identity: IdentityID, issuedBefore moment: Timestamp, until: Timestamp) {
         state.withLock { state in
             let known = state.identities[identity] ?? (moment, until)
             state.identities[identity] = (max(moment, known.issuedBefore), max(until, known.until))
         }
     }
 
-    package func isRevoked(_ claims: AccessClaims, now: Timestamp) async throws -> Bool {
+    /// Whether a token with these claims is void.
+    public func isRevoked(_ claims: AccessClaims, now: Timestamp) async throws -> Bool {
         state.withLock { state in
             state.clear(now)
             if state.devices[claims.device] != nil { return true }

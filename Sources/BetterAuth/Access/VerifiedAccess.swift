@@ -1,44 +1,75 @@
-package import BetterAuthMessages
+public import BetterAuthMessages
 
 /// An access request that has passed every check: what the application may act on.
-package struct VerifiedAccess: Sendable, Hashable {
+public struct VerifiedAccess: Sendable, Hashable {
     /// Who asks, and what the auth server says of him.
-    package let claims: AccessClaims
-    /// What is asked; its body was signed by the session's key. Path and host were not (protocol, section 12, item 12).
+    public let claims: AccessClaims
+    /// What is asked, as it was signed.
     package let request: Access.Request
+
+    package init(claims: AccessClaims, request: Access.Request) {
+        self.claims = claims
+        self.request = request
+    }
+
+    /// What is asked; it was signed by the session's key. Path and host were not (protocol, section 12, item 12).
+    public var body: ApplicationData { request.body }
 
     /// Signs the reply to this request.
     /// - Parameter key: The server's response key.
-    /// - Returns: The message, whose bytes are the body of the HTTP reply.
+    /// - Returns: The body of the HTTP reply.
     /// - Throws: What signing throws.
-    package func reply(
-        _ body: ApplicationData, signedBy key: some SigningKey
-    ) throws -> SignedMessage<Response<Access>> {
+    public func reply(_ body: ApplicationData, signedBy key: some SigningKey) throws -> [UInt8] {
         try SignedMessage(
-            Response(nonce: request.nonce, serverIdentity: key.publicKey, body: body), signedBy: key)
+            Response<Access>(nonce: request.nonce, serverIdentity: key.publicKey, body: body), signedBy: key
+        ).bytes
     }
 }
 
 /// Why an access request is not acted on.
-package enum AccessRefusal: Error, Sendable {
-    /// It was looked at and refused.
-    case refused(ProtocolError)
-    /// A store or key source could not be asked: it is neither good nor bad, and not acted on.
-    case unavailable(any Error)
+public struct AccessRefusal: Error, Sendable, CustomStringConvertible {
+    package enum Cause: Sendable {
+        /// It was looked at and refused.
+        case refused(ProtocolError)
+        /// A store or key source could not be asked: it is neither good nor bad, and not acted on.
+        case unavailable(any Error)
+    }
+
+    package let cause: Cause
+
+    package static func refused(_ error: ProtocolError) -> AccessRefusal { AccessRefusal(cause: .refused(error)) }
+    package static func unavailable(_ error: any Error) -> AccessRefusal { AccessRefusal(cause: .unavailable(error)) }
 
     /// What goes back to the client. Why a store failed is not the client's business.
     package var reply: ProtocolError {
-        switch self {
+        switch cause {
         case .refused(let error): error
         case .unavailable: .plain(.base)
         }
     }
 
-    /// The status of the reply that carries it.
-    package var httpStatus: Int {
-        switch self {
+    /// The protocol's code (section 9), or one of ours that begins with HF: `BA501` for a request that is too old.
+    public var code: String { reply.code.rawValue }
+
+    /// The body of the HTTP reply.
+    public var body: [UInt8] { reply.encoded }
+
+    /// The status of the reply that carries it: 503 where a store or key source failed.
+    public var httpStatus: Int {
+        switch cause {
         case .refused(let error): error.code.httpStatus
         case .unavailable: 503
         }
     }
+
+    /// What a store or key source threw, for the log; nil where the request itself was refused.
+    public var failure: (any Error)? {
+        switch cause {
+        case .refused: nil
+        case .unavailable(let error): error
+        }
+    }
+
+    /// The code and one sentence. Nothing of what was sent.
+    public var description: String { "\(code): \(reply.code.message)" }
 }

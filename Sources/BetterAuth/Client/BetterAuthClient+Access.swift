@@ -1,7 +1,7 @@
-package import BetterAuthMessages
+public import BetterAuthMessages
 
 /// What stands in the request or the response of an application, as a type of its own.
-package protocol ApplicationBody: Sendable {
+public protocol ApplicationBody: Sendable {
     /// Reads it; the text has been checked to be JSON.
     /// - Throws: When it is not what the type expects.
     init(_ data: ApplicationData) throws
@@ -10,8 +10,10 @@ package protocol ApplicationBody: Sendable {
 }
 
 extension ApplicationData: ApplicationBody {
-    package init(_ data: ApplicationData) { self = data }
-    package func data() -> ApplicationData { self }
+    /// Takes it as it is.
+    public init(_ data: ApplicationData) { self = data }
+    /// Itself.
+    public func data() -> ApplicationData { self }
 }
 
 extension BetterAuthClient {
@@ -23,7 +25,7 @@ extension BetterAuthClient {
     ///   - trust: How its response key is known; nil for as the auth server's.
     /// - Returns: The response, whose signature was verified.
     /// - Throws: ``IdentityError``; `noSession`, `refused`, `invalidReply`, `unknownServerKey`, `invalidData`.
-    package func request<Answer: ApplicationBody>(
+    public func request<Answer: ApplicationBody>(
         _ path: String, at target: ServerAddress? = nil, _ body: some ApplicationBody,
         answer: Answer.Type = Answer.self,
         trust other: ResponseTrust? = nil

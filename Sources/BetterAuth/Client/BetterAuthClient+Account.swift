@@ -1,4 +1,4 @@
-package import BetterAuthMessages
+public import BetterAuthMessages
 
 extension BetterAuthClient {
     /// Makes an account with this device as its first. The recovery phrase must have been shown to its owner before.
@@ -6,7 +6,7 @@ extension BetterAuthClient {
     /// Where an earlier creation was not answered, that one is finished instead, with its own phrase.
     /// - Parameter recovery: The hash of the recovery key.
     /// - Throws: ``IdentityError``; `accountExists` without changing anything.
-    package func createAccount(recovery: RecoveryHash) async throws(IdentityError) -> Account {
+    public func createAccount(recovery: RecoveryHash) async throws(IdentityError) -> Account {
         try await stage(.create) { () throws(IdentityError) in
             let (current, next) = try self.pair()
             let hash = Derivations.standard.rotationHash(of: next.publicKey)
@@ -34,7 +34,7 @@ extension BetterAuthClient {
     ///   - recoveryKey: From the phrase that counted so far.
     ///   - successor: The hash of the next recovery key, whose phrase must have been shown to its owner before.
     /// - Throws: ``IdentityError``; `accountExists` where this device has an account of another identity.
-    package func recoverAccount(
+    public func recoverAccount(
         _ identity: IdentityID, with recoveryKey: any SigningKey, successor: RecoveryHash
     ) async throws(IdentityError) -> Account {
         // The message could be used again for ever (protocol, section 12, item 6).

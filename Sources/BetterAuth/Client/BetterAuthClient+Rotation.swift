@@ -1,10 +1,10 @@
-package import BetterAuthMessages
+public import BetterAuthMessages
 
 extension BetterAuthClient {
     /// Brings the device's next key into use.
     /// - Throws: ``IdentityError``; `undecided` and `unreachable` where it is not known whether the server did it, which
     ///   the next operation finds out.
-    package func rotate() async throws(IdentityError) {
+    public func rotate() async throws(IdentityError) {
         try await rotateChain(.rotate) { nonce, authentication, signer in
             try SignedMessage(
                 RotateDevice.Request(nonce: nonce, authentication: authentication), signedBy: signer
@@ -37,7 +37,7 @@ extension BetterAuthClient {
     }
 
     /// Takes a device out of the account. Where it is this one, its credentials are erased once the server agreed.
-    package func unlink(_ device: DeviceID) async throws(IdentityError) {
+    public func unlink(_ device: DeviceID) async throws(IdentityError) {
         let own = try await credentials().account?.device
         try await rotateChain(device == own ? .leave : .unlink(device)) { nonce, authentication, signer in
             try SignedMessage(
@@ -48,7 +48,7 @@ extension BetterAuthClient {
 
     /// Replaces the recovery key. The new phrase must have been shown to its owner before.
     /// - Parameter recovery: The hash of the new key.
-    package func changeRecovery(to recovery: RecoveryHash) async throws(IdentityError) {
+    public func changeRecovery(to recovery: RecoveryHash) async throws(IdentityError) {
         try await rotateChain(.changeRecovery(recovery)) { nonce, authentication, signer in
             try SignedMessage(
                 ChangeRecoveryKey.Request(
@@ -62,7 +62,7 @@ extension BetterAuthClient {
     }
 
     /// Ends the account, with all its devices, and erases this device's credentials once the server agreed.
-    package func deleteAccount() async throws(IdentityError) {
+    public func deleteAccount() async throws(IdentityError) {
         try await rotateChain(.delete) { nonce, authentication, signer in
             try SignedMessage(
                 DeleteAccount.Request(nonce: nonce, authentication: authentication), signedBy: signer

@@ -3,7 +3,7 @@ internal import BetterAuthMessages
 extension BetterAuthClient {
     /// Opens a session in place of the one before. On a device that waits to be linked this finds out whether it was.
     /// - Throws: ``IdentityError``: `refused` also where nobody has linked this device yet.
-    package func openSession() async throws(IdentityError) -> Session {
+    public func openSession() async throws(IdentityError) -> Session {
         try await exclusively { () async throws(IdentityError) in
             var credentials = try load()
             let wasStaged = credentials.staged != nil
@@ -22,7 +22,7 @@ extension BetterAuthClient {
 
     /// Goes on with the session's next key and a new token. What it costs to lose the answer is the session: then a new
     /// one is opened.
-    package func refreshSession() async throws(IdentityError) -> Session {
+    public func refreshSession() async throws(IdentityError) -> Session {
         try await exclusively { () async throws(IdentityError) in
             var credentials = try load()
             guard let session = credentials.session else { throw IdentityError.noSession }
@@ -48,7 +48,7 @@ extension BetterAuthClient {
     }
 
     /// Drops the session's keys and token. Nothing is sent: the token is good until it expires, but nobody can use it.
-    package func endSession() async throws(IdentityError) {
+    public func endSession() async throws(IdentityError) {
         try await exclusively { () async throws(IdentityError) in
             let old = try load()
             var new = old

@@ -1,5 +1,5 @@
 internal import BetterAuthGzip
-package import BetterAuthMessages
+public import BetterAuthMessages
 internal import SecretMemory
 
 /// The identity of this device, towards one server (protocol, sections 4, 5 and 8).
@@ -7,7 +7,7 @@ internal import SecretMemory
 /// One operation at a time; calls that come meanwhile wait for their turn. Credentials are read from the store at the
 /// start of each operation and dropped at its end, so that a locked vault takes them away. Nothing stored is overwritten
 /// before the server agreed, and what is sent was written down before: a lost answer, a crash and a restart lose nothing.
-package actor BetterAuthClient {
+public actor BetterAuthClient {
     let store: any CredentialStore
     let keys: any DeviceKeys
     let transport: any Transport
@@ -18,6 +18,24 @@ package actor BetterAuthClient {
     let compression: any TokenCompression
     private var turns = Turns()
 
+    /// With keys that rest in the credentials. `HoldfastApp.identity` takes the machine's chip.
+    /// - Parameters:
+    ///   - store: Where the credentials rest. One client for one store.
+    ///   - transport: The way to the server and to app servers.
+    ///   - server: The server of the identity.
+    ///   - trust: How the server's response key is known.
+    ///   - now: The time in UTC.
+    ///   - notify: Hears what the owner should know; called in between, so it must not call back.
+    public init(
+        store: any CredentialStore, transport: any Transport, server: ServerAddress, trust: ResponseTrust,
+        now: @escaping @Sendable () -> Timestamp = { .now },
+        notify: @escaping @Sendable (IdentityNotice) -> Void = { _ in }
+    ) {
+        self.init(
+            store: store, keys: SoftwareDeviceKeys(), transport: transport, server: server, trust: trust, now: now,
+            notify: notify)
+    }
+
     /// - Parameters:
     ///   - store: Where the credentials rest.
     ///   - keys: Makes and uses this device's keys. Those of sessions are always made here: each request is signed by them.
@@ -25,8 +43,8 @@ package actor BetterAuthClient {
     ///   - now: The time in UTC.
     ///   - notify: Hears what the owner should know; called in between, so it must not call back.
     package init(
-        store: any CredentialStore, keys: any DeviceKeys = SoftwareDeviceKeys(), transport: any Transport,
-        server: ServerAddress, trust: ResponseTrust, compression: any TokenCompression = ZlibTokenCompression(),
+        store: any CredentialStore, keys: any DeviceKeys, transport: any Transport, server: ServerAddress,
+        trust: ResponseTrust, compression: any TokenCompression = ZlibTokenCompression(),
         now: @escaping @Sendable () -> Timestamp, notify: @escaping @Sendable (IdentityNotice) -> Void = { _ in }
     ) {
         self.store = store
@@ -83,7 +101,7 @@ package actor BetterAuthClient {
     /// Comes to an end with whatever was sent earlier and not answered.
     /// - Throws: ``IdentityError``: `undecided` and `unreachable` while the server does not answer, `refused`,
     ///   `chainUnknown`.
-    package func settle() async throws(IdentityError) {
+    public func settle() async throws(IdentityError) {
         try await exclusively { () async throws(IdentityError) in
             var credentials = try load()
             try await settle(&credentials)
@@ -91,7 +109,7 @@ package actor BetterAuthClient {
     }
 
     /// Forgets the account on this device, without telling the server, which keeps it.
-    package func erase() async throws(IdentityError) {
+    public func erase() async throws(IdentityError) {
         try await exclusively { () async throws(IdentityError) in
             try BetterAuthClient.erase(store, keys)
         }
@@ -105,7 +123,7 @@ package actor BetterAuthClient {
     }
 
     /// Trusts the next response key that this server names, where the first one has changed; or this one, and no other.
-    package func replaceFirstKey(with key: PublicKeyText? = nil) async throws(IdentityError) {
+    public func replaceFirstKey(with key: PublicKeyText? = nil) async throws(IdentityError) {
         let server = server.description
         try await update { credentials in
             credentials.firstKeys.removeAll { $0.server == server }

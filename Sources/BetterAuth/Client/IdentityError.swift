@@ -1,62 +1,63 @@
-package import BetterAuthMessages
+public import BetterAuthMessages
 internal import Cryptography
 internal import SecretMemory
 
 /// What the client of an identity refuses or could not do. One struct with an open set of codes.
-package struct IdentityError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct IdentityError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure, for programs.
-    package struct Code: Sendable, Hashable, CustomStringConvertible {
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// A stable word, also used in JSON output.
-        package let description: String
+        public let description: String
         private init(_ description: String) { self.description = description }
 
         /// This device has no account.
-        package static let noAccount = Code("noAccount")
+        public static let noAccount = Code("noAccount")
         /// This device has an account already; nothing was changed.
-        package static let accountExists = Code("accountExists")
+        public static let accountExists = Code("accountExists")
         /// There is no session, or it is over: open one.
-        package static let noSession = Code("noSession")
+        public static let noSession = Code("noSession")
         /// The server said no. Its refusals are not signed, so nothing was erased because of one.
-        package static let refused = Code("refused")
+        public static let refused = Code("refused")
         /// The server could not be reached, or did not answer in time.
-        package static let unreachable = Code("unreachable")
+        public static let unreachable = Code("unreachable")
         /// The answer is not the server's: malformed, signed by nobody we know, or for another request.
-        package static let invalidReply = Code("invalidReply")
+        public static let invalidReply = Code("invalidReply")
         /// The answer was signed with a key that is not the server's as far as we know.
-        package static let unknownServerKey = Code("unknownServerKey")
+        public static let unknownServerKey = Code("unknownServerKey")
         /// Whether the server did it is not known yet. The next operation finds out first; nothing is lost.
-        package static let undecided = Code("undecided")
+        public static let undecided = Code("undecided")
         /// The server accepts neither of the keys that this device holds. All are kept.
-        package static let chainUnknown = Code("chainUnknown")
+        public static let chainUnknown = Code("chainUnknown")
         /// A key is in a chip that cannot be used now.
-        package static let keyUnavailable = Code("keyUnavailable")
+        public static let keyUnavailable = Code("keyUnavailable")
         /// The store of the credentials is locked.
-        package static let locked = Code("locked")
+        public static let locked = Code("locked")
         /// The store of the credentials failed.
-        package static let storage = Code("storage")
+        public static let storage = Code("storage")
         /// The stored credentials are not what was written.
-        package static let damaged = Code("damaged")
+        public static let damaged = Code("damaged")
         /// The credentials were stored by a newer program.
-        package static let newerVersion = Code("newerVersion")
+        public static let newerVersion = Code("newerVersion")
         /// The credentials or a request are larger than they may be.
-        package static let tooLarge = Code("tooLarge")
+        public static let tooLarge = Code("tooLarge")
         /// The link container is not one, belongs to another identity, or is this device's own.
-        package static let invalidContainer = Code("invalidContainer")
+        public static let invalidContainer = Code("invalidContainer")
         /// The recovery phrase is not one, or not this identity's.
-        package static let wrongPhrase = Code("wrongPhrase")
+        public static let wrongPhrase = Code("wrongPhrase")
         /// The address of the server is not one, or is not safe.
-        package static let invalidAddress = Code("invalidAddress")
+        public static let invalidAddress = Code("invalidAddress")
         /// The application's data cannot be sent.
-        package static let invalidData = Code("invalidData")
+        public static let invalidData = Code("invalidData")
         /// A cryptographic library failed.
-        package static let cryptography = Code("cryptography")
+        public static let cryptography = Code("cryptography")
     }
 
-    package let code: Code
+    /// The kind of failure.
+    public let code: Code
     /// What happened and what to do, in words. Never a key, a token or a phrase.
-    package let reason: String
+    public let reason: String
     /// What the server said where it refused; not signed by anybody.
-    package var failure: ServerFailure?
+    public var failure: ServerFailure?
 
     package init(_ code: Code, _ reason: String, failure: ServerFailure? = nil) {
         self.code = code
@@ -64,7 +65,8 @@ package struct IdentityError: Error, Sendable, Hashable, CustomStringConvertible
         self.failure = failure
     }
 
-    package var description: String { reason }
+    /// The reason.
+    public var description: String { reason }
 
     static func damaged(_ reason: String) -> IdentityError { IdentityError(.damaged, reason) }
 

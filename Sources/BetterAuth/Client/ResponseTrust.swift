@@ -1,7 +1,7 @@
-package import BetterAuthMessages
+public import BetterAuthMessages
 
 /// How a client knows a server's response key.
-package enum ResponseTrust: Sendable {
+public enum ResponseTrust: Sendable {
     /// These, and no others.
     case pinned([PublicKeyText])
     /// Whatever a source vouches for: a key chain.
@@ -12,7 +12,7 @@ package enum ResponseTrust: Sendable {
 }
 
 /// Something that the owner should hear of, although it is no failure.
-package enum IdentityNotice: Sendable, Hashable {
+public enum IdentityNotice: Sendable, Hashable {
     /// A server's response key was believed because it was the first one.
     case trustedFirstKey(PublicKeyText, server: String)
     /// An operation from earlier has come to its end: it took effect.

@@ -1,7 +1,7 @@
-package import SecretMemory
+public import SecretMemory
 
 /// Where the credentials rest: one record that is replaced as a whole.
-package protocol CredentialStore: Sendable {
+public protocol CredentialStore: Sendable {
     /// The record; nil when there is none.
     /// - Throws: What the store throws; ``IdentityError/Code/locked`` while it is locked.
     func load() throws -> SecretBytes?

@@ -1,4 +1,4 @@
-package import BetterAuthMessages
+public import BetterAuthMessages
 
 /// Everything that a device knows of its identity. A value: operations make a new one, and it takes effect when the
 /// store has it.
@@ -20,21 +20,9 @@ package struct Credentials: Sendable {
 
     package init() {}
 
-    /// What a device can do next (the three states of the example app, and what comes between them).
-    package enum State: String, Sendable, Hashable, CaseIterable {
-        /// No account.
-        case ready
-        /// An account is being created or recovered, and no server has confirmed it.
-        case unconfirmed
-        /// This device waits for one of the account's devices to link it.
-        case linking
-        /// An account, without a session.
-        case created
-        /// An account and a session.
-        case authenticated
-    }
+    package typealias State = IdentityState
 
-    package var state: State {
+    package var state: IdentityState {
         if account != nil { return session == nil ? .created : .authenticated }
         return staged.map { $0.kind == .link ? .linking : .unconfirmed } ?? .ready
     }
@@ -75,9 +63,11 @@ package struct TrustedKeyChain: Sendable, Hashable {
 }
 
 /// A device of an identity and the two ends of its key chain that the server knows: the key, and the hash of the next.
-package struct Account: Sendable {
-    package let identity: IdentityID
-    package let device: DeviceID
+public struct Account: Sendable {
+    /// Names the account for ever.
+    public let identity: IdentityID
+    /// Names this device in it for ever.
+    public let device: DeviceID
     package let current: KeyRecord
     package let next: KeyRecord
     /// What the server holds for recovery: more than one only while it is not known which.
@@ -95,10 +85,14 @@ package struct Account: Sendable {
 }
 
 /// An account on its way.
-package struct StagedAccount: Sendable {
-    package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
+public struct StagedAccount: Sendable {
+    /// How it came about.
+    public enum Kind: UInt8, Sendable, Hashable, CaseIterable {
+        /// It was made.
         case create = 1
+        /// It was taken back with the recovery key.
         case recover = 2
+        /// Another device of it let this one join.
         case link = 3
     }
 
@@ -139,13 +133,18 @@ package struct PendingRotation: Sendable {
 }
 
 /// What a request does beside moving the chain.
-package enum RotationEffect: Sendable, Hashable {
+public enum RotationEffect: Sendable, Hashable {
+    /// Nothing.
     case rotate
+    /// This device joins the account.
     case link(DeviceID)
+    /// This other device leaves it.
     case unlink(DeviceID)
     /// This very device leaves.
     case leave
+    /// Another recovery key counts.
     case changeRecovery(RecoveryHash)
+    /// The account ends.
     case delete
 
     /// Where it is posted.
@@ -164,13 +163,14 @@ package enum RotationEffect: Sendable, Hashable {
 }
 
 /// An open session: its token and the two ends of its own key chain.
-package struct Session: Sendable {
+public struct Session: Sendable {
     package let token: TokenText
     package let current: KeyRecord
     package let next: KeyRecord
-    /// What the token says; for display, the server decides.
-    package let expiry: Timestamp
-    package let refreshExpiry: Timestamp
+    /// The last moment for requests, as the token says it; for display, the server decides.
+    public let expiry: Timestamp
+    /// The last moment for a refresh.
+    public let refreshExpiry: Timestamp
 
     package init(
         token: TokenText, current: KeyRecord, next: KeyRecord, expiry: Timestamp, refreshExpiry: Timestamp

@@ -1,10 +1,10 @@
-package import BetterAuthMessages
-package import Cryptography
-package import SecretMemory
+public import BetterAuthMessages
+public import Cryptography
+public import SecretMemory
 
 /// A P-256 key that signs, wherever its private half rests: in memory, inside the vault, or in a chip that never gives it
 /// away.
-package protocol SigningKey: Sendable {
+public protocol SigningKey: Sendable {
     /// The half that everybody may know.
     var publicKey: PublicKeyText { get }
     /// Signs the SHA-256 of a message with ECDSA. May take as long as a chip takes.
@@ -13,8 +13,9 @@ package protocol SigningKey: Sendable {
 }
 
 /// A key whose scalar lies in locked memory for as long as this object lives.
-package final class SoftwareSigningKey: SigningKey {
-    package let publicKey: PublicKeyText
+public final class SoftwareSigningKey: SigningKey {
+    /// The half that everybody may know.
+    public let publicKey: PublicKeyText
     private let key: P256PrivateKey
 
     /// Takes a key.
@@ -29,21 +30,23 @@ package final class SoftwareSigningKey: SigningKey {
     /// Takes a scalar.
     /// - Parameter scalar: 32 bytes, big endian.
     /// - Throws: As ``Cryptography/P256PrivateKey``.
-    package convenience init(scalar: borrowing SecretBytes) throws(CryptographyError) {
+    public convenience init(scalar: borrowing SecretBytes) throws(CryptographyError) {
         try self.init(P256PrivateKey(scalar: scalar))
     }
 
     /// A fresh key.
     /// - Throws: ``Cryptography/CryptographyError/library(code:)``, ``Cryptography/CryptographyError/memory(_:)``.
-    package static func generate() throws(CryptographyError) -> SoftwareSigningKey {
+    public static func generate() throws(CryptographyError) -> SoftwareSigningKey {
         try SoftwareSigningKey(P256PrivateKey.generate())
     }
 
     /// The scalar, 32 bytes, to be stored where secrets may be.
     /// - Throws: ``Cryptography/CryptographyError/library(code:)``, ``Cryptography/CryptographyError/memory(_:)``.
-    package func scalar() throws(CryptographyError) -> SecretBytes { try key.scalar() }
+    public func scalar() throws(CryptographyError) -> SecretBytes { try key.scalar() }
 
-    package func sign(_ message: RawSpan) throws -> SignatureText {
+    /// Signs the SHA-256 of a message with ECDSA.
+    /// - Throws: ``Cryptography/CryptographyError/library(code:)``.
+    public func sign(_ message: RawSpan) throws -> SignatureText {
         let signature = try key.sign(message)
         // The library gives r and s between 1 and the order, which is all that is asked of them.
         guard let text = unsafe SignatureText(raw: signature.span.bytes) else { throw CryptographyError.invalidSize }

@@ -1,24 +1,24 @@
-package import BetterAuthMessages
-package import Cryptography
+public import BetterAuthMessages
+public import Cryptography
 
 /// A public key that verifies signatures, beside its text. Making one costs about a third of a verification: keep those
 /// that are used again.
-package struct VerificationKey: Sendable {
+public struct VerificationKey: Sendable {
     /// The key as the protocol writes it.
-    package let text: PublicKeyText
+    public let text: PublicKeyText
     private let key: P256PublicKey
 
     /// Imports a key.
     /// - Throws: ``Cryptography/CryptographyError/invalidPoint`` for a text that is no point of the curve;
     ///   ``Cryptography/CryptographyError/library(code:)``.
-    package init(_ text: PublicKeyText) throws(CryptographyError) {
+    public init(_ text: PublicKeyText) throws(CryptographyError) {
         key = try text.withRawBytes { point throws(CryptographyError) in try P256PublicKey(compressed: point) }
         self.text = text
     }
 
     /// Whether the signature is that of this key over the message (ECDSA with SHA-256; a high s is accepted). False also
     /// when the library fails.
-    package func isValid(_ signature: SignatureText, for message: RawSpan) -> Bool {
+    public func isValid(_ signature: SignatureText, for message: RawSpan) -> Bool {
         signature.withRawBytes { key.isValid(signature: $0, for: message) }
     }
 

@@ -1,15 +1,15 @@
-package import Cryptography
-package import SecretMemory
+public import Cryptography
+public import SecretMemory
 
 /// The recovery phrase of an identity: 24 words (BIP-39), from which its recovery key is derived. Never the phrase of the
 /// vault, which opens files on this device; this one speaks to the server, and each recovery replaces it.
 ///
 /// The example app's phrases, 23 words of a list of its own without a checksum, are taken for recovering accounts that
 /// were made there; no new ones are made.
-package struct IdentityPhrase: ~Copyable {
+public struct IdentityPhrase: ~Copyable {
     private let text: SecretBytes
     /// Whether it has the example app's form.
-    package let isForeign: Bool
+    public let isForeign: Bool
 
     /// Words of the example app's phrases.
     static let foreignWordCount = 23
@@ -21,7 +21,7 @@ package struct IdentityPhrase: ~Copyable {
 
     /// A fresh phrase.
     /// - Throws: ``Cryptography/RecoveryPhraseError``, ``Cryptography/CryptographyError``.
-    package static func generate() throws -> IdentityPhrase {
+    public static func generate() throws -> IdentityPhrase {
         let phrase = try RecoveryPhrase(entropy: SecureRandom.secret(32))
         return IdentityPhrase(text: try phrase.withText { try SecretBytes(copying: $0) }, isForeign: false)
     }
@@ -29,7 +29,7 @@ package struct IdentityPhrase: ~Copyable {
     /// Reads what a person has entered or pasted. White space around and between the words, letter case, and words that
     /// were cut after four letters are put right.
     /// - Throws: ``Cryptography/RecoveryPhraseError``, which names the word that is wrong by its position.
-    package init(parsing text: borrowing SecretBytes) throws(RecoveryPhraseError) {
+    public init(parsing text: borrowing SecretBytes) throws(RecoveryPhraseError) {
         guard try IdentityPhrase.wordCount(text) == IdentityPhrase.foreignWordCount else {
             let phrase = try RecoveryPhrase(parsing: text)
             self.init(text: try IdentityPhrase.copy(of: phrase), isForeign: false)
@@ -39,18 +39,18 @@ package struct IdentityPhrase: ~Copyable {
     }
 
     /// Lends the words, with one space between two: what the key is derived from.
-    package borrowing func withText<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    public borrowing func withText<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
         try text.withBytes(body)
     }
 
     /// The phrase as the vault's own type, to be compared with the vault's; nil for a foreign one.
-    package borrowing func asRecoveryPhrase() throws(RecoveryPhraseError) -> RecoveryPhrase? {
+    public borrowing func asRecoveryPhrase() throws(RecoveryPhraseError) -> RecoveryPhrase? {
         isForeign ? nil : try RecoveryPhrase(parsing: text)
     }
 
     /// Derives the recovery key: 1.6 s and 256 MiB on a laptop of 2020.
     /// - Throws: ``Cryptography/CryptographyError``; `scalarOutOfRange` for a phrase that has no key, one of 2^32.
-    package borrowing func recoveryKey() throws(CryptographyError) -> SoftwareSigningKey {
+    public borrowing func recoveryKey() throws(CryptographyError) -> SoftwareSigningKey {
         try SoftwareSigningKey(scalar: RecoveryDerivation.standard.seed(of: text))
     }
 }

@@ -1,7 +1,7 @@
-package import BetterAuthMessages
+public import BetterAuthMessages
 
 /// Where a deployment publishes its key chain and its endorsements (protocol, section 10).
-package protocol KeyService: Sendable {
+public protocol KeyService: Sendable {
     /// The answer to `GET /hsm/keys`: every event of every chain.
     func keyEvents() async throws -> [UInt8]
     /// The answer to `GET /keys/<name>`: one record; nil when there is none.
@@ -10,7 +10,12 @@ package protocol KeyService: Sendable {
 
 /// Keys that a chain endorses, from one identity that the program was given. Everything is verified here, so the key
 /// service and the way to it need not be trusted; they can only withhold.
-package actor EndorsedServerKeys: ServerKeySource {
+public actor EndorsedServerKeys: ServerKeySource {
+    /// For who verifies responses: 12 hours and a minute (protocol, section 10).
+    public static let clientWindow: Int64 = KeyChain.Window.client
+    /// For who verifies access tokens: 12 hours and a quarter.
+    public static let appServerWindow: Int64 = KeyChain.Window.appServer
+
     private struct Endorsed {
         let key: VerificationKey
         let until: Timestamp
@@ -31,10 +36,11 @@ package actor EndorsedServerKeys: ServerKeySource {
 
     /// - Parameters:
     ///   - identity: The chain to trust: the id of its first event.
-    ///   - window: How long older generations count; see ``KeyChain/Window``.
+    ///   - service: Where it is published.
+    ///   - window: How long endorsements outlive the generation that made them, in milliseconds.
     ///   - maximumAge: Milliseconds after which the chain is loaded anew, so that a tainted generation becomes known.
-    package init(
-        trusting identity: DigestText, from service: any KeyService, window: Int64 = KeyChain.Window.client,
+    public init(
+        trusting identity: DigestText, from service: any KeyService, window: Int64 = clientWindow,
         maximumAge: Int64 = 600_000
     ) {
         self.identity = identity
@@ -45,7 +51,7 @@ package actor EndorsedServerKeys: ServerKeySource {
 
     /// - Throws: ``KeyChainError``; ``BetterAuthMessages/MessageError`` for an answer that is none; what the service
     ///   throws.
-    package func key(
+    public func key(
         named name: PublicKeyText, for purpose: Endorsement.Purpose, now: Timestamp
     ) async throws -> VerificationKey? {
         let asked = Name(key: name, purpose: purpose)

@@ -1,7 +1,7 @@
-package import BetterAuthMessages
+public import BetterAuthMessages
 
 /// Knows which keys are a server's: those that sign access tokens, and those that sign responses.
-package protocol ServerKeySource: Sendable {
+public protocol ServerKeySource: Sendable {
     /// The key of this name, when it may be used for this purpose now; nil when it is unknown, expired or withdrawn.
     ///
     /// Asked with names that nobody has vouched for yet, and again for each message: an answer must be cheap the second
@@ -13,20 +13,21 @@ package protocol ServerKeySource: Sendable {
 }
 
 /// Keys that a program was built or configured with.
-package struct PinnedServerKeys: ServerKeySource {
+public struct PinnedServerKeys: ServerKeySource {
     private let keys: [Endorsement.Purpose: [PublicKeyText: VerificationKey]]
 
     /// - Parameters:
     ///   - access: Keys that sign access tokens.
     ///   - response: Keys that sign responses.
-    package init(access: [VerificationKey] = [], response: [VerificationKey] = []) {
+    public init(access: [VerificationKey] = [], response: [VerificationKey] = []) {
         keys = [
             .access: Dictionary(access.map { ($0.text, $0) }) { first, _ in first },
             .response: Dictionary(response.map { ($0.text, $0) }) { first, _ in first },
         ]
     }
 
-    package func key(
+    /// One of the keys that were given; nil for any other.
+    public func key(
         named name: PublicKeyText, for purpose: Endorsement.Purpose, now: Timestamp
     ) async throws -> VerificationKey? { keys[purpose]?[name] }
 }

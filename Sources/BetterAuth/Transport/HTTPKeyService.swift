@@ -1,16 +1,22 @@
-package import BetterAuthMessages
+public import BetterAuthMessages
 
 /// A key service over HTTP (protocol, section 10).
-package struct HTTPKeyService: KeyService {
+public struct HTTPKeyService: KeyService {
     private let transport: any Transport
     private let server: ServerAddress
 
-    package init(at server: ServerAddress, over transport: any Transport) {
+    /// Asks at an address.
+    /// - Parameters:
+    ///   - server: Where the chain is published.
+    ///   - transport: The way there.
+    public init(at server: ServerAddress, over transport: any Transport) {
         self.server = server
         self.transport = transport
     }
 
-    package func keyEvents() async throws -> [UInt8] {
+    /// Every event of every chain.
+    /// - Throws: ``TransportError``.
+    public func keyEvents() async throws -> [UInt8] {
         let request = TransportRequest(server, "/hsm/keys", body: nil, limit: MessageLimits.keyList)
         let reply = try await transport.send(request)
         guard reply.status == 200 else {
@@ -19,7 +25,9 @@ package struct HTTPKeyService: KeyService {
         return reply.body
     }
 
-    package func endorsement(of name: PublicKeyText) async throws -> [UInt8]? {
+    /// The record about a key; nil when there is none.
+    /// - Throws: ``TransportError``.
+    public func endorsement(of name: PublicKeyText) async throws -> [UInt8]? {
         let request = TransportRequest(server, "/keys/\(name)", body: nil, limit: MessageLimits.message)
         let reply = try await transport.send(request)
         switch reply.status {

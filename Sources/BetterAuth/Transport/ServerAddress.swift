@@ -1,15 +1,15 @@
 /// Where a server is: `https://host`, `https://host:port`, or either with a path in front of all its paths. Plain `http`
 /// only to this machine, unless that is allowed.
-package struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
+public struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
     /// Why an address is refused.
-    package enum Refusal: Error, Sendable, Hashable {
+    public enum Refusal: Error, Sendable, Hashable {
         /// Not an address of this form. A user name, a query or a fragment has no place in it.
         case malformed
         /// Plain HTTP to another machine.
         case insecure
 
         /// What is wrong and what to do.
-        package var reason: String {
+        public var reason: String {
             switch self {
             case .malformed: "the address of a server looks like https://example.org or https://example.org:8443/path"
             case .insecure: "plain http goes to this machine only; use https"
@@ -18,14 +18,15 @@ package struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Without a slash at its end.
-    package let description: String
-    package let isEncrypted: Bool
+    public let description: String
+    /// Whether it is `https`.
+    public let isEncrypted: Bool
 
     /// Reads an address.
     /// - Parameter allowsPlain: Whether plain HTTP may go to other machines: the messages are signed, not secret, but a
     ///   listener learns who signs in, and a token.
     /// - Throws: ``Refusal``.
-    package init(_ text: String, allowsPlain: Bool = false) throws(Refusal) {
+    public init(_ text: String, allowsPlain: Bool = false) throws(Refusal) {
         let isEncrypted: Bool
         let rest: Substring
         let lower = text.lowercased()
@@ -98,7 +99,7 @@ package struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Whether a path may be asked for there: begins with a slash, printable ASCII, nothing that a URL gives a meaning.
-    package static func isPath(_ path: String) -> Bool {
+    public static func isPath(_ path: String) -> Bool {
         path.hasPrefix("/") && !path.hasPrefix("//") && path.utf8.count <= 512 && path.utf8.allSatisfy(isAllowed)
             && !path.split(separator: "/").contains { $0 == "." || $0 == ".." }
     }

@@ -1,21 +1,23 @@
 /// Carries a request to a server and its answer back; HTTP in earnest, a simulated network in tests.
-package protocol Transport: Sendable {
+public protocol Transport: Sendable {
     /// Sends one request and waits for the answer, whatever its status is. Follows no redirects.
     /// - Throws: ``TransportError``. The request may have arrived all the same.
     func send(_ request: TransportRequest) async throws(TransportError) -> TransportReply
 }
 
 /// One request.
-package struct TransportRequest: Sendable, Hashable {
-    package let server: ServerAddress
+public struct TransportRequest: Sendable, Hashable {
+    /// Where it goes.
+    public let server: ServerAddress
     /// Begins with a slash.
-    package let path: String
+    public let path: String
     /// Posted as JSON; nil for a GET.
-    package let body: [UInt8]?
+    public let body: [UInt8]?
     /// Bytes that the answer may have.
-    package let limit: Int
+    public let limit: Int
 
-    package init(_ server: ServerAddress, _ path: String, body: [UInt8]?, limit: Int) {
+    /// Puts a request together.
+    public init(_ server: ServerAddress, _ path: String, body: [UInt8]?, limit: Int) {
         self.server = server
         self.path = path
         self.body = body
@@ -24,19 +26,21 @@ package struct TransportRequest: Sendable, Hashable {
 }
 
 /// One answer.
-package struct TransportReply: Sendable, Hashable {
+public struct TransportReply: Sendable, Hashable {
     /// The HTTP status, which most servers do not set with care.
-    package let status: Int
-    package let body: [UInt8]
+    public let status: Int
+    /// As it came.
+    public let body: [UInt8]
 
-    package init(status: Int, body: [UInt8]) {
+    /// Puts an answer together.
+    public init(status: Int, body: [UInt8]) {
         self.status = status
         self.body = body
     }
 }
 
 /// Why there is no answer.
-package enum TransportError: Error, Sendable, Hashable, CustomStringConvertible {
+public enum TransportError: Error, Sendable, Hashable, CustomStringConvertible {
     /// No connection; the words say why.
     case unreachable(String)
     /// The server's certificate is not one that this system trusts for this name.
@@ -48,7 +52,8 @@ package enum TransportError: Error, Sendable, Hashable, CustomStringConvertible 
     /// The connection broke, or what came is not HTTP.
     case broken(String)
 
-    package var description: String {
+    /// In words, for people.
+    public var description: String {
         switch self {
         case .unreachable(let words): "the server cannot be reached: \(words)"
         case .untrusted(let words): "the server cannot prove who it is: \(words)"

@@ -44,8 +44,8 @@ package struct ExampleApp: Sendable {
         do throws(AccessRefusal) {
             access = try await verifier.verify(body, now: now)
         } catch {
-            if case .unavailable(let reason) = error {
-                report(reason)
+            if let failure = error.failure {
+                report(failure)
                 return HTTPReply(.plain(.unavailable))
             }
             return HTTPReply(error.reply)

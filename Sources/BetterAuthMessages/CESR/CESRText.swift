@@ -2,7 +2,7 @@
 /// multiple of three, all of it in base64url, and the leading characters, which hold only zero bits, replaced by a code.
 ///
 /// Every value has one text. Peers accept several, because they drop the lead bytes unread; we refuse the others.
-package protocol CESRText: Sendable, Hashable, CustomStringConvertible {
+public protocol CESRText: Sendable, Hashable, CustomStringConvertible {
     /// Characters of the text.
     static var textSize: Int { get }
     /// Bytes of the raw value.
@@ -19,21 +19,21 @@ package protocol CESRText: Sendable, Hashable, CustomStringConvertible {
 
 extension CESRText {
     /// Reads a text; nil unless it is the one spelling of a value.
-    package init?(_ text: some StringProtocol) {
+    public init?(_ text: some StringProtocol) {
         let bytes = Array(text.utf8)
         unsafe self.init(text: bytes.span.bytes)
     }
 
     /// The text.
-    package var description: String {
+    public var description: String {
         withText { text in unsafe text.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) } }
     }
 
     /// The raw value as an array.
-    package var rawBytes: [UInt8] { withRawBytes { $0.copied } }
+    public var rawBytes: [UInt8] { withRawBytes { $0.copied } }
 
     /// The text as an array.
-    package var textBytes: [UInt8] { withText { $0.copied } }
+    public var textBytes: [UInt8] { withText { $0.copied } }
 }
 
 /// Room for the largest text, in whole blocks, and the byte that the encoder reads behind its input.

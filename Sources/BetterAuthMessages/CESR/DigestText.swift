@@ -1,21 +1,23 @@
 /// A BLAKE3-256 digest: `E` and 43 characters (protocol, section 2).
 ///
 /// Compared exactly; peers that ignore letter case accept digests of other values.
-package struct DigestText: CESRText {
-    package static let textSize = CESRForm.digest.textSize
-    package static let rawSize = CESRForm.digest.rawSize
+public struct DigestText: CESRText {
+    /// Characters of the text.
+    public static let textSize = CESRForm.digest.textSize
+    /// Bytes of the raw value.
+    public static let rawSize = CESRForm.digest.rawSize
 
     private let storage: Words4
 
     /// Reads a text; nil unless it is the one spelling of a value.
-    package init?(text: RawSpan) {
+    public init?(text: RawSpan) {
         var buffer = CESRBuffer()
         guard CESRForm.digest.decode(text, into: &buffer) else { return nil }
         storage = unsafe buffer.withBytes(from: CESRForm.digest.lead) { unsafe Words4($0) }
     }
 
     /// Takes a raw value; nil for another size.
-    package init?(raw: RawSpan) {
+    public init?(raw: RawSpan) {
         guard raw.byteCount == Self.rawSize else { return nil }
         guard let words = unsafe raw.withUnsafeBytes({ unsafe $0.baseAddress.map { unsafe Words4($0) } }) else {
             return nil
@@ -35,12 +37,12 @@ package struct DigestText: CESRText {
     }
 
     /// Lends the raw value.
-    package func withRawBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    public func withRawBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
         try unsafe storage.withBytes { bytes throws(E) in try unsafe body(RawSpan(_unsafeBytes: bytes)) }
     }
 
     /// Lends the text.
-    package func withText<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    public func withText<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
         try unsafe storage.withBytes { bytes throws(E) in
             try unsafe CESRForm.digest.withText(of: bytes, body)
         }

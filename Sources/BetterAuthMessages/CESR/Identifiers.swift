@@ -1,5 +1,5 @@
 /// A digest with a meaning of its own, so that none is taken for another (protocol, section 1).
-package protocol DigestIdentifier: CESRText {
+public protocol DigestIdentifier: CESRText {
     /// What it consists of.
     var digest: DigestText { get }
     /// Gives a digest this meaning.
@@ -7,48 +7,62 @@ package protocol DigestIdentifier: CESRText {
 }
 
 extension DigestIdentifier {
-    package static var textSize: Int { DigestText.textSize }
-    package static var rawSize: Int { DigestText.rawSize }
+    /// Characters of the text.
+    public static var textSize: Int { DigestText.textSize }
+    /// Bytes of the raw value.
+    public static var rawSize: Int { DigestText.rawSize }
 
-    package init?(text: RawSpan) {
+    /// Reads a text; nil unless it is the one spelling of a value.
+    public init?(text: RawSpan) {
         guard let digest = DigestText(text: text) else { return nil }
         self.init(digest)
     }
 
-    package init?(raw: RawSpan) {
+    /// Takes a raw value; nil for another size.
+    public init?(raw: RawSpan) {
         guard let digest = DigestText(raw: raw) else { return nil }
         self.init(digest)
     }
 
-    package func withRawBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    /// Lends the raw value.
+    public func withRawBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
         try digest.withRawBytes(body)
     }
 
-    package func withText<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    /// Lends the text.
+    public func withText<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
         try digest.withText(body)
     }
 }
 
 /// Names an account for ever: the digest of its first device's key, rotation hash and recovery hash.
-package struct IdentityID: DigestIdentifier {
-    package let digest: DigestText
-    package init(_ digest: DigestText) { self.digest = digest }
+public struct IdentityID: DigestIdentifier {
+    /// What it consists of.
+    public let digest: DigestText
+    /// Gives a digest this meaning.
+    public init(_ digest: DigestText) { self.digest = digest }
 }
 
 /// Names a device for ever: the digest of its first key and rotation hash.
-package struct DeviceID: DigestIdentifier {
-    package let digest: DigestText
-    package init(_ digest: DigestText) { self.digest = digest }
+public struct DeviceID: DigestIdentifier {
+    /// What it consists of.
+    public let digest: DigestText
+    /// Gives a digest this meaning.
+    public init(_ digest: DigestText) { self.digest = digest }
 }
 
 /// Commits to the next key of a chain: the digest of its public key's text.
-package struct RotationHash: DigestIdentifier {
-    package let digest: DigestText
-    package init(_ digest: DigestText) { self.digest = digest }
+public struct RotationHash: DigestIdentifier {
+    /// What it consists of.
+    public let digest: DigestText
+    /// Gives a digest this meaning.
+    public init(_ digest: DigestText) { self.digest = digest }
 }
 
 /// Commits to the recovery key: the digest of its public key's text.
-package struct RecoveryHash: DigestIdentifier {
-    package let digest: DigestText
-    package init(_ digest: DigestText) { self.digest = digest }
+public struct RecoveryHash: DigestIdentifier {
+    /// What it consists of.
+    public let digest: DigestText
+    /// Gives a digest this meaning.
+    public init(_ digest: DigestText) { self.digest = digest }
 }

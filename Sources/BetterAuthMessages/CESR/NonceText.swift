@@ -1,14 +1,16 @@
 /// 128 random bits: `0A` and 22 characters (protocol, section 2).
 ///
 /// The protocol calls three things a nonce: a request's, the session challenge, and the replay key of an access request.
-package struct NonceText: CESRText {
-    package static let textSize = CESRForm.nonce.textSize
-    package static let rawSize = CESRForm.nonce.rawSize
+public struct NonceText: CESRText {
+    /// Characters of the text.
+    public static let textSize = CESRForm.nonce.textSize
+    /// Bytes of the raw value.
+    public static let rawSize = CESRForm.nonce.rawSize
 
     private let storage: SIMD16<UInt8>
 
     /// Reads a text; nil unless it is the one spelling of a value.
-    package init?(text: RawSpan) {
+    public init?(text: RawSpan) {
         var buffer = CESRBuffer()
         guard CESRForm.nonce.decode(text, into: &buffer) else { return nil }
         storage = unsafe withUnsafeBytes(of: &buffer) {
@@ -17,7 +19,7 @@ package struct NonceText: CESRText {
     }
 
     /// Takes a raw value; nil for another size.
-    package init?(raw: RawSpan) {
+    public init?(raw: RawSpan) {
         guard raw.byteCount == Self.rawSize else { return nil }
         storage = unsafe raw.unsafeLoadUnaligned(as: SIMD16<UInt8>.self)
     }
@@ -34,19 +36,19 @@ package struct NonceText: CESRText {
     }
 
     /// Lends the raw value.
-    package func withRawBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    public func withRawBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
         try unsafe withUnsafeBytes(of: storage) { bytes throws(E) in try unsafe body(RawSpan(_unsafeBytes: bytes)) }
     }
 
     /// Lends the text.
-    package func withText<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    public func withText<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
         try unsafe withUnsafeBytes(of: storage) { bytes throws(E) in
             try unsafe CESRForm.nonce.withText(of: bytes, body)
         }
     }
 
     /// All bytes at once; the generic way would take them one by one.
-    package func hash(into hasher: inout Hasher) {
+    public func hash(into hasher: inout Hasher) {
         unsafe withUnsafeBytes(of: storage) { unsafe hasher.combine(bytes: $0) }
     }
 }

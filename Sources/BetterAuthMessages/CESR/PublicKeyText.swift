@@ -1,16 +1,18 @@
 /// A compressed P-256 public key: `1AAI` and 44 characters (protocol, section 2; SEC 1, section 2.3.3).
 ///
 /// The x coordinate is below the field's prime. Whether it lies on the curve shows when a verifier imports it.
-package struct PublicKeyText: CESRText {
-    package static let textSize = CESRForm.publicKey.textSize
-    package static let rawSize = CESRForm.publicKey.rawSize
+public struct PublicKeyText: CESRText {
+    /// Characters of the text.
+    public static let textSize = CESRForm.publicKey.textSize
+    /// Bytes of the raw value.
+    public static let rawSize = CESRForm.publicKey.rawSize
 
     private let x: Words4
     /// 02 or 03.
     private let parity: UInt8
 
     /// Reads a text; nil unless it is the one spelling of a value.
-    package init?(text: RawSpan) {
+    public init?(text: RawSpan) {
         var buffer = CESRBuffer()
         guard CESRForm.publicKey.decode(text, into: &buffer) else { return nil }
         (parity, x) = unsafe buffer.withBytes(from: CESRForm.publicKey.lead) {
@@ -20,7 +22,7 @@ package struct PublicKeyText: CESRText {
     }
 
     /// Takes a compressed point; nil for another size, another first byte than 02 or 03, and an x out of range.
-    package init?(raw: RawSpan) {
+    public init?(raw: RawSpan) {
         guard raw.byteCount == Self.rawSize else { return nil }
         let parts = unsafe raw.withUnsafeBytes { bytes in
             unsafe bytes.baseAddress.map { unsafe ($0.load(as: UInt8.self), Words4($0 + 1)) }
@@ -39,7 +41,7 @@ package struct PublicKeyText: CESRText {
     }
 
     /// Lends the compressed point.
-    package func withRawBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    public func withRawBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
         // One byte, then 32: laid out by hand, since a tuple of both would have a gap.
         var point = (Words4(), UInt64())
         return try unsafe withUnsafeMutableBytes(of: &point) { target throws(E) -> R in
@@ -50,7 +52,7 @@ package struct PublicKeyText: CESRText {
     }
 
     /// Lends the text.
-    package func withText<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    public func withText<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
         try withRawBytes { raw throws(E) in
             try unsafe raw.withUnsafeBytes { bytes throws(E) in
                 try unsafe CESRForm.publicKey.withText(of: bytes, body)

@@ -2,14 +2,16 @@
 ///
 /// Both r and s are at least 1 and below the order of the curve. A high s is accepted, so one message has many signatures:
 /// a signature must never serve as a replay key.
-package struct SignatureText: CESRText {
-    package static let textSize = CESRForm.signature.textSize
-    package static let rawSize = CESRForm.signature.rawSize
+public struct SignatureText: CESRText {
+    /// Characters of the text.
+    public static let textSize = CESRForm.signature.textSize
+    /// Bytes of the raw value.
+    public static let rawSize = CESRForm.signature.rawSize
 
     private let storage: Words8
 
     /// Reads a text; nil unless it is the one spelling of a value.
-    package init?(text: RawSpan) {
+    public init?(text: RawSpan) {
         var buffer = CESRBuffer()
         guard CESRForm.signature.decode(text, into: &buffer) else { return nil }
         storage = unsafe buffer.withBytes(from: CESRForm.signature.lead) { unsafe Words8($0) }
@@ -17,7 +19,7 @@ package struct SignatureText: CESRText {
     }
 
     /// Takes a raw value; nil for another size, and for numbers out of range.
-    package init?(raw: RawSpan) {
+    public init?(raw: RawSpan) {
         guard raw.byteCount == Self.rawSize else { return nil }
         guard let words = unsafe raw.withUnsafeBytes({ unsafe $0.baseAddress.map { unsafe Words8($0) } }) else {
             return nil
@@ -27,12 +29,12 @@ package struct SignatureText: CESRText {
     }
 
     /// Lends the raw value.
-    package func withRawBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    public func withRawBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
         try unsafe storage.withBytes { bytes throws(E) in try unsafe body(RawSpan(_unsafeBytes: bytes)) }
     }
 
     /// Lends the text.
-    package func withText<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    public func withText<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
         try unsafe storage.withBytes { bytes throws(E) in
             try unsafe CESRForm.signature.withText(of: bytes, body)
         }

@@ -2,13 +2,13 @@
 ///
 /// Nobody signs it, so it proves nothing; it is shown, and never decides what happens to keys. Peers differ in
 /// everything here, so whitespace, any order and unknown members are taken.
-package struct ServerFailure: Error, Sendable, Hashable {
+public struct ServerFailure: Error, Sendable, Hashable {
     /// The code, when it is one of the catalogue.
     package let code: ErrorCode?
     /// The code as it was sent; at most 16 letters and digits.
-    package let codeText: String?
+    public let codeText: String?
     /// The server's words, without control characters and at most 256 characters long.
-    package let message: String?
+    public let message: String?
 
     /// Reads a reply; nil when it is no JSON object, or one with a member `payload`.
     package init?(parsing bytes: RawSpan) {

@@ -1,5 +1,5 @@
 /// The key chain's word for a server's key (protocol, section 10).
-package struct Endorsement: MessagePayload {
+public struct Endorsement: MessagePayload {
     /// What the key signs.
     package let purpose: Purpose
     package let publicKey: PublicKeyText
@@ -10,7 +10,7 @@ package struct Endorsement: MessagePayload {
     package let generation: DigestText
 
     /// What a server's key may be used for.
-    package enum Purpose: String, Sendable, Hashable, CaseIterable { case access, response }
+    public enum Purpose: String, Sendable, Hashable, CaseIterable { case access, response }
 
     package init(
         purpose: Purpose, publicKey: PublicKeyText, expiration: Timestamp, hsm: DigestText, generation: DigestText

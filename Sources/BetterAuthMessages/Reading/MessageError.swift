@@ -1,7 +1,7 @@
 /// Why bytes of a peer are not a message of the protocol: what is wrong and where, never the contents (BA101).
-package struct MessageError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct MessageError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is wrong.
-    package enum Reason: String, Sendable, Hashable, CaseIterable {
+    public enum Reason: String, Sendable, Hashable, CaseIterable {
         /// More bytes than ``MessageLimits`` allows; nothing was read.
         case tooLarge
         /// The bytes end inside the message.
@@ -46,11 +46,12 @@ package struct MessageError: Error, Sendable, Hashable, CustomStringConvertible 
         case inconsistent
     }
 
-    package let reason: Reason
+    /// What is wrong.
+    public let reason: Reason
     /// The member, as a path of names that the protocol defines: `request.authentication.device`.
-    package let place: String
+    public let place: String
     /// Bytes from the start of what was parsed.
-    package let offset: Int
+    public let offset: Int
 
     init(_ reason: Reason, _ place: String, at offset: Int) {
         self.reason = reason
@@ -58,7 +59,8 @@ package struct MessageError: Error, Sendable, Hashable, CustomStringConvertible 
         self.offset = offset
     }
 
-    package var description: String { "\(reason.rawValue) in \(place) at byte \(offset)" }
+    /// What is wrong and where.
+    public var description: String { "\(reason.rawValue) in \(place) at byte \(offset)" }
 }
 
 /// What is refused before any work is done (protocol, section 12, items 18 and 19).

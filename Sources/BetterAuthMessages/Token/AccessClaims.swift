@@ -1,19 +1,23 @@
 /// What an access token says (protocol, section 6).
-package struct AccessClaims: Sendable, Hashable {
+public struct AccessClaims: Sendable, Hashable {
     /// The server's access key, which signs the token.
-    package let serverIdentity: PublicKeyText
-    package let device: DeviceID
-    package let identity: IdentityID
+    public let serverIdentity: PublicKeyText
+    /// The device that opened the session.
+    public let device: DeviceID
+    /// The account that it belongs to.
+    public let identity: IdentityID
     /// The session's current key, which signs access requests.
-    package let publicKey: PublicKeyText
+    public let publicKey: PublicKeyText
     /// Commits to the session's next key, which signs the refresh.
-    package let rotationHash: RotationHash
-    package let issuedAt: Timestamp
+    public let rotationHash: RotationHash
+    /// When the token was made.
+    public let issuedAt: Timestamp
     /// The last moment for access.
-    package let expiry: Timestamp
+    public let expiry: Timestamp
     /// The last moment for a refresh; refreshes carry it over unchanged.
-    package let refreshExpiry: Timestamp
-    package let attributes: ApplicationData
+    public let refreshExpiry: Timestamp
+    /// What the auth server says of the account; JSON of the deployment.
+    public let attributes: ApplicationData
 
     package init(
         serverIdentity: PublicKeyText, device: DeviceID, identity: IdentityID, publicKey: PublicKeyText,

@@ -115,7 +115,7 @@ final class AuthHTTPServer: Sendable {
         Task.detached(executorPreference: OwnThreads.shared) {
             do throws(AccessRefusal) {
                 let access = try await verifier.verify(body, now: SystemClock().now)
-                taken.bytes.withLock { $0 = (try? access.reply(access.request.body, signedBy: signer).bytes) ?? [] }
+                taken.bytes.withLock { $0 = (try? access.reply(access.request.body, signedBy: signer)) ?? [] }
             } catch { taken.bytes.withLock { $0 = error.reply.encoded } }
             done.signal()
         }

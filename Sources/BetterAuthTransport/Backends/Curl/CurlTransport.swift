@@ -1,31 +1,34 @@
-package import BetterAuth
+public import BetterAuth
 internal import CCurl
 
 /// HTTP by libcurl: one connection for each request, in a thread of its own.
 ///
 /// Certificates and host names are verified with what the system trusts, TLS 1.2 at least; redirects are not followed; the
 /// answer is bounded in size and time; nothing is decompressed.
-package struct CurlTransport: Transport {
+public struct CurlTransport: Transport {
     /// Bounds in time.
-    package struct Patience: Sendable, Hashable {
+    public struct Patience: Sendable, Hashable {
         /// Milliseconds until there is a connection.
-        package var connect = 10_000
+        public var connect = 10_000
         /// Milliseconds for all of it.
-        package var total = 30_000
+        public var total = 30_000
 
-        package init() {}
+        /// 10 and 30 seconds.
+        public init() {}
     }
 
     private let patience: Patience
     private let authorities: String?
 
     /// - Parameter authorities: A file with the certificates to trust, in PEM; nil for what the system trusts.
-    package init(patience: Patience = Patience(), authorities: String? = nil) {
+    public init(patience: Patience = Patience(), authorities: String? = nil) {
         self.patience = patience
         self.authorities = authorities
     }
 
-    package func send(_ request: TransportRequest) async throws(TransportError) -> TransportReply {
+    /// Sends one request and waits for the answer, whatever its status is.
+    /// - Throws: ``BetterAuth/TransportError``. The request may have arrived all the same.
+    public func send(_ request: TransportRequest) async throws(TransportError) -> TransportReply {
         let result = await withCheckedContinuation { (continuation: CheckedContinuation<Outcome, Never>) in
             let work = OneThread { continuation.resume(returning: perform(request)) }
             if !work.start() { continuation.resume(returning: .failure(.broken("no thread could be started"))) }

@@ -1,0 +1,2 @@
+// An app imports `BetterAuth` alone and sees the identifiers, times and texts of the messages.
+@_exported public import BetterAuthMessages
