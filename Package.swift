@@ -125,7 +125,7 @@ let serverTargets: [Target] = [
         name: "HoldfastServer",
         dependencies: [
             "BetterAuthHTTP", "BetterAuthPostgres", "BetterAuthServer", "BetterAuth", "BetterAuthMessages",
-            "BetterAuthGzip", "Cryptography", "SecretMemory",
+            "BetterAuthGzip", "KeyStores", "Cryptography", "SecretMemory",
         ].map { .byName(name: $0) },
         swiftSettings: settings),
     // Killed by the tests at random moments. Never installed.
@@ -247,7 +247,8 @@ if Context.environment["HOLDFAST_BENCHMARKS"] != nil {
         .executableTarget(
             name: "HoldfastBenchmarks",
             dependencies: [
-                "CRawLoops", "BetterAuthServer", "BetterAuthMessages", "VaultCore", "VaultFormat", "Cryptography",
+                "CRawLoops", "RealParts", "BetterAuthServer", "BetterAuthMessages", "VaultCore", "VaultFormat",
+                "Cryptography",
                 "SecretMemory",
             ],
             path: "Benchmarks/HoldfastBenchmarks", swiftSettings: settings),

@@ -15,7 +15,8 @@ struct Bench {
     /// The command comes first: what a child is charged for begins with the memory of the process that started it.
     private static var suites: [any Suite.Type] {
         [
-            Command.self, AgentFigures.self, ServerFigures.self, ServerSize.self, Primitives.self,
+            Command.self, AgentFigures.self, ServerFigures.self, ServerSize.self, ServerScaling.self,
+            ServerEndurance.self, Primitives.self,
             IdentityMessages.self, Reads.self, Writes.self, StandardUnlock.self,
             LargeUnlock.self, SecurityLogs.self, CryptoErase.self,
         ]

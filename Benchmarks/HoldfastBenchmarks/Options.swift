@@ -1,9 +1,10 @@
 /// What was asked for on the command line.
 struct Options {
     static let usage = """
-        usage: holdfast-bench [--quick] [--only NAME]... [--output FILE] [--holdfast FILE] [--server FILE]
+        usage: holdfast-bench [--quick] [--long] [--only NAME]... [--output FILE] [--holdfast FILE] [--server FILE]
 
           --quick          fewer rounds and records; the figures are rougher
+          --long           also what takes minutes: the server's memory over five of them
           --only NAME      only the figures whose name begins with NAME; may be repeated
           --output FILE    where the figures go as JSON (default: bench.json)
           --holdfast FILE  the command to measure (default: holdfast beside this program)
@@ -11,6 +12,7 @@ struct Options {
         """
 
     var isQuick = false
+    var isLong = false
     var only: [String] = []
     var output = "bench.json"
     var command: String?
@@ -21,6 +23,7 @@ struct Options {
         while let argument = rest.next() {
             switch argument {
             case "--quick": isQuick = true
+            case "--long": isLong = true
             case "--only": only.append(try Options.value(of: argument, rest.next()))
             case "--output": output = try Options.value(of: argument, rest.next())
             case "--holdfast": command = try Options.value(of: argument, rest.next())

@@ -11,12 +11,16 @@ struct HSMCommand {
 
     init(_ words: [String]) throws(UsageError) {
         arguments = try Arguments(
-            words, valued: FrontOptions.valued.union(["folder", "sign-token-file", "admin-token-file"]))
+            words,
+            valued: FrontOptions.valued.union([
+                "folder", "sign-token-file", "admin-token-file", KeyPlace.option,
+            ]))
     }
 
     func run() throws -> Int32 {
         Signals.hold()
-        let chain = try KeyChainFolder(arguments.required("folder"), now: SystemClock().now)
+        let chain = try KeyChainFolder(
+            arguments.required("folder"), KeyPlace.protection(arguments), now: SystemClock().now)
         let identity = chain.identity
         let service = HSMService(
             chain, sign: try HSMCommand.token(arguments.required("sign-token-file")),

@@ -16,11 +16,13 @@ struct KeyChainFolder {
     private(set) var events: [SignedKeyEvent]
     private var keys: KeySchedule
     private let spare: KeySchedule
+    private let file: KeyFile
 
     /// Opens a folder, and begins a chain in it where there is none.
-    init(_ folder: String, now: Timestamp) throws {
+    init(_ folder: String, _ protection: KeyProtection, now: Timestamp) throws {
         self.folder = folder
-        let kept = try KeyFile(folder + "/keys").load(responseLifetime: .max / 4, accessLifetime: .max / 4)
+        file = KeyFile(folder + "/keys", protection)
+        let kept = try file.load(responseLifetime: .max / 4, accessLifetime: .max / 4)
         (keys, spare) = kept.schedulesForKeeping
         events = []
         if unsafe access(folder + "/events", F_OK) == 0 {
@@ -48,7 +50,7 @@ struct KeyChainFolder {
         let young = keys.entries.suffix(8)
         guard let schedule = KeySchedule(Array(young), lifetime: .max / 4) else { return made }
         keys = schedule
-        try KeyFile(folder + "/keys").save(ServerKeys(response: keys, access: spare))
+        try file.save(ServerKeys(response: keys, access: spare))
         return made
     }
 

@@ -46,8 +46,9 @@ enum Maintenance {
     }
 
     static func rotateKeys(_ words: [String]) throws -> Int32 {
-        let arguments = try Arguments(words, valued: ["keys-file", "publish-seconds"])
-        let file = KeyFile(try arguments.required("keys-file"))
+        let arguments = try Arguments(words, valued: ["keys-file", "publish-seconds", KeyPlace.option])
+        let file = KeyFile(
+            try arguments.required("keys-file"), try KeyPlace.protection(arguments, sealing: true))
         let seconds = try arguments.number("publish-seconds", 0...86_400, default: 300)
         let lifetimes = Lifetimes()
         let keys = try file.load(

@@ -15,7 +15,8 @@ struct Serve {
 
     init(_ words: [String]) throws(UsageError) {
         let own: Set<String> = [
-            "database", "redis", "keys-file", "attributes", "challenges", "cache-mib", "access-seconds",
+            "database", "redis", "keys-file", KeyPlace.option, "attributes", "challenges", "cache-mib",
+            "access-seconds",
             "refresh-seconds", "challenge-seconds", "access-window-seconds", "reply-seconds", "address-rate",
             "creation-rate", "challenge-rate", "metrics-from", "workers", "rotate-keys-seconds", "publish-seconds",
             "name", "hsm", "hsm-token-file", "key-service",
@@ -42,7 +43,8 @@ struct Serve {
         let log = try FrontOptions.log(arguments)
         let settings = try FrontOptions.settings(arguments)
         let database = try arguments.perhapsFromFile("database") ?? arguments.required("database")
-        let file = KeyFile(try arguments.text("keys-file") ?? defaultKeyFile(database))
+        let file = KeyFile(
+            try arguments.text("keys-file") ?? defaultKeyFile(database), try KeyPlace.protection(arguments))
         let keys =
             database == ":memory:" && !arguments.has("keys-file")
             ? try ServerKeys.fresh(lifetimes) : try load(file)
@@ -82,13 +84,18 @@ struct Serve {
     ) throws {
         let interval = Int64(try arguments.number("rotate-keys-seconds", 0...31_536_000, default: 0))
         let publish = Int64(try arguments.number("publish-seconds", 0...86_400, default: 300))
+        var version = file.version
         while !Signals.wait(seconds: 15) {
             do { try publisher?.publish(keys, now: SystemClock().now) } catch {
                 log.write(.error, "publishing keys", ["reason": "\(error)"])
             }
             guard isKept else { continue }
             do {
-                keys.adopt(try load(file))
+                // A chip is not asked again for what has not changed.
+                if let found = file.version, found != version {
+                    keys.adopt(try load(file))
+                    version = found
+                }
                 let now = SystemClock().now
                 guard interval > 0, now > keys.youngest.adding(seconds: interval) else { continue }
                 try keys.rotate(now: now, publishedSeconds: publish)

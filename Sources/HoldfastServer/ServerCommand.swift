@@ -16,7 +16,7 @@ enum ServerCommand {
                holdfast-server app      --listen HOST:PORT (--keys URL --trust ID | --access-key KEY...) [OPTIONS]
                holdfast-server keys     --listen HOST:PORT --hsm URL --trust ID
                holdfast-server hsm      --listen HOST:PORT --folder FOLDER --sign-token-file FILE --admin-token-file FILE
-               holdfast-server rotate-keys --keys-file FILE [--publish-seconds N]
+               holdfast-server rotate-keys --keys-file FILE [--keys-in file|tpm] [--publish-seconds N]
                holdfast-server migrate  --database FILE|postgres://...
                holdfast-server check    --database FILE
                holdfast-server vacuum   --database FILE

@@ -1,6 +1,8 @@
+import BetterAuthGzip
 import BetterAuthMessages
 import BetterAuthServer
 import Cryptography
+import Foundation
 import Testing
 
 /// Bodies that no client sends: each gets an answer, and changes nothing.
@@ -53,6 +55,75 @@ import Testing
             #expect(reply.code == .invalidMessage, "\(name)")
         }
         #expect(server.post(.rotateDevice, message.bytes).code == nil)
+    }
+
+    /// A request for a session is not signed: what it lacks is seen all the same (protocol, section 13).
+    @Test func aSessionRequestIsComplete() throws {
+        let server = try TestServer()
+        let account = try TestAccount(on: server)
+        let whole = UnsignedMessage(RequestSession.Request(nonce: try freshNonce(), identity: account.device.identity))
+        let text = String(decoding: whole.bytes, as: UTF8.self)
+        let (nonce, identity) = (whole.payload.nonce.description, account.device.identity.description)
+        for changed in [
+            text.replacing("\"nonce\":\"\(nonce)\"", with: ""), text.replacing("\"\(nonce)\"", with: "null"),
+            text.replacing("\"identity\":\"\(identity)\"", with: ""), text.replacing("\"\(identity)\"", with: "null"),
+            text.replacing(nonce, with: String(nonce.dropLast())), text.replacing(nonce, with: nonce + "A"),
+            text.replacing(nonce, with: String(repeating: nonce, count: 1000)),
+            text.replacing(identity, with: identity.lowercased()),
+        ] {
+            #expect(changed != text)
+            #expect(server.post(.requestSession, Array(changed.utf8)).code == .invalidMessage, "\(changed.prefix(200))")
+        }
+        #expect(server.post(.requestSession, whole.bytes).code == nil)
+    }
+
+    /// A token is decompressed before its signature is known to be good: by anybody (protocol, section 12, item 18).
+    @Test func tokensThatGrowAreRefused() throws {
+        let server = try TestServer()
+        let account = try TestAccount(on: server)
+        var session = try TestSession(account.device, on: server)
+        let good = session.token
+        let signature = String(good.description.prefix(SignatureText.textSize))
+        func refusal(_ member: [UInt8]) throws -> ErrorCode? {
+            session.token = try TokenText(parsing: signature + base64URL(member))
+            return try server.refresh(session).1
+        }
+        let gzip = ZlibTokenCompression()
+        for size in [16_385, 1 << 20, 2 << 20] {
+            let text = [UInt8](repeating: 0x20, count: size)
+            let member = try unsafe gzip.deflate(text.span.bytes)
+            #expect(try refusal(member) == .invalidMessage, "\(size)")
+        }
+        let text = Array(#"{"serverIdentity":"x"}"#.utf8)
+        let member = try unsafe gzip.deflate(text.span.bytes)
+        // Two members, what follows, a wrong checksum, an end that is missing, no claims at all.
+        var damaged = member
+        damaged[member.count - 6] ^= 1
+        for other in [member + member, member + [0], damaged, Array(member.dropLast()), member] {
+            #expect(try refusal(other) == .invalidMessage)
+        }
+        session.token = good
+        #expect(try server.refresh(session).1 == nil)
+    }
+
+    private func base64URL(_ bytes: [UInt8]) -> String {
+        Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+
+    /// What cannot be read is never said back, however it came in (protocol, section 12, items 24 and 25).
+    @Test func nothingUnreadIsSaidBack() throws {
+        let server = try TestServer()
+        let mark = "<script>mark</script>"
+        for operation in AuthOperation.allCases {
+            for text in [
+                mark, #"{"\#(mark)":1}"#, #"{"payload":{"access":{"nonce":"\#(mark)"}}}"#,
+                #"{"payload":{"access":{"nonce":"0AAAAAAAAAAAAAAAAAAAAAAA"},"request":{"\#(mark)":{}}}}"#,
+            ] {
+                let reply = server.post(operation, Array(text.utf8))
+                #expect(reply.code == .invalidMessage)
+                #expect(!String(decoding: reply.body, as: UTF8.self).contains("mark"), "\(operation)")
+            }
+        }
     }
 
     @Test func aKeyBesideTheCurveIsAnswered() throws {

@@ -102,6 +102,20 @@ import Testing
         #expect(try server.send(RecoverAccount.self, unknown.recovery(with: wrong, next: next)) == .invalidHash)
     }
 
+    /// A device that links itself under its own next key is answered like any other.
+    @Test func oneKeyMayStandTwiceInALink() throws {
+        let server = try TestServer()
+        let account = try TestAccount(on: server)
+        let (rotation, after) = try account.device.rotated()
+        var twin = after
+        twin.id = derivations.device(after.current.publicKey, after.rotationHash)
+        let payload = LinkDevice.Request(
+            nonce: try freshNonce(), authentication: rotation, container: try twin.container())
+        let message = try SignedMessage<LinkDevice.Request>(payload, by: account.device.next)
+        #expect(try server.send(LinkDevice.self, message) == nil)
+        _ = try TestSession(twin, on: server)
+    }
+
     @Test func aRevokedDeviceNeverComesBack() throws {
         let server = try TestServer()
         var account = try TestAccount(on: server)

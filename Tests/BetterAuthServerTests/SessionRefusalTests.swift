@@ -105,6 +105,24 @@ import Testing
         #expect(try server.refresh(renewed).1 == nil)
     }
 
+    /// Also when its token is too old for access, and up to the end of the session; never for who is gone.
+    @Test func aSessionLivesBeyondItsToken() throws {
+        let server = try TestServer()
+        let account = try TestAccount(on: server)
+        let session = try TestSession(account.device, on: server)
+        server.clock.advance(seconds: 901)
+        let second = try #require(try server.refresh(session).0)
+        #expect(try second.claims.refreshExpiry == session.claims.refreshExpiry)
+        server.clock.advance(seconds: 43_200 - 901)
+        let last = try #require(try server.refresh(second).0)
+        #expect(try last.claims.refreshExpiry == session.claims.refreshExpiry)
+        server.clock.advance(milliseconds: 1)
+        #expect(try server.refresh(last).1 == .expiredToken)
+        let other = try TestSession(account.device, on: server)
+        #expect(try server.send(DeleteAccount.self, account.device.deletion()) == nil)
+        #expect(try server.refresh(other).1 == .invalidDevice)
+    }
+
     @Test func aTokenIsRefreshedOnce() throws {
         let server = try TestServer()
         let account = try TestAccount(on: server)

@@ -1,22 +1,22 @@
 import Foundation
 import Synchronization
 
-/// The built server in a process of its own, and load on it.
+/// The built server in a process of its own.
 final class LoadServer {
-    /// Threads of the load and of the server.
+    /// Threads of the load, and of the server where nothing else is said.
     static let threads = 2
-    static let connectionsPerThread = 32
 
     private let process: Process
     let port: UInt16
-    private let connections: [[LoadConnection]]
+    /// Load on it.
+    private let load: Load
 
-    init(_ program: String, _ arguments: [String]) throws {
+    init(_ program: String, _ arguments: [String], threads: Int = LoadServer.threads) throws {
         process = Process()
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments =
             [
-                "serve", "--listen", "127.0.0.1:0", "--threads", "\(LoadServer.threads)", "--log", "error",
+                "serve", "--listen", "127.0.0.1:0", "--threads", "\(threads)", "--log", "error",
                 "--request-seconds", "3600",
             ]
             + ["--address-rate", "0", "--creation-rate", "0", "--challenge-rate", "0"] + arguments
@@ -34,9 +34,7 @@ final class LoadServer {
             throw BenchmarkError("the server says nothing of its address")
         }
         self.port = port
-        connections = try (0..<LoadServer.threads).map { _ in
-            try (0..<LoadServer.connectionsPerThread).map { _ in try LoadConnection(port) }
-        }
+        load = try Load([port])
     }
 
     deinit {
@@ -45,29 +43,7 @@ final class LoadServer {
     }
 
     /// Posts bodies over all connections and returns the replies in their order.
-    func post(_ path: String, _ bodies: [[UInt8]]) throws -> [[UInt8]] {
-        let results = Mutex<[Int: [[UInt8]]]>([:])
-        let failure = Mutex<(any Error)?>(nil)
-        let connections = connections
-        let half = (bodies.count + LoadServer.threads - 1) / LoadServer.threads
-        DispatchQueue.concurrentPerform(iterations: LoadServer.threads) { thread in
-            do {
-                let own = Array(bodies.dropFirst(thread * half).prefix(half))
-                var replies: [[UInt8]] = []
-                var index = 0
-                while index < own.count {
-                    let group = Array(own[index..<min(own.count, index + LoadServer.connectionsPerThread)])
-                    for (connection, body) in zip(connections[thread], group) { try connection.send(path, body) }
-                    for (connection, _) in zip(connections[thread], group) { replies.append(try connection.reply()) }
-                    index += group.count
-                }
-                let all = replies
-                results.withLock { $0[thread] = all }
-            } catch { failure.withLock { $0 = error } }
-        }
-        if let error = failure.withLock({ $0 }) { throw error }
-        return results.withLock { results in (0..<LoadServer.threads).flatMap { results[$0] ?? [] } }
-    }
+    func post(_ path: String, _ bodies: [[UInt8]]) throws -> [[UInt8]] { try load.post(path, bodies) }
 
     /// Nanoseconds of processor time that the server has used.
     var processorTime: Double {

@@ -30,7 +30,8 @@ package final class KeyCache: Sendable {
         return key
     }
 
-    private func keep(_ key: P256PublicKey, for text: PublicKeyText) {
+    /// Keeps a key that was imported already, as when a device was registered with it.
+    package func keep(_ key: P256PublicKey, for text: PublicKeyText) {
         halves.withLock { halves in
             if halves.young.count >= halfCapacity {
                 halves.old = halves.young

@@ -1,4 +1,3 @@
-internal import BetterAuthMessages
 package import Cryptography
 internal import SecretMemory
 
@@ -8,15 +7,16 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// The server's keys in a file that only its owner reads: a mark, then for each key its purpose (1), the moment of its
-/// first use (8, milliseconds, big-endian) and its scalar (32).
+/// The server's keys in a file that only its owner reads, where wanted sealed to the machine.
 package struct KeyFile: Sendable {
-    private static let mark = Array("HOLDFAST SERVER KEYS 1\n".utf8)
-    private static let entrySize = 41
-    private static let mostEntries = 64
-    private let path: String
+    private static let largest = 8192
+    let path: String
+    private let protection: KeyProtection
 
-    package init(_ path: String) { self.path = path }
+    package init(_ path: String, _ protection: KeyProtection = .file) {
+        self.path = path
+        self.protection = protection
+    }
 
     /// Why the file gives no keys.
     package enum Failure: Error, Sendable, CustomStringConvertible {
@@ -24,6 +24,12 @@ package struct KeyFile: Sendable {
         /// Others may read it.
         case exposed(String)
         case damaged(String)
+        /// Its keys are sealed, and nobody has said by what.
+        case sealed(String)
+        /// Its keys are not sealed, as they should be.
+        case plain(String)
+        /// The chip did not do its part; its own words.
+        case seal(String, String)
         case cryptography(CryptographyError)
 
         package var description: String {
@@ -31,13 +37,13 @@ package struct KeyFile: Sendable {
             case .system(let path, let number): "\(path): \(unsafe String(cString: strerror(number)))"
             case .exposed(let path): "\(path) can be read by others; keys belong in a file of mode 0600"
             case .damaged(let path): "\(path) is no file of server keys"
+            case .sealed(let path): "\(path) holds sealed keys: --keys-in tpm is missing"
+            case .plain(let path): "\(path) holds keys that are not sealed; rotate-keys --keys-in tpm seals them"
+            case .seal(let path, let reason): "\(path): \(reason)"
             case .cryptography: "the keys cannot be made"
             }
         }
     }
-
-    /// What a schedule is for.
-    private enum Purpose: UInt8 { case response = 1, access = 2 }
 
     /// The keys of the file; where there is none, fresh ones, which are kept in it first.
     /// - Parameters:
@@ -56,11 +62,19 @@ package struct KeyFile: Sendable {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw .system(path, errno) }
         guard status.st_mode & 0o077 == 0 else { throw .exposed(path) }
-        let count = Int(status.st_size) - KeyFile.mark.count
-        guard count > 0, count % KeyFile.entrySize == 0, count / KeyFile.entrySize <= KeyFile.mostEntries else {
-            throw .damaged(path)
+        guard (1...KeyFile.largest).contains(Int(status.st_size)) else { throw .damaged(path) }
+        return try named { () throws in
+            let whole = try read(descriptor, Int(status.st_size))
+            if let contents = try opened(whole) { return try parse(contents, responseLifetime, accessLifetime) }
+            return try parse(whole, responseLifetime, accessLifetime)
         }
-        return try read(descriptor, Int(status.st_size), responseLifetime, accessLifetime)
+    }
+
+    /// Something that changes whenever the file is replaced; nil when it cannot be told.
+    package var version: [Int]? {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        return [Int(status.st_ino), Int(status.st_mtim.tv_sec), Int(status.st_mtim.tv_nsec)]
     }
 
     private static func fresh(_ responseLifetime: Int64, _ accessLifetime: Int64) throws(Failure) -> ServerKeys {
@@ -71,88 +85,61 @@ package struct KeyFile: Sendable {
         } catch { throw .cryptography(error) }
     }
 
-    private func read(
-        _ descriptor: Int32, _ size: Int, _ responseLifetime: Int64, _ accessLifetime: Int64
-    ) throws(Failure) -> ServerKeys {
-        do {
-            var contents = try SecretBytes(zeroed: size)
-            let isWhole = contents.withMutableBytes { bytes in
-                unsafe bytes.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) == size }
-            }
-            guard isWhole else { throw Failure.system(path, errno) }
-            let isOurs = contents.withBytes { bytes in
-                KeyFile.mark.indices.allSatisfy {
-                    unsafe bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self) == KeyFile.mark[$0]
-                }
-            }
-            guard isOurs else { throw Failure.damaged(path) }
-            var entries: [Purpose: [KeySchedule.Entry]] = [:]
-            for start in stride(from: KeyFile.mark.count, to: size, by: KeyFile.entrySize) {
-                let (kind, moment) = contents.withBytes { bytes in
-                    unsafe (
-                        bytes.unsafeLoad(fromByteOffset: start, as: UInt8.self),
-                        Int64(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: start + 1, as: Int64.self))
-                    )
-                }
-                guard let purpose = Purpose(rawValue: kind), let usedFrom = Timestamp(milliseconds: moment) else {
-                    throw Failure.damaged(path)
-                }
-                let scalar = try contents.copy(start + 9..<start + KeyFile.entrySize)
-                entries[purpose, default: []].append(
-                    KeySchedule.Entry(key: try ServerKey(scalar: scalar), usedFrom: usedFrom))
-            }
-            guard let response = KeySchedule(entries[.response] ?? [], lifetime: responseLifetime),
-                let access = KeySchedule(entries[.access] ?? [], lifetime: accessLifetime)
-            else { throw Failure.damaged(path) }
-            return ServerKeys(response: response, access: access)
-        } catch let error as Failure {
-            throw error
-        } catch {
+    /// Errors of the libraries, as those of this file.
+    private func named<Value: ~Copyable>(_ body: () throws -> Value) throws(Failure) -> Value {
+        do { return try body() } catch let error as Failure { throw error } catch is CryptographyError {
             throw .damaged(path)
+        } catch { throw .seal(path, "\(error)") }
+    }
+
+    private func read(_ descriptor: Int32, _ size: Int) throws -> SecretBytes {
+        var contents = try SecretBytes(zeroed: size)
+        let isWhole = contents.withMutableBytes { bytes in
+            unsafe bytes.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) == size }
         }
+        guard isWhole else { throw Failure.system(path, errno) }
+        return contents
+    }
+
+    /// What was sealed in the file; nil for one that is not sealed and need not be.
+    private func opened(_ whole: borrowing SecretBytes) throws -> SecretBytes? {
+        let start = whole.withBytes { bytes in
+            unsafe bytes.withUnsafeBytes { unsafe Array($0.prefix(KeySealing.mark.count)) }
+        }
+        guard KeySealing.isSealed(start) else {
+            if case .sealed = protection { throw Failure.plain(path) }
+            return nil
+        }
+        guard let seal = protection.seal else { throw Failure.sealed(path) }
+        // Nothing in it is secret.
+        let file = whole.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
+        guard let contents = try KeySealing.open(file, with: seal) else { throw Failure.damaged(path) }
+        return contents
     }
 
     /// Replaces the file as a whole, durably.
     /// - Throws: ``Failure``.
     package func save(_ keys: ServerKeys) throws(Failure) {
-        let schedules = keys.schedulesForKeeping
-        let entries =
-            schedules.response.entries.map { (Purpose.response, $0) } + schedules.access.entries.map { (.access, $0) }
+        let contents = try named { () throws -> SecretBytes in try self.contents(of: keys) }
+        if let seal = protection.seal {
+            let file = try named { () throws in try KeySealing.seal(contents, with: seal) }
+            try unsafe replace(file.span.bytes)
+        } else {
+            try contents.withBytes { bytes throws(Failure) in try replace(bytes) }
+        }
+    }
+
+    private func replace(_ bytes: RawSpan) throws(Failure) {
         let temporary = path + ".new"
         unsafe unlink(temporary)
         let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .system(temporary, errno) }
         defer { close(descriptor) }
-        do {
-            var contents = try SecretBytes(zeroed: KeyFile.mark.count + entries.count * KeyFile.entrySize)
-            try contents.withMutableBytes { bytes in
-                for (index, byte) in KeyFile.mark.enumerated() {
-                    bytes.storeBytes(of: byte, toByteOffset: index, as: UInt8.self)
-                }
-                for (index, (purpose, entry)) in entries.enumerated() {
-                    let start = KeyFile.mark.count + index * KeyFile.entrySize
-                    bytes.storeBytes(of: purpose.rawValue, toByteOffset: start, as: UInt8.self)
-                    bytes.storeBytes(
-                        of: entry.usedFrom.milliseconds.bigEndian, toByteOffset: start + 1, as: Int64.self)
-                    let scalar = try entry.key.scalar()
-                    scalar.withBytes { scalar in
-                        for offset in 0..<32 {
-                            let byte = unsafe scalar.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
-                            bytes.storeBytes(of: byte, toByteOffset: start + 9 + offset, as: UInt8.self)
-                        }
-                    }
-                }
-            }
-            let isWritten = contents.withBytes { bytes in
-                unsafe bytes.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) == $0.count }
-            }
-            guard isWritten, fsync(descriptor) == 0, unsafe rename(temporary, path) == 0 else {
-                throw Failure.system(path, errno)
-            }
-        } catch let error as Failure {
-            throw error
-        } catch {
-            throw .damaged(path)
+        let isWritten = unsafe bytes.withUnsafeBytes {
+            unsafe write(descriptor, $0.baseAddress, $0.count) == $0.count
+        }
+        guard isWritten, fsync(descriptor) == 0, unsafe rename(temporary, path) == 0 else {
+            throw .system(path, errno)
         }
         let folder = path.contains("/") ? String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) : "."
         let parent = unsafe open(folder.isEmpty ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -78,7 +78,11 @@ extension AuthServer {
     }
 
     /// Verifies with a key that the message brings.
-    func verify<Payload>(_ message: SignedMessage<Payload>, with key: PublicKeyText) throws(Refusal) {
+    /// - Returns: That key, imported.
+    @discardableResult
+    func verify<Payload>(
+        _ message: SignedMessage<Payload>, with key: PublicKeyText
+    ) throws(Refusal) -> P256PublicKey {
         let imported: P256PublicKey
         do throws(CryptographyError) {
             imported = try key.withRawBytes { raw throws(CryptographyError) in try P256PublicKey(compressed: raw) }
@@ -87,6 +91,7 @@ extension AuthServer {
             throw error == .invalidPoint ? .message(.plain(.invalidMessage)) : .cryptography
         }
         try verify(message, with: imported)
+        return imported
     }
 
     /// Verifies with a key that was imported before.

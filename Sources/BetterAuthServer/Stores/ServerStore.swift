@@ -16,7 +16,8 @@ package protocol ServerStore: Sendable {
     /// Applies what ``AccountChange/decision(on:)`` says, comparing and swapping the account's row.
     func apply(_ change: AccountChange, then: @escaping Completion<AccountOutcome>)
 
-    /// Remembers a challenge. The earliest challenges of the identity, and of all, are forgotten beyond a bound.
+    /// Remembers a challenge. The earliest challenges of the identity, and of all, are forgotten beyond a bound. One that
+    /// the end of the process takes away is unknown, and its device asks for another.
     func open(_ challenge: Challenge, then: @escaping Completion<Void>)
 
     /// What is known of a challenge. Looking does not use it up.

@@ -16,11 +16,11 @@ final class ServerProcess {
     let key: String
     private let output: String
 
-    init(_ arguments: [String], folder: String) throws {
+    init(_ arguments: [String], folder: String, environment: [String: String] = [:]) throws {
         output = "\(folder)/output-\(UUID().uuidString.prefix(8))"
         let file = unsafe open(output, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         defer { close(file) }
-        process = try Spawned([Self.program] + arguments, output: file)
+        process = try Spawned([Self.program] + arguments, environment: environment, output: file)
         while true {
             let text = try String(contentsOfFile: output, encoding: .utf8)
             if let line = text.split(separator: "\n").first(where: { $0.hasPrefix("ready ") }), text.contains("\n") {
@@ -40,11 +40,13 @@ final class ServerProcess {
 }
 
 @Suite struct ServerCommandTests {
-    private func run(_ arguments: [String], _ folder: String) throws -> (status: Int32, output: String) {
+    private func run(
+        _ arguments: [String], _ folder: String, _ environment: [String: String] = [:]
+    ) throws -> (status: Int32, output: String) {
         let path = "\(folder)/result"
         let file = unsafe open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         defer { close(file) }
-        let status = try Spawned([ServerProcess.program] + arguments, output: file).wait()
+        let status = try Spawned([ServerProcess.program] + arguments, environment: environment, output: file).wait()
         return (status, try String(contentsOfFile: path, encoding: .utf8))
     }
 
@@ -90,6 +92,56 @@ final class ServerProcess {
         #expect(exposed.status == 1 && exposed.output.contains("can be read by others"))
     }
 
+    /// Sealed by a TPM the keys are those of one machine: a copy of the file is worth nothing elsewhere.
+    @Test(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: keys in a TPM are not tested"))
+    func keysRestInAChip() throws {
+        let fixture = try StoreFixture(.memory)
+        let (chip, other) = (try SoftwareTPM(), try SoftwareTPM())
+        let (here, there) = (["HOLDFAST_TPM": chip.location], ["HOLDFAST_TPM": other.location])
+        let keys = fixture.folder + "/keys"
+        let plain = ["serve", "--listen", "127.0.0.1:0", "--database", ":memory:", "--keys-file", keys]
+        let sealed = plain + ["--keys-in", "tpm"]
+        let rotation = ["rotate-keys", "--keys-file", keys, "--keys-in", "tpm", "--publish-seconds"]
+        func key() throws -> String {
+            let server = try ServerProcess(sealed, folder: fixture.folder, environment: here)
+            server.process.end(SIGTERM)
+            return server.key
+        }
+        // Those that lay open before are refused, and sealed with the next rotation; they stay in use meanwhile.
+        let first = try ServerProcess(plain, folder: fixture.folder)
+        first.process.end(SIGTERM)
+        let open = try run(sealed, fixture.folder, here)
+        #expect(open.status == 1 && open.output.contains("not sealed"))
+        #expect(try run(rotation + ["3600"], fixture.folder, here).status == 0)
+        let file = try Data(contentsOf: URL(fileURLWithPath: keys))
+        #expect(file.starts(with: Data("HOLDFAST SEALED KEYS 1\n".utf8)))
+        #expect(try key() == first.key)
+        try chip.cutPower()
+        #expect(try key() == first.key, "nothing rests in the chip")
+        #expect(try run(rotation + ["0"], fixture.folder, here).status == 0)
+        #expect(try key() != first.key)
+        let elsewhere = try run(sealed, fixture.folder, there)
+        #expect(elsewhere.status == 1 && elsewhere.output.contains("another TPM"))
+        #expect(try run(rotation + ["0"], fixture.folder, there).status == 1)
+        let forgotten = try run(plain, fixture.folder, here)
+        #expect(forgotten.status == 1 && forgotten.output.contains("--keys-in tpm is missing"))
+        let nowhere = try run(sealed, fixture.folder, ["HOLDFAST_TPM": "swtpm:path=\(fixture.folder)/nothing"])
+        #expect(nowhere.status == 1 && !nowhere.output.contains("ready"))
+        // The first start of all makes keys that are never in the clear, those of a chain too.
+        let token = fixture.folder + "/token"
+        try String(repeating: "t", count: 40).write(toFile: token, atomically: true, encoding: .utf8)
+        let chain = [
+            "hsm", "--listen", "127.0.0.1:0", "--folder", fixture.folder, "--sign-token-file", token,
+            "--admin-token-file", token, "--keys-in", "tpm",
+        ]
+        try FileManager.default.removeItem(atPath: keys)
+        let keeper = try ServerProcess(chain, folder: fixture.folder, environment: here)
+        keeper.process.end(SIGTERM)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: keys)).starts(with: Data("HOLDFAST SEALED KEYS 1\n".utf8)))
+        let again = try ServerProcess(chain, folder: fixture.folder, environment: here)
+        #expect(again.key == keeper.key)
+    }
+
     @Test func commandLinesAreChecked() throws {
         let fixture = try StoreFixture(.memory)
         for (arguments, part) in [
@@ -99,6 +151,7 @@ final class ServerProcess {
             (["serve", "--database", "postgres://x/y", "--listen", "127.0.0.1:0"], "--keys-file is missing"),
             (["serve", "--database", ":memory:", "--tls-key", "/x"], "belong together"),
             (["app", "--listen", "127.0.0.1:0"], "--keys is missing"),
+            (["rotate-keys", "--keys-file", "/x", "--keys-in", "cloud"], "--keys-in takes file or tpm"),
             (["check", "--database", "postgres://u:hunter2@x/y"], "--database holds a password"),
             (["check", "--database", "postgres://u@x/y?password=hunter2"], "--database holds a password"),
             (

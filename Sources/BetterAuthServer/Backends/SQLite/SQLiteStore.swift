@@ -7,14 +7,14 @@ package final class SQLiteStore: ServerStore {
     private enum Work: Sendable {
         case apply(AccountChange, Completion<AccountOutcome>)
         case reserve(RefreshReservation, Completion<SessionOutcome>)
-        case open(Challenge, Completion<Void>)
+        case open(Challenge)
         case answer(ChallengeAnswer, Completion<SessionOutcome>)
 
         var moment: Timestamp {
             switch self {
             case .apply(let change, _): change.moment
             case .reserve(let refresh, _): refresh.moment
-            case .open(let challenge, _): challenge.moment
+            case .open(let challenge): challenge.moment
             case .answer(let answer, _): answer.moment
             }
         }
@@ -23,7 +23,7 @@ package final class SQLiteStore: ServerStore {
             switch self {
             case .apply(_, let then): then(.failure(error))
             case .reserve(_, let then): then(.failure(error))
-            case .open(_, let then): then(.failure(error))
+            case .open: break  // known all the same, until the process ends
             case .answer(_, let then): then(.failure(error))
             }
         }
@@ -72,8 +72,10 @@ package final class SQLiteStore: ServerStore {
         add(.reserve(refresh, then))
     }
 
+    /// Does not wait until a challenge is on the disk: one that a crash takes away is unknown, and its device asks for
+    /// another.
     package func open(_ challenge: Challenge, then: @escaping Completion<Void>) {
-        guard settings.challenges == .memory else { return add(.open(challenge, then)) }
+        if settings.challenges == .database, !queue.add(.open(challenge)) { return then(.failure(SQLiteStore.busy)) }
         challenges.withLock { $0.open(challenge) }
         then(.success(()))
     }
@@ -103,8 +105,10 @@ package final class SQLiteStore: ServerStore {
         readers.close()
     }
 
+    private static let busy = StoreError.unavailable("too much waits for the database")
+
     private func add(_ work: Work) {
-        if !queue.add(work) { work.fail(.unavailable("too much waits for the database")) }
+        if !queue.add(work) { work.fail(SQLiteStore.busy) }
     }
 }
 
@@ -150,10 +154,9 @@ extension SQLiteStore {
             case .reserve(let refresh, let then):
                 let outcome = try writer.reserve(refresh)
                 return { then(.success(outcome)) }
-            case .open(let challenge, let then):
+            case .open(let challenge):
                 try writer.note(challenge.nonce, challenge.identity, until: challenge.until)
-                challenges.withLock { $0.open(challenge) }
-                return { then(.success(())) }
+                return {}
             case .answer(let answer, let then):
                 return try perform(answer, then, writer)
             }

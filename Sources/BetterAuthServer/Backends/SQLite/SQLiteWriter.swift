@@ -28,9 +28,13 @@ final class SQLiteWriter: @unchecked Sendable {  // belongs to the writing threa
             "SELECT until, operation, identity, device, bytes FROM replies WHERE number = ?")
         insertChallenge = try connection.prepare("INSERT INTO challenges VALUES (NULL, ?, ?, ?)")
         trims = try ["replies", "challenges"].map { table throws(StoreError) in
+            // Up to the first row that counts still, so that no more is looked at than goes.
             try connection.prepare(
-                "DELETE FROM \(table) WHERE until < ?1 AND number IN "
-                    + "(SELECT number FROM \(table) ORDER BY number LIMIT ?2)")
+                """
+                WITH first AS NOT MATERIALIZED (SELECT number, until FROM \(table) ORDER BY number LIMIT ?2)
+                DELETE FROM \(table) WHERE number < coalesce(
+                    (SELECT number FROM first WHERE until >= ?1 LIMIT 1), (SELECT max(number) + 1 FROM first))
+                """)
         }
         selectSweep = try connection.prepare("SELECT hash, until FROM refreshed WHERE hash > ? ORDER BY hash LIMIT ?")
         deleteRefreshed = try connection.prepare("DELETE FROM refreshed WHERE hash = ?")
@@ -105,7 +109,8 @@ final class SQLiteWriter: @unchecked Sendable {  // belongs to the writing threa
             .number(until.milliseconds), .bytes(nonce.rawBytes), identity.map { .bytes($0.rawBytes) } ?? .null)
     }
 
-    /// Takes away what has expired at the beginning of the tables that are only appended to.
+    /// Takes away what has expired at the beginning of the tables that are only appended to, up to the first row that has
+    /// not.
     func trim(now: Timestamp, most rows: Int64) throws(StoreError) {
         for statement in trims { try statement.run(.number(now.milliseconds), .number(rows)) }
     }

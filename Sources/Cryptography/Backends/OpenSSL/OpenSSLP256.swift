@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Synchronization
 
 /// What both P-256 keys need of libcrypto: the group, the handle of a key, and ECDSA signatures in both forms.
 enum OpenSSLP256 {
@@ -29,6 +30,57 @@ enum OpenSSLP256 {
 
         /// A fresh operation on this key; the caller frees it.
         @unsafe func makeContext() -> OpaquePointer? { unsafe EVP_PKEY_CTX_new_from_pkey(nil, pointer, nil) }
+    }
+
+    /// Operations of one kind with one key that are prepared already: preparing one costs a tenth of a signature. Each is
+    /// one thread's at a time.
+    final class Operations: Sendable {
+        enum Kind { case sign, verify }
+
+        @safe private final class Operation: @unchecked Sendable {  // handed from thread to thread, never shared
+            let context: OpaquePointer
+            init(owning context: OpaquePointer) { unsafe self.context = context }
+            deinit { unsafe EVP_PKEY_CTX_free(context) }
+        }
+
+        private struct State {
+            var idle: [Operation] = []
+            var isFirst = true
+        }
+
+        private let key: Key
+        private let kind: Kind
+        private let state = Mutex(State())
+
+        init(_ kind: Kind, with key: Key) {
+            self.kind = kind
+            self.key = key
+        }
+
+        /// Lends one that no other thread has. It is kept for the next time when `body` says that it worked.
+        func withContext(_ body: (OpaquePointer) -> Bool) throws(CryptographyError) -> Bool {
+            let known = state.withLock { $0.idle.popLast() }
+            let operation = if let known { known } else { try prepare() }
+            guard unsafe body(operation.context) else { return false }
+            state.withLock { keep(operation, &$0) }
+            return true
+        }
+
+        /// A private key signs from several threads at a time. Of public keys there are thousands, most of which verify
+        /// once: nothing is kept for those.
+        private func keep(_ operation: Operation, _ state: inout State) {
+            let most = kind == .sign ? 8 : state.isFirst ? 0 : 1
+            state.isFirst = false
+            if state.idle.count < most { state.idle.append(operation) }
+        }
+
+        private func prepare() throws(CryptographyError) -> Operation {
+            guard let context = unsafe key.makeContext() else { throw OpenSSL.takeError() }
+            let operation = unsafe Operation(owning: context)
+            let status = unsafe kind == .sign ? EVP_PKEY_sign_init(context) : EVP_PKEY_verify_init(context)
+            guard status == 1 else { throw OpenSSL.takeError() }
+            return operation
+        }
     }
 
     /// A key from an encoded point; libcrypto checks that it lies on the curve and that x and y are reduced.

@@ -4,6 +4,7 @@ package import SecretMemory
 /// A P-256 private key that signs and agrees on keys. The scalar lies in libcrypto's locked heap and is cleansed with this value.
 package struct OpenSSLP256PrivateKey: ~Copyable, Sendable {
     let key: OpenSSLP256.Key
+    private let signatures: OpenSSLP256.Operations
     /// The point that verifies this key's signatures.
     package let publicKey: OpenSSLP256PublicKey
 
@@ -20,6 +21,7 @@ package struct OpenSSLP256PrivateKey: ~Copyable, Sendable {
         let key = try Self.makeKey(scalar, point)
         self.publicKey = publicKey
         self.key = key
+        signatures = OpenSSLP256.Operations(.sign, with: key)
     }
 
     /// The scalar: 32 bytes, big endian.
@@ -48,21 +50,19 @@ package struct OpenSSLP256PrivateKey: ~Copyable, Sendable {
     /// - Throws: ``CryptographyError/library(code:)``.
     package borrowing func sign(_ message: RawSpan) throws(CryptographyError) -> [UInt8] {
         let digest = try OpenSSLP256.digest(message)
-        guard let context = unsafe key.makeContext() else { throw OpenSSL.takeError() }
-        defer { unsafe EVP_PKEY_CTX_free(context) }
         var signature = [UInt8](repeating: 0, count: Self.signatureSize)
-        let isSigned = unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: OpenSSLP256.maximumDERCount) {
-            der in
-            var count = der.count
-            let status = digest.withBytes { digest in
-                unsafe digest.withPointer { digest in
-                    guard unsafe EVP_PKEY_sign_init(context) == 1 else { return Int32(0) }
-                    return unsafe EVP_PKEY_sign(context, der.baseAddress, &count, digest, OpenSSLP256.size)
+        let isSigned = try unsafe signatures.withContext { context in
+            unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: OpenSSLP256.maximumDERCount) { der in
+                var count = der.count
+                let status = digest.withBytes { digest in
+                    unsafe digest.withPointer {
+                        unsafe EVP_PKEY_sign(context, der.baseAddress, &count, $0, OpenSSLP256.size)
+                    }
                 }
+                guard status == 1 else { return false }
+                let written = unsafe UnsafeMutableRawBufferPointer(start: der.baseAddress, count: count)
+                return unsafe OpenSSLP256.decodeDER(written, into: &signature)
             }
-            guard status == 1 else { return false }
-            let written = unsafe UnsafeMutableRawBufferPointer(start: der.baseAddress, count: count)
-            return unsafe OpenSSLP256.decodeDER(written, into: &signature)
         }
         guard isSigned else { throw OpenSSL.takeError() }
         return signature

@@ -4,6 +4,7 @@ internal import COpenSSL
 /// that are used again.
 package final class OpenSSLP256PublicKey: Sendable {
     let key: OpenSSLP256.Key
+    private let verifications: OpenSSLP256.Operations
     /// The point in 33 bytes: 02 or 03, then x.
     package let compressed: [UInt8]
 
@@ -15,6 +16,7 @@ package final class OpenSSLP256PublicKey: Sendable {
         let compressed = bytes.array
         guard compressed[0] == 2 || compressed[0] == 3 else { throw .invalidPoint }
         key = try OpenSSLP256.publicKey(bytes)
+        verifications = OpenSSLP256.Operations(.verify, with: key)
         self.compressed = compressed
     }
 
@@ -24,6 +26,7 @@ package final class OpenSSLP256PublicKey: Sendable {
         let point = bytes.array
         guard point[0] == 4 else { throw .invalidPoint }
         key = try OpenSSLP256.publicKey(bytes)
+        verifications = OpenSSLP256.Operations(.verify, with: key)
         compressed = [2 | point[64] & 1] + point[1...32]
     }
 
@@ -45,20 +48,21 @@ package final class OpenSSLP256PublicKey: Sendable {
     /// - Parameter signature: r then s, 64 bytes; a high s is accepted.
     /// - Returns: False for any other size, for r or s outside 1 to n - 1, and also when libcrypto fails.
     package func isValid(signature: RawSpan, for message: RawSpan) -> Bool {
-        guard signature.byteCount == 2 * OpenSSLP256.size, let digest = try? OpenSSLP256.digest(message),
-            let context = unsafe key.makeContext()
-        else { return reportInvalid() }
-        defer { unsafe EVP_PKEY_CTX_free(context) }
-        guard unsafe EVP_PKEY_verify_init(context) == 1 else { return reportInvalid() }
-        let status = unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: OpenSSLP256.maximumDERCount) {
-            der in
-            guard let base = der.baseAddress, let count = unsafe OpenSSLP256.encodeDER(signature, into: base)
-            else { return Int32(0) }
-            return digest.withBytes { digest in
-                unsafe digest.withPointer { unsafe EVP_PKEY_verify(context, base, count, $0, digest.byteCount) }
+        guard signature.byteCount == 2 * OpenSSLP256.size, let digest = try? OpenSSLP256.digest(message) else {
+            return reportInvalid()
+        }
+        let isValid = try? unsafe verifications.withContext { context in
+            unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: OpenSSLP256.maximumDERCount) { der in
+                guard let base = der.baseAddress, let count = unsafe OpenSSLP256.encodeDER(signature, into: base)
+                else { return false }
+                return digest.withBytes { digest in
+                    unsafe digest.withPointer {
+                        unsafe EVP_PKEY_verify(context, base, count, $0, digest.byteCount) == 1
+                    }
+                }
             }
         }
-        return status == 1 ? true : reportInvalid()
+        return isValid == true ? true : reportInvalid()
     }
 
     private func reportInvalid() -> Bool {

@@ -1,0 +1,83 @@
+import BetterAuthMessages
+import CRawLoops
+import Foundation
+import RealParts
+
+/// What more threads, and more processes over one database, bring.
+struct ServerScaling: Suite {
+    static let figures = ["server-cores", "server-processes"]
+
+    static func measure(_ bench: Bench) throws -> [Figure] {
+        guard let program = bench.options.server else {
+            for figure in figures { bench.skip(figure, "--server names no holdfast-server") }
+            return []
+        }
+        var found: [Figure] = []
+        if bench.options.wants("server-cores") { found.append(try cores(program, bench)) }
+        if bench.options.wants("server-processes") { found += try processes(program, bench) }
+        return found
+    }
+
+    /// Accounts per second.
+    private static func rate(_ count: Int, _ post: ([[UInt8]]) throws -> Void) throws -> Double {
+        let bodies = try (0..<count).map { _ in try LoadDevice().creation() }
+        return try Double(count) / time { try post(bodies) } * 1e9
+    }
+
+    /// Two threads by one, and that by what two threads bring for the signatures alone: two processors that are one core's
+    /// do not do twice the work of one. The load takes its part of both.
+    private static func cores(_ program: String, _ bench: Bench) throws -> Figure {
+        let servers = try [1, 2].map { try LoadServer(program, ["--database", ":memory:"], threads: $0) }
+        var (gains, signatures): ([Double], [Double]) = ([], [])
+        for _ in 0..<bench.options.count(9, quick: 3) {
+            let rates = try servers.map { server in
+                try rate(bench.options.count(2048, quick: 1024)) { _ = try server.post(CreateAccount.path, $0) }
+            }
+            gains.append(rates[1] / rates[0])
+            let loops: Int32 = 1500
+            let alone = time { _ = raw_p256(loops, 1, 1, 1) }
+            let together = time { DispatchQueue.concurrentPerform(iterations: 2) { _ in _ = raw_p256(loops, 1, 1, 1) } }
+            signatures.append(2 * alone / together)
+        }
+        let (gain, most) = (median(gains), median(signatures))
+        return Figure(
+            name: "server-cores", value: gain / most, unit: "x", bound: .atLeast(0.8),
+            detail: "two threads do \(number(gain)) times the work of one, signatures alone \(number(most)) times")
+    }
+
+    /// Two processes by one, over one PostgreSQL and one Redis, all on this machine.
+    private static func processes(_ program: String, _ bench: Bench) throws -> [Figure] {
+        let databases: (postgres: PostgresServer, redis: RedisServer)
+        do { databases = (try PostgresServer(), try RedisServer()) } catch {
+            bench.skip("server-processes", "\(error)")
+            return []
+        }
+        let arguments = [
+            "--database", databases.postgres.url, "--redis", databases.redis.location, "--keys-file",
+            bench.scratch.file("shared.keys"),
+        ]
+        let servers = try (0..<2).map { _ in try LoadServer(program, arguments) }
+        // Nothing below names them, and they end with their objects.
+        defer { withExtendedLifetime((databases, servers)) {} }
+        let loads = try [Load([servers[0].port]), Load(servers.map(\.port))]
+        var ratios: [Double] = []
+        var rates: [[Double]] = [[], []]
+        for round in 0..<bench.options.count(11, quick: 5) {
+            var measured: [Double] = [0, 0]
+            // In turns, so that neither always finds the database as the other has left it.
+            for index in round % 2 == 0 ? [0, 1] : [1, 0] {
+                measured[index] = try rate(bench.options.count(4096, quick: 1024)) {
+                    _ = try loads[index].post(CreateAccount.path, $0)
+                }
+                rates[index].append(measured[index])
+            }
+            ratios.append(measured[1] / measured[0])
+        }
+        let detail = rates.map { "\(Int(median($0)))" }.joined(separator: " and ")
+        return [
+            Figure(
+                name: "server-processes", value: median(ratios), unit: "x", bound: .atLeast(1),
+                detail: "\(detail) accounts a second by one process and by two, PostgreSQL and Redis beside them")
+        ]
+    }
+}

@@ -1,0 +1,74 @@
+internal import BetterAuthMessages
+internal import CZlib
+internal import Synchronization
+
+/// A stream that compresses, used again and again: making one takes memory from the system and gives it back, which is
+/// more work than compressing a token.
+@safe final class Deflater: @unchecked Sendable {  // one thread's at a time
+    /// What a stream is made for. The output is the same: a short text never reaches the bounds of the smaller tables, but
+    /// clearing the larger ones before each text drives everything else out of the processor's cache.
+    private enum Size: Int, CaseIterable {
+        case short, any
+
+        /// Bytes of text.
+        static let longestShort = 1536
+
+        var windowBits: Int32 { self == .short ? 12 : 15 }
+        var memoryLevel: Int32 { self == .short ? 5 : 8 }
+    }
+
+    private static let idle = Mutex<[[Deflater]]>([[], []])
+    /// Those of each size that are kept; threads beyond it make their own.
+    private static let mostIdle = 16
+
+    private let stream: UnsafeMutablePointer<z_stream>
+    private let size: Size
+
+    private init?(_ size: Size) {
+        self.size = size
+        unsafe stream = .allocate(capacity: 1)
+        unsafe stream.initialize(to: z_stream())
+        let status = unsafe czlib_deflate_init(
+            stream, Z_BEST_COMPRESSION, size.windowBits + ZlibTokenCompression.gzip, size.memoryLevel)
+        // What `deinit` ends was never begun, which zlib answers with an error and nothing else.
+        guard status == Z_OK else { return nil }
+    }
+
+    deinit {
+        unsafe _ = deflateEnd(stream)
+        unsafe stream.deallocate()
+    }
+
+    /// One that nobody else has.
+    /// - Parameter count: Bytes of the text.
+    static func take(for count: Int) throws(TokenCompressionError) -> Deflater {
+        let size: Size = count <= Size.longestShort ? .short : .any
+        if let known = idle.withLock({ $0[size.rawValue].popLast() }) { return known }
+        guard let made = Deflater(size) else { throw .unavailable }
+        return made
+    }
+
+    func giveBack() {
+        guard unsafe deflateReset(stream) == Z_OK else { return }
+        Deflater.idle.withLock { if $0[size.rawValue].count < Deflater.mostIdle { $0[size.rawValue].append(self) } }
+    }
+
+    func bound(_ count: Int) -> Int { unsafe Int(deflateBound(stream, UInt(count))) }
+
+    /// Bytes that were written; nil when the text did not fit.
+    func deflate(_ text: RawSpan, into output: inout [UInt8]) -> Int? {
+        let room = output.count
+        let status = unsafe text.withUnsafeBytes { source in
+            unsafe output.withUnsafeMutableBytes { target in
+                unsafe stream.pointee.next_in = UnsafeMutablePointer(
+                    mutating: source.baseAddress?.assumingMemoryBound(to: UInt8.self))
+                unsafe stream.pointee.avail_in = UInt32(source.count)
+                unsafe stream.pointee.next_out = target.baseAddress?.assumingMemoryBound(to: UInt8.self)
+                unsafe stream.pointee.avail_out = UInt32(target.count)
+                return unsafe CZlib.deflate(stream, Z_FINISH)
+            }
+        }
+        guard status == Z_STREAM_END else { return nil }
+        return unsafe room - Int(stream.pointee.avail_out)
+    }
+}

@@ -1,0 +1,73 @@
+internal import BetterAuthMessages
+internal import Cryptography
+internal import SecretMemory
+
+// What is in the file, or sealed in it: a mark, then for each key its purpose (1), the moment of its first use (8,
+// milliseconds, big-endian) and its scalar (32).
+extension KeyFile {
+    static let mark = Array("HOLDFAST SERVER KEYS 1\n".utf8)
+    private static let entrySize = 41
+    private static let mostEntries = 64
+
+    /// What a schedule is for.
+    private enum Purpose: UInt8 { case response = 1, access = 2 }
+
+    func parse(
+        _ contents: borrowing SecretBytes, _ responseLifetime: Int64, _ accessLifetime: Int64
+    ) throws -> ServerKeys {
+        let count = contents.count - KeyFile.mark.count
+        guard count > 0, count % KeyFile.entrySize == 0, count / KeyFile.entrySize <= KeyFile.mostEntries else {
+            throw Failure.damaged(path)
+        }
+        let isOurs = contents.withBytes { bytes in
+            KeyFile.mark.indices.allSatisfy {
+                unsafe bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self) == KeyFile.mark[$0]
+            }
+        }
+        guard isOurs else { throw Failure.damaged(path) }
+        var entries: [Purpose: [KeySchedule.Entry]] = [:]
+        for start in stride(from: KeyFile.mark.count, to: contents.count, by: KeyFile.entrySize) {
+            let (kind, moment) = contents.withBytes { bytes in
+                unsafe (
+                    bytes.unsafeLoad(fromByteOffset: start, as: UInt8.self),
+                    Int64(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: start + 1, as: Int64.self))
+                )
+            }
+            guard let purpose = Purpose(rawValue: kind), let usedFrom = Timestamp(milliseconds: moment) else {
+                throw Failure.damaged(path)
+            }
+            let scalar = try contents.copy(start + 9..<start + KeyFile.entrySize)
+            entries[purpose, default: []].append(
+                KeySchedule.Entry(key: try ServerKey(scalar: scalar), usedFrom: usedFrom))
+        }
+        guard let response = KeySchedule(entries[.response] ?? [], lifetime: responseLifetime),
+            let access = KeySchedule(entries[.access] ?? [], lifetime: accessLifetime)
+        else { throw Failure.damaged(path) }
+        return ServerKeys(response: response, access: access)
+    }
+
+    func contents(of keys: ServerKeys) throws -> SecretBytes {
+        let schedules = keys.schedulesForKeeping
+        let entries =
+            schedules.response.entries.map { (Purpose.response, $0) } + schedules.access.entries.map { (.access, $0) }
+        var contents = try SecretBytes(zeroed: KeyFile.mark.count + entries.count * KeyFile.entrySize)
+        try contents.withMutableBytes { bytes in
+            for (index, byte) in KeyFile.mark.enumerated() {
+                bytes.storeBytes(of: byte, toByteOffset: index, as: UInt8.self)
+            }
+            for (index, (purpose, entry)) in entries.enumerated() {
+                let start = KeyFile.mark.count + index * KeyFile.entrySize
+                bytes.storeBytes(of: purpose.rawValue, toByteOffset: start, as: UInt8.self)
+                bytes.storeBytes(of: entry.usedFrom.milliseconds.bigEndian, toByteOffset: start + 1, as: Int64.self)
+                let scalar = try entry.key.scalar()
+                scalar.withBytes { scalar in
+                    for offset in 0..<32 {
+                        let byte = unsafe scalar.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+                        bytes.storeBytes(of: byte, toByteOffset: start + 9 + offset, as: UInt8.self)
+                    }
+                }
+            }
+        }
+        return contents
+    }
+}

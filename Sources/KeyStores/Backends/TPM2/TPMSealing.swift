@@ -1,0 +1,53 @@
+internal import Cryptography
+package import SecretMemory
+
+/// Secrets of a service, sealed by a TPM 2.0: no other machine gets them from a copy of the disk. Nobody is asked, since a
+/// service has to come back by itself; whoever runs programs as its user on this machine can have them, too.
+///
+/// The chip keeps nothing: what comes back from ``seal(_:)`` is the object, encrypted under the chip's storage key.
+package struct TPMSealing: Sendable {
+    /// Bytes of a secret.
+    package static let secretSize = 32
+    private let location: TPMLocation
+
+    package init(at location: TPMLocation) { self.location = location }
+
+    /// Seals a secret of 32 bytes.
+    /// - Returns: At most 896 bytes that are no secret.
+    /// - Throws: ``KeyStoreError``.
+    package func seal(_ secret: borrowing SecretBytes) throws(KeyStoreError) -> [UInt8] {
+        guard secret.count == TPMSealing.secretSize else {
+            throw KeyStoreError(.failure, "a TPM seals \(TPMSealing.secretSize) bytes")
+        }
+        return try keyStoreErrors {
+            let chip = try TPMConnection(location)
+            let parent = try chip.primary()
+            let session = try chip.session(.hmac, saltedTo: parent.number)
+            let nothing = try TPMSealing.nothing()
+            let blob = try chip.seal(secret, under: parent, authorisation: nothing, session: session)
+            return TPMObjectData(parent: try chip.objectName(parent.number), blob: blob).encoded
+        }
+    }
+
+    /// Gives a secret back.
+    /// - Throws: ``KeyStoreError``: `foreign` for another chip's object, `damaged` for what is none.
+    package func unseal(_ object: [UInt8]) throws(KeyStoreError) -> SecretBytes {
+        try keyStoreErrors {
+            let data = try TPMObjectData(parsing: object)
+            let chip = try TPMConnection(location)
+            let parent = try chip.primary()
+            try data.check(chip, parent)
+            let session = try chip.session(.hmac, saltedTo: parent.number)
+            let sealed = try chip.load(data.blob, under: parent, session: session)
+            try chip.setAuthorisation(sealed.number, TPMSealing.nothing())
+            let secret = try chip.unseal(sealed, session: session)
+            guard secret.count == TPMSealing.secretSize else {
+                throw KeyStoreError(.damaged, "the TPM gave a secret of another size")
+            }
+            return secret
+        }
+    }
+
+    /// The authorisation that everybody knows.
+    private static func nothing() throws -> SecretBytes { try SecretBytes(zeroed: secretSize) }
+}
