@@ -103,7 +103,8 @@ let identityTargets: [Target] = [
     tests(
         "BetterAuthTests",
         [
-            "BetterAuth", "BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory",
+            "BetterAuth", "BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip", "Holdfast", "KeyStores",
+            "RealParts", "Cryptography", "SecretMemory",
         ]),
     .testTarget(
         name: "BetterAuthMessagesTests",
@@ -157,10 +158,19 @@ let viewProducts: [Product] = [.library(name: "HoldfastViews", targets: ["Holdfa
 #endif
 let faceTargets: [Target] =
     viewTargets + [
-        library("HoldfastUI", exported + ["BetterAuth", "BetterAuthMessages", "BetterAuthTransport"]),
+        // What the doctor finds, for the command and the faces.
+        library(
+            "HoldfastDoctor",
+            ["DeviceOwner", "KeyStores", "AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
+        library(
+            "HoldfastUI",
+            exported + ["HoldfastDoctor", "DeviceOwner", "BetterAuth", "BetterAuthMessages", "BetterAuthTransport"]),
         tests(
             "HoldfastUITests",
-            ["HoldfastUI", "BetterAuth", "BetterAuthMessages", "BetterAuthServer", "BetterAuthGzip"] + exported),
+            [
+                "HoldfastUI", "HoldfastDoctor", "DeviceOwner", "BetterAuth", "BetterAuthMessages", "BetterAuthServer",
+                "BetterAuthGzip",
+            ] + exported),
     ]
 
 let sectionTargets =
@@ -187,7 +197,12 @@ let package = Package(
             "VaultCore", ["VaultFormat", "DeviceOwner", "KeyStores", "Cryptography", "SecretMemory"], c: ["CLMDB"]),
         library("AppLockCore", ["DeviceOwner", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         library("AgentMessages"),
-        library("Holdfast", ["BetterAuth", "AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
+        library(
+            "Holdfast",
+            [
+                "BetterAuth", "BetterAuthMessages", "AppLockCore", "KeyStores", "VaultCore", "VaultFormat",
+                "Cryptography", "SecretMemory",
+            ]),
         library(
             "HoldfastAgent",
             [
@@ -197,7 +212,7 @@ let package = Package(
         .executableTarget(
             name: "HoldfastCommand",
             dependencies: (exported + [
-                "DeviceOwner", "HoldfastAgent", "AgentMessages", "BetterAuth", "BetterAuthTransport",
+                "HoldfastDoctor", "DeviceOwner", "HoldfastAgent", "AgentMessages", "BetterAuth", "BetterAuthTransport",
                 "BetterAuthMessages",
             ] + ["CQREncode"].filter(systemLibraryNames.contains)).map { .byName(name: $0) },
             swiftSettings: settings),

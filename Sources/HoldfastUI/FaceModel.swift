@@ -90,6 +90,8 @@ public final class AppModels {
     public let log: SecurityLogModel
     /// The identity.
     public let identity: IdentityModel
+    /// What protects the vault on this machine.
+    public let doctor: DoctorModel
 
     /// The models over one app.
     /// - Parameter face: Names the face, for its preferences.
@@ -103,11 +105,13 @@ public final class AppModels {
         selfDestruct = SelfDestructModel(app)
         log = SecurityLogModel(lock)
         identity = IdentityModel(lock)
-        lock.onLock { [weak vault, weak settings, weak selfDestruct, weak log] in
+        doctor = DoctorModel(home: app.vault.home.path)
+        lock.onLock { [weak vault, weak settings, weak selfDestruct, weak log, weak doctor] in
             vault?.drop()
             settings?.drop()
             selfDestruct?.drop()
             log?.drop()
+            doctor?.drop()
         }
     }
 

@@ -1,3 +1,4 @@
+internal import DeviceOwner
 internal import Synchronization
 
 /// Threads for work that blocks. They are made when there is work and go when there is none: at rest there is no thread,

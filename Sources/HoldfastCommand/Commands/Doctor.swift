@@ -1,5 +1,6 @@
 internal import DeviceOwner
 internal import Holdfast
+internal import HoldfastDoctor
 
 #if canImport(Glibc)
 internal import Glibc
@@ -27,15 +28,14 @@ extension Command {
 }
 
 private func examine(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    var request = Examination.Request(home: try HomeFolder.absolutePath(arguments))
-    request.isDeep = arguments[Options.deep]
+    var request = Examination.Request(home: try HomeFolder.absolutePath(arguments), isDeep: arguments[Options.deep])
     if let address = arguments[Options.systemBus] {
         request.places.systemBus = BusAddress(address)
         request.places.daemonUser = geteuid()
         request.watch.system = request.places.systemBus
     }
     request.places.passcodeRules = arguments[Options.pamFolder]
-    let findings = Examination.run(Examination.parts(request)) + advice(request)
+    let findings = Examination.run(request)
     if arguments[Options.json] {
         try Output.write(
             .object(["parts": .array(findings.map(\.json)), "isDeep": .boolean(request.isDeep)]))
@@ -44,41 +44,36 @@ private func examine(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     var table = Table(["PART", "STATE", "GIVES", "FOUND"])
     for finding in findings {
         table.append([
-            finding.part, finding.state.words, finding.assurance?.name ?? "-", Escaping.sentence(finding.words),
+            finding.part.rawValue, finding.state.words, finding.assurance?.name ?? "-",
+            Escaping.sentence(finding.words),
         ])
     }
     try Output.write(table.text)
     for finding in findings {
-        if let fix = finding.fix { try Output.write("\(finding.part): \(Escaping.sentence(fix))\n") }
+        if let fix = finding.fix { try Output.write("\(finding.part.rawValue): \(Escaping.sentence(fix))\n") }
     }
     return .done
 }
 
-/// What there is to say of the vault itself; nothing where there is none.
-private func advice(_ request: Examination.Request) -> [Finding] {
-    guard Vault.isVault(at: request.home) else { return [] }
-    let status: Vault.Status
-    do throws(VaultError) { status = try Vault(at: request.home).status() } catch {
-        return [Finding(part: "vault", state: .broken, words: error.reason, fix: "holdfast verify tells more")]
+extension Finding.State {
+    /// For people, in a column.
+    fileprivate var words: String {
+        switch self {
+        case .good: "ok"
+        case .unready: "not ready"
+        case .missing: "missing"
+        case .broken: "broken"
+        case .slow: "no answer"
+        }
     }
-    guard let assurance = status.passcodeAssurance else {
-        return [
-            Finding(
-                part: "vault", state: .broken, words: "its passcode needs a chip that cannot be asked here",
-                fix: "use the machine it was enrolled on, or the recovery phrase (holdfast recover)")
-        ]
+}
+
+extension Finding {
+    fileprivate var json: JSON {
+        .object([
+            "part": .text(part.rawValue), "state": .text(state.rawValue),
+            "assurance": assurance.map { .text($0.name) } ?? .null, "words": .text(words),
+            "fix": fix.map { .text($0) } ?? .null,
+        ])
     }
-    let issues = PolicyLinter(status).issues(status.policy).filter(\.isError)
-    if let issue = issues.first {
-        return [Finding(part: "vault", state: .broken, words: issue.words, fix: "holdfast lock-policy set")]
-    }
-    return [
-        Finding(
-            part: "vault", state: .good, assurance: assurance,
-            words: status.hasHardwareShare
-                ? "the passcode is under the TPM; a copy of the vault cannot be searched elsewhere"
-                : "only the passcode's own strength protects a copy of the vault against a search",
-            fix: status.hasHardwareShare
-                ? nil : "holdfast enroll tpm puts the passcode under the TPM, where there is one")
-    ]
 }

@@ -15,6 +15,7 @@ final class ReadyWindow {
     private var cover: LockCover?
     private var vault: VaultPage?
     private var log: LogPage?
+    private var doctor: DoctorPage?
     private var settings: SettingsPage?
     private var watch: Watch?
     private var actions: [Action] = []
@@ -32,11 +33,13 @@ final class ReadyWindow {
         sheets = Sheets(ui, window)
         let vault = VaultPage(self, showing: ui.widget("show-collections"))
         let log = LogPage(models.log)
+        let doctor = DoctorPage(models.doctor)
         let settings = SettingsPage(self)
         pages.add(vault.root, named: "vault", title: tr("Vault"), icon: "dialog-password-symbolic")
         pages.add(log.root, named: "log", title: tr("Log"), icon: "view-list-symbolic")
+        pages.add(doctor.root, named: "doctor", title: tr("Doctor"), icon: "security-high-symbolic")
         pages.add(settings.root, named: "settings", title: tr("Settings"), icon: "emblem-system-symbolic")
-        (self.vault, self.log, self.settings) = (vault, log, settings)
+        (self.vault, self.log, self.doctor, self.settings) = (vault, log, doctor, settings)
         addActions(app)
         sheets.onChange = { [unowned self] in
             if sheets.isUp { toasts.dismiss() }
@@ -66,7 +69,7 @@ final class ReadyWindow {
         case .unlocked:
             Task { [models] in
                 await models.load()
-                if pages.page == "log" { await models.log.load() }
+                loadPage()
             }
         case .locked, .delayed, .checking:
             dialog?.close()
@@ -81,7 +84,17 @@ final class ReadyWindow {
     private func pageChanged() {
         vault?.isShown = pages.page == "vault"
         updateBack()
-        if pages.page == "log", !models.lock.isLocked { Task { [models] in await models.log.load() } }
+        loadPage()
+    }
+
+    /// Reads what only this page shows.
+    private func loadPage() {
+        guard !models.lock.isLocked else { return }
+        switch pages.page {
+        case "log": Task { [models] in await models.log.load() }
+        case "doctor": doctor?.load()
+        default: break
+        }
     }
 
     private func addActions(_ app: Application) {
@@ -100,7 +113,7 @@ final class ReadyWindow {
             vault?.find()
         }
         actions = [lock, new, file, find]
-        for (index, name) in ["vault", "log", "settings"].enumerated() {
+        for (index, name) in ["vault", "log", "doctor", "settings"].enumerated() {
             actions.append(
                 app.action("page-\(name)", keys: ["<Alt>\(index + 1)"]) { [unowned self] in pages.page = name })
         }

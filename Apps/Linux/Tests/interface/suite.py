@@ -329,6 +329,21 @@ def log():
     app.page("Vault")
 
 
+def doctor():
+    app = state["app"]
+    app.page("Doctor")
+    app.find("Memory")
+    app.find("Fingerprint reader")
+    app.find(part="No fingerprint reader can be used here")
+    app.find(part="Only the passcode's own strength protects a copy of the vault")
+    app.find(part="parts work")
+    app.press("Try Everything")
+    app.find(part="made to work just now")
+    check(app.find("Folder of the vault"), "the folder is looked at")
+    app.shot("16-doctor")
+    app.page("Vault")
+
+
 def refusals():
     app = state["app"]
     app.press("Lock now")
@@ -490,7 +505,7 @@ def cpu(app):
 
 
 SCENARIOS = [
-    first_run, vault, files, locking, settings, log, refusals, focus_loss, narrow_and_restart,
+    first_run, vault, files, locking, settings, log, doctor, refusals, focus_loss, narrow_and_restart,
 ]  # fmt: skip
 if os.environ.get("HOLDFAST_SOAK"):
     SCENARIOS.append(destruction)

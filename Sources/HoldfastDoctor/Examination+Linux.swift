@@ -1,0 +1,149 @@
+#if os(Linux)
+internal import Cryptography
+internal import DeviceOwner
+internal import Glibc
+internal import KeyStores
+internal import SecretMemory
+internal import VaultCore
+internal import VaultFormat
+
+extension Examination {
+    static func parts(_ request: Request) -> [Look] {
+        [
+            Look(.memory, memory),
+            Look(.tpm) { chip(request) },
+            Look(.keyring) { keyring(request) },
+            Look(.files) { files(request) },
+            Look(.fingerprint) { fingerprint(request) },
+            Look(.devicePasscode) { passcode(request) },
+            Look(.session) { session(request) },
+        ]
+    }
+
+    @Sendable private static func memory() -> Finding {
+        let protection = ProcessHardening.memoryProtection
+        let isHidden = protection.hasPrefix("memfd_secret")
+        return Finding(.memory, .good, .memory(protection: protection, isHidden: isHidden))
+    }
+
+    private static func chip(_ request: Request) -> Finding {
+        guard let location = TPMLocation.standard else { return Finding(.tpm, .missing, .chipAbsent) }
+        let device = location.configuration.split(separator: ":", maxSplits: 1).last.map(String.init) ?? ""
+        if location.configuration.hasPrefix("device:"), unsafe access(device, R_OK | W_OK) != 0 {
+            return Finding(.tpm, .unready, .chipForbidden(device: device))
+        }
+        do throws(KeyStoreError) {
+            let store = TPMKeyStore(at: location)
+            guard request.isDeep else {
+                try store.probe()
+                return Finding(.tpm, .good, .chipAnswers, gives: .hardwareBound)
+            }
+            try store.roundTrip()
+            try signAndVerify(TPMSigningKeys(at: location))
+            return attempts(TPMAttemptTier(at: location))
+        } catch { return Finding(.tpm, error, .chipFailed(reason: error.reason)) }
+    }
+
+    private static func signAndVerify(_ keys: TPMSigningKeys) throws(KeyStoreError) {
+        do {
+            let authorisation = try SecureRandom.secret(32)
+            let key = try keys.makeKey(authorisation: authorisation)
+            let message = Array("holdfast doctor".utf8)
+            // It is verified there before it is given back.
+            _ = try unsafe keys.sign(message.span.bytes, with: key, authorisation: authorisation)
+            try keys.delete(key)
+        } catch let error as KeyStoreError { throw error } catch {
+            throw KeyStoreError(.outOfMemory, "\(error)")
+        }
+    }
+
+    private static func attempts(_ tier: TPMAttemptTier) -> Finding {
+        do throws(KeyStoreError) {
+            try tier.roundTrip()
+            return Finding(.tpm, .good, .chipCounts, gives: .hardwareLimited)
+        } catch {
+            if error.code == .unsupported {
+                return Finding(.tpm, .good, .chipSealsOnly(reason: error.reason), gives: .hardwareBound)
+            }
+            return Finding(.tpm, error, .chipCountingFailed(reason: error.reason))
+        }
+    }
+
+    private static func keyring(_ request: Request) -> Finding {
+        let store = SecretServiceStore()
+        do throws(KeyStoreError) {
+            if request.isDeep { try store.roundTrip() } else { try store.probe() }
+            return Finding(.keyring, .good, .keyringOpen(isTried: request.isDeep), gives: store.assurance)
+        } catch {
+            return Finding(
+                .keyring, error,
+                error.code == .lockedOut ? .keyringLocked(reason: error.reason) : .keyringFailed(reason: error.reason))
+        }
+    }
+
+    private static func files(_ request: Request) -> Finding {
+        let store = FileKeyStore(in: request.home + "/shares")
+        guard Vault.isVault(at: request.home) else { return Finding(.files, .missing, .noVault) }
+        do throws(KeyStoreError) {
+            if request.isDeep { try store.roundTrip() } else { try store.probe() }
+            return Finding(.files, .good, .folderWorks, gives: store.assurance)
+        } catch { return Finding(.files, error, .folderFailed(reason: error.reason)) }
+    }
+
+    private static func fingerprint(_ request: Request) -> Finding {
+        let capability = OwnerAuthenticator(request.places).capability(of: .biometrics)
+        return Finding(.fingerprint, capability, .fingerprint(capability))
+    }
+
+    private static func passcode(_ request: Request) -> Finding {
+        let capability = OwnerAuthenticator(request.places).capability(of: .devicePasscode)
+        return Finding(.devicePasscode, capability, .devicePasscode(capability))
+    }
+
+    private static func session(_ request: Request) -> Finding {
+        let watch = SessionWatch(request.watch)
+        guard watch.missing.isEmpty else {
+            return Finding(.session, .missing, .sessionDeaf(missing: watch.missing))
+        }
+        return Finding(.session, .good, .sessionHeard)
+    }
+}
+
+extension Finding {
+    fileprivate init(_ part: Part, _ error: KeyStoreError, _ evidence: Evidence) {
+        let state: State =
+            switch error.code {
+            case .unavailable: .missing
+            case .lockedOut, .ownedByAnother: .unready
+            case .busy: .slow
+            default: .broken
+            }
+        self.init(part, state, evidence)
+    }
+
+    fileprivate init(_ part: Part, _ capability: OwnerCapability, _ evidence: Evidence) {
+        let state: State =
+            switch capability {
+            case .available: .good
+            case .notEnrolled, .lockedOut: .unready
+            case .busy: .slow
+            case .missing: .missing
+            }
+        self.init(part, state, evidence, gives: state == .missing ? nil : .presence)
+    }
+}
+#else
+internal import SecretMemory
+
+extension Examination {
+    /// What can be told without the chips and services of Linux.
+    static func parts(_ request: Request) -> [Look] {
+        [
+            Look(.memory) {
+                Finding(
+                    .memory, .good, .memory(protection: ProcessHardening.memoryProtection, isHidden: false))
+            }
+        ]
+    }
+}
+#endif

@@ -1,0 +1,25 @@
+package import DeviceOwner
+
+extension Examination {
+    /// What is looked at.
+    public struct Request: Sendable {
+        /// Whether what can be made to work is made to work, and taken back.
+        public var isDeep: Bool
+        /// The vault's folder; there need be none.
+        public var home: String
+        #if os(Linux)
+        /// Where the parts that ask the owner are.
+        package var places = OwnerAuthenticator.Places()
+        /// Where the session is listened to.
+        package var watch = SessionWatch.Places()
+        #endif
+
+        /// - Parameters:
+        ///   - home: The vault's folder; there need be none.
+        ///   - isDeep: Whether what can be made to work is made to work, and taken back.
+        public init(home: String, isDeep: Bool = false) {
+            self.home = home
+            self.isDeep = isDeep
+        }
+    }
+}

@@ -1,0 +1,64 @@
+internal import DeviceOwner
+internal import Synchronization
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// Looks at what protects a vault on this machine: several parts at once, each for as long as it may take. A part that does
+/// not answer holds up neither the others nor the end: its thread is left behind, and goes with the process.
+public enum Examination {
+    /// Milliseconds for all of it.
+    public static let patience: UInt64 = 4000
+
+    /// Looks. Blocks for at most ``patience``. Nobody is asked for anything, and what is tried is taken back.
+    /// - Returns: One finding for each part in a fixed order, and one for the vault where there is one.
+    public static func run(_ request: Request) -> [Finding] { look(at: parts(request)) + vault(at: request.home) }
+
+    /// One part, and how it is looked at.
+    struct Look: Sendable {
+        /// Its name, should it give no answer.
+        let part: Finding.Part
+        let body: @Sendable () -> Finding
+
+        init(_ part: Finding.Part, _ body: @escaping @Sendable () -> Finding) {
+            self.part = part
+            self.body = body
+        }
+    }
+
+    static func look(at parts: [Look]) -> [Finding] {
+        let board = Board(parts.count)
+        for (index, part) in parts.enumerated() {
+            let isStarted = DetachedThread.start { board.set(index, part.body()) }
+            if !isStarted { board.set(index, part.body()) }
+        }
+        board.wait(until: now() + patience)
+        return zip(parts, board.findings).map { part, finding in finding ?? Finding(part.part, .slow, .silent) }
+    }
+
+    /// Milliseconds since an arbitrary start.
+    private static func now() -> UInt64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
+    }
+
+    /// What has been found so far.
+    private final class Board: Sendable {
+        private let state: Mutex<[Finding?]>
+
+        init(_ count: Int) { state = Mutex([Finding?](repeating: nil, count: count)) }
+
+        func set(_ index: Int, _ finding: Finding) { state.withLock { $0[index] = finding } }
+
+        var findings: [Finding?] { state.withLock { $0 } }
+
+        /// Looks again every few milliseconds: whoever answers late has nobody to wake.
+        func wait(until deadline: UInt64) {
+            while findings.contains(where: { $0 == nil }), now() < deadline { usleep(2000) }
+        }
+    }
+}

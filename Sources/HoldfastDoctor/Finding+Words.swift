@@ -1,0 +1,82 @@
+internal import DeviceOwner
+
+extension Finding {
+    /// What was found, in English.
+    public var words: String {
+        switch evidence {
+        case .silent: "gave no answer in time"
+        case .memory(let protection, _): "secrets lie in \(protection)"
+        case .chipAbsent:
+            "this machine shows no TPM 2.0: the passcode's own strength is all that protects a stolen copy"
+        case .chipForbidden: "there is a TPM, and this user may not use it"
+        case .chipAnswers: "the TPM answers (whether it counts attempts is tried with --deep)"
+        case .chipCounts: "the TPM seals, signs, and counted a wrong attempt and gave a share for the right one"
+        case .chipSealsOnly(let reason): "the TPM seals and signs, and does not count attempts (\(reason))"
+        case .keyringOpen(let isTried):
+            "the session's keyring is open" + (isTried ? ", took a share and gave it back" : "")
+        case .noVault: "there is no vault whose folder could hold a share"
+        case .folderWorks:
+            "a share in a file is read by every program of this user; used where nothing better is there"
+        case .fingerprint(let capability): capability.why ?? "a finger is enrolled and the sensor answers"
+        case .devicePasscode(let capability):
+            capability.why
+                ?? "PAM has rules for Holdfast; whether they take the password is only known when it is typed"
+        case .sessionHeard: "lock, sleep and lid are heard, and sleep waits until the keys are gone"
+        case .sessionDeaf(let missing): "not listened to: \(missing.joined(separator: "; "))"
+        case .vaultNeedsChip: "its passcode needs a chip that cannot be asked here"
+        case .vaultUnderChip: "the passcode is under the TPM; a copy of the vault cannot be searched elsewhere"
+        case .vaultUnderPasscode: "only the passcode's own strength protects a copy of the vault against a search"
+        case .chipFailed(let reason), .chipCountingFailed(let reason), .keyringLocked(let reason),
+            .keyringFailed(let reason), .folderFailed(let reason), .vaultUnreadable(let reason),
+            .vaultRules(let reason):
+            reason
+        }
+    }
+
+    /// What to do about it, in English; nil where there is nothing to do.
+    public var fix: String? {
+        switch evidence {
+        case .silent: fixOfSilence
+        case .memory(_, let isHidden): isHidden ? nil : "a kernel with CONFIG_SECRETMEM hides them from itself, too"
+        case .chipAbsent:
+            "switch the TPM on in the firmware's settings, if there is one; or name one in $HOLDFAST_TPM"
+        case .chipForbidden(let device):
+            "add the user to the group of \(device) (usermod -aG tss USER), and log in again"
+        case .chipFailed: "look at the firmware's settings of the TPM"
+        case .chipCountingFailed: "clear the TPM's owner authorisation, or enrol before it is set"
+        case .keyringLocked: "unlock it: log in with the password, or open the desktop's password program"
+        case .keyringFailed: "install gnome-keyring and libsecret-1-0, and start the session with them"
+        case .noVault: "holdfast init"
+        case .folderFailed: "make the vault's folder writable for its user"
+        case .fingerprint(let capability):
+            switch capability {
+            case .notEnrolled: "enrol a finger: fprintd-enroll"
+            case .busy: "end what uses the sensor (a login screen), or systemctl restart fprintd"
+            case .lockedOut: "wait, or unlock the session with the password once"
+            case .missing: "connect a sensor that libfprint knows, and install fprintd"
+            case .available: nil
+            }
+        case .devicePasscode(let capability):
+            capability == .available ? nil : "install Docs/pam/holdfast as /etc/pam.d/holdfast (as root)"
+        case .sessionDeaf: "the agent then locks by its timers only; run it in a session with systemd-logind"
+        case .vaultUnreadable: "holdfast verify tells more"
+        case .vaultNeedsChip: "use the machine it was enrolled on, or the recovery phrase (holdfast recover)"
+        case .vaultRules: "holdfast lock-policy set"
+        case .vaultUnderPasscode: "holdfast enroll tpm puts the passcode under the TPM, where there is one"
+        case .chipAnswers, .chipCounts, .chipSealsOnly, .keyringOpen, .folderWorks, .sessionHeard, .vaultUnderChip:
+            nil
+        }
+    }
+
+    private var fixOfSilence: String? {
+        switch part {
+        case .memory, .vault: nil
+        case .tpm: "look whether another program holds the TPM (tpm2-abrmd)"
+        case .keyring: "start the session again, or its keyring program"
+        case .files: "look whether the disk answers"
+        case .fingerprint: "systemctl restart fprintd"
+        case .devicePasscode: "look at the rules in /etc/pam.d/holdfast"
+        case .session: "look whether the system bus answers"
+        }
+    }
+}

@@ -1,0 +1,54 @@
+public import VaultFormat
+
+/// What the doctor says of one part of the machine.
+public struct Finding: Sendable, Hashable {
+    /// What is looked at; the raw value is a stable word.
+    public enum Part: String, Sendable, Hashable, CaseIterable {
+        /// The memory that secrets lie in.
+        case memory
+        /// The security chip.
+        case tpm
+        /// The keyring of the session.
+        case keyring
+        /// The folder of the vault, where shares may lie as files.
+        case files
+        /// The fingerprint sensor.
+        case fingerprint
+        /// The passcode of the device's account.
+        case devicePasscode
+        /// What tells of the session's lock, sleep and the lid.
+        case session
+        /// The vault itself.
+        case vault
+    }
+
+    /// How a part is.
+    public enum State: String, Sendable, Hashable {
+        /// It works; after a deep look it was made to work just now.
+        case good
+        /// It is there and could be used, once the owner has done something.
+        case unready
+        /// Not there. Nothing is wrong, there is only less.
+        case missing
+        /// It is there and does not do what it should.
+        case broken
+        /// It gave no answer in time.
+        case slow
+    }
+
+    /// What was looked at.
+    public let part: Part
+    /// How it is.
+    public let state: State
+    /// What it proves or protects where it is used; nil for parts that prove nothing.
+    public let assurance: Assurance?
+    /// What was found. A face puts it into its own words; ``words`` and ``fix`` are English.
+    public let evidence: Evidence
+
+    init(_ part: Part, _ state: State, _ evidence: Evidence, gives assurance: Assurance? = nil) {
+        self.part = part
+        self.state = state
+        self.assurance = assurance
+        self.evidence = evidence
+    }
+}
