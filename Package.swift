@@ -103,7 +103,8 @@ let identityTargets: [Target] = [
     tests(
         "BetterAuthTests",
         [
-            "BetterAuth", "BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory",
+            "BetterAuth", "BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip", "Holdfast", "KeyStores",
+            "RealParts", "Cryptography", "SecretMemory",
         ]),
     .testTarget(
         name: "BetterAuthMessagesTests",
@@ -199,7 +200,12 @@ let package = Package(
             "VaultCore", ["VaultFormat", "DeviceOwner", "KeyStores", "Cryptography", "SecretMemory"], c: ["CLMDB"]),
         library("AppLockCore", ["DeviceOwner", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         library("AgentMessages"),
-        library("Holdfast", ["BetterAuth", "AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
+        library(
+            "Holdfast",
+            [
+                "BetterAuth", "BetterAuthMessages", "AppLockCore", "KeyStores", "VaultCore", "VaultFormat",
+                "Cryptography", "SecretMemory",
+            ]),
         library(
             "HoldfastAgent",
             [

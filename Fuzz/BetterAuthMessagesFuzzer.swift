@@ -1,16 +1,35 @@
-// Compiled by scripts/fuzz together with the files of Sources/BetterAuthMessages into one module, so there is nothing to
+// Compiled by scripts/fuzz together with the files of Sources/BetterAuthMessages into one module, so there is little to
 // import and normal builds know nothing of it. A violated rule traps, which libFuzzer reports with the input that led there.
 
-/// The first byte of an input says which parser gets the rest.
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// `FUZZ_PARSER` says which parser gets the inputs.
+private enum Parser: String {
+    case envelope, token, cesr
+    case linkContainer = "link-container"
+
+    static let chosen: Parser = {
+        guard let name = unsafe getenv("FUZZ_PARSER"), let parser = unsafe Parser(rawValue: String(cString: name))
+        else {
+            fatalError("FUZZ_PARSER is envelope, token, cesr or link-container")
+        }
+        return parser
+    }()
+}
+
+/// What libFuzzer calls.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-    guard count > 1 else { return 0 }
-    let input = unsafe Array(UnsafeBufferPointer(start: start + 1, count: count - 1))
-    switch unsafe start[0] & 3 {
-    case 0: fuzzEnvelopes(input)
-    case 1: fuzzTokens(input)
-    case 2: fuzzTexts(input)
-    default: fuzzContainers(input)
+    let input = unsafe Array(UnsafeBufferPointer(start: start, count: count))
+    switch Parser.chosen {
+    case .envelope: fuzzEnvelopes(input)
+    case .token: fuzzTokens(input)
+    case .cesr: fuzzTexts(input)
+    case .linkContainer: fuzzContainers(input)
     }
     return 0
 }

@@ -60,6 +60,33 @@ import VaultFormat
         #expect(last?.code == "locked", "a value under way ends with the lock")
     }
 
+    /// Who reads nothing keeps nothing of an open vault in a locked agent.
+    @Test func whatNobodyTakesIsForgotten() throws {
+        let agent = try TestAgent(Scratch(), patience: 50)
+        try agent.unlock()
+        try agent.put(pattern(3_000_000), "big")
+        let raw = try agent.raw()
+        raw.send(Request.get(try path("big")).head())
+        #expect(try raw.receive() == .piece(0..<65_536))
+        // Until the socket is full, or seems to be.
+        var before = -1
+        while before != raw.available {
+            before = raw.available
+            for _ in 0..<100 { _ = try agent.status() }
+        }
+        try agent.lock()
+        // The agent has the rest of a message, unless it ended with one and has said so.
+        let frame = 65_536 + Frame.size
+        if raw.available % frame > 1_000 {
+            let deadline = Date(timeIntervalSinceNow: 60)
+            while try agent.status().connections > 1, Date() < deadline {}
+            #expect(try agent.status().connections == 1, "the agent waits for this client no longer")
+        }
+        var pieces = 1
+        while let reply = try? raw.receive(), reply.kind == .piece { pieces += 1 }
+        #expect(pieces < 3_000_000 / 65_536)
+    }
+
     /// The rules of the vault bound what may be asked for.
     @Test func theVaultsOwnTimingIsTheLongest() throws {
         let scratch = try Scratch()

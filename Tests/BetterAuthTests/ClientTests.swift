@@ -18,19 +18,19 @@ struct HookedNetwork: Transport {
     }
 }
 
-private func recoveryHash() throws -> (SoftwareSigningKey, RecoveryHash) {
+func recoveryHash() throws -> (SoftwareSigningKey, RecoveryHash) {
     let key = try SoftwareSigningKey.generate()
     return (key, Derivations.standard.recoveryHash(of: key.publicKey))
 }
 
-private func client(
+func client(
     _ world: World, _ store: any CredentialStore, trust: ResponseTrust? = nil,
     notify: @escaping @Sendable (IdentityNotice) -> Void = { _ in },
     hook: @escaping @Sendable (TransportRequest, () -> [UInt8]) throws -> [UInt8] = { $1() }
 ) throws -> BetterAuthClient {
     let clock = world.clock
     return try BetterAuthClient(
-        store: store, transport: HookedNetwork(world: world, hook: hook),
+        store: store, keys: world.deviceKeys, transport: HookedNetwork(world: world, hook: hook),
         server: ServerAddress("https://auth.example"), trust: trust ?? .pinned([world.responseKey.publicKey]),
         now: { clock.now }, notify: notify)
 }

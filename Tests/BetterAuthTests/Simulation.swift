@@ -42,10 +42,13 @@ final class World: Sendable {
     let server: AuthServer
     let store = MemoryStore()
     let responseKey: ServerKey
+    /// What devices make their keys with.
+    let deviceKeys: any DeviceKeys
     private let memory: Memory
     private let state: Mutex<State>
 
-    init(seed: UInt64, memory: Memory = .replays) throws {
+    init(seed: UInt64, memory: Memory = .replays, deviceKeys: any DeviceKeys = SoftwareDeviceKeys()) throws {
+        self.deviceKeys = deviceKeys
         responseKey = try .generate()
         let accessKey = try ServerKey.generate()
         let attributes = try ApplicationData(json: "{}")
@@ -222,7 +225,7 @@ struct SimulatedDevice {
     static func client(_ world: World, _ store: SimulatedStore) throws -> BetterAuthClient {
         let clock = world.clock
         return try BetterAuthClient(
-            store: store, transport: SimulatedNetwork(world: world, device: store),
+            store: store, keys: world.deviceKeys, transport: SimulatedNetwork(world: world, device: store),
             server: ServerAddress("https://auth.example"), trust: .pinned([world.responseKey.publicKey]),
             now: { clock.now }, notify: { world.note($0) })
     }

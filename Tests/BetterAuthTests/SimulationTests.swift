@@ -47,8 +47,11 @@ import Testing
     }
 
     /// One life.
-    static func live(_ seed: UInt64, _ memory: World.Memory) async throws -> World {
-        let world = try World(seed: seed, memory: memory)
+    @discardableResult
+    static func live(
+        _ seed: UInt64, _ memory: World.Memory, keys: any DeviceKeys = SoftwareDeviceKeys()
+    ) async throws -> World {
+        let world = try World(seed: seed, memory: memory, deviceKeys: keys)
         var device = try SimulatedDevice(world)
         let recovery = try (0..<8).map { _ in try SoftwareSigningKey.generate() }
         world.setChaos(true)

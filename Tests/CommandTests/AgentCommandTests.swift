@@ -237,11 +237,11 @@ final class AgentSandbox {
 
     func run(
         raw words: [[UInt8]], passcode: String? = nil, input: Source = .null, descriptors: [Int32: Source] = [:],
-        environment: [String: String] = [:]
+        environment: [String: String] = [:], started: ((pid_t) -> Void)? = nil
     ) throws -> Sandbox.Result {
         try sandbox.run(
             raw: words, passcode: passcode, input: input, descriptors: descriptors,
-            environment: variables.merging(environment) { $1 })
+            environment: variables.merging(environment) { $1 }, started: started)
     }
 
     /// What status says of the agent; nil when none runs.

@@ -8,46 +8,9 @@ import Testing
 /// The identity commands: the real binary, the real server logic, HTTP between them. The agent holds the vaults open, so
 /// that each command costs no key derivation.
 @Suite struct IdentityTests {
-    /// A device of its own.
-    private final class Device {
-        let sandbox: AgentSandbox
-        let server: AuthHTTPServer
-
-        init(_ server: AuthHTTPServer) throws {
-            self.server = server
-            sandbox = try AgentSandbox()
-            let unlocked = try sandbox.run("unlock", passcode: Prepared.passcode)
-            try #require(unlocked.code == 0, "\(unlocked.errors)")
-        }
-
-        func run(
-            _ words: String..., recovery: String? = nil, newRecovery: String? = nil, input: String? = nil
-        ) throws -> Sandbox.Result {
-            var all = words
-            var descriptors: [Int32: Source] = [:]
-            if let recovery {
-                all.append("--recovery-fd=5")
-                descriptors[5] = .file(try sandbox.file((recovery + "\n").utf8))
-            }
-            if let newRecovery {
-                all.append("--recovery-out-fd=6")
-                descriptors[6] = .output(sandbox.path + "/" + newRecovery)
-            }
-            return try sandbox.run(
-                raw: (["identity"] + all).map { Array($0.utf8) },
-                input: input.map { .file(try sandbox.file($0.utf8)) } ?? .null, descriptors: descriptors)
-        }
-
-        func phrase(_ name: String) throws -> String {
-            String(decoding: try sandbox.bytes(name), as: UTF8.self).trimmingCharacters(in: .newlines)
-        }
-
-        func status() throws -> [String: Any] { try run("status", "--json").json() }
-    }
-
     @Test func aLife() throws {
         let server = try AuthHTTPServer()
-        let phone = try Device(server)
+        let phone = try IdentityDevice(server)
         let none = try phone.run("rotate", "--server", server.address)
         #expect(none.code == 6 && none.errors.contains("no identity"), "\(none.errors)")
         #expect(try phone.status()["state"] as? String == "ready")
@@ -97,12 +60,12 @@ import Testing
 
     @Test func devicesAndRecovery() throws {
         let server = try AuthHTTPServer()
-        let phone = try Device(server)
+        let phone = try IdentityDevice(server)
         let created = try phone.run("create", "--json", "--server", server.address, newRecovery: "phrase")
         let identity = try #require(try created.json()["identity"] as? String, "\(created.errors)")
         let key = "\(server.responseKey.publicKey)"
-        let laptop = try Device(server)
-        let container = try laptop.run("link", identity, "--server", server.address, "--response-key", key, "--qr")
+        let laptop = try IdentityDevice(server)
+        let container = try laptop.run("link", identity, "--server", server.address, "--authority", key, "--qr")
         #expect(container.code == 0 && container.errors.isEmpty, "\(container.errors)")
         let lines = container.text.split(separator: "\n")
         #expect(lines.count > 20 && lines[1].contains("\u{1B}["), "a QR code follows")
@@ -161,7 +124,7 @@ import Testing
     /// The answer is lost; the next command finds out what became of it, and a refusal leaves everything in order.
     @Test func lostAnswers() throws {
         let server = try AuthHTTPServer()
-        let phone = try Device(server)
+        let phone = try IdentityDevice(server)
         #expect(try phone.run("create", "--server", server.address, newRecovery: "phrase").code == 0)
         server.faults.withLock { $0 = [.dropAnswer, .dropAnswer] }
         let lost = try phone.run("rotate")

@@ -6,14 +6,27 @@ import Testing
 @Suite struct TourTests {
     @Test func everyStepHolds() throws {
         let sandbox = try Sandbox()
-        let tour = try sandbox.run("tour")
+        let tour = try sandbox.run(raw: [Array("tour".utf8)], seconds: 400)
+        print(tour.text.split(separator: "\n").last ?? "")
         #expect(tour.code == 0, "\(tour.text)")
         #expect(tour.errors.isEmpty)
         let steps = Chapter.all.reduce(0) { $0 + $1.steps.count }
         #expect(tour.text.contains("All \(steps) steps held"))
         for chapter in Chapter.all { #expect(tour.text.contains("\n\n\(chapter.title)\n")) }
         #expect(tour.text.contains("4 attempts remain"))
+        // The identity's chapters had their servers, and showed what is refused.
+        #expect(!tour.text.contains("no identity was tried"))
+        for code in ["HF401", "HF402", "HF409", "HF410", "BA103", "BA104"] { #expect(tour.text.contains(code)) }
         #expect(try leftovers(sandbox).isEmpty)
+        #expect(try processes(naming: sandbox.path).isEmpty)
+    }
+
+    /// Processes whose command line has this folder in it.
+    private func processes(naming path: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc").filter { $0.allSatisfy(\.isNumber) }.filter {
+            // One that has ended meanwhile has no command line.
+            FileManager.default.contents(atPath: "/proc/\($0)/cmdline")?.range(of: Data(path.utf8)) != nil
+        }
     }
 
     @Test func aSignalEndsItAndNothingStays() throws {
@@ -31,6 +44,21 @@ import Testing
         kill(child.pid, SIGINT)
         #expect(child.wait() == 130)
         #expect(try leftovers(sandbox).isEmpty)
+    }
+
+    /// What ends a program of the tour is the end of a pipe, which the kernel brings about where the tour is killed.
+    @Test func aProgramOfTheTourEndsWithIt() throws {
+        let echo = try TourProcess("echo", ["ready", "steady"])
+        #expect(echo.line() == "ready steady")
+        #expect(echo.line() == nil)
+        #expect(echo.end() == 0)
+        let sleeper = try TourProcess("sh", ["-c", "echo $$; exec sleep 1000"])
+        let process = try #require(sleeper.line().flatMap(pid_t.init))
+        #expect(kill(process, 0) == 0)
+        #expect(sleeper.end() == 128 + SIGTERM)
+        #expect(kill(process, 0) == -1 && errno == ESRCH)
+        #expect(sleeper.end() == 0)
+        #expect(try TourProcess("/nowhere/program", []).line() == nil)
     }
 
     @Test func aDiskThatIsFullIsAFailedStep() throws {

@@ -94,7 +94,7 @@ import Testing
         for option in CommandTable.all.flatMap(\.options) where option.kind != nil && option.kind != .descriptor {
             let names = [
                 "home", "collection", "as", "last", "receipt", "key", "countdown", "idle", "timeout", "server",
-                "response-key", "key-chain", "key-service", "at", "app-key", "system-bus", "pam-folder",
+                "authority", "keys", "key-service", "at", "app-key", "system-bus", "pam-folder",
             ]
             #expect(names.contains(option.name), "what kind of text is --\(option.name)?")
         }

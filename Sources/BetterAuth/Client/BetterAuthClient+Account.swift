@@ -92,8 +92,13 @@ extension BetterAuthClient {
         }
     }
 
+    /// The first two keys of a device, in the best place that there is.
     private func pair() throws(IdentityError) -> (KeyRecord, KeyRecord) {
-        try identityCall { (try keys.makeKey(), try keys.makeKey()) }
+        let current = try identityCall { try keys.makeKey(in: nil) }
+        do { return (current, try keys.makeKey(in: current.place)) } catch {
+            try? keys.destroy(current)
+            throw IdentityError(error)
+        }
     }
 
     /// Writes an account down that no server knows yet, and asks the server for it.

@@ -78,7 +78,7 @@ extension BetterAuthClient {
             var credentials = try load()
             try await settle(&credentials)
             guard let account = credentials.account else { throw IdentityError.noAccount }
-            let future = try identityCall { try keys.makeKey() }
+            let future = try identityCall { try keys.makeKey(in: account.next.place) }
             let message: [UInt8]
             do throws(IdentityError) {
                 message = try self.message(effect, account, future, make)

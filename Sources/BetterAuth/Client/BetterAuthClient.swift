@@ -20,7 +20,7 @@ package actor BetterAuthClient {
 
     /// - Parameters:
     ///   - store: Where the credentials rest.
-    ///   - keys: Makes this device's keys.
+    ///   - keys: Makes and uses this device's keys. Those of sessions are always made here: each request is signed by them.
     ///   - trust: How the server's response key is known.
     ///   - now: The time in UTC.
     ///   - notify: Hears what the owner should know; called in between, so it must not call back.
@@ -93,11 +93,15 @@ package actor BetterAuthClient {
     /// Forgets the account on this device, without telling the server, which keeps it.
     package func erase() async throws(IdentityError) {
         try await exclusively { () async throws(IdentityError) in
-            // Also what cannot be read.
-            let old = (try? load()) ?? Credentials()
-            try identityCall { try store.erase() }
-            for key in old.keys { try? keys.destroy(key) }
+            try BetterAuthClient.erase(store, keys)
         }
+    }
+
+    /// Forgets what a store holds, also what cannot be read, and destroys its keys, without a server.
+    package static func erase(_ store: any CredentialStore, _ keys: any DeviceKeys) throws(IdentityError) {
+        let old = (try? load(store)) ?? Credentials()
+        try identityCall { try store.erase() }
+        for key in old.keys { try? keys.destroy(key) }
     }
 
     /// Trusts the next response key that this server names, where the first one has changed; or this one, and no other.

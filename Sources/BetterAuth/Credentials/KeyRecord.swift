@@ -34,8 +34,12 @@ package final class KeyRecord: Sendable {
 /// Makes and uses the keys of a device: in a chip where there is one, else in memory.
 package protocol DeviceKeys: Sendable {
     /// A fresh key.
-    func makeKey() throws -> KeyRecord
-    /// What signs with a key, also one that was made elsewhere.
+    /// - Parameter place: Where the account's other keys are, so that they stay together; nil for the best place of this
+    ///   machine.
+    /// - Throws: ``IdentityError/Code/keyUnavailable`` where nothing makes keys in this place.
+    func makeKey(in place: KeyRecord.Place?) throws -> KeyRecord
+    /// What signs with a key.
+    /// - Throws: ``IdentityError/Code/keyUnavailable`` where its place cannot be reached.
     func signer(_ key: KeyRecord) throws -> any SigningKey
     /// Destroys a key that is not used any more; one that has gone already is fine.
     func destroy(_ key: KeyRecord) throws
@@ -45,13 +49,15 @@ package protocol DeviceKeys: Sendable {
 package struct SoftwareDeviceKeys: DeviceKeys {
     package init() {}
 
-    package func makeKey() throws -> KeyRecord { try KeyRecord(SoftwareSigningKey.generate()) }
+    /// - Throws: ``IdentityError/Code/keyUnavailable`` for a key in a chip.
+    package func makeKey(in place: KeyRecord.Place? = nil) throws -> KeyRecord {
+        guard place != .chip else { throw SoftwareDeviceKeys.noChip }
+        return try KeyRecord(SoftwareSigningKey.generate())
+    }
 
     /// - Throws: ``IdentityError/Code/keyUnavailable`` for a key that a chip holds.
     package func signer(_ key: KeyRecord) throws -> any SigningKey {
-        guard key.place == .here else {
-            throw IdentityError(.keyUnavailable, "this identity's key is in a chip that is not there")
-        }
+        guard key.place == .here else { throw SoftwareDeviceKeys.noChip }
         let signer = try key.withSecret { secret throws in try SoftwareSigningKey(scalar: secret) }
         guard signer.publicKey == key.publicKey else { throw IdentityError.damaged("a key is not the one it says") }
         return signer
@@ -59,6 +65,8 @@ package struct SoftwareDeviceKeys: DeviceKeys {
 
     /// The last reference wipes the scalar.
     package func destroy(_ key: KeyRecord) throws {}
+
+    private static let noChip = IdentityError(.keyUnavailable, "this identity's keys are in a chip that is not there")
 }
 
 extension KeyRecord {

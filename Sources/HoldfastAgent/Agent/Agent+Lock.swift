@@ -97,7 +97,10 @@ extension Agent {
     func dropKeys(because reason: LogLockReason) {
         dropReason = dropReason ?? reason
         endedChange = takeChange() ?? endedChange
-        for connection in Array(connections.values) where connection.isStreaming { fail(connection, .lockedMeanwhile) }
+        for connection in Array(connections.values) {
+            let isTakenBack = connection.takeBack(patience: settings.messagePatience)
+            if isTakenBack || connection.isStreaming { fail(connection, .lockedMeanwhile) }
+        }
     }
 
     /// Goes on with locking and unlocking as far as that can be now.

@@ -138,6 +138,10 @@ extension Agent {
         switch outcome {
         case .done(let packets, let next):
             guard let connection else { return }
+            // Who asked to lock may have been told that it is so.
+            guard lock.isUnlocked && dropReason == nil || !packets.contains(where: \.isOfVault) else {
+                return fail(connection, .lockedMeanwhile)
+            }
             for packet in packets { connection.append(packet) }
             connection.stage =
                 switch next {

@@ -193,6 +193,7 @@ extension Agent {
             if let began = connection.began, connection.isReading {
                 deadline = min(deadline ?? .max, began + settings.messagePatience)
             }
+            if let end = connection.takesUntil { deadline = min(deadline ?? .max, end) }
         }
         let now = Stopwatch.now()
         let patience = deadline.map { $0 > now ? Int32(clamping: $0 - now) : 0 } ?? -1
@@ -211,6 +212,7 @@ extension Agent {
             } else if connection.isContinuing {
                 goOn(connection)
             }
+            if let end = connection.takesUntil, now >= end { drop(connection) }
             guard connections[connection.number] != nil else { continue }
             if events & (POLLIN | POLLHUP | POLLERR) != 0, connection.isReading {
                 read(connection)

@@ -20,6 +20,8 @@ final class Connection {
     var lastUsed: UInt64
     /// Nothing more is read; it is closed when its answer has gone.
     var isEnding = false
+    /// When the client must have taken what it is in the middle of; ms of the ``Stopwatch``.
+    private(set) var takesUntil: UInt64?
     private var output: [Packet] = []
 
     private var head = [UInt8](repeating: 0, count: Frame.size)
@@ -98,6 +100,18 @@ final class Connection {
             case nil: return false
             }
         }
+        takesUntil = nil
+        return true
+    }
+
+    /// Forgets what of the vault has not been sent. One message that is on its way already is ended, or the client could
+    /// not understand what follows; it has `patience` milliseconds to take that.
+    /// - Returns: Whether there was any.
+    func takeBack(patience: UInt64) -> Bool {
+        guard let first = output.firstIndex(where: \.isOfVault) else { return false }
+        let isOnItsWay = output[first].sent > 0
+        output.removeSubrange((isOnItsWay ? first + 1 : first)...)
+        takesUntil = Stopwatch.now() + patience
         return true
     }
 

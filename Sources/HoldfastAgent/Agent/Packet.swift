@@ -6,10 +6,13 @@ internal import VaultCore
 final class Packet: @unchecked Sendable {  // handed from one thread to another, used by one at a time
     private let bytes: SecretBytes
     private(set) var sent = 0
+    /// Whether it has something of the vault in it, which a lock takes back.
+    let isOfVault: Bool
 
     /// - Throws: `outOfMemory`.
-    init(_ head: [UInt8], payload: RawSpan = RawSpan()) throws(VaultError) {
+    init(_ head: [UInt8], payload: RawSpan = RawSpan(), isOfVault: Bool = false) throws(VaultError) {
         let count = head.count
+        self.isOfVault = isOfVault || payload.byteCount > 0
         do throws(SecretMemoryError) {
             bytes = try SecretBytes(count: count + payload.byteCount) { bytes in
                 for (offset, byte) in head.enumerated() {
@@ -24,7 +27,9 @@ final class Packet: @unchecked Sendable {  // handed from one thread to another,
         } catch { throw VaultError(error) }
     }
 
-    convenience init(_ reply: Reply) throws(VaultError) { try self.init(reply.head()) }
+    convenience init(_ reply: Reply) throws(VaultError) {
+        try self.init(reply.head(), isOfVault: reply.kind == .records)
+    }
 
     /// Sends what it can.
     /// - Returns: True when all of it has gone, nil when the other side has.

@@ -67,15 +67,20 @@ enum Options {
         "server", "URL", help: "The identity's server; remembered, so it is given once.")
     static let plainHTTP = Flag(
         "plain-http", "Allow http to another machine: whoever listens learns who you are and when.")
-    static let responseKey = TextOption(
-        "response-key", "KEY",
-        help: "The key that signs the server's answers; remembered. Else its first one is trusted.")
+    static let authority = TextOption(
+        "authority", "KEY",
+        help:
+            "Whom to trust, remembered: the key that signs the server's answers, or the key chain that vouches for it. "
+            + "Else the first key that the server names is trusted.")
     static let newResponseKey = Flag(
         "new-response-key", "The server has changed its key: trust the one that it names now.")
-    static let keyChain = TextOption(
-        "key-chain", "ID", help: "Trust the keys that the chain with this first event endorses; remembered.")
     static let keyService = TextOption(
-        "key-service", "URL", help: "Where the key chain is published; the server when not given.")
+        "key-service", "URL", help: "Where the key chain of --authority is published; the server when not given.")
+    static let keys = TextOption(
+        "keys", "PLACE", .word(["tpm", "vault"]),
+        help:
+            "Where the keys of this device are made: in the TPM, which is the rule where there is one, or in the vault."
+    )
     static let recoveryDescriptor = DescriptorOption(
         "recovery-fd", "Read the identity's recovery phrase from file descriptor N, one line.")
     static let recoveryOutDescriptor = DescriptorOption(
@@ -88,8 +93,7 @@ enum Options {
     /// What every command takes that speaks with the identity's server.
     static let identity =
         [
-            server.option, plainHTTP.option, responseKey.option, newResponseKey.option, keyChain.option,
-            keyService.option,
+            server.option, plainHTTP.option, authority.option, keyService.option, newResponseKey.option,
         ] + unlocking
 
     static let defaultCollection = Vault.defaultCollection

@@ -4,6 +4,7 @@ internal import BetterAuthMessages
 internal import BetterAuthTransport
 internal import Holdfast
 internal import HoldfastAgent
+internal import KeyStores
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -21,11 +22,13 @@ struct IdentityAccess {
     private let notices = NoticeList()
     private let arguments: Arguments
     let transport = CurlTransport()
+    let keys: any DeviceKeys
 
     /// Opens the vault, or finds the agent that has it open.
     init(_ arguments: Arguments) throws(CommandError) {
         self.arguments = arguments
         lock = try IdentityLock(HomeFolder.path(arguments))
+        keys = IdentityAccess.keys(arguments, notices)
         if arguments[Options.passcodeDescriptor] == nil, !Unlocking.usesPhrase(arguments),
             let agent = try? AgentAccess.connect(arguments), (try? agent.status().isUnlocked) ?? false
         {
@@ -48,31 +51,60 @@ struct IdentityAccess {
             throw .usage("which server? say it once with --server")
         }
         let server = try IdentityAccess.address(text, arguments)
-        let responseKey = try arguments[Options.responseKey].map(IdentityAccess.key)
-        var chain = credentials.keyChain
-        if let text = arguments[Options.keyChain] {
-            guard let identity = DigestText(text) else { throw .usage("--key-chain: this is no id of a key event") }
-            let service = try IdentityAccess.address(arguments[Options.keyService] ?? server.description, arguments)
-            chain = TrustedKeyChain(identity: identity, service: service.description)
-        }
+        let (responseKey, chain) = try trusted(server, credentials)
         var trust = ResponseTrust.firstUse
-        if let chain, responseKey == nil {
+        if let chain {
             let service = try IdentityAccess.address(chain.service, allowsPlain: true)
             trust = .source(
                 EndorsedServerKeys(trusting: chain.identity, from: HTTPKeyService(at: service, over: transport)))
         }
         let notices = notices
         let client = BetterAuthClient(
-            store: store, transport: transport, server: server, trust: trust, now: { WallClock.now },
-            notify: { notices.append($0) })
-        let remembered = responseKey == nil ? chain : nil
-        if remembered != credentials.keyChain {
-            try run { try await client.update { $0.keyChain = remembered } }
+            store: store, keys: keys, transport: transport, server: server, trust: trust, now: { WallClock.now },
+            notify: { notice in
+                if let words = notice.words { notices.append(words) }
+            })
+        if chain != credentials.keyChain {
+            try run { try await client.update { $0.keyChain = chain } }
         }
         if responseKey != nil || arguments[Options.newResponseKey] {
             try run { try await client.replaceFirstKey(with: responseKey) }
         }
         return client
+    }
+
+    /// The key or the chain that the command line names, else the chain that it named earlier. One takes the other's place.
+    private func trusted(
+        _ server: ServerAddress, _ credentials: Credentials
+    ) throws(CommandError) -> (key: PublicKeyText?, chain: TrustedKeyChain?) {
+        switch try arguments[Options.authority].map(Authority.init) {
+        case .key(let key): return (key, nil)
+        case .chain(let identity):
+            let service = try IdentityAccess.address(arguments[Options.keyService] ?? server.description, arguments)
+            return (nil, TrustedKeyChain(identity: identity, service: service.description))
+        case nil:
+            guard arguments[Options.keyService] == nil else {
+                throw .usage("--key-service goes with --authority and the id of a key chain")
+            }
+            return (nil, credentials.keyChain)
+        }
+    }
+
+    /// In the TPM where there is one; which place that is, its owner may say.
+    private static func keys(_ arguments: Arguments, _ notices: NoticeList) -> any DeviceKeys {
+        #if os(Linux)
+        let choice: ChipDeviceKeys.Choice =
+            switch arguments[Options.keys] {
+            case "tpm": .chip
+            case "vault": .here
+            default: .best
+            }
+        return ChipDeviceKeys.standard(choice) { error in
+            notices.append("the identity's keys are in the vault, not in the TPM: \(error.reason)")
+        }
+        #else
+        return SoftwareDeviceKeys()
+        #endif
     }
 
     static func address(_ text: String, _ arguments: Arguments) throws(CommandError) -> ServerAddress {
@@ -98,7 +130,7 @@ struct IdentityAccess {
     func run<R: Sendable>(
         _ note: String = "Asking the server ...", _ body: @escaping @Sendable () async throws -> R
     ) throws(CommandError) -> R {
-        defer { for notice in notices.take() { tell(notice) } }
+        defer { for notice in notices.take() { Output.note(notice) } }
         return try PassingNote.show(note) { () throws(CommandError) in try Blocking.run(body) }
     }
 
@@ -106,20 +138,21 @@ struct IdentityAccess {
     func log(_ event: LogEvent) {
         if !vault.log.append(event) { Output.note("this could not be written into the security log") }
     }
+}
 
-    private func tell(_ notice: IdentityNotice) {
-        switch notice {
+extension IdentityNotice {
+    /// For people; nil for what they see anyway.
+    fileprivate var words: String? {
+        switch self {
         case .trustedFirstKey(let key, let server):
-            Output.note(
-                "WARNING: \(server) signs with \(key), which is believed because it is the first key seen there. Compare "
-                    + "it with what the server's owner publishes, or give it with --response-key")
-        case .settled(let effect): Output.note("done now, from an earlier command: \(effect.words)")
+            "WARNING: \(server) signs with \(key), which is believed because it is the first key seen there. Compare it "
+                + "with what the server's owner publishes, or say whom to trust with --authority"
+        case .settled(let effect): "done now, from an earlier command: \(effect.words)"
         case .settledOneOf(let effects):
-            let words = effects.map(\.words).joined(separator: ", or only: ")
-            Output.note("done now, from an earlier command, and it cannot be told which: \(words)")
-        case .abandoned(let effect):
-            Output.note("the server did not want this, and it will not happen: \(effect.words)")
-        case .confirmed: break
+            "done now, from an earlier command, and it cannot be told which: "
+                + effects.map(\.words).joined(separator: ", or only: ")
+        case .abandoned(let effect): "the server did not want this, and it will not happen: \(effect.words)"
+        case .confirmed: nil
         }
     }
 }
@@ -140,9 +173,9 @@ extension RotationEffect {
 
 /// Notices of operations, told when the terminal is free.
 private final class NoticeList: Sendable {
-    private let list = Mutex<[IdentityNotice]>([])
-    func append(_ notice: IdentityNotice) { list.withLock { $0.append(notice) } }
-    func take() -> [IdentityNotice] {
+    private let list = Mutex<[String]>([])
+    func append(_ notice: String) { list.withLock { $0.append(notice) } }
+    func take() -> [String] {
         list.withLock { list in
             defer { list = [] }
             return list

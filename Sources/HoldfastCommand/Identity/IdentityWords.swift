@@ -40,6 +40,7 @@ enum IdentityWords {
         if let account = credentials.account ?? credentials.staged?.account {
             facts.append(("Identity:", account.identity.description))
             facts.append(("Device:", account.device.description))
+            facts.append(("Keys:", words(account.current.place)))
         }
         if let server = credentials.server { facts.append(("Server:", server)) }
         if let chain = credentials.keyChain { facts.append(("Key chain:", chain.identity.description)) }
@@ -72,6 +73,13 @@ enum IdentityWords {
         }
     }
 
+    private static func words(_ place: KeyRecord.Place) -> String {
+        switch place {
+        case .here: "in the vault"
+        case .chip: "in the TPM, hardware-bound; another machine cannot use them"
+        }
+    }
+
     static func json(_ credentials: Credentials) -> JSON {
         let account = credentials.account ?? credentials.staged?.account
         func text(_ value: (some CustomStringConvertible)?) -> JSON { value.map { .text($0.description) } ?? .null }
@@ -79,6 +87,7 @@ enum IdentityWords {
             "state": .text(credentials.state.rawValue), "identity": text(account?.identity),
             "device": text(account?.device), "server": text(credentials.server),
             "publicKey": text(credentials.account?.current.publicKey),
+            "keys": text(account.map { $0.current.place == .chip ? "tpm" : "vault" }),
             "keyChain": text(credentials.keyChain?.identity),
             "responseKeys": .object(
                 Dictionary(credentials.firstKeys.map { ($0.server, .text($0.key.description)) }) { $1 }),

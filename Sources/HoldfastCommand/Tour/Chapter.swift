@@ -6,7 +6,7 @@ struct Chapter: Sendable {
     /// All chapters in their order; later ones build on what earlier ones left in the ``Tour``.
     static let all: [Chapter] = [
         .creation, .storing, .locking, .agent, .rules, .openCompartment, .changingPasscode, .recovery, .backup, .log,
-        .onDisk, .machine, .selfDestruct, .wiping,
+        .onDisk, .machine, .identity, .devices, .selfDestruct, .wiping,
     ]
 }
 

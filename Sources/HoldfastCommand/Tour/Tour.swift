@@ -15,6 +15,8 @@ final class Tour {
     /// A TPM while its chapter runs, and a share in it.
     var chip: TourChip?
     var share: HardwareObject?
+    /// The servers and devices of the identity's chapters; nil where there is no server, which its step has said.
+    var identity: TourIdentity?
     /// What opens the vault now. No secret: it is printed, and gone with the scratch folder.
     var passcode = Samples.firstPasscode
     /// What a step wants to show below its line.

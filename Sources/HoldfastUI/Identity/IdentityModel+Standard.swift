@@ -1,6 +1,7 @@
 internal import BetterAuth
 internal import BetterAuthMessages
 internal import BetterAuthTransport
+internal import Holdfast
 
 #if canImport(Glibc)
 internal import Glibc
@@ -21,9 +22,14 @@ extension IdentityModel {
                 trust = .source(
                     EndorsedServerKeys(trusting: chain.identity, from: HTTPKeyService(at: service, over: transport)))
             }
+            #if os(Linux)
+            let keys: any DeviceKeys = ChipDeviceKeys.standard()
+            #else
+            let keys: any DeviceKeys = SoftwareDeviceKeys()
+            #endif
             return BetterAuthClient(
-                store: store, transport: transport, server: server, trust: trust, now: { wallClockTime() },
-                notify: notify)
+                store: store, keys: keys, transport: transport, server: server, trust: trust,
+                now: { wallClockTime() }, notify: notify)
         }
     }
 }

@@ -42,11 +42,17 @@ final class RawConnection {
         unsafe Foundation.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
     }
 
-    /// The next message; nil when the agent closes.
+    /// Bytes that have come and were not received.
+    var available: Int {
+        var count: Int32 = 0
+        return unsafe ioctl(socket, UInt(FIONREAD), &count) == 0 ? Int(count) : 0
+    }
+
+    /// The next message; nil when the agent closes, in the middle of one too.
     func receive() throws -> Reply? {
         guard let head = read(Frame.size) else { return nil }
         let frame = try unsafe Frame(parsing: head.span.bytes)
-        let body = try #require(read(frame.bodySize))
+        guard let body = read(frame.bodySize) else { return nil }
         return try unsafe Reply(frame, body: body.span.bytes)
     }
 

@@ -50,10 +50,13 @@ final class Sandbox {
             environment: environment)
     }
 
-    /// - Parameter passcode: Handed over on descriptor 3, where the option is added for it.
+    /// - Parameters:
+    ///   - passcode: Handed over on descriptor 3, where the option is added for it.
+    ///   - started: Hears of the process when it runs.
+    ///   - seconds: After which it is said to hang.
     func run(
         raw words: [[UInt8]], passcode: String? = nil, input: Source = .null, descriptors: [Int32: Source] = [:],
-        environment: [String: String] = [:]
+        environment: [String: String] = [:], started: ((pid_t) -> Void)? = nil, seconds: Int32 = 100
     ) throws -> Result {
         files += 1
         let (output, errors) = ("out-\(files)", "err-\(files)")
@@ -68,7 +71,8 @@ final class Sandbox {
         all.merge(descriptors) { $1 }
         let variables = ["HOLDFAST_HOME": home, "HOME": path, "TMPDIR": path].merging(environment) { $1 }
         let child = try Child(raw: words, descriptors: all, environment: variables)
-        let code = child.wait()
+        started?(child.pid)
+        let code = child.wait(seconds: seconds)
         return Result(
             code: code, output: exists(output) ? try bytes(output) : [],
             errors: exists(errors) ? String(decoding: try bytes(errors), as: UTF8.self) : "")

@@ -10,11 +10,12 @@ extension Command {
     static let identityCreate = Command(
         "identity", "create", synonyms: ["init", "new"], summary: "make an identity with this device",
         details: [
-            "Makes an account at a server that speaks Better Auth, with keys of this device that rest in the vault, and a "
+            "Makes an account at a server that speaks Better Auth, with keys of this device that rest in its TPM or in the vault, and a "
                 + "recovery phrase of 24 words. It is another phrase than the vault's: keep two sheets.",
             "Nothing is overwritten before the server agrees. Where it does not answer, the same command finishes later.",
         ],
-        options: [Options.json.option, Options.recoveryOutDescriptor.option] + Options.identity, run: createIdentity)
+        options: [Options.json.option, Options.recoveryOutDescriptor.option, Options.keys.option] + Options.identity,
+        run: createIdentity)
 
     static let identityRecover = Command(
         "identity", "recover", summary: "take an identity back with its recovery phrase",
@@ -26,6 +27,7 @@ extension Command {
         places: [.identity],
         options: [
             Options.json.option, Options.recoveryDescriptor.option, Options.recoveryOutDescriptor.option,
+            Options.keys.option,
         ] + Options.identity, run: recoverIdentity)
 
     static let identityDelete = Command(
@@ -140,7 +142,7 @@ private func eraseIdentity(_ arguments: Arguments) throws(CommandError) -> ExitC
     try Confirmation.ask(
         arguments, "This erases this device's keys of the identity. The server keeps the account and the device.",
         word: "erase")
-    try identityCall { try access.store.erase() }
+    try identityCall { try BetterAuthClient.erase(access.store, access.keys) }
     try? access.vault.forgetIdentityPhrase()
     Output.remark("erased")
     return .done

@@ -24,7 +24,7 @@ extension Command {
                 + "identity accept-link. It is no secret, but good for nothing else. Asked again, it is the same one.",
             "Then holdfast identity session open finds out whether it was accepted.",
         ],
-        places: [.identity], options: [Options.qr.option] + Options.identity, run: linkIdentity)
+        places: [.identity], options: [Options.qr.option, Options.keys.option] + Options.identity, run: linkIdentity)
 
     static let identityAcceptLink = Command(
         "identity", "accept-link", summary: "let another device join the identity",

@@ -68,27 +68,25 @@ extension Chapter {
 final class TourChip {
     let tier: TPMAttemptTier
     let keys: TPMSigningKeys
-    private var process: pid_t = 0
+    private let process: TourProcess
 
     private static let programs = ["/usr/bin/swtpm", "/usr/local/bin/swtpm"]
 
     /// Nil where the program is not installed, or does not come up.
-    init?(scratch: String) throws {
+    init?(scratch: String, name: String = "tpm") throws {
         guard let program = TourChip.programs.first(where: { unsafe access($0, X_OK) == 0 }) else { return nil }
-        let folder = scratch + "/tpm"
+        let folder = "\(scratch)/\(name)"
         guard unsafe mkdir(folder, 0o700) == 0 else { return nil }
         let location = TPMLocation("swtpm:path=\(folder)/tpm.sock")
         tier = TPMAttemptTier(at: location)
         keys = TPMSigningKeys(at: location)
-        guard
-            spawn(
-                program,
-                [
-                    "swtpm", "socket", "--tpm2", "--tpmstate", "dir=\(folder)", "--server",
-                    "type=unixio,path=\(folder)/tpm.sock", "--ctrl", "type=unixio,path=\(folder)/tpm.sock.ctrl",
-                    "--flags", "not-need-init,startup-clear",
-                ])
-        else { return nil }
+        let words = [
+            "socket", "--tpm2", "--tpmstate", "dir=\(folder)", "--server",
+            "type=unixio,path=\(folder)/tpm.sock", "--ctrl", "type=unixio,path=\(folder)/tpm.sock.ctrl",
+            "--flags", "not-need-init,startup-clear",
+        ]
+        guard let process = try? TourProcess(program, words) else { return nil }
+        self.process = process
         let deadline = MonotonicClock.now() + 5_000_000_000
         while !isAnswering(location) {
             guard MonotonicClock.now() < deadline else { return nil }
@@ -101,39 +99,5 @@ final class TourChip {
             try TPMKeyStore(at: location).probe()
             return true
         } catch { return false }
-    }
-
-    private func spawn(_ program: String, _ words: [String]) -> Bool {
-        #if os(Linux)
-        var actions = unsafe posix_spawn_file_actions_t()
-        #else
-        var actions: posix_spawn_file_actions_t?
-        #endif
-        unsafe posix_spawn_file_actions_init(&actions)
-        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        for standard in 0..<3 as Range<Int32> {
-            unsafe posix_spawn_file_actions_addopen(&actions, standard, "/dev/null", O_RDWR, 0)
-        }
-        #if os(Linux)
-        var attributes = posix_spawnattr_t()
-        #else
-        var attributes: posix_spawnattr_t?
-        #endif
-        unsafe posix_spawnattr_init(&attributes)
-        defer { unsafe posix_spawnattr_destroy(&attributes) }
-        var none = sigset_t()
-        unsafe sigemptyset(&none)
-        unsafe posix_spawnattr_setsigmask(&attributes, &none)
-        unsafe posix_spawnattr_setflags(&attributes, 0x08)  // POSIX_SPAWN_SETSIGMASK: the tour's threads block signals
-        var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
-        defer { unsafe arguments.forEach { unsafe free($0) } }
-        return unsafe posix_spawn(&process, program, &actions, &attributes, &arguments, environ) == 0
-    }
-
-    deinit {
-        guard process > 0 else { return }
-        kill(process, SIGKILL)
-        var status: Int32 = 0
-        while unsafe waitpid(process, &status, 0) == -1, errno == EINTR {}
     }
 }

@@ -1,0 +1,22 @@
+internal import BetterAuthMessages
+
+/// Whom the owner trusts to say which key signs a server's answers.
+enum Authority: Hashable {
+    /// That key itself.
+    case key(PublicKeyText)
+    /// The key chain with this first event, which endorses keys (protocol, section 10).
+    case chain(DigestText)
+
+    /// Tells which by the form of the text; each has one spelling.
+    init(_ text: String) throws(CommandError) {
+        if let key = PublicKeyText(text) {
+            self = .key(key)
+        } else if let identity = DigestText(text) {
+            self = .chain(identity)
+        } else {
+            throw .usage(
+                "\(Escaping.sentence(text)) is neither a public key, 48 characters that begin with 1AAI, nor the id of a "
+                    + "key chain, 44 characters that begin with E")
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import BetterAuth
+import BetterAuthMessages
+import BetterAuthServer
+import Foundation
+import Holdfast
+import KeyStores
+import RealParts
+import SecretMemory
+import Synchronization
+import Testing
+
+/// An identity whose keys are in a TPM (swtpm), against the real server logic.
+@Suite(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: an identity's keys in a TPM are not tested"))
+struct ChipKeyTests {
+    private static let isSoak = ProcessInfo.processInfo.environment["HOLDFAST_SOAK"] != nil
+
+    private let chip: SoftwareTPM
+
+    init() throws { chip = try SoftwareTPM() }
+
+    private func keys(_ choice: ChipDeviceKeys.Choice = .best) -> ChipDeviceKeys {
+        ChipDeviceKeys(TPMSigningKeys(at: TPMLocation(chip.location)), choice: choice)
+    }
+
+    private func places(_ client: BetterAuthClient) async throws -> Set<KeyRecord.Place> {
+        let credentials = try await client.credentials()
+        let account = credentials.account ?? credentials.staged?.account
+        return Set([account?.current.place, account?.next.place, credentials.pending?.future.place].compactMap(\.self))
+    }
+
+    /// Nothing of ours: no object, no session, no index.
+    private func expectEmptyChip(_ comment: Comment) throws {
+        for kind in ["transient", "persistent", "loaded-session", "saved-session", "nv-index"] {
+            #expect(try chip.tool("tpm2_getcap", "handles-\(kind)").output.isEmpty, "\(comment): \(kind)")
+        }
+    }
+
+    @Test func aLifeWithKeysInTheChip() async throws {
+        let world = try World(seed: 1, deviceKeys: keys())
+        let phone = try client(world, SimulatedStore())
+        let (recoveryKey, recovery) = try recoveryHash()
+        let account = try await phone.createAccount(recovery: recovery)
+        #expect(try await places(phone) == [.chip])
+        _ = try await phone.openSession()
+        let first = try #require(try await phone.credentials().account)
+        for _ in 0..<2 { try await phone.rotate() }
+        let second = try #require(try await phone.credentials().account)
+        #expect(try await places(phone) == [.chip])
+        #expect(Set([first.current, first.next, second.current, second.next].map(\.publicKey)).count == 4)
+        // Sessions sign each request, and with keys of this process.
+        #expect(try await phone.credentials().session?.current.place == .here)
+
+        let laptop = try client(world, SimulatedStore())
+        let container = try await laptop.makeLinkContainer(for: account.identity)
+        #expect(try await places(laptop) == [.chip])
+        let linked = try await phone.link(container)
+        _ = try await laptop.openSession()
+        try await phone.unlink(linked)
+        #expect(await code { _ = try await laptop.openSession() } == .refused)
+        try await laptop.erase()
+        let (_, other) = try recoveryHash()
+        let again = try await laptop.recoverAccount(account.identity, with: recoveryKey, successor: other)
+        #expect(again.current.place == .chip && again.device != account.device)
+        #expect(await code { try await phone.rotate() } == .chainUnknown)
+        try await laptop.deleteAccount()
+        try expectEmptyChip("after a life")
+    }
+
+    /// Chosen when the account is made, and kept, whatever the machine has later.
+    @Test func thePlaceIsChosenOnce() async throws {
+        let told = Mutex<[KeyStoreError.Code]>([])
+        let deadPlace = TPMSigningKeys(at: TPMLocation("swtpm:path=/nowhere/tpm.sock"))
+        let dead = ChipDeviceKeys(deadPlace) { error in told.withLock { $0.append(error.code) } }
+        let world = try World(seed: 2, deviceKeys: dead)
+        let store = SimulatedStore()
+        let (_, recovery) = try recoveryHash()
+        _ = try await client(world, store).createAccount(recovery: recovery)
+        #expect(told.withLock { $0 } == [.unavailable], "that the TPM was not taken is said once")
+        for choice in [ChipDeviceKeys.Choice.best, .chip] {
+            let later = try World(seed: 2, deviceKeys: keys(choice)).deviceKeys
+            let made = try later.makeKey(in: BetterAuthClient.load(store).account?.next.place)
+            #expect(made.place == .here)
+        }
+
+        let strict = try World(seed: 3, deviceKeys: ChipDeviceKeys(deadPlace, choice: .chip))
+        let empty = SimulatedStore()
+        #expect(await code { _ = try await client(strict, empty).createAccount(recovery: recovery) } == .keyUnavailable)
+        #expect(empty.record == nil)
+        #expect(try keys(.here).makeKey(in: nil).place == .here)
+        #expect(try ChipDeviceKeys(nil).makeKey(in: nil).place == .here)
+        #expect(throws: IdentityError.self) { try ChipDeviceKeys(nil).makeKey(in: .chip) }
+        #expect(throws: IdentityError.self) { try ChipDeviceKeys(nil, choice: .chip).makeKey(in: nil) }
+    }
+
+    /// Another machine, a chip that is away, an authorisation that is not the key's: nothing is signed and nothing changes.
+    @Test func noOtherChipSigns() async throws {
+        let world = try World(seed: 4, deviceKeys: keys())
+        let store = SimulatedStore()
+        let (_, recovery) = try recoveryHash()
+        let home = try client(world, store)
+        _ = try await home.createAccount(recovery: recovery)
+        let before = store.record
+
+        let other = try SoftwareTPM()
+        for location in [other.location, "swtpm:path=/nowhere/tpm.sock"] {
+            let away = ChipDeviceKeys(TPMSigningKeys(at: TPMLocation(location)))
+            let moved = try BetterAuthClient(
+                store: store, keys: away, transport: HookedNetwork(world: world) { $1() },
+                server: ServerAddress("https://auth.example"), trust: .pinned([world.responseKey.publicKey]),
+                now: { [clock = world.clock] in clock.now })
+            #expect(await code { try await moved.rotate() } == .keyUnavailable)
+            #expect(await code { _ = try await moved.openSession() } == .keyUnavailable)
+            #expect(store.record == before)
+        }
+
+        let key = try #require(try await home.credentials().account?.current)
+        let wrong = KeyRecord(
+            publicKey: key.publicKey, place: .chip, handle: key.handle, secret: try SecretBytes(zeroed: 32))
+        let next = try #require(try await home.credentials().account?.next)
+        let message = Array("a message".utf8)
+        let signature = try unsafe keys().signer(key).sign(message.span.bytes)
+        #expect(try unsafe VerificationKey(key.publicKey).isValid(signature, for: message.span.bytes))
+        #expect(throws: IdentityError.self) { _ = try unsafe keys().signer(wrong).sign(message.span.bytes) }
+        // A key under the name of another, as a record that was put together by somebody would have it.
+        let swapped = try key.withSecret { secret throws in
+            KeyRecord(publicKey: next.publicKey, place: .chip, handle: key.handle, secret: try secret.copy())
+        }
+        #expect(throws: IdentityError.self) { _ = try unsafe keys().signer(swapped).sign(message.span.bytes) }
+        try chip.cutPower()
+        try await home.rotate()
+        try expectEmptyChip("after a power cut")
+    }
+
+    /// The lives of ``SimulationTests`` with keys in the chip: drops, duplicates, delays, kills at any write.
+    @Test func noIdentityIsLost() async throws {
+        let base = UInt64.random(in: 0..<1 << 32)
+        let lives: UInt64 = Self.isSoak ? 100 : 4
+        print("lives with keys in a TPM: seeds \(base) to \(base + lives - 1)")
+        for seed in base..<base + lives {
+            try await SimulationTests.live(seed, seed % 2 == 0 ? .replays : .refuses, keys: keys())
+        }
+        try expectEmptyChip("after \(lives) lives")
+    }
+}
