@@ -96,7 +96,10 @@ desktop-test:
 	@$(BOOTSTRAP) --desktop --desktop-test
 	@scripts/desktop-messages
 	@scripts/desktop $(TEST_CONFIGURATION) build/desktop-$(TEST_CONFIGURATION)
-	@scripts/desktop-test build/desktop-$(TEST_CONFIGURATION)/bin/holdfast-desktop $(NAMES)
+	@$(SWIFT) build $(STRICT) -c $(TEST_CONFIGURATION) --product holdfast
+	@$(SWIFT) build $(STRICT) -c $(TEST_CONFIGURATION) --product holdfast-server
+	@HOLDFAST_COMMAND=.build/$(TEST_CONFIGURATION)/holdfast HOLDFAST_SERVER=.build/$(TEST_CONFIGURATION)/holdfast-server \
+		scripts/desktop-test build/desktop-$(TEST_CONFIGURATION)/bin/holdfast-desktop $(NAMES)
 
 check-apple:
 	@$(BOOTSTRAP)

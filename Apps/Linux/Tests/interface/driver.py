@@ -124,7 +124,8 @@ class App:
         self.log = open(str(home) + ".log", "ab")
         self.started = time.time_ns()
         self.process = subprocess.Popen(
-            [binary, *arguments], env=self.environment, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log
+            [binary, *arguments], env=self.environment, cwd=pathlib.Path(home).parent, stdin=subprocess.DEVNULL,
+            stdout=self.log, stderr=self.log,
         )
         self.bus = Bus()
         self.place = until(self._place, "the app is on the accessibility bus", patience=3 * PATIENCE)
@@ -271,14 +272,18 @@ class App:
 
     def pixels(self):
         """How light the pixel at a place in the window is, 0 to 255."""
-        picture = SHOTS / "pixels.png"
-        SHOTS.mkdir(parents=True, exist_ok=True)
+        picture = pathlib.Path(self.log.name + ".png")
         subprocess.run(["import", "-silent", "-window", self.window(), str(picture)], check=True)
         size = subprocess.run(["identify", "-format", "%w", str(picture)], capture_output=True, text=True, check=True)
         gray = subprocess.run(["convert", str(picture), "-colorspace", "gray", "-depth", "8", "gray:-"], capture_output=True)
         picture.unlink()
         width = int(size.stdout)
-        return lambda x, y: gray.stdout[y * width + x]
+
+        def light(x, y):
+            place = y * width + x
+            return gray.stdout[place] if 0 <= x < width and 0 <= place < len(gray.stdout) else 255
+
+        return light
 
     def shot(self, name):
         """A picture of the window, once it looks the same twice."""
@@ -379,12 +384,13 @@ class Server:
 class Device:
     """Another device of the owner: the command, with a vault of its own that an agent holds open."""
 
-    def __init__(self, program, folder, passcode):
+    def __init__(self, program, folder, passcode, unlocks=True):
         self.program, self.folder = program, folder
         folder.mkdir(mode=0o700)
         self.environment = os.environ | {"HOLDFAST_HOME": str(folder / "home"), "XDG_RUNTIME_DIR": str(folder)}
-        self.run("init", "--passcode-fd=0", "--phrase-out-fd=1", given=passcode)
-        self.run("unlock", "--passcode-fd=0", given=passcode)
+        self.phrase = self.run("init", "--passcode-fd=0", "--phrase-out-fd=1", given=passcode).splitlines()[0]
+        if unlocks:
+            self.run("unlock", "--passcode-fd=0", given=passcode)
 
     def run(self, *words, given=None):
         done = subprocess.run(

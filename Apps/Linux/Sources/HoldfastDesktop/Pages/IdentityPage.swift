@@ -43,7 +43,8 @@ final class IdentityPage {
             ui.widget("identity-session"), ui.widget("identity-devices"), ui.widget("identity-end")
         )
         groups = [
-            (start, [.ready, .unconfirmed]), (facts, [.unconfirmed, .linking, .created, .authenticated]), (waiting, [.linking]),
+            (start, [.ready, .unconfirmed]), (waiting, [.linking]),
+            (facts, [.unconfirmed, .linking, .created, .authenticated]),
             (sessions, [.linking, .created, .authenticated]), (devices, [.created, .authenticated]),
             (end, [.unconfirmed, .linking, .created, .authenticated]),
         ]
