@@ -49,8 +49,11 @@ build:
 run: build
 	@$(STAGE)/holdfast tour
 
+# The desktop app is driven with the programs that the tests are built with. The test runner's own line is the last.
 test:
 	@$(BOOTSTRAP) --test
+	@$(SWIFT) build --build-tests --disable-xctest $(STRICT) -c $(TEST_CONFIGURATION)
+	@scripts/with-swift scripts/desktop-check $(TEST_CONFIGURATION)
 	@$(SWIFT) $(TEST) -c $(TEST_CONFIGURATION)
 
 # The command that is measured is the one that `make install` installs. BENCH takes options (see --help).
@@ -96,7 +99,10 @@ desktop-test:
 	@$(BOOTSTRAP) --desktop --desktop-test
 	@scripts/desktop-messages
 	@scripts/desktop $(TEST_CONFIGURATION) build/desktop-$(TEST_CONFIGURATION)
-	@scripts/desktop-test build/desktop-$(TEST_CONFIGURATION)/bin/holdfast-desktop $(NAMES)
+	@$(SWIFT) build $(STRICT) -c $(TEST_CONFIGURATION) --product holdfast
+	@$(SWIFT) build $(STRICT) -c $(TEST_CONFIGURATION) --product holdfast-server
+	@HOLDFAST_COMMAND=.build/$(TEST_CONFIGURATION)/holdfast HOLDFAST_SERVER=.build/$(TEST_CONFIGURATION)/holdfast-server \
+		scripts/desktop-test build/desktop-$(TEST_CONFIGURATION)/bin/holdfast-desktop $(NAMES)
 
 check-apple:
 	@$(BOOTSTRAP)

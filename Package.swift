@@ -162,14 +162,17 @@ let faceTargets: [Target] =
         library(
             "HoldfastDoctor",
             ["DeviceOwner", "KeyStores", "AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
+        library("QRCodes", c: ["CQREncode"]),
         library(
             "HoldfastUI",
-            exported + ["HoldfastDoctor", "DeviceOwner", "BetterAuth", "BetterAuthMessages", "BetterAuthTransport"]),
+            exported + [
+                "HoldfastDoctor", "QRCodes", "DeviceOwner", "BetterAuth", "BetterAuthMessages", "BetterAuthTransport",
+            ]),
         tests(
             "HoldfastUITests",
             [
-                "HoldfastUI", "HoldfastDoctor", "DeviceOwner", "BetterAuth", "BetterAuthMessages", "BetterAuthServer",
-                "BetterAuthGzip",
+                "HoldfastUI", "HoldfastDoctor", "QRCodes", "DeviceOwner", "BetterAuth", "BetterAuthMessages",
+                "BetterAuthServer", "BetterAuthGzip",
             ] + exported),
     ]
 
@@ -214,8 +217,8 @@ let package = Package(
             name: "HoldfastCommand",
             dependencies: (exported + [
                 "HoldfastDoctor", "DeviceOwner", "HoldfastAgent", "AgentMessages", "BetterAuth", "BetterAuthTransport",
-                "BetterAuthMessages",
-            ] + ["CQREncode"].filter(systemLibraryNames.contains)).map { .byName(name: $0) },
+                "BetterAuthMessages", "QRCodes",
+            ]).map { .byName(name: $0) },
             swiftSettings: settings),
 
         tests("SecretMemoryTests", ["SecretMemory"]),

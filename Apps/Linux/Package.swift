@@ -34,7 +34,7 @@ let package = Package(
                 .embedInCode("Resources/window.ui"), .embedInCode("Resources/setup.ui"),
                 .embedInCode("Resources/vault.ui"), .embedInCode("Resources/detail.ui"),
                 .embedInCode("Resources/settings.ui"), .embedInCode("Resources/log.ui"),
-                .embedInCode("Resources/doctor.ui"),
+                .embedInCode("Resources/doctor.ui"), .embedInCode("Resources/identity.ui"),
                 .embedInCode("Resources/cover.ui"), .embedInCode("Resources/sheets.ui"),
                 .embedInCode("Resources/shortcuts.ui"), .embedInCode("Resources/style.css"),
             ],

@@ -39,10 +39,10 @@ final class NearServer: Transport, ServerClock {
 
     @MainActor
     func model(_ lock: LockModel) -> IdentityModel {
-        IdentityModel(lock) { [self] store, address in
+        IdentityModel(lock) { [self] store, address, notify in
             BetterAuthClient(
                 store: store, transport: self, server: address, trust: .pinned([responseKey.publicKey]),
-                now: { self.now })
+                now: { self.now }, notify: notify)
         }
     }
 }
@@ -101,6 +101,66 @@ final class NearServer: Transport, ServerClock {
         #expect(one.outcome?.problem == nil)
         await two.openSession()
         #expect(two.facts.state == .authenticated && two.facts.identity == name)
+    }
+
+    @Test func aRequestIsAnsweredInTheSessionOnly() async throws {
+        let scratch = Scratch()
+        let identity = try NearServer().model(try await scratch.open().lock)
+        await identity.request("/foo/bar", #"{"a":1}"#)
+        #expect(identity.outcome?.problem == .invalidAddress, "no server was named yet")
+        identity.prepare(.create)
+        await identity.create(at: Self.address)
+        await identity.request("/foo/bar", #"{"a":1}"#)
+        #expect(identity.outcome?.problem == .noSession && identity.answer == nil)
+        for (path, json) in [("foo", "{}"), ("/foo", "{ }"), ("/foo", "")] {
+            await identity.request(path, json)
+            #expect(identity.outcome?.problem == .invalidRequest, "\(path) \(json)")
+        }
+        await identity.request("/foo", "{}", at: "http://example.org")
+        #expect(identity.outcome?.problem == .invalidAddress, "plain http goes to this machine only")
+    }
+
+    /// Two phrases belong to one owner, and people type the wrong one.
+    @Test func theVaultsOwnPhraseIsRecognised() async throws {
+        let scratch = Scratch()
+        let words = try scratch.create()
+        let models = AppModels(try scratch.app(), face: "test")
+        await models.lock.handle(.launch)
+        await models.lock.handle(.didBecomeActive)
+        await models.lock.unlock(passcode: try secret("right"))
+        let identity = try NearServer().model(models.lock)
+        identity.prepare(.create)
+        let own = try #require(identity.withPhrase(text))
+        await identity.create(at: Self.address)
+        let name = try #require(identity.facts.identity)
+        await identity.erase()
+        #expect(identity.facts.state == .ready)
+        identity.prepare(.recover)
+        await identity.recover(name, at: Self.address, phrase: try secret(words))
+        #expect(identity.outcome?.problem == .vaultPhrase)
+        await identity.recover("E", at: Self.address, phrase: try secret(own))
+        #expect(identity.outcome?.problem == .invalidIdentity)
+        await identity.recover(name, at: Self.address, phrase: try secret(own))
+        #expect(identity.outcome?.problem == nil && identity.facts.identity == name)
+        let log = try models.lock.app.vault.securityLog().entries.map(\.event.name)
+        #expect(log.contains("identityCreated") && log.contains("identityRecovered"))
+    }
+
+    /// Another process of this user works on the identity: nobody overwrites what it does.
+    @Test func oneProcessAtATimeChangesTheIdentity() async throws {
+        let scratch = Scratch()
+        let models = try await scratch.open()
+        let identity = try NearServer().model(models.lock)
+        identity.prepare(.create)
+        let turn = try #require(IdentityTurn(in: models.lock.app.vault))
+        #expect(IdentityTurn(in: models.lock.app.vault) == nil)
+        let create = Task { await identity.create(at: Self.address) }
+        await until { identity.running == .create }
+        #expect(identity.facts.state == .ready)
+        withExtendedLifetime(turn) {}
+        _ = consume turn
+        await create.value
+        #expect(identity.outcome?.problem == nil && identity.facts.state == .created)
     }
 
     @Test func whatIsKnownGoesWhenTheLockFalls() async throws {

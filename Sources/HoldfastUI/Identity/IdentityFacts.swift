@@ -25,8 +25,13 @@ public struct IdentityFacts: Sendable, Hashable {
     public let device: String?
     /// The server that was asked last.
     public let server: String?
+    /// The key of that server which is believed because it was the first one seen there; to be compared with what its owner
+    /// publishes.
+    public let firstKey: String?
     /// Milliseconds since 1970 until which the session can be refreshed; for display, the server decides.
     public let sessionEnds: Int64?
+    /// Whether something was sent that no server has answered yet; ``IdentityModel/settle()`` finds out.
+    public let isUndecided: Bool
 
     static let none = IdentityFacts(Credentials())
 
@@ -39,85 +44,12 @@ public struct IdentityFacts: Sendable, Hashable {
             case .created: .created
             case .authenticated: .authenticated
             }
-        identity = credentials.account.map { $0.identity.description }
-        device = credentials.account.map { $0.device.description }
+        let account = credentials.account ?? credentials.staged?.account
+        identity = account.map { $0.identity.description }
+        device = account.map { $0.device.description }
         server = credentials.server
+        firstKey = credentials.firstKeys.first { $0.server == credentials.server }?.key.description
         sessionEnds = credentials.session.map { $0.refreshExpiry.milliseconds }
-    }
-}
-
-/// What its owner asks of an identity.
-public enum IdentityAction: Sendable, Hashable {
-    /// Make an account with this device as its first.
-    case create
-    /// Take the account back with its recovery phrase; all other devices are let go.
-    case recover
-    /// Make what another device of the account needs to let this one join.
-    case makeContainer
-    /// Let another device join.
-    case link
-    /// Take a device out.
-    case unlink
-    /// Bring the device's next key into use.
-    case rotate
-    /// Open a session.
-    case openSession
-    /// Refresh it.
-    case refreshSession
-    /// End it.
-    case endSession
-    /// Replace the recovery phrase.
-    case changeRecovery
-    /// Delete the account, for all its devices.
-    case delete
-    /// Forget it on this device; the server keeps it.
-    case erase
-}
-
-/// Why something did not happen to an identity, as a value that each face puts into its own words.
-public enum IdentityProblem: Sendable, Hashable {
-    /// This device has no account.
-    case noAccount
-    /// It has one already.
-    case accountExists
-    /// There is no session.
-    case noSession
-    /// The server said no.
-    case refused
-    /// The server cannot be reached.
-    case unreachable
-    /// The answer is not the server's, or not signed by a key that is known.
-    case untrusted
-    /// Whether the server did it is not known yet; the next operation finds out.
-    case undecided
-    /// The text is no link container, or one of another identity.
-    case invalidContainer
-    /// The recovery phrase is not one, or not this identity's.
-    case wrongPhrase
-    /// The address is not one, or not safe.
-    case invalidAddress
-    /// The vault is locked.
-    case locked
-    /// Another action is under way.
-    case busy
-    /// Something else; the reason in English, for support.
-    case other(reason: String)
-
-    init(_ error: IdentityError) {
-        self =
-            switch error.code {
-            case .noAccount: .noAccount
-            case .accountExists: .accountExists
-            case .noSession: .noSession
-            case .refused: .refused
-            case .unreachable: .unreachable
-            case .invalidReply, .unknownServerKey: .untrusted
-            case .undecided, .chainUnknown: .undecided
-            case .invalidContainer: .invalidContainer
-            case .wrongPhrase: .wrongPhrase
-            case .invalidAddress: .invalidAddress
-            case .locked: .locked
-            default: .other(reason: error.reason)
-            }
+        isUndecided = credentials.pending != nil || credentials.state == .unconfirmed
     }
 }

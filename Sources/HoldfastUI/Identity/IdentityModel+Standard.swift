@@ -13,7 +13,7 @@ extension IdentityModel {
     /// Over HTTPS, as the command does it: a server's response key is believed at first use and then only that one, or the
     /// chain of keys that was named once.
     convenience init(_ lock: LockModel) {
-        self.init(lock) { store, server in
+        self.init(lock) { store, server, notify in
             let transport = CurlTransport()
             var trust = ResponseTrust.firstUse
             if let chain = (try? BetterAuthClient.load(store))?.keyChain,
@@ -29,13 +29,13 @@ extension IdentityModel {
             #endif
             return BetterAuthClient(
                 store: store, keys: keys, transport: transport, server: server, trust: trust,
-                now: { wallClockTime() })
+                now: { wallClockTime() }, notify: notify)
         }
     }
 }
 
 /// The time in UTC, which anybody may set.
-private func wallClockTime() -> Timestamp {
+func wallClockTime() -> Timestamp {
     var time = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &time)
     return Timestamp(clamping: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)

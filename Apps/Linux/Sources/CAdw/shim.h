@@ -84,3 +84,13 @@ static inline gboolean cadw_main_queue_ready(gint fd, GIOCondition condition, gp
 static inline guint cadw_attach_main_queue(void) {
     return g_unix_fd_add(_dispatch_get_main_queue_handle_4CF(), G_IO_IN, cadw_main_queue_ready, NULL);
 }
+
+/* Answers every dialog above a window with "cancel": what is open in front of content that has to be hidden. */
+static inline void cadw_cancel_dialogs(GtkWindow *parent) {
+    GList *windows = gtk_window_list_toplevels();
+    for (GList *each = windows; each; each = each->next) {
+        if (GTK_IS_DIALOG(each->data) && gtk_window_get_transient_for(GTK_WINDOW(each->data)) == parent)
+            gtk_dialog_response(GTK_DIALOG(each->data), GTK_RESPONSE_CANCEL);
+    }
+    g_list_free(windows);
+}

@@ -86,7 +86,7 @@ extension Label {
 }
 
 /// Lends bytes with the zero behind them that C wants, in locked memory.
-private func withTerminated(
+func withTerminated(
     _ bytes: RawSpan, behind prefix: String = "", _ body: (UnsafePointer<CChar>) -> Void
 ) {
     let start = Array(prefix.utf8)

@@ -29,3 +29,29 @@ extension Widget {
 package final class Picture: Widget {
     package func show(_ paintable: Object?) { gtk_picture_set_paintable(opaque, paintable?.opaque) }
 }
+
+extension Picture {
+    /// Shows a square of dark and light modules, each a whole number of pixels, so that its edges stay sharp.
+    /// - Parameters:
+    ///   - modules: In a row, the light margin included.
+    ///   - size: Pixels that it should fill at least.
+    package func show(modules: Int, size: Int, isDark: (_ row: Int, _ column: Int) -> Bool) {
+        let scale = max(2, (size + modules - 1) / modules)
+        let width = modules * scale
+        var pixels = [UInt8](repeating: 255, count: width * width * 3)
+        for row in 0..<modules {
+            for column in 0..<modules where isDark(row, column) {
+                for line in row * scale..<(row + 1) * scale {
+                    let start = (line * width + column * scale) * 3
+                    for offset in start..<start + scale * 3 { pixels[offset] = 0 }
+                }
+            }
+        }
+        let bytes = pixels.withUnsafeBytes { g_bytes_new($0.baseAddress, gsize($0.count)) }
+        defer { g_bytes_unref(bytes) }
+        let texture = gdk_memory_texture_new(Int32(width), Int32(width), GDK_MEMORY_R8G8B8, bytes, gsize(width * 3))!
+        defer { g_object_unref(UnsafeMutableRawPointer(texture)) }
+        gtk_picture_set_paintable(opaque, texture)
+        gtk_widget_set_size_request(widget, Int32(width), Int32(width))
+    }
+}

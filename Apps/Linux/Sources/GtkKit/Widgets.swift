@@ -247,3 +247,8 @@ package final class Flap: Widget {
     }
     package var isFolded: Bool { adw_flap_get_folded(opaque) != 0 }
 }
+
+/// A titled list of rows on a page of preferences.
+package final class Group: Widget {
+    package func add(_ row: Widget) { adw_preferences_group_add(pointer(), row.widget) }
+}

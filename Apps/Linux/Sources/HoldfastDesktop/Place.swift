@@ -57,6 +57,12 @@ struct Place {
         return String(cString: folder)
     }
 
+    /// Without the white space around it that copying brings along.
+    static func trimmed(_ text: String) -> String {
+        let isSpace = { (character: Character) in character.isWhitespace }
+        return String(text.drop(while: isSpace).reversed().drop(while: isSpace).reversed())
+    }
+
     private static func variable(_ name: String) -> String? {
         guard let value = getenv(name), value.pointee != 0 else { return nil }
         return String(cString: value)

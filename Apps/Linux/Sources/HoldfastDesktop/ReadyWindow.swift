@@ -14,6 +14,7 @@ final class ReadyWindow {
     private let face: FaceModel
     private var cover: LockCover?
     private var vault: VaultPage?
+    private var identity: IdentityPage?
     private var log: LogPage?
     private var doctor: DoctorPage?
     private var settings: SettingsPage?
@@ -32,14 +33,17 @@ final class ReadyWindow {
         pages = ui.widget("pages")
         sheets = Sheets(ui, window)
         let vault = VaultPage(self, showing: ui.widget("show-collections"))
+        let identity = IdentityPage(self)
         let log = LogPage(models.log)
         let doctor = DoctorPage(models.doctor)
         let settings = SettingsPage(self)
         pages.add(vault.root, named: "vault", title: tr("Vault"), icon: "dialog-password-symbolic")
+        pages.add(identity.root, named: "identity", title: tr("Identity"), icon: "avatar-default-symbolic")
         pages.add(log.root, named: "log", title: tr("Log"), icon: "view-list-symbolic")
         pages.add(doctor.root, named: "doctor", title: tr("Doctor"), icon: "security-high-symbolic")
         pages.add(settings.root, named: "settings", title: tr("Settings"), icon: "emblem-system-symbolic")
-        (self.vault, self.log, self.doctor, self.settings) = (vault, log, doctor, settings)
+        (self.vault, self.identity, self.log) = (vault, identity, log)
+        (self.doctor, self.settings) = (doctor, settings)
         addActions(app)
         sheets.onChange = { [unowned self] in
             if sheets.isUp { toasts.dismiss() }
@@ -48,7 +52,7 @@ final class ReadyWindow {
         vault.onChange = { [unowned self] in updateBack() }
         pages.on("notify::visible-child-name") { [unowned self] in pageChanged() }
         pageChanged()
-        watch = Watch(window, models) { [unowned self] in dialog != nil }
+        watch = Watch(window, models) { [unowned self] in dialog != nil || sheets.hasDialog }
         cover = LockCover(ui.widget("ready"), self)
         bind(self, { models.lock.state }) { [unowned self] state in changed(to: state) }
     }
@@ -76,6 +80,7 @@ final class ReadyWindow {
             sheets.dismiss()
             vault?.drop()
             settings?.drop()
+            identity?.drop()
         case .destroyed: face.noteDestroyed()
         }
         updateBack()
@@ -113,7 +118,7 @@ final class ReadyWindow {
             vault?.find()
         }
         actions = [lock, new, file, find]
-        for (index, name) in ["vault", "log", "doctor", "settings"].enumerated() {
+        for (index, name) in ["vault", "identity", "log", "doctor", "settings"].enumerated() {
             actions.append(
                 app.action("page-\(name)", keys: ["<Alt>\(index + 1)"]) { [unowned self] in pages.page = name })
         }

@@ -114,17 +114,13 @@ final class SetupPage {
 
     /// One label a word. GTK lays each out in memory of its own; they go when the step does.
     private func showWords() {
-        _ = model.withPhrase { text in
-            var (start, number) = (0, 1)
-            for offset in 0...text.byteCount
-            where offset == text.byteCount || text.unsafeLoad(fromByteOffset: offset, as: UInt8.self) == 0x20 {
-                let word = Label("")
-                word.show(text.extracting(start..<offset), behind: "\(number). ")
-                word.setClass("word", true)
-                gtk_label_set_xalign(word.opaque, 0)
-                words.append(word)
-                start = offset + 1
-                number += 1
+        _ = model.withPhrase { [words] text in
+            PhraseWords.each(of: text) { word, number in
+                let label = Label("")
+                label.show(word, behind: "\(number). ")
+                label.setClass("word", true)
+                gtk_label_set_xalign(label.opaque, 0)
+                words.append(label)
             }
         }
     }

@@ -13,6 +13,8 @@ final class Sheets {
     private let ask: AskForm
     let edit: EditForm
     let change: ChangeForm
+    private let fields: FieldsForm
+    private let words: WordsForm
     private var onCancel: (() -> Void)?
     /// Called when a sheet comes or goes.
     var onChange: () -> Void = {}
@@ -28,13 +30,15 @@ final class Sheets {
         ask = AskForm(parts)
         edit = EditForm(parts)
         change = ChangeForm(parts)
-        for (form, name) in [(ask.root, "ask"), (edit.root, "edit"), (change.root, "change")] {
+        fields = FieldsForm(parts)
+        words = WordsForm(parts, window)
+        for (form, name) in everyForm {
             forms.add(form, named: name)
             form.isVisible = false
         }
-        ask.cancel.onClick { [unowned self] in cancel() }
-        edit.cancel.onClick { [unowned self] in cancel() }
-        change.cancel.onClick { [unowned self] in cancel() }
+        for button in [ask.cancel, edit.cancel, change.cancel, fields.cancel, words.cancel] {
+            button.onClick { [unowned self] in cancel() }
+        }
         // A sheet that is down must be gone for the keyboard and screen readers too.
         sheet.on("notify::child-revealed") { [unowned self] in if !sheet.isRevealed { sheet.isVisible = false } }
         sheet.isVisible = false
@@ -70,6 +74,34 @@ final class Sheets {
         show("ask", ask.root, ask.cancel, onCancel)
     }
 
+    /// Asks for what an action of the identity needs.
+    func askFields(_ question: FieldsForm.Question, _ onConfirm: @escaping (FieldsForm.Answer) -> Void) {
+        fields.prepare(question)
+        fields.onConfirm = { [unowned self] answer in
+            dismiss()
+            onConfirm(answer)
+        }
+        show("fields", fields.root, fields.first) {}
+    }
+
+    /// Shows the words of a new phrase until their owner says that they are on paper.
+    /// - Parameter withPhrase: Lends the text while there is one.
+    func showWords(
+        _ withPhrase: @escaping ((RawSpan) -> Void) -> Void, _ onConfirm: @escaping () -> Void,
+        onCancel: @escaping () -> Void
+    ) {
+        words.prepare(withPhrase)
+        words.onConfirm = { [unowned self] in
+            self.onCancel = nil
+            dismiss()
+            onConfirm()
+        }
+        show("words", words.root, words.cancel, onCancel)
+    }
+
+    /// Whether a dialog of the system is open that belongs to a sheet.
+    var hasDialog: Bool { words.isPrinting }
+
     func showEdit() { show("edit", edit.root, edit.first) {} }
     func showChange() { show("change", change.root, change.old) {} }
 
@@ -93,14 +125,23 @@ final class Sheets {
         ask.clear()
         edit.clear()
         change.clear()
+        fields.clear()
+        words.clear()
         let onCancel = onCancel
         self.onCancel = nil
         onCancel?()
         onChange()
     }
 
+    private var everyForm: [(Widget, String)] {
+        [
+            (ask.root, "ask"), (edit.root, "edit"), (change.root, "change"), (fields.root, "fields"),
+            (words.root, "words"),
+        ]
+    }
+
     private func show(_ name: String, _ form: Widget, _ first: Widget, _ onCancel: @escaping () -> Void) {
-        for other in [ask.root, edit.root, change.root] { other.isVisible = other === form }
+        for (other, _) in everyForm { other.isVisible = other === form }
         forms.page = name
         self.onCancel = onCancel
         isUp = true

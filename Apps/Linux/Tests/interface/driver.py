@@ -3,12 +3,16 @@
 Nothing here sleeps for a fixed time: `find` and `until` look again until a deadline.
 """
 
+import functools
 import os
 import pathlib
 import signal
 import subprocess
 import time
 
+import dbus
+import dbus.bus
+import dbus.lowlevel
 import gi
 
 gi.require_version("Atspi", "2.0")
@@ -17,7 +21,6 @@ from gi.repository import Atspi, Gio, GLib  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 SHOTS = ROOT / "build" / "screenshots"
 PATIENCE = 20.0
-Atspi.init()
 
 
 class Missing(AssertionError):
@@ -36,36 +39,78 @@ def until(condition, what, patience=PATIENCE):
         time.sleep(0.02)
 
 
-def walk(node):
-    """Every accessible below `node`, itself first."""
-    if node is None:
-        return
-    yield node
-    try:
-        count = node.get_child_count()
-    except GLib.Error:
-        return
-    for index in range(count):
-        try:
-            child = node.get_child_at_index(index)
-        except GLib.Error:
-            continue
-        yield from walk(child)
+class Bus:
+    """The accessibility bus. Many questions are put at once: what they cost is waiting for each other."""
+
+    def __init__(self):
+        session = dbus.SessionBus()
+        reply = session.call_blocking("org.a11y.Bus", "/org/a11y/bus", "org.a11y.Bus", "GetAddress", "", ())
+        self.connection = dbus.bus.BusConnection(str(reply))
+
+    def call(self, place, interface, method, signature="", *arguments):
+        """Asks, and waits for the answer; None where there is none."""
+        return self.calls([(place, interface, method, signature, arguments)])[0]
+
+    def calls(self, questions):
+        """The answers to questions, in their order; None for what is gone, or cannot answer."""
+        answers = [None] * len(questions)
+
+        def take(index, reply):
+            if isinstance(reply, dbus.lowlevel.MethodReturnMessage):
+                values = reply.get_args_list()
+                answers[index] = values[0] if values else True
+
+        waiting = []
+        for index, ((name, path), interface, method, signature, arguments) in enumerate(questions):
+            message = dbus.lowlevel.MethodCallMessage(name, path, interface, method)
+            if signature:
+                message.append(*arguments, signature=signature)
+            waiting.append(
+                self.connection.send_message_with_reply(message, functools.partial(take, index), PATIENCE)
+            )
+        for pending in waiting:
+            pending.block()
+        return answers
 
 
-def texts(node):
-    """Everything that a screen reader could say of `node`."""
-    for get in (node.get_name, node.get_description):
-        try:
-            yield get() or ""
-        except GLib.Error:
-            continue
-    try:
-        text = node.get_text_iface()
-        if text:
-            yield Atspi.Text.get_text(text, 0, Atspi.Text.get_character_count(text))
-    except GLib.Error:
-        return
+class Node:
+    """Something on the screen, as it was when it was looked at."""
+
+    def __init__(self, bus, place, item=None):
+        self.bus, self.place, self.children = bus, place, []
+        _, _, _, _, _, self.interfaces, self.name, role, self.description, states = item or ((),) * 5 + (
+            [], "", 0, "", [0, 0]
+        )
+        self.role = Atspi.role_get_name(Atspi.Role(role)) if item else ""
+        self.states = states[0] | states[1] << 32
+
+    def has(self, state):
+        return bool(self.states >> int(state) & 1)
+
+    def act(self):
+        """Does what a click does; false where it cannot."""
+        if "org.a11y.atspi.Action" not in self.interfaces:
+            return False
+        return bool(self.bus.call(self.place, "org.a11y.atspi.Action", "DoAction", "i", 0))
+
+    def put(self, text):
+        """Replaces the text; false where there is none to be edited."""
+        if "org.a11y.atspi.EditableText" not in self.interfaces:
+            return False
+        return bool(self.bus.call(self.place, "org.a11y.atspi.EditableText", "SetTextContents", "s", text))
+
+    def extents(self):
+        """Left, top, width and height in the window."""
+        answer = self.bus.call(self.place, "org.a11y.atspi.Component", "GetExtents", "u", 1)
+        if answer is None:
+            raise Missing(f"{self.role} {self.name!r} has no place")
+        return [int(number) for number in answer]
+
+    def walk(self):
+        """It and everything below it."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
 
 
 class App:
@@ -79,22 +124,44 @@ class App:
         self.log = open(str(home) + ".log", "ab")
         self.started = time.time_ns()
         self.process = subprocess.Popen(
-            [binary, *arguments], env=self.environment, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log
+            [binary, *arguments], env=self.environment, cwd=pathlib.Path(home).parent, stdin=subprocess.DEVNULL,
+            stdout=self.log, stderr=self.log,
         )
-        self.root = until(self._root, "the app is on the accessibility bus")
+        self.bus = Bus()
+        self.place = until(self._place, "the app is on the accessibility bus", patience=3 * PATIENCE)
 
-    def _root(self):
+    def _place(self):
         if self.process.poll() is not None:
-            raise Missing(f"the app ended with {self.process.returncode}")
-        desktop = Atspi.get_desktop(0)
-        for index in range(desktop.get_child_count()):
-            child = desktop.get_child_at_index(index)
-            try:
-                if child and child.get_process_id() == self.process.pid:
-                    return child
-            except GLib.Error:
-                continue
+            said = pathlib.Path(self.log.name).read_text(errors="replace")
+            raise Missing(f"the app ended with {self.process.returncode}: {said}")
+        registry = ("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
+        daemon = ("org.freedesktop.DBus", "/org/freedesktop/DBus")
+        for place in self.bus.call(registry, "org.a11y.atspi.Accessible", "GetChildren") or []:
+            number = self.bus.call(daemon, daemon[0], "GetConnectionUnixProcessID", "s", place[0])
+            if number == self.process.pid:
+                return place
         return None
+
+    def look(self):
+        """Everything that can be reached now, level by level, and then what each of it is, in one answer."""
+        root = Node(self.bus, self.place)
+        nodes, level = [], [root]
+        while level:
+            nodes += level
+            below = self.bus.calls(
+                [(node.place, "org.a11y.atspi.Accessible", "GetChildren", "", ()) for node in level]
+            )
+            for node, places in zip(level, below):
+                node.children = [Node(self.bus, place) for place in places or []]
+            level = [child for node in level for child in node.children]
+        answer = self.bus.call((self.place[0], "/org/a11y/atspi/cache"), "org.a11y.atspi.Cache", "GetItems")
+        items = {item[0]: item for item in answer or []}
+        for node in nodes:
+            if item := items.get(node.place):
+                children = node.children
+                node.__init__(self.bus, node.place, item)
+                node.children = children
+        return root
 
     def end(self):
         """Ends the app as its owner does, and waits for it."""
@@ -109,18 +176,12 @@ class App:
         return list(self.each(name, role, part))
 
     def each(self, name=None, role=None, part=None):
-        """As `all`, one after the other: whoever wants the first does not wait for the rest."""
-        for node in walk(self.root):
-            try:
-                said = node.get_name() or ""
-                if name is not None and said != name or part is not None and part not in said:
-                    continue
-                if role is not None and node.get_role_name() != role:
-                    continue
-                is_visible = node.get_state_set().contains(Atspi.StateType.VISIBLE)
-            except GLib.Error:
+        for node in self.look().walk():
+            if name is not None and node.name != name or part is not None and part not in node.name:
                 continue
-            if is_visible:
+            if role is not None and node.role != role:
+                continue
+            if node.has(Atspi.StateType.VISIBLE):
                 yield node
 
     def find(self, name=None, role=None, part=None, patience=PATIENCE):
@@ -134,22 +195,20 @@ class App:
 
     def said(self):
         """Everything that a screen reader could say now, hidden or not."""
-        return "\n".join(text for node in walk(self.root) for text in texts(node))
+        nodes = list(self.look().walk())
+        texts = [node.name for node in nodes] + [node.description for node in nodes]
+        # A text may be longer than a name; -1 is its end.
+        answers = self.bus.calls([
+            (node.place, "org.a11y.atspi.Text", "GetText", "ii", (0, -1))
+            for node in nodes if "org.a11y.atspi.Text" in node.interfaces
+        ])
+        return "\n".join(texts + [answer for answer in answers if answer])
 
     # What a person does.
 
     def press(self, name, role="push button"):
         def go():
-            for node in self.each(name, role):
-                if not node.get_state_set().contains(Atspi.StateType.SENSITIVE):
-                    continue
-                action = node.get_action_iface()
-                if action and action.get_n_actions() > 0:
-                    try:
-                        return action.do_action(0)
-                    except GLib.Error:
-                        continue
-            return False
+            return any(node.has(Atspi.StateType.SENSITIVE) and node.act() for node in self.each(name, role))
 
         until(go, f"{role} {name!r} can be pressed")
 
@@ -157,30 +216,24 @@ class App:
         self.press(name, "check box")
 
     def is_on(self, name):
-        return self.find(name, "check box").get_state_set().contains(Atspi.StateType.CHECKED)
+        return self.find(name, "check box").has(Atspi.StateType.CHECKED)
 
     def type(self, name, text, role=None):
         """Puts text into the entry of this name; entry rows hold theirs one level down."""
 
         def go():
-            for node in self.each(name, role):
-                for inner in walk(node):
-                    try:
-                        editable = inner.get_editable_text_iface()
-                        if editable and inner.get_state_set().contains(Atspi.StateType.SENSITIVE):
-                            return Atspi.EditableText.set_text_contents(editable, text)
-                    except GLib.Error:
-                        continue
-            return False
+            return any(
+                inner.has(Atspi.StateType.SENSITIVE) and inner.put(text)
+                for node in self.each(name, role) for inner in node.walk()
+            )
 
         until(go, f"an entry {name!r} to type into")
 
     def page(self, name):
         def go():
-            for node in self.each(name):
-                if node.get_role_name() in ("page tab", "radio button", "toggle button"):
-                    return node.get_action_iface().do_action(0)
-            return False
+            return any(
+                node.role in ("page tab", "radio button", "toggle button") and node.act() for node in self.each(name)
+            )
 
         until(go, f"page {name!r}")
 
@@ -195,7 +248,7 @@ class App:
         window = until(self.window, "a window")
         subprocess.run(["xdotool", "windowfocus", "--sync", window], check=True)
         until(
-            lambda: self.find(role="frame").get_state_set().contains(Atspi.StateType.ACTIVE), "the window is active"
+            lambda: self.find(role="frame").has(Atspi.StateType.ACTIVE), "the window is active"
         )
 
     def unfocus(self):
@@ -213,9 +266,24 @@ class App:
 
     def click(self, node):
         """Clicks the middle of a row, which has no action of its own."""
-        box = node.get_component_iface().get_extents(Atspi.CoordType.WINDOW)
-        place = ["--window", self.window(), str(box.x + box.width // 2), str(box.y + box.height // 2)]
+        left, top, width, height = node.extents()
+        place = ["--window", self.window(), str(left + width // 2), str(top + height // 2)]
         subprocess.run(["xdotool", "mousemove", *place, "click", "1"], check=True)
+
+    def pixels(self):
+        """How light the pixel at a place in the window is, 0 to 255."""
+        picture = pathlib.Path(self.log.name + ".png")
+        subprocess.run(["import", "-silent", "-window", self.window(), str(picture)], check=True)
+        size = subprocess.run(["identify", "-format", "%w", str(picture)], capture_output=True, text=True, check=True)
+        gray = subprocess.run(["convert", str(picture), "-colorspace", "gray", "-depth", "8", "gray:-"], capture_output=True)
+        picture.unlink()
+        width = int(size.stdout)
+
+        def light(x, y):
+            place = y * width + x
+            return gray.stdout[place] if 0 <= x < width and 0 <= place < len(gray.stdout) else 255
+
+        return light
 
     def shot(self, name):
         """A picture of the window, once it looks the same twice."""
@@ -290,4 +358,51 @@ class Logind:
         self.emit(
             "/org/freedesktop/login1/session/_1", "org.freedesktop.DBus.Properties", "PropertiesChanged",
             GLib.Variant("(sa{sv}as)", ("org.freedesktop.login1.Session", changed, [])),
+        )
+
+
+class Server:
+    """The identity server, as it is installed, on a port that the system chooses."""
+
+    def __init__(self, program, folder):
+        self.log = open(folder / "server.log", "ab")
+        self.process = subprocess.Popen(
+            [program, "serve", "--listen", "127.0.0.1:0", "--database", ":memory:", "--example-app"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, text=True, cwd=folder,
+        )
+        words = self.process.stdout.readline().split()
+        if len(words) != 3 or words[0] != "ready":
+            raise Missing(f"the server is not ready: {words}")
+        self.address, self.key = words[1:]
+
+    def end(self):
+        self.process.terminate()
+        self.process.wait(timeout=10)
+        self.log.close()
+
+
+class Device:
+    """Another device of the owner: the command, with a vault of its own that an agent holds open."""
+
+    def __init__(self, program, folder, passcode, unlocks=True):
+        self.program, self.folder = program, folder
+        folder.mkdir(mode=0o700)
+        self.environment = os.environ | {"HOLDFAST_HOME": str(folder / "home"), "XDG_RUNTIME_DIR": str(folder)}
+        self.phrase = self.run("init", "--passcode-fd=0", "--phrase-out-fd=1", given=passcode).splitlines()[0]
+        if unlocks:
+            self.run("unlock", "--passcode-fd=0", given=passcode)
+
+    def run(self, *words, given=None):
+        done = subprocess.run(
+            [self.program, *words], env=self.environment, input=None if given is None else given + "\n",
+            stdin=subprocess.DEVNULL if given is None else None, capture_output=True, text=True, timeout=60,
+        )
+        if done.returncode != 0:
+            raise Missing(f"{' '.join(words)}: {done.returncode} {done.stderr}")
+        return done.stdout.strip()
+
+    def end(self):
+        subprocess.run(
+            [self.program, "lock", "--shut-down"], env=self.environment, stdin=subprocess.DEVNULL, capture_output=True,
+            timeout=30,
         )

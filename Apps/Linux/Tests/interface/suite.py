@@ -1,5 +1,7 @@
 """The scenarios of the desktop app, each against real vaults. Run by scripts/desktop-test."""
 
+import ctypes
+import json
 import os
 import pathlib
 import subprocess
@@ -7,7 +9,7 @@ import sys
 import time
 import traceback
 
-from driver import ROOT, App, Atspi, Logind, Missing, clipboard, clipboard_targets, screen_saver, until
+from driver import ROOT, App, Atspi, Device, Logind, Missing, Server, clipboard, clipboard_targets, screen_saver, until
 
 PROGRAM = sys.argv[1]
 SCRATCH = pathlib.Path(os.environ["HOLDFAST_SCRATCH"])
@@ -88,7 +90,7 @@ def first_run():
     app.shot("02-passcode")
     app.press("Continue")
     app.find("I Wrote Them Down", "push button")
-    numbered = [node.get_name().split(". ") for node in app.all(role="label", part=". ")]
+    numbered = [node.name.split(". ") for node in app.all(role="label", part=". ")]
     words = {int(number): word for number, word in (pair for pair in numbered if pair[0].isdigit())}
     check(sorted(words) == list(range(1, 25)), "24 words are shown")
     state["words"] = " ".join(words[number] for number in sorted(words))
@@ -110,6 +112,20 @@ def first_run():
     app.find("Nothing Here Yet")
     check(f"1. {words[1]}" not in app.said(), "the phrase is gone")
     app.shot("05-empty-vault")
+
+
+def prepared():
+    """A vault that the command made, for scenarios that are not about the first run; its app lock is off."""
+    made = Device(os.environ["HOLDFAST_COMMAND"], SCRATCH / "made", PASSCODE, unlocks=False)
+    state["words"] = made.phrase
+    (SCRATCH / "made" / "home").rename(SCRATCH / "home")
+    app = App(PROGRAM, SCRATCH / "home")
+    state["app"] = app
+    app.focus()
+    app.find("Holdfast is locked")
+    app.typed(PASSCODE)
+    app.keys("Return")
+    opened(app)
 
 
 def vault():
@@ -283,7 +299,7 @@ def settings():
     app = state["app"]
     app.page("Settings")
     app.find("App Lock", "label")
-    check(not app.find("Fingerprint", "check box").get_state_set().contains(Atspi.StateType.SENSITIVE), "no sensor")
+    check(not app.find("Fingerprint", "check box").has(Atspi.StateType.SENSITIVE), "no sensor")
     app.find("No fingerprint reader can be used here")
     app.switch("Ask for the passcode")
     app.find("Turn the App Lock Off")
@@ -344,6 +360,240 @@ def doctor():
     app.page("Vault")
 
 
+def fields(app, title, confirm, **values):
+    """Answers a sheet that asks for fields, by their names."""
+    app.find(title, "label")
+    for name, value in values.items():
+        app.type(name.replace("_", " "), value)
+    app.press(confirm)
+
+
+def copied(app, button):
+    """What a row of the identity gives the clipboard."""
+    app.press(button)
+    before = state.get("copied")
+    state["copied"] = until(
+        lambda: next((text for text in [clipboard().strip()] if text and text != before), None),
+        f"{button}: something else is copied",
+    )
+    return state["copied"]
+
+
+def phrase_sheet(app, shot=None):
+    """The words of a new phrase, which its owner says to have written down."""
+    app.find("I Wrote It Down", "push button")
+    words = [node.name.split(". ") for node in app.all(role="label", part=". ")]
+    words = {int(number): word for number, word in (pair for pair in words if pair[0].isdigit())}
+    check(sorted(words) == list(range(1, 25)), "24 words are shown")
+    if shot:
+        app.shot(shot)
+    app.press("I Wrote It Down")
+    app.gone("I Wrote It Down", "push button")
+    text = " ".join(words[number] for number in sorted(words))
+    check(f"2. {words[2]}" not in app.said(), "the words are off the screen")
+    return text
+
+
+def identity():
+    """The three states with every action, against the server as it is installed, and the command as another device."""
+    app = state["app"]
+    server = Server(os.environ["HOLDFAST_SERVER"], SCRATCH)
+    other = Device(os.environ["HOLDFAST_COMMAND"], SCRATCH / "other", "another passcode")
+    try:
+        identity_life(app, server, other)
+    finally:
+        other.end()
+        server.end()
+
+
+def printing(app):
+    """The sheet of the words on paper, or where there is no printer, in a file."""
+    app.press("Print…")
+    main = app.window()
+    dialog = until(lambda: next((w for w in windows(app) if w != main), None), "the system's dialog")
+    size = subprocess.run(["xdotool", "getwindowgeometry", "--shell", dialog], capture_output=True, text=True, check=True)
+    size = dict(line.split("=") for line in size.stdout.split())
+    across, down = int(size["WIDTH"]), int(size["HEIGHT"])
+    subprocess.run(["xdotool", "windowfocus", "--sync", dialog], check=True)
+    # The list of printers has one row, "Print to File"; the button stands in the corner.
+    subprocess.run(["xdotool", "mousemove", "--window", dialog, "85", "95", "click", "1"], check=True)
+
+    def pressed():
+        subprocess.run(
+            ["xdotool", "mousemove", "--window", dialog, str(across - 42), str(down - 22), "click", "1"],
+            capture_output=True,
+        )
+        return len(windows(app)) == 1
+
+    until(pressed, "the sheet is sent to the printer")
+    paper = until(lambda: next(SCRATCH.rglob("*.pdf"), None), "a printed sheet")
+    until(lambda: paper.read_bytes().rstrip().endswith(b"%%EOF"), "the sheet is printed to its end")
+    check(paper.read_bytes().startswith(b"%PDF"), "the sheet is a PDF")
+    paper.unlink()
+    until(lambda: len(windows(app)) == 1, "the dialog is gone")
+    app.focus()
+
+
+def identity_life(app, server, other):
+    app.page("Identity")
+    app.find("Ready: this device has no identity.")
+    app.shot("30-identity-ready")
+    # Ready: what cannot be is said in words.
+    app.press("Create…")
+    fields(app, "Create an Identity", "Continue", Server="http://example.org")
+    app.find(part="Plain http goes to this machine only.")
+    app.press("Create…")
+    fields(app, "Create an Identity", "Continue", Server=server.address)
+    app.press("Cancel")
+    app.gone("I Wrote It Down", "push button")
+    app.press("Create…")
+    fields(app, "Create an Identity", "Continue", Server=server.address)
+    printing(app)
+    first = phrase_sheet(app, "31-identity-phrase")
+    app.find("Created: there is no session.")
+    app.find(part="Believed because it is the first one seen.")
+    name = copied(app, "Copy the identity")
+    check(len(name) == 44 and name.startswith("E"), "the identity has a name")
+    check(copied(app, "Copy the key of the server") == server.key, "the key that is believed is the server's")
+    check(copied(app, "Copy the server") == server.address, "the server is told")
+    app.shot("32-identity-created")
+    # Created and authenticated.
+    app.press("Rotate")
+    app.find("This device has a new key")
+    app.press("Open a Session")
+    app.find("Authenticated: a session is open.")
+    app.find(part="Can be refreshed until")
+    app.press("Refresh")
+    app.find("The session was refreshed")
+    app.press("Send…")
+    fields(app, "Ask an App Server", "Send", Path="/foo/bar", JSON="{ }")
+    app.find("The path or the JSON is not as it has to be.")
+    app.press("Send…")
+    fields(app, "Ask an App Server", "Send", Path="/foo/bar", JSON='{"foo":"one","bar":"two"}')
+    app.find(part='"wasFoo":"one"')
+    app.shot("33-identity-authenticated")
+    # Another device joins, and is taken out again.
+    app.press("Link…")
+    fields(app, "Link Another Device", "Link", Link_container="no container")
+    app.find("That is no link container of this identity.")
+    container = other.run("identity", "link", name, "--server", server.address)
+    app.press("Link…")
+    fields(app, "Link Another Device", "Link", Link_container=container)
+    app.find("The device was linked")
+    other.run("identity", "session", "open")
+    theirs = json.loads(other.run("identity", "status", "--json"))["device"]
+    app.press("Unlink…")
+    fields(app, "Take a Device Out", "Unlink", Device="E")
+    app.find("That names no device: 44 characters that begin with E.")
+    app.press("Unlink…")
+    fields(app, "Take a Device Out", "Unlink", Device=theirs)
+    app.find("The device was taken out")
+    check(raises(lambda: other.run("identity", "session", "open")), "what was taken out gets no session")
+    app.press("End the Session")
+    app.find("Created: there is no session.")
+    # Another phrase, and nothing of all this while locked.
+    app.press("Replace…")
+    second = phrase_sheet(app)
+    app.find("The new phrase counts. Destroy the sheet of the old one.")
+    SECRETS.extend([first, second, name])
+    app.press("Lock now")
+    locked(app, "You locked it.")
+    unlock(app, state["passcode"])
+    opened(app)
+    app.find("Created: there is no session.")
+    # Lost on this device, and taken back with the words.
+    app.press("Forget…")
+    app.find("Forget the Identity Here?")
+    app.press("Forget")
+    app.find("Ready: this device has no identity.")
+    for words, wrong in [
+        (state["words"], "These are the words of the vault. The identity has others, on their own sheet."),
+        (first, "The server refused."),
+    ]:
+        app.press("Recover…")
+        fields(
+            app, "Recover an Identity", "Continue", Server=server.address, Identity=name,
+            Recovery_phrase_of_the_identity=words,
+        )
+        phrase_sheet(app)
+        app.find(wrong, patience=60)
+    app.press("Recover…")
+    fields(
+        app, "Recover an Identity", "Continue", Server=server.address, Identity=name,
+        Recovery_phrase_of_the_identity=second,
+    )
+    phrase_sheet(app)
+    app.find("Created: there is no session.", patience=60)
+    # This device joins the identity of the other one, by text and by picture.
+    app.press("Delete the Account…")
+    app.find("Delete the Account?")
+    app.shot("34-identity-delete")
+    app.press("Delete for Ever")
+    app.find("Ready: this device has no identity.")
+    other.run("identity", "erase", "--yes")
+    other.run("identity", "create", "--server", server.address, "--recovery-out-fd=1")
+    name = json.loads(other.run("identity", "status", "--json"))["identity"]
+    app.press("Join…")
+    fields(app, "Join One of Yours", "Make the Container", Server=server.address, Identity=name)
+    app.find("Waiting for your other device.")
+    app.resize(780, 890)
+    app.find("QR code of the link container")
+    app.shot("35-identity-joining")
+    container = copied(app, "Copy the Text")
+    code_is_drawn(app, container)
+    app.resize(780, 680)
+    app.press("Open a Session")
+    app.find("The server refused.")
+    other.run("identity", "accept-link", container)
+    app.press("Open a Session")
+    app.find("Authenticated: a session is open.")
+    # The server is gone: nothing is lost, and it is said.
+    server.end()
+    app.press("Rotate")
+    app.find(part="The server cannot be reached.")
+    app.shot("36-identity-unreachable")
+    app.find("Find Out", "push button")
+    app.press("Forget…")
+    app.press("Forget")
+    app.find("Ready: this device has no identity.")
+    app.page("Log")
+    for line in ["The identity was created", "The identity was recovered", "The identity was deleted", "A device was linked"]:
+        app.find(line)
+    app.page("Vault")
+
+
+def code_is_drawn(app, text):
+    """The picture has the modules that libqrencode makes of the text, dark on light."""
+    library = ctypes.CDLL("libqrencode.so.4")
+
+    class Code(ctypes.Structure):
+        _fields_ = [("version", ctypes.c_int), ("width", ctypes.c_int), ("data", ctypes.POINTER(ctypes.c_ubyte))]
+
+    library.QRcode_encodeData.restype = ctypes.POINTER(Code)
+    data = text.encode()
+    code = library.QRcode_encodeData(len(data), data, 0, 1).contents
+    modules = [[code.data[row * code.width + column] & 1 for column in range(code.width)] for row in range(code.width)]
+    x, y, across, down = app.find("QR code of the link container").extents()
+    width = code.width + 8
+    scale = max(2, -(-280 // width))
+    check(across >= width * scale and down >= width * scale, "the picture is as large as its modules")
+    left, top = x + (across - width * scale) // 2 + 4 * scale, y + (down - width * scale) // 2 + 4 * scale
+    shown = app.pixels()
+
+    def wrong(left, top, rows):
+        middle = scale // 2
+        return sum(
+            (shown(left + column * scale + middle, top + row * scale + middle) < 128) != bool(dark)
+            for row, line in rows for column, dark in enumerate(line)
+        )
+
+    # Where the window's own edge begins is the window system's affair: the first row tells where the code is.
+    lines = list(enumerate(modules))
+    places = [(left + dx, top + dy) for dx in range(-48, 49) for dy in range(-48, 49)]
+    found = [place for place in places if wrong(*place, lines[:1]) == 0 and wrong(*place, lines) == 0]
+    check(found, "the picture has every module of the code")
+
+
 def refusals():
     app = state["app"]
     app.press("Lock now")
@@ -354,7 +604,7 @@ def refusals():
         app.find(f"{left} attempts left")
     app.find(part="Try again in 0:")
     check(
-        not app.find("Unlock", "push button").get_state_set().contains(Atspi.StateType.SENSITIVE),
+        not app.find("Unlock", "push button").has(Atspi.StateType.SENSITIVE),
         "no passcode is taken during the delay",
     )
     app.shot("16-delay")
@@ -389,7 +639,7 @@ def focus_loss():
     app.unfocus()
     locked(app, "Locked after you left.")
     app.focus()
-    app.typed("a different one")
+    app.typed(state["passcode"])
     app.keys("Return")
     opened(app)
 
@@ -412,7 +662,7 @@ def narrow_and_restart():
         app.find(title)
         for secret in SECRETS:
             check(secret not in app.said(), f"{secret!r} is nowhere at the start")
-        app.typed("a different one")
+        app.typed(state["passcode"])
         app.keys("Return")
         row(app, "notes")
         app.shot(name)
@@ -429,16 +679,16 @@ def destruction():
         app.end()
     app = App(PROGRAM, SCRATCH / "home")
     app.focus()
-    app.typed("a different one")
+    app.typed(state["passcode"])
     app.keys("Return")
     row(app, "notes")
     app.page("Settings")
     app.switch("Self-destruct")
-    app.type("Passcode", "a different one")
+    app.type("Passcode", state["passcode"])
     app.press("Continue")
     app.press("Turn On")
     app.find(part="Once more, and it holds", patience=60)
-    app.type("Passcode", "a different one")
+    app.type("Passcode", state["passcode"])
     app.press("Continue")
     app.find("Self-destruct is on")
     app.find("Key of the receipt")
@@ -446,7 +696,7 @@ def destruction():
     app.press("Lock now")
     for number in range(5):
         until(
-            lambda: app.find("Unlock", "push button").get_state_set().contains(Atspi.StateType.SENSITIVE),
+            lambda: app.find("Unlock", "push button").has(Atspi.StateType.SENSITIVE),
             "the delay is over", patience=120,
         )
         unlock(app, f"wrong {number}")
@@ -505,7 +755,7 @@ def cpu(app):
 
 
 SCENARIOS = [
-    first_run, vault, files, locking, settings, log, doctor, refusals, focus_loss, narrow_and_restart,
+    first_run, vault, files, locking, settings, log, doctor, identity, refusals, focus_loss, narrow_and_restart,
 ]  # fmt: skip
 if os.environ.get("HOLDFAST_SOAK"):
     SCENARIOS.append(destruction)

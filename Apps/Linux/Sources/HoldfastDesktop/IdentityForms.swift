@@ -1,0 +1,175 @@
+import CAdw
+import GtkKit
+import Holdfast
+import HoldfastUI
+
+/// What an action of the identity needs: an address, a name, a container.
+final class FieldsForm {
+    /// What can be asked for.
+    enum Field: String, CaseIterable { case server, identity, phrase, container, device, path, json }
+
+    /// What is asked for, and with which words.
+    struct Question {
+        let title: String, text: String, confirm: String
+        var isDestructive = false
+        var fields: [Field] = []
+        /// What stands in the fields already.
+        var given: [Field: String] = [:]
+    }
+
+    /// What was answered, without the space that copying brings along; the phrase only as a secret.
+    final class Answer {
+        private let texts: [Field: String]
+        /// The phrase that was typed.
+        let phrase: SecretCarrier?
+
+        init(_ texts: [Field: String], _ phrase: SecretCarrier?) { (self.texts, self.phrase) = (texts, phrase) }
+
+        subscript(_ field: Field) -> String { texts[field] ?? "" }
+    }
+
+    let root: Widget, cancel: Button
+    var onConfirm: (Answer) -> Void = { _ in }
+    private let title: Label, text: Label, confirm: Button
+    private let entries: [(Field, Editable)]
+    private var asked: [Field] = []
+
+    /// What gets the keyboard first: what is not answered yet.
+    var first: Widget {
+        let shown = entries.filter { asked.contains($0.0) }
+        return shown.first { $0.1.isEmpty }?.1 ?? shown.first?.1 ?? cancel
+    }
+
+    init(_ ui: Builder) {
+        root = ui.widget("fields")
+        cancel = ui.widget("fields-cancel")
+        title = ui.widget("fields-title")
+        text = ui.widget("fields-text")
+        confirm = ui.widget("fields-confirm")
+        entries = Field.allCases.map { ($0, ui.widget("fields-\($0.rawValue)")) }
+        confirm.onClick { [unowned self] in finish() }
+        for (_, entry) in entries { entry.onEntryActivate { [unowned self] in finish() } }
+    }
+
+    func prepare(_ question: Question) {
+        title.text = question.title
+        text.text = question.text
+        text.isVisible = !question.text.isEmpty
+        confirm.label = question.confirm
+        confirm.setClass("destructive-action", question.isDestructive)
+        confirm.setClass("suggested-action", !question.isDestructive)
+        asked = question.fields
+        for (field, entry) in entries {
+            entry.isVisible = asked.contains(field)
+            entry.text = question.given[field] ?? ""
+        }
+    }
+
+    func clear() {
+        for (_, entry) in entries { entry.clear() }
+        onConfirm = { _ in }
+    }
+
+    private func finish() {
+        if let empty = entries.first(where: { asked.contains($0.0) && $0.1.isEmpty }) { return empty.1.focus() }
+        var texts: [Field: String] = [:]
+        var phrase: SecretCarrier?
+        for (field, entry) in entries where asked.contains(field) {
+            if field == .phrase {
+                guard let secret = try? entry.takeSecret() else { return }
+                phrase = SecretCarrier(secret)
+            } else {
+                texts[field] = Place.trimmed(entry.text)
+            }
+        }
+        onConfirm(Answer(texts, phrase))
+    }
+}
+
+/// The words of a new recovery phrase, for as long as the sheet is up.
+final class WordsForm {
+    let root: Widget, cancel: Button
+    var onConfirm: () -> Void = {}
+    private let window: Window, list: FlowBox, confirm: Button, print: Button
+    private var withPhrase: ((RawSpan) -> Void) -> Void = { _ in }
+    private var job: PrintJob?
+
+    var isPrinting: Bool { job != nil }
+
+    init(_ ui: Builder, _ window: Window) {
+        self.window = window
+        root = ui.widget("words")
+        cancel = ui.widget("words-cancel")
+        list = ui.widget("words-list")
+        confirm = ui.widget("words-confirm")
+        print = ui.widget("words-print")
+        confirm.onClick { [unowned self] in onConfirm() }
+        print.onClick { [unowned self] in printSheet() }
+    }
+
+    func prepare(_ withPhrase: @escaping ((RawSpan) -> Void) -> Void) {
+        self.withPhrase = withPhrase
+        list.removeAll()
+        withPhrase { [list] text in
+            PhraseWords.each(of: text) { word, number in
+                let label = Label("")
+                label.show(word, behind: "\(number). ")
+                label.setClass("word", true)
+                gtk_label_set_xalign(label.opaque, 0)
+                list.append(label)
+            }
+        }
+    }
+
+    /// Nothing of the phrase stays on the screen, and nothing more is printed.
+    func clear() {
+        list.removeAll()
+        withPhrase = { _ in }
+        onConfirm = {}
+        job?.cancel()
+        job = nil
+    }
+
+    private func printSheet() {
+        guard job == nil else { return }
+        let made = PrintJob(tr("Recovery phrase"), window) { [unowned self] page in
+            draw(page)
+        } onEnd: { [weak self] in
+            self?.job = nil
+        }
+        job = made
+        if !made.run() { job = nil }
+    }
+
+    private func draw(_ page: PrintedPage) {
+        var y = page.write(
+            tr("Recovery Phrase of the Identity"), "Sans Bold 18", x: 0, y: 0, width: page.width)
+        y += page.write(
+            tr(
+                "Holdfast. Whoever has these words takes the identity over. Keep this sheet where the devices are not; a printer may keep what it printed."
+            ), "Sans 10", x: 0, y: y + 8, width: page.width)
+        let column = page.width / 3
+        withPhrase { text in
+            PhraseWords.each(of: text) { word, number in
+                let (line, place) = (Double((number - 1) % 8), Double((number - 1) / 8))
+                page.write(
+                    word, behind: "\(number). ", "Monospace 14", x: column * place, y: y + 32 + line * 28,
+                    width: column)
+            }
+        }
+    }
+}
+
+/// The words of a phrase, where it lies.
+enum PhraseWords {
+    /// Calls `body` with each word and its number, from 1 on.
+    static func each(of text: RawSpan, _ body: (RawSpan, Int) -> Void) {
+        var (start, number) = (0, 1)
+        for offset in 0...text.byteCount
+        where offset == text.byteCount || text.unsafeLoad(fromByteOffset: offset, as: UInt8.self) == 0x20 {
+            body(text.extracting(start..<offset), number)
+            start = offset + 1
+            number += 1
+        }
+    }
+}

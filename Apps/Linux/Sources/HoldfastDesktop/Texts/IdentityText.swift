@@ -1,0 +1,80 @@
+import GtkKit
+import HoldfastUI
+
+/// The identity in the user's words.
+enum IdentityText {
+    static func of(_ state: IdentityFacts.State) -> String {
+        switch state {
+        case .ready: tr("Ready: this device has no identity.")
+        case .unconfirmed: tr("No server has confirmed the identity yet.")
+        case .linking: tr("Waiting for your other device.")
+        case .created: tr("Created: there is no session.")
+        case .authenticated: tr("Authenticated: a session is open.")
+        }
+    }
+
+    static func doing(_ action: IdentityAction) -> String {
+        switch action {
+        case .create: tr("Creating the identity…")
+        case .recover: tr("Recovering the identity…")
+        case .makeContainer: tr("Making keys…")
+        default: tr("Asking the server…")
+        }
+    }
+
+    static func done(_ action: IdentityAction) -> String {
+        switch action {
+        case .create: tr("The identity was created")
+        case .recover: tr("The identity was recovered; all other devices are let go")
+        case .makeContainer: tr("Show the container to your other device")
+        case .link: tr("The device was linked")
+        case .unlink: tr("The device was taken out")
+        case .rotate: tr("This device has a new key")
+        case .openSession: tr("A session is open")
+        case .refreshSession: tr("The session was refreshed")
+        case .endSession: tr("The session is over")
+        case .request: tr("Answered, and the signature is right")
+        case .settle: tr("Nothing is open any more")
+        case .changeRecovery: tr("The new phrase counts. Destroy the sheet of the old one.")
+        case .delete: tr("The account is deleted")
+        case .erase: tr("The identity is forgotten here")
+        }
+    }
+
+    static func of(_ problem: IdentityProblem) -> String {
+        switch problem {
+        case .noAccount: tr("This device has no identity.")
+        case .accountExists: tr("This device has an identity already.")
+        case .noSession: tr("There is no session. Open one first.")
+        case .refused: tr("The server refused.")
+        case .unreachable: tr("The server cannot be reached.")
+        case .untrusted: tr("The answer is not signed by a key of the server that is known. Nothing was believed.")
+        case .undecided: tr("Whether the server did it is not known yet. Find out before anything else.")
+        case .invalidContainer: tr("That is no link container of this identity.")
+        case .invalidIdentity: tr("That names no identity: 44 characters that begin with E.")
+        case .invalidDevice: tr("That names no device: 44 characters that begin with E.")
+        case .invalidRequest: tr("The path or the JSON is not as it has to be.")
+        case .wrongPhrase: tr("These are not the words of this identity.")
+        case .vaultPhrase: tr("These are the words of the vault. The identity has others, on their own sheet.")
+        case .invalidAddress: tr("An address looks like https://example.org. Plain http goes to this machine only.")
+        case .locked: tr("The vault is locked.")
+        case .busy: tr("Another program works on the identity. Try again.")
+        case .other(let reason): reason
+        }
+    }
+
+    /// A key that nobody vouched for, with what to do about it: said for as long as it is so.
+    static func firstKey(_ key: String) -> String {
+        key + "\n"
+            + tr("Believed because it is the first one seen. Compare it with what the server's owner publishes.")
+    }
+
+    /// What became known on the way; nil where the page says it all the time.
+    static func of(_ news: IdentityNews) -> String? {
+        switch news {
+        case .trustedFirstKey: nil
+        case .settled: tr("Something from earlier has come to hold")
+        case .abandoned: tr("The server did not want something from earlier; it will not happen")
+        }
+    }
+}

@@ -1,0 +1,109 @@
+internal import BetterAuth
+
+/// What its owner asks of an identity.
+public enum IdentityAction: Sendable, Hashable, CaseIterable {
+    /// Make an account with this device as its first.
+    case create
+    /// Take the account back with its recovery phrase; all other devices are let go.
+    case recover
+    /// Make what another device of the account needs to let this one join.
+    case makeContainer
+    /// Let another device join.
+    case link
+    /// Take a device out.
+    case unlink
+    /// Bring the device's next key into use.
+    case rotate
+    /// Open a session.
+    case openSession
+    /// Refresh it.
+    case refreshSession
+    /// End it.
+    case endSession
+    /// Ask an app server for something, in the session.
+    case request
+    /// Find out what became of what no server has answered.
+    case settle
+    /// Replace the recovery phrase.
+    case changeRecovery
+    /// Delete the account, for all its devices.
+    case delete
+    /// Forget it on this device; the server keeps it.
+    case erase
+}
+
+/// Why something did not happen to an identity, as a value that each face puts into its own words.
+public enum IdentityProblem: Sendable, Hashable {
+    /// This device has no account.
+    case noAccount
+    /// It has one already.
+    case accountExists
+    /// There is no session.
+    case noSession
+    /// The server said no.
+    case refused
+    /// The server cannot be reached.
+    case unreachable
+    /// The answer is not the server's, or not signed by a key that is known.
+    case untrusted
+    /// Whether the server did it is not known yet; the next operation finds out.
+    case undecided
+    /// The text is no link container, or one of another identity.
+    case invalidContainer
+    /// The text names no identity.
+    case invalidIdentity
+    /// The text names no device.
+    case invalidDevice
+    /// The path is none, or the JSON is not compact JSON.
+    case invalidRequest
+    /// The recovery phrase is not one, or not this identity's.
+    case wrongPhrase
+    /// It is the recovery phrase of the vault; the identity has one of its own.
+    case vaultPhrase
+    /// The address is not one, or not safe.
+    case invalidAddress
+    /// The vault is locked.
+    case locked
+    /// Another action is under way.
+    case busy
+    /// Something else; the reason in English, for support.
+    case other(reason: String)
+
+    init(_ error: IdentityError) {
+        self =
+            switch error.code {
+            case .noAccount: .noAccount
+            case .accountExists: .accountExists
+            case .noSession: .noSession
+            case .refused: .refused
+            case .unreachable: .unreachable
+            case .invalidReply, .unknownServerKey: .untrusted
+            case .undecided, .chainUnknown: .undecided
+            case .invalidContainer: .invalidContainer
+            case .wrongPhrase: .wrongPhrase
+            case .invalidAddress: .invalidAddress
+            case .locked: .locked
+            default: .other(reason: error.reason)
+            }
+    }
+}
+
+/// What became known on the way of an action.
+public enum IdentityNews: Sendable, Hashable {
+    /// A server's key is believed because it is the first one seen there: compare it with what its owner publishes.
+    case trustedFirstKey(key: String, server: String)
+    /// Something that was sent earlier has come to hold.
+    case settled
+    /// Something that was sent earlier will not happen.
+    case abandoned
+
+    init?(_ notice: IdentityNotice) {
+        switch notice {
+        case .trustedFirstKey(let key, let server):
+            self = .trustedFirstKey(key: "\(key)", server: "\(server)")
+        case .settled, .settledOneOf: self = .settled
+        case .abandoned: self = .abandoned
+        case .confirmed: return nil
+        }
+    }
+}

@@ -1,0 +1,166 @@
+internal import BetterAuth
+internal import BetterAuthMessages
+public import Holdfast
+
+extension IdentityModel {
+    /// What is wrong with an address, or with the name of an identity, that its owner typed: to be said before a phrase is
+    /// shown for it.
+    public nonisolated static func problem(server: String, identity: String? = nil) -> IdentityProblem? {
+        if (try? ServerAddress(server)) == nil { return .invalidAddress }
+        if let identity, IdentityID(identity) == nil { return .invalidIdentity }
+        return nil
+    }
+
+    /// Makes an account whose phrase was shown, at the server of this address.
+    public func create(at server: String) async {
+        await spend(.create, server) { client, hash throws(IdentityError) in
+            let account = try await client.createAccount(recovery: hash)
+            return .identity(.created, digest: account.identity.rawBytes)
+        }
+    }
+
+    /// Replaces the recovery phrase by the one that was shown.
+    public func changeRecovery() async {
+        await spend(.changeRecovery, nil) { client, hash throws(IdentityError) in
+            try await client.changeRecovery(to: hash)
+            return nil
+        }
+    }
+
+    /// Takes an account back with the phrase that counted so far; the one that was shown counts from then on.
+    public func recover(_ identity: String, at server: String, phrase old: consuming SecretBytes) async {
+        guard let identity = IdentityID(identity) else { return end(.recover, .invalidIdentity) }
+        let began = drops
+        let key: SoftwareSigningKey
+        do { key = try await IdentityModel.recoveryKey(of: old, vault: lock.app.vault) } catch {
+            return end(.recover, error)
+        }
+        guard began == drops else { return end(.recover, .locked) }
+        await spend(.recover, server) { client, hash throws(IdentityError) in
+            let account = try await client.recoverAccount(identity, with: key, successor: hash)
+            return .identity(.recovered, digest: account.identity.rawBytes)
+        }
+    }
+
+    /// Makes the link container of this device for an account.
+    public func makeContainer(for identity: String, at server: String) async {
+        guard let identity = IdentityID(identity) else { return end(.makeContainer, .invalidIdentity) }
+        let began = drops
+        await run(.makeContainer, server) { [weak self] client throws(IdentityError) in
+            let container = try await client.makeLinkContainer(for: identity)
+            await self?.show(container: container.bytes, began)
+            return nil
+        }
+    }
+
+    /// Lets the device join that shows this container.
+    public func link(_ container: String) async {
+        guard let container = try? LinkContainer(parsing: Array(container.utf8)) else {
+            return end(.link, .invalidContainer)
+        }
+        await run(.link) { client throws(IdentityError) in
+            .device(.linked, digest: try await client.link(container).rawBytes)
+        }
+    }
+
+    /// Takes a device out of the account; where it is this one, it forgets the account.
+    public func unlink(_ device: String) async {
+        guard let device = DeviceID(device) else { return end(.unlink, .invalidDevice) }
+        await run(.unlink) { client throws(IdentityError) in
+            try await client.unlink(device)
+            return .device(.unlinked, digest: device.rawBytes)
+        }
+    }
+
+    /// Brings the device's next key into use.
+    public func rotate() async {
+        await run(.rotate) { client throws(IdentityError) in
+            try await client.rotate()
+            let account = try await client.credentials().account
+            return account.map { .identity(.rotated, digest: $0.identity.rawBytes) }
+        }
+    }
+
+    /// Opens a session. On a device that waits to be linked this finds out whether it was.
+    public func openSession() async {
+        await run(.openSession) { client throws(IdentityError) in
+            _ = try await client.openSession()
+            return nil
+        }
+    }
+
+    /// Refreshes the session.
+    public func refreshSession() async {
+        await run(.refreshSession) { client throws(IdentityError) in
+            _ = try await client.refreshSession()
+            return nil
+        }
+    }
+
+    /// Ends the session: its keys are erased. Nothing is sent.
+    public func endSession() async {
+        await run(.endSession) { client throws(IdentityError) in
+            try await client.endSession()
+            return nil
+        }
+    }
+
+    /// Posts compact JSON, signed with the session's key; ``answer`` has what came back, once its signature was verified.
+    /// - Parameters:
+    ///   - path: As `/foo/bar`. Neither it nor the server is signed.
+    ///   - target: The app server; nil where it is the identity's own.
+    public func request(_ path: String, _ json: String, at target: String? = nil) async {
+        guard ServerAddress.isPath(path), let data = try? ApplicationData(json: json) else {
+            return end(.request, .invalidRequest)
+        }
+        var address: ServerAddress?
+        if let target {
+            guard let given = try? ServerAddress(target) else { return end(.request, .invalidAddress) }
+            address = given
+        }
+        let (began, server) = (drops, address)
+        answer = nil
+        await run(.request) { [weak self] client throws(IdentityError) in
+            let answer: ApplicationData = try await client.request(path, at: server, data)
+            await self?.show(answer: answer.bytes, began)
+            return nil
+        }
+    }
+
+    /// Comes to an end with what was sent earlier and not answered.
+    public func settle() async {
+        await run(.settle) { client throws(IdentityError) in
+            try await client.settle()
+            return nil
+        }
+    }
+
+    /// Deletes the account, for all its devices.
+    public func delete() async {
+        let vault = lock.app.vault
+        await run(.delete) { client throws(IdentityError) in
+            let account = try await client.credentials().account
+            try await client.deleteAccount()
+            try? vault.forgetIdentityPhrase()
+            return account.map { .identity(.deleted, digest: $0.identity.rawBytes) }
+        }
+    }
+
+    /// Forgets the account on this device.
+    public func erase() async {
+        let vault = lock.app.vault
+        await run(.erase) { client throws(IdentityError) in
+            try await client.erase()
+            try? vault.forgetIdentityPhrase()
+            return nil
+        }
+    }
+
+    private func show(container: [UInt8], _ began: Int) {
+        if began == drops { self.container = String(decoding: container, as: UTF8.self) }
+    }
+
+    private func show(answer: [UInt8], _ began: Int) {
+        if began == drops { self.answer = String(decoding: answer, as: UTF8.self) }
+    }
+}

@@ -1,0 +1,139 @@
+internal import BetterAuth
+internal import BetterAuthMessages
+internal import Cryptography
+internal import Holdfast
+internal import Synchronization
+
+extension IdentityModel {
+    /// Asks the server for something; returns what the security log is told of it.
+    typealias Body = @Sendable (BetterAuthClient) async throws(IdentityError) -> LogEvent?
+
+    func end(_ action: IdentityAction, _ problem: IdentityProblem?) {
+        running = nil
+        // Whoever locked it is not told about it any more.
+        outcome = lock.isLocked && problem != .locked ? nil : Outcome(action: action, problem: problem)
+    }
+
+    /// Runs an action with the phrase that was shown for it. Kept until the server has it: what failed is tried again
+    /// with the same words.
+    func spend(
+        _ action: IdentityAction, _ server: String?,
+        _ body: @escaping @Sendable (BetterAuthClient, RecoveryHash) async throws(IdentityError) -> LogEvent?
+    ) async {
+        guard prepared == action, running == nil else { return end(action, running == nil ? .wrongPhrase : .busy) }
+        let text = copyOfPhrase()
+        let kept = copyOfPhrase()
+        guard let hash = await IdentityModel.hash(of: text) else { return end(action, .wrongPhrase) }
+        let isDone = await run(action, server) { client throws(IdentityError) in try await body(client, hash) }
+        guard isDone else { return }
+        await IdentityModel.remember(kept, store, lock.app.vault)
+        phrase = nil
+        prepared = nil
+    }
+
+    private func copyOfPhrase() -> SecretBytes? {
+        switch phrase {
+        case .none: nil
+        case .some(let phrase): phrase.withText { try? SecretBytes(copying: $0) }
+        }
+    }
+
+    /// - Returns: Whether the server did it.
+    @discardableResult
+    func run(_ action: IdentityAction, _ server: String? = nil, _ body: @escaping Body) async -> Bool {
+        guard running == nil else { return false }
+        guard !lock.isLocked else {
+            end(action, .locked)
+            return false
+        }
+        guard let text = server ?? facts.server, let address = try? ServerAddress(text) else {
+            end(action, .invalidAddress)
+            return false
+        }
+        running = action
+        outcome = nil
+        let (began, vault) = (drops, lock.app.vault)
+        let notices = NoticeList()
+        let client = connect(store, address) { notices.append($0) }
+        let problem = await IdentityModel.perform(client, vault, body)
+        await load()
+        if began == drops { news += notices.all.compactMap(IdentityNews.init) }
+        end(action, problem)
+        return problem == nil
+    }
+
+    @concurrent
+    private nonisolated static func perform(
+        _ client: BetterAuthClient, _ vault: Vault, _ body: Body
+    ) async -> IdentityProblem? {
+        guard let turn = await turn(in: vault) else { return .busy }
+        defer { withExtendedLifetime(turn) {} }
+        do throws(IdentityError) {
+            if let event = try await body(client) { vault.log.append(event) }
+            return nil
+        } catch { return IdentityProblem(error) }
+    }
+
+    /// Waits for another process that changes the identity, for a while.
+    private nonisolated static func turn(in vault: Vault) async -> IdentityTurn? {
+        for _ in 0..<50 {
+            if let turn = IdentityTurn(in: vault) { return turn }
+            try? await Task.sleep(for: .milliseconds(100))
+        }
+        return nil
+    }
+
+    /// The key of a phrase that its owner typed: a second and more.
+    @concurrent
+    nonisolated static func recoveryKey(
+        of text: consuming SecretBytes, vault: Vault
+    ) async throws(IdentityProblem) -> SoftwareSigningKey {
+        let key: SoftwareSigningKey
+        do {
+            let phrase = try IdentityPhrase(parsing: text)
+            if isVaultPhrase(phrase, vault) { throw IdentityProblem.vaultPhrase }
+            key = try phrase.recoveryKey()
+        } catch let problem as IdentityProblem { throw problem } catch { throw .wrongPhrase }
+        return key
+    }
+
+    /// Whether the owner typed the other one of his two phrases.
+    private nonisolated static func isVaultPhrase(_ phrase: borrowing IdentityPhrase, _ vault: Vault) -> Bool {
+        guard let own = try? phrase.asRecoveryPhrase() else { return false }
+        return vault.isVaultPhrase(own)
+    }
+
+    @concurrent
+    private nonisolated static func hash(of text: consuming SecretBytes?) async -> RecoveryHash? {
+        switch text {
+        case .none: return nil
+        case .some(let text):
+            guard let key = try? IdentityPhrase(parsing: text).recoveryKey() else { return nil }
+            return Derivations.standard.recoveryHash(of: key.publicKey)
+        }
+    }
+
+    /// The server has it: from now on drills ask for it, and typed in the vault's place it is recognised.
+    @concurrent
+    private nonisolated static func remember(
+        _ text: consuming SecretBytes?, _ store: any CredentialStore, _ vault: Vault
+    ) async {
+        guard let text = text.take(), let phrase = try? IdentityPhrase(parsing: text),
+            let own = try? phrase.asRecoveryPhrase(), let spots = try? SpotCheck.make(for: own)
+        else { return }
+        try? vault.setIdentityPhrase(own)
+        guard let turn = await turn(in: vault), var credentials = try? BetterAuthClient.load(store) else { return }
+        defer { withExtendedLifetime(turn) {} }
+        credentials.drills = .begun(wallClockTime(), spots: spots)
+        if let record = try? credentials.encoded() { try? store.save(record) }
+    }
+}
+
+extension IdentityProblem: Error {}
+
+/// Notices of an operation, from whatever thread it runs on.
+private final class NoticeList: Sendable {
+    private let list = Mutex<[IdentityNotice]>([])
+    func append(_ notice: IdentityNotice) { list.withLock { $0.append(notice) } }
+    var all: [IdentityNotice] { list.withLock { $0 } }
+}
