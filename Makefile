@@ -31,7 +31,7 @@ help:
 	@echo 'make fuzz-smoke   the fuzzers, a minute each'
 	@echo 'make soak         the tests with their full counts, mutants, then the thread and address sanitizers'
 	@echo 'make desktop-bench first frame, memory, lock to cover; one line per figure'
-	@echo 'make check-apple  compile the views for Apple systems against stand-ins, as iOS and as macOS'
+	@echo 'make check-apple  build and test the Apple branch against stand-ins, its views as iOS and as macOS'
 	@echo 'make build        the release binary'
 	@echo 'make desktop      bootstrap, build and start the desktop app (GTK 4, libadwaita)'
 	@echo 'make desktop-test drive the desktop app on a display of its own; pictures in build/screenshots'
@@ -54,6 +54,7 @@ test:
 	@$(BOOTSTRAP) --test
 	@$(SWIFT) build --build-tests --disable-xctest $(STRICT) -c $(TEST_CONFIGURATION)
 	@scripts/with-swift scripts/desktop-check $(TEST_CONFIGURATION)
+	@scripts/check-apple
 	@$(SWIFT) $(TEST) -c $(TEST_CONFIGURATION)
 
 # The command that is measured is the one that `make install` installs. BENCH takes options (see --help).
@@ -105,7 +106,7 @@ desktop-test:
 		scripts/desktop-test build/desktop-$(TEST_CONFIGURATION)/bin/holdfast-desktop $(NAMES)
 
 check-apple:
-	@$(BOOTSTRAP)
+	@$(BOOTSTRAP) --test
 	@scripts/check-apple
 
 desktop-bench:

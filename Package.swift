@@ -1,21 +1,28 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-let settings: [SwiftSetting] = [
+let settingsWithoutVisibility: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("InferIsolatedConformances"),
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     .enableUpcomingFeature("ImmutableWeakCaptures"),
     .strictMemorySafety(),
     .treatAllWarnings(as: .error),
 ]
+let settings = settingsWithoutVisibility + [.enableUpcomingFeature("MemberImportVisibility")]
 
 // One C library, one system-library target, one Swift target that imports it (checked by scripts/check-layout).
 // Apple systems bring their own frameworks instead; what they lack comes as packages with the Apple backends.
+// HOLDFAST_CHECK_APPLE builds the Apple branch on Linux, against stand-ins (scripts/check-apple).
 #if os(Linux)
-let systemLibraryNames = [
+let checksApple = Context.environment["HOLDFAST_CHECK_APPLE"] != nil
+let isApple = checksApple
+#else
+let checksApple = false
+let isApple = true
+#endif
+let linuxLibraryNames = [
     "CSodium", "COpenSSL", "CArgon2", "CLMDB", "CPlatform",
     "CTSS2",
     "CSecret", "CPAM", "CSystemd",
@@ -25,12 +32,15 @@ let systemLibraryNames = [
     "CMicrohttpd",
     "CPQ", "CHiredis",
 ]
-#else
-let systemLibraryNames = ["CPlatform", "CZlib", "CSQLite"]
-#endif
+let appleLibraryNames = ["CPlatform", "CZlib", "CSQLite"]
+/// C libraries that come as packages where no system has them; the check takes Debian's.
+let packagedLibraryNames = ["CLMDB", "CArgon2"]
+let systemLibraryNames =
+    isApple ? appleLibraryNames + (checksApple ? packagedLibraryNames : []) : linuxLibraryNames
+let libraryNames = isApple ? appleLibraryNames + packagedLibraryNames : linuxLibraryNames
 
 func library(_ name: String, _ dependencies: [String] = [], c libraries: [String] = []) -> Target {
-    let all = dependencies + libraries.filter(systemLibraryNames.contains)
+    let all = dependencies + libraries.filter(libraryNames.contains)
     return .target(name: name, dependencies: all.map { .byName(name: $0) }, swiftSettings: settings)
 }
 
@@ -43,7 +53,6 @@ let exported = ["Holdfast", "AppLockCore", "VaultCore", "KeyStores", "VaultForma
 
 // The processes that the crash tests kill and that the agent's tests talk to, and the library that makes a disk fail
 // (LD_PRELOAD). Never installed.
-#if os(Linux)
 let crashTests: [Target] = [
     .executableTarget(
         name: "CrashSubject", dependencies: ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory"],
@@ -66,14 +75,8 @@ let agentTests: [Target] = [
         ]),
 ]
 let crashProducts: [Product] = [.library(name: "FaultInjection", type: .dynamic, targets: ["FaultInjection"])]
-#else
-let crashTests: [Target] = []
-let agentTests: [Target] = []
-let crashProducts: [Product] = []
-#endif
 
 // The owner in front of the device.
-#if os(Linux)
 let ownerTests: [Target] = [
     .executableTarget(
         name: "KeyStoreSubject",
@@ -87,9 +90,6 @@ let ownerTests: [Target] = [
         ]),
     tests("DeviceOwnerTests", ["DeviceOwner", "RealParts", "SecretMemory"]),
 ]
-#else
-let ownerTests: [Target] = []
-#endif
 let ownerTargets: [Target] = [library("DeviceOwner", ["SecretMemory"], c: ["CPAM", "CSystemd"])] + ownerTests
 
 // The identity: its client and what verifies access.
@@ -255,5 +255,66 @@ if Context.environment["HOLDFAST_BENCHMARKS"] != nil {
                 "SecretMemory",
             ],
             path: "Benchmarks/HoldfastBenchmarks", swiftSettings: settings),
+    ]
+}
+
+// Apple systems have the libraries that an app is made of; the command, the agent and the server are for Linux.
+let appleTargets: Set<String> = [
+    "SecretMemory", "Cryptography", "VaultFormat", "DeviceOwner", "KeyStores", "VaultCore", "AppLockCore",
+    "BetterAuthMessages", "BetterAuthGzip", "BetterAuth", "BetterAuthTransport", "BetterAuthServer", "Holdfast",
+    "HoldfastDoctor", "HoldfastUI", "HoldfastViews",
+]
+let appleTests: Set<String> = [
+    "SecretMemoryTests", "CryptographyTests", "VaultFormatTests", "VaultCoreTests", "AppLockCoreTests", "HoldfastTests",
+    "HoldfastUITests", "BetterAuthMessagesTests",
+]
+/// What the check runs: whatever has a backend of Apple's below it, and the screens' models over all of them.
+let checkedTests: Set<String> = [
+    "SecretMemoryTests", "CryptographyTests", "AppleBackendTests", "HoldfastUITests", "BetterAuthTransportTests",
+    "RealParts",
+]
+/// Backends over Linux libraries.
+let linuxBackends = [
+    "Cryptography": ["Backends/OpenSSL"],
+    "DeviceOwner": ["Backends/PAM", "Backends/SystemBus", "Backends/Logind", "Backends/Fprint"],
+    "KeyStores": ["Backends/TPM2", "Backends/SecretService"],
+    "BetterAuthTransport": ["Backends/Curl"],
+]
+/// Tests of parts that only Linux has.
+let linuxTests = ["HoldfastUITests": ["DoctorModelTests.swift"]]
+if isApple {
+    package.products.removeAll { ["holdfast", "holdfast-server", "FaultInjection"].contains($0.name) }
+    package.targets.append(
+        tests(
+            "AppleBackendTests",
+            ["DeviceOwner", "KeyStores", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]))
+    let wanted = appleTargets.union(checksApple ? checkedTests : appleTests).union(libraryNames)
+    package.targets.removeAll { !wanted.contains($0.name) }
+    for target in package.targets {
+        target.exclude += (linuxBackends[target.name] ?? []) + (linuxTests[target.name] ?? [])
+    }
+}
+if checksApple {
+    package.dependencies.append(.package(path: "Support/AppleInterfaces"))
+    for target in package.targets where target.type != .system {
+        target.dependencies.append(.product(name: "AppleInterfaces", package: "AppleInterfaces"))
+        // Foundation on Linux makes `stat` a member of a module that nobody imports. Which imports are missing is seen in
+        // the targets with a backend of Apple's here, and in all others by the ordinary build.
+        guard linuxBackends[target.name] == nil else { continue }
+        target.swiftSettings = settingsWithoutVisibility
+    }
+} else if isApple {
+    package.dependencies += [
+        .package(url: "https://github.com/agisboye/CLMDB.git", exact: "0.9.31"),
+        .package(
+            url: "https://github.com/P-H-C/phc-winner-argon2.git", revision: "16d3df698db2486dde480b09a732bf9bf48599f9"),
+    ]
+    package.targets += [
+        .target(
+            name: "CLMDB", dependencies: [.product(name: "LMDB", package: "CLMDB")],
+            path: "Support/AppleLibraries/CLMDB"),
+        .target(
+            name: "CArgon2", dependencies: [.product(name: "argon2", package: "phc-winner-argon2")],
+            path: "Support/AppleLibraries/CArgon2"),
     ]
 }

@@ -1,4 +1,6 @@
-#if canImport(COpenSSL)
+#if canImport(CryptoKit)
+package typealias AES256GCM = CryptoKitAES256GCM
+#elseif canImport(COpenSSL)
 package typealias AES256GCM = OpenSSLAES256GCM
 #else
 #error("no AES-256-GCM backend")

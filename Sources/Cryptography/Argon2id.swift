@@ -11,7 +11,7 @@ package typealias LongSaltArgon2id = LibArgon2id
 /// Costs that come from a file must be checked against a floor and a ceiling before they reach this type.
 package enum Argon2id {
     /// Bytes of the salt that ``derive(_:salt:passes:memoryKiB:count:)`` takes.
-    package static let saltSize = SodiumArgon2id.saltSize
+    package static let saltSize = 16
 
     /// Derives a key with one lane.
     /// - Parameters:
@@ -26,12 +26,19 @@ package enum Argon2id {
         _ passcode: borrowing SecretBytes, salt: RawSpan, passes: Int, memoryKiB: Int, count: Int = 32
     ) throws(CryptographyError) -> SecretBytes {
         guard count >= 16 else { throw .invalidSize }
+        #if canImport(CryptoKit)
+        // Apple systems have no libsodium.
+        guard salt.byteCount == saltSize else { throw .invalidSize }
+        return try deriveWithLongSalt(
+            passcode, salt: salt, passes: passes, memoryKiB: memoryKiB, lanes: 1, count: count)
+        #else
         do throws(SecretMemoryError) {
             return try SodiumArgon2id.derive(passcode, salt: salt, passes: passes, memoryKiB: memoryKiB, count: count)
         } catch {
             if case .invalidSize = error { throw .invalidSize }
             throw .memory(error)
         }
+        #endif
     }
 
     /// Derives a key with a salt of another size or with several lanes, each in a thread of its own; at one lane about

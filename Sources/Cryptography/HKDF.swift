@@ -1,6 +1,8 @@
 package import SecretMemory
 
-#if canImport(COpenSSL)
+#if canImport(CryptoKit)
+package typealias HKDFSHA256 = CryptoKitHKDFSHA256
+#elseif canImport(COpenSSL)
 package typealias HKDFSHA256 = OpenSSLHKDFSHA256
 #else
 #error("no HKDF backend")

@@ -1,6 +1,8 @@
 package import SecretMemory
 
-#if canImport(COpenSSL)
+#if canImport(CryptoKit)
+package typealias HMACSHA256 = CryptoKitHMACSHA256
+#elseif canImport(COpenSSL)
 package typealias HMACSHA256 = OpenSSLHMACSHA256
 #else
 #error("no HMAC backend")

@@ -1,6 +1,9 @@
 internal import SecretMemory
 
-#if canImport(COpenSSL)
+#if canImport(CryptoKit)
+package typealias P256PrivateKey = CryptoKitP256PrivateKey
+package typealias P256PublicKey = CryptoKitP256PublicKey
+#elseif canImport(COpenSSL)
 package typealias P256PrivateKey = OpenSSLP256PrivateKey
 package typealias P256PublicKey = OpenSSLP256PublicKey
 #else

@@ -1,6 +1,8 @@
 package import SecretMemory
 
-#if canImport(COpenSSL)
+#if canImport(CryptoKit)
+package typealias SecureRandom = CryptoKitSecureRandom
+#elseif canImport(COpenSSL)
 package typealias SecureRandom = OpenSSLSecureRandom
 #else
 #error("no random number backend")

@@ -48,6 +48,23 @@ package final class Cancellation: Sendable {
     }
 }
 
+extension Cancellation {
+    /// Waits until one of them was told. Blocks.
+    /// - Parameter deadline: Milliseconds of the ``Stopwatch``.
+    /// - Returns: The first that was told, in the order given; nil when time ran out or the wait failed.
+    static func wait(_ cancellations: [Cancellation], until deadline: UInt64) -> Cancellation? {
+        var waiting = cancellations.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+        while true {
+            let now = Stopwatch.now()
+            let left = Int32(clamping: deadline > now ? deadline - now : 0)
+            let status = unsafe poll(&waiting, nfds_t(waiting.count), left)
+            if status < 0, errno == EINTR { continue }
+            if status > 0 { return zip(cancellations, waiting).first { $0.1.revents != 0 }?.0 }
+            if status < 0 || Stopwatch.now() >= deadline { return nil }
+        }
+    }
+}
+
 /// Milliseconds on a clock that only goes forward, for the patience of a prompt.
 enum Stopwatch {
     static func now() -> UInt64 {

@@ -1,4 +1,4 @@
-#if os(Linux)
+#if !canImport(LocalAuthentication)
 extension OwnerAuthenticator {
     /// Where the parts of a machine are; tests name private ones. Never taken from the environment: who sets a variable
     /// could otherwise answer for a sensor.

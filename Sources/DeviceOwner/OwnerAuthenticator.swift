@@ -32,10 +32,10 @@ package struct OwnerAuthenticator: Sendable {
         }
         let deadline = Stopwatch.now() + patience
         switch backend.confirm(conversation, until: deadline, onNonMatch: { keeper.countNonMatch() }) {
-        case .confirmed:
+        case .confirmed(let proof):
             // Whoever turned away at the same moment has turned away.
             guard !conversation.cancellation.isCancelled else { return .cancelled }
-            guard let release = keeper.release(step) else { return .expired(keeper.expiry ?? .noPasscode) }
+            guard let release = keeper.release(step, proof) else { return .expired(keeper.expiry ?? .noPasscode) }
             return .released(release)
         case .refused: return keeper.expiry.map { .expired($0) } ?? .refused
         case .cancelled: return .cancelled

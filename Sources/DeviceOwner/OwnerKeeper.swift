@@ -81,11 +81,11 @@ package final class OwnerKeeper: Sendable {
     }
 
     /// A copy of the share, for a verdict of this module.
-    func release(_ step: OwnerStep) -> OwnerRelease? {
+    func release(_ step: OwnerStep, _ proof: (any OwnerProof)? = nil) -> OwnerRelease? {
         let copy: SecretBytes? = state.withLock { state in
             state.secret == nil ? nil : try? state.secret?.copy()
         }
         guard let copy else { return nil }
-        return OwnerRelease(step, copy)
+        return OwnerRelease(step, copy, proof)
     }
 }

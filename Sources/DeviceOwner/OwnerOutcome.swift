@@ -7,12 +7,19 @@ package struct OwnerRelease: ~Copyable, Sendable {
     package let step: OwnerStep
     /// 32 bytes.
     package let secret: SecretBytes
+    /// What the system itself takes as proof, where it keeps shares; ends with this value.
+    package let proof: (any OwnerProof)?
 
-    init(_ step: OwnerStep, _ secret: consuming SecretBytes) {
+    init(_ step: OwnerStep, _ secret: consuming SecretBytes, _ proof: (any OwnerProof)? = nil) {
         self.step = step
         self.secret = secret
+        self.proof = proof
     }
 }
+
+/// What the system gave for a confirmed owner, for a key store of the same system: an item is then released by the system
+/// and not by a decision of ours.
+package protocol OwnerProof: AnyObject, Sendable {}
 
 /// How asking the owner ended. Nothing but ``released(_:)`` opens anything.
 package enum OwnerOutcome: ~Copyable, Sendable {
@@ -41,10 +48,13 @@ package enum OwnerExpiry: String, Sendable, Hashable, CaseIterable {
 }
 
 /// What a backend found. Inside this module only: outside of it there is no yes.
-enum OwnerVerdict: Sendable, Hashable {
-    case confirmed
+enum OwnerVerdict: Sendable {
+    case confirmed(proof: (any OwnerProof)?)
     case refused
     case cancelled
     case timedOut
     case impossible(OwnerCapability)
+
+    /// Confirmed by a system that keeps no shares.
+    static var confirmed: OwnerVerdict { .confirmed(proof: nil) }
 }

@@ -35,7 +35,14 @@ package struct ChipDeviceKeys: DeviceKeys {
         self.notify = notify
     }
 
-    #if os(Linux)
+    #if canImport(Security)
+    /// With the Secure Enclave, where the device has one.
+    package static func standard(
+        _ choice: Choice = .best, notify: @escaping @Sendable (KeyStoreError) -> Void = { _ in }
+    ) -> ChipDeviceKeys {
+        ChipDeviceKeys(EnclaveSigningKeys.isAvailable ? EnclaveSigningKeys() : nil, choice: choice, notify: notify)
+    }
+    #else
     /// With the TPM that this machine's environment names, or its own.
     package static func standard(
         _ choice: Choice = .best, notify: @escaping @Sendable (KeyStoreError) -> Void = { _ in }

@@ -1,4 +1,4 @@
-#if os(Linux)
+#if !canImport(Security)
 internal import Cryptography
 internal import DeviceOwner
 internal import Glibc
@@ -106,44 +106,6 @@ extension Examination {
             return Finding(.session, .missing, .sessionDeaf(missing: watch.missing))
         }
         return Finding(.session, .good, .sessionHeard)
-    }
-}
-
-extension Finding {
-    fileprivate init(_ part: Part, _ error: KeyStoreError, _ evidence: Evidence) {
-        let state: State =
-            switch error.code {
-            case .unavailable: .missing
-            case .lockedOut, .ownedByAnother: .unready
-            case .busy: .slow
-            default: .broken
-            }
-        self.init(part, state, evidence)
-    }
-
-    fileprivate init(_ part: Part, _ capability: OwnerCapability, _ evidence: Evidence) {
-        let state: State =
-            switch capability {
-            case .available: .good
-            case .notEnrolled, .lockedOut: .unready
-            case .busy: .slow
-            case .missing: .missing
-            }
-        self.init(part, state, evidence, gives: state == .missing ? nil : .presence)
-    }
-}
-#else
-internal import SecretMemory
-
-extension Examination {
-    /// What can be told without the chips and services of Linux.
-    static func parts(_ request: Request) -> [Look] {
-        [
-            Look(.memory) {
-                Finding(
-                    .memory, .good, .memory(protection: ProcessHardening.memoryProtection, isHidden: false))
-            }
-        ]
     }
 }
 #endif

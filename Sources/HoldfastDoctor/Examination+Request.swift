@@ -1,4 +1,6 @@
+#if !canImport(Security)
 package import DeviceOwner
+#endif
 
 extension Examination {
     /// What is looked at.
@@ -7,7 +9,7 @@ extension Examination {
         public var isDeep: Bool
         /// The vault's folder; there need be none.
         public var home: String
-        #if os(Linux)
+        #if !canImport(Security)
         /// Where the parts that ask the owner are.
         package var places = OwnerAuthenticator.Places()
         /// Where the session is listened to.

@@ -20,6 +20,13 @@ package protocol KeyStore: Sendable {
         _ share: borrowing SecretBytes, as name: String, releasedBy secret: borrowing SecretBytes
     ) throws(KeyStoreError) -> KeyStoreItem
 
+    /// As ``put(_:as:releasedBy:)``, where the store can tie the share to ways in which the owner is confirmed.
+    /// - Parameter steps: Those that the rules take; one or more.
+    func put(
+        _ share: borrowing SecretBytes, as name: String, releasedBy secret: borrowing SecretBytes,
+        after steps: Set<OwnerStep>
+    ) throws(KeyStoreError) -> KeyStoreItem
+
     /// Gives the share back.
     /// - Throws: ``KeyStoreError``: `notFound`, `destroyed` and `foreign` when no release gets it any more.
     func redeem(_ item: KeyStoreItem, _ release: borrowing OwnerRelease) throws(KeyStoreError) -> SecretBytes
@@ -38,6 +45,12 @@ package protocol KeyStore: Sendable {
 }
 
 extension KeyStore {
+    /// For a store that knows nothing of owners.
+    package func put(
+        _ share: borrowing SecretBytes, as name: String, releasedBy secret: borrowing SecretBytes,
+        after steps: Set<OwnerStep>
+    ) throws(KeyStoreError) -> KeyStoreItem { try put(share, as: name, releasedBy: secret) }
+
     /// As ``roundTrip()``, with what the store itself has to take a share back.
     func roundTrip(
         _ take: (KeyStoreItem, borrowing SecretBytes) throws(KeyStoreError) -> SecretBytes
@@ -59,6 +72,7 @@ package enum KeyStoreKind: UInt8, Sendable, Hashable, CaseIterable {
     case tpm = 1
     case secretService = 2
     case file = 3
+    case keychain = 4
 
     /// For people and JSON.
     package var name: String {
@@ -66,6 +80,7 @@ package enum KeyStoreKind: UInt8, Sendable, Hashable, CaseIterable {
         case .tpm: "tpm"
         case .secretService: "secretService"
         case .file: "file"
+        case .keychain: "keychain"
         }
     }
 }

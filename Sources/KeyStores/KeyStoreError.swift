@@ -26,6 +26,8 @@ public struct KeyStoreError: Error, Sendable, Hashable, CustomStringConvertible 
         public static let ownedByAnother = Code("ownedByAnother")
         /// What we keep to find it again is not what was written.
         public static let damaged = Code("damaged")
+        /// The system asked its owner, who turned away.
+        public static let cancelled = Code("cancelled")
         /// Not enough memory, locked or ordinary.
         public static let outOfMemory = Code("outOfMemory")
         /// It failed in another way; the reason has its own words.

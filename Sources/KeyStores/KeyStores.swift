@@ -4,7 +4,11 @@ package struct KeyStores: Sendable {
 
     package init(_ stores: [any KeyStore]) { self.stores = stores }
 
-    #if os(Linux)
+    #if canImport(Security)
+    /// The keychain, and nothing below it: what it cannot keep is kept nowhere.
+    /// - Parameter folder: Not used; the system knows where.
+    package init(folder: String) { self.init([KeychainStore(mark: .standard)]) }
+    #else
     /// A TPM, the session's keyring, and files in a folder of the user.
     package init(folder: String, tpm: TPMLocation? = .standard) {
         var stores: [any KeyStore] = []

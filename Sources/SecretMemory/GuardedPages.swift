@@ -1,5 +1,4 @@
 internal import CPlatform
-internal import CSodium
 
 #if canImport(Glibc)
 internal import Glibc
@@ -19,8 +18,6 @@ internal import Darwin
     private static func offset(_ count: Int) -> Int { (roundedToPages(count) - count) & ~15 }
 
     static func allocate(_ count: Int) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
-        guard Sodium.isReady else { throw .libraryUnavailable }
-        guard LockedPages.kernelHidesSecrets else { return try unsafe allocateWithSodium(count) }
         let page = LockedPages.pageSize
         let size = roundedToPages(count)
         let flags = Int32(MAP_PRIVATE) | Int32(MAP_ANONYMOUS)
@@ -28,7 +25,10 @@ internal import Darwin
             unsafe reserved != MAP_FAILED
         else { throw .lockedMemoryExhausted(bytes: count) }
         do throws(SecretMemoryError) {
-            return try unsafe LockedPages.mapHidden(size, at: reserved + page) + offset(count)
+            let pages =
+                try unsafe LockedPages.kernelHidesSecrets
+                ? LockedPages.mapHidden(size, at: reserved + page) : LockedPages.mapLocked(size, at: reserved + page)
+            return unsafe pages + offset(count)
         } catch {
             unsafe munmap(reserved, size + 2 * page)
             throw .lockedMemoryExhausted(bytes: count)
@@ -36,23 +36,8 @@ internal import Darwin
     }
 
     static func free(_ secret: UnsafeMutableRawPointer, _ count: Int) {
-        guard LockedPages.kernelHidesSecrets else {
-            unsafe sodium_free(secret)  // wipes
-            return
-        }
         unsafe cplatform_wipe(secret, count)
         let page = LockedPages.pageSize
         unsafe munmap(secret - offset(count) - page, roundedToPages(count) + 2 * page)
-    }
-
-    private static func allocateWithSodium(_ count: Int) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
-        guard let secret = unsafe sodium_malloc(max(count, 1)) else { throw .lockedMemoryExhausted(bytes: count) }
-        // sodium_malloc goes on when its own mlock fails; we do not.
-        guard unsafe sodium_mlock(secret, max(count, 1)) == 0 else {
-            unsafe sodium_free(secret)
-            throw .lockedMemoryExhausted(bytes: count)
-        }
-        unsafe memset(secret, 0, count)
-        return unsafe secret
     }
 }

@@ -1,5 +1,4 @@
 internal import CPlatform
-internal import CSodium
 
 #if canImport(Glibc)
 internal import Glibc
@@ -20,14 +19,29 @@ internal import Darwin
 
     /// Maps `size` bytes (a multiple of the page size), zeroed.
     static func map(_ size: Int) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
-        if kernelHidesSecrets { return try unsafe mapHidden(size, at: nil) }
-        let flags = Int32(MAP_PRIVATE) | Int32(MAP_ANONYMOUS)
-        guard let pages = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, flags, -1, 0), unsafe pages != MAP_FAILED
+        try unsafe kernelHidesSecrets ? mapHidden(size, at: nil) : mapLocked(size, at: nil)
+    }
+
+    /// Maps memory that is kept out of swap, and out of core files where the system can: for kernels that cannot hide it.
+    static func mapLocked(_ size: Int, at fixed: UnsafeMutableRawPointer?) throws(SecretMemoryError)
+        -> UnsafeMutableRawPointer
+    {
+        let placement = unsafe fixed == nil ? 0 : Int32(MAP_FIXED)
+        let flags = Int32(MAP_PRIVATE) | Int32(MAP_ANONYMOUS) | placement
+        guard let pages = unsafe mmap(fixed, size, PROT_READ | PROT_WRITE, flags, -1, 0), unsafe pages != MAP_FAILED
         else { throw .lockedMemoryExhausted(bytes: size) }
-        guard unsafe sodium_mlock(pages, size) == 0 else {  // also MADV_DONTDUMP
-            unsafe munmap(pages, size)
+        guard unsafe mlock(pages, size) == 0 else {
+            // At a fixed place the pages belong to the caller's reservation, which must not get a hole.
+            if unsafe fixed == nil { unsafe munmap(pages, size) }
             throw .lockedMemoryExhausted(bytes: size)
         }
+        // A forked child does not get it, as with memory that is hidden.
+        #if os(Linux)
+        unsafe madvise(pages, size, Int32(MADV_DONTDUMP))
+        unsafe madvise(pages, size, Int32(MADV_DONTFORK))
+        #else
+        unsafe minherit(pages, size, 2)  // VM_INHERIT_NONE, a macro that does not import
+        #endif
         return unsafe pages
     }
 

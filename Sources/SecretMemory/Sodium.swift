@@ -1,3 +1,4 @@
+#if canImport(CSodium)
 internal import CSodium
 
 /// libsodium's once-only start.
@@ -46,3 +47,4 @@ package enum SodiumArgon2id {
         return output
     }
 }
+#endif

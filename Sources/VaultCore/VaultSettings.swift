@@ -47,7 +47,7 @@ package struct VaultSettings: Sendable {
     /// What every app and executable uses.
     package static let standard: VaultSettings = {
         var settings = VaultSettings()
-        #if os(Linux)
+        #if !canImport(Security)
         settings.tier = TPMLocation.standard.map(TPMAttemptTier.init)
         settings.anchor = TPMLocation.standard.map(TPMGenerationAnchor.init)
         #endif

@@ -143,6 +143,7 @@ import VaultCore
                 guard !model.isCancelled else { return "applied after a cancel" }
                 guard !model.isClockWrong else { return "applied over a restart or a clock that went back" }
                 guard model.sinceEntered <= 600_000 else { return "applied long after it was asked" }
+                guard after == .idle else { return "applied and still pending" }
             case .end: guard after == .idle else { return "ended and still pending" }
             }
         }

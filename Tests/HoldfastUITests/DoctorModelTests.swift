@@ -11,7 +11,7 @@ import Glibc
 import Darwin
 #endif
 
-@MainActor @Suite(.timeLimit(.minutes(1))) struct DoctorModelTests {
+@MainActor @Suite(.timeLimit(.minutes(30))) struct DoctorModelTests {
     /// A machine without any of the optional parts, whatever the one has that runs the tests.
     private func bare(_ home: String) -> DoctorModel {
         DoctorModel(home: home) { request in

@@ -47,7 +47,7 @@ final class NearServer: Transport, ServerClock {
     }
 }
 
-@MainActor @Suite(.serialized, .timeLimit(.minutes(2))) struct IdentityModelTests {
+@MainActor @Suite(.serialized, .timeLimit(.minutes(30))) struct IdentityModelTests {
     static let address = "https://auth.example"
 
     @Test func aLifeFromReadyToAuthenticatedAndBack() async throws {

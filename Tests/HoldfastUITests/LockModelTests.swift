@@ -5,7 +5,7 @@ import Observation
 import Synchronization
 import Testing
 
-@MainActor @Suite(.timeLimit(.minutes(1))) struct LockModelTests {
+@MainActor @Suite(.timeLimit(.minutes(30))) struct LockModelTests {
     @Test func startsShutAndOpensWithThePasscode() async throws {
         let scratch = Scratch()
         let models = try await scratch.models()

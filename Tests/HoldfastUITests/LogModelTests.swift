@@ -3,7 +3,7 @@ import Holdfast
 import HoldfastUI
 import Testing
 
-@MainActor @Suite(.timeLimit(.minutes(1))) struct LogModelTests {
+@MainActor @Suite(.timeLimit(.minutes(30))) struct LogModelTests {
     @Test func showsWhatHappenedNewestFirstAndFiltersIt() async throws {
         let scratch = Scratch()
         let models = try await scratch.models()

@@ -3,7 +3,7 @@ import Holdfast
 import HoldfastUI
 import Testing
 
-@MainActor @Suite(.timeLimit(.minutes(1))) struct SelfDestructModelTests {
+@MainActor @Suite(.timeLimit(.minutes(30))) struct SelfDestructModelTests {
     private func toCountdown(_ model: SelfDestructModel, _ change: SelfDestruct.Change) async throws {
         model.request(change)
         #expect(model.step == .authenticating(change))

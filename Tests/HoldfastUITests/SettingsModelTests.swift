@@ -3,7 +3,7 @@ import Holdfast
 import HoldfastUI
 import Testing
 
-@MainActor @Suite(.timeLimit(.minutes(1))) struct SettingsModelTests {
+@MainActor @Suite(.timeLimit(.minutes(30))) struct SettingsModelTests {
     @Test func theSwitchHoldsOnlyOnceItIsProved() async throws {
         let scratch = Scratch()
         let models = try await scratch.open(isLockEnabled: false)

@@ -3,7 +3,7 @@ import Holdfast
 import HoldfastUI
 import Testing
 
-@MainActor @Suite(.timeLimit(.minutes(1))) struct SetupModelTests {
+@MainActor @Suite(.timeLimit(.minutes(30))) struct SetupModelTests {
     private func setup(_ scratch: Scratch) -> SetupModel {
         let settings = scratch.settings
         return SetupModel(

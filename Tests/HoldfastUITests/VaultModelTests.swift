@@ -3,7 +3,7 @@ import Holdfast
 import HoldfastUI
 import Testing
 
-@MainActor @Suite(.timeLimit(.minutes(1))) struct VaultModelTests {
+@MainActor @Suite(.timeLimit(.minutes(30))) struct VaultModelTests {
     private func filled(_ scratch: Scratch) async throws -> AppModels {
         let models = try await scratch.open()
         for (collection, name) in [("work", "VPN"), ("work", "api token"), ("home", "Wi-Fi"), ("home", "Über")] {

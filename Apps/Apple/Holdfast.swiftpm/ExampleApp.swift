@@ -3,7 +3,7 @@ import HoldfastUI
 import HoldfastViews
 import SwiftUI
 
-/// The example app: the vault's items behind the lock, and the security settings.
+/// The example app: the first run, then the vault's items, the identity and the security settings behind the lock.
 @main
 struct ExampleApp: App {
     @State private var face = FaceModel(at: ExampleApp.folder, face: "ios")
@@ -11,24 +11,36 @@ struct ExampleApp: App {
     var body: some Scene {
         WindowGroup {
             switch face.phase {
-            case .ready(let models):
-                NavigationStack {
-                    List {
-                        Section {
-                            ForEach(models.vault.items) { item in Text(verbatim: item.name) }
-                        }
-                    }
-                    SecuritySettings(models)
-                }
-                .appLock(models)
-            case .setup(let setup): Text(verbatim: "Make a vault at \(setup.path) first")
+            case .ready(let models): Content(models: models)
+            case .setup(let setup): SetupView(setup) { Task { await face.finishSetup() } }
             case .destroyed(let receipt): Text(verbatim: "Destroyed: \(receipt)")
             case .failed(let problem): Text(verbatim: "\(problem)")
             }
         }
     }
 
-    /// Left out of backups: the vault's keys are bound to this device.
+    /// In the app's container, where the system's file protection holds too.
     private static let folder = NSHomeDirectory() + "/Library/Application Support/holdfast"
+}
+
+/// What lies behind the lock.
+struct Content: View {
+    let models: AppModels
+    @State private var signals: DeviceSignals?
+
+    var body: some View {
+        TabView {
+            NavigationStack {
+                List {
+                    ForEach(models.vault.items) { item in Text(verbatim: item.name) }
+                }
+            }
+            .tabItem { Image(systemName: "key") }
+            NavigationStack { IdentityView(models) }.tabItem { Image(systemName: "person.badge.key") }
+            NavigationStack { SecuritySettings(models) }.tabItem { Image(systemName: "gearshape") }
+        }
+        .appLock(models)
+        .onAppear { signals = DeviceSignals(models.lock) }
+    }
 }
 #endif

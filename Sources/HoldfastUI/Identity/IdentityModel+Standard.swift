@@ -14,7 +14,7 @@ extension IdentityModel {
     /// chain of keys that was named once.
     convenience init(_ lock: LockModel) {
         self.init(lock) { store, server, notify in
-            let transport = CurlTransport()
+            let transport = SystemTransport()
             var trust = ResponseTrust.firstUse
             if let chain = (try? BetterAuthClient.load(store))?.keyChain,
                 let service = try? ServerAddress(chain.service, allowsPlain: true)
@@ -22,13 +22,8 @@ extension IdentityModel {
                 trust = .source(
                     EndorsedServerKeys(trusting: chain.identity, from: HTTPKeyService(at: service, over: transport)))
             }
-            #if os(Linux)
-            let keys: any DeviceKeys = ChipDeviceKeys.standard()
-            #else
-            let keys: any DeviceKeys = SoftwareDeviceKeys()
-            #endif
             return BetterAuthClient(
-                store: store, keys: keys, transport: transport, server: server, trust: trust,
+                store: store, keys: ChipDeviceKeys.standard(), transport: transport, server: server, trust: trust,
                 now: { wallClockTime() }, notify: notify)
         }
     }

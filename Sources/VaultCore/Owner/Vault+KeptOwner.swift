@@ -35,7 +35,9 @@ extension Vault {
         let share = try crypto { () throws(CryptographyError) in try SecureRandom.secret(32) }
         let item: KeyStoreItem
         do throws(KeyStoreError) {
-            item = try store.put(share, as: "\(header.vault).kept", releasedBy: secret)
+            item = try store.put(
+                share, as: "\(header.vault).kept", releasedBy: secret,
+                after: Set(OwnerStep.allCases.filter(header.policy.asks)))
         } catch { throw VaultError(.hardwareUnavailable, error.reason) }
         let salt = try crypto { () throws(CryptographyError) in try SecureRandom.bytes(Slot.saltSize) }
         var slot = Slot(

@@ -125,13 +125,14 @@ extension Vault {
     func renewOwner(_ master: borrowing SecretBytes, _ header: Header) {
         guard let stores = ownerStores else { return }
         forgetOwner()
-        guard OwnerStep.allCases.contains(where: header.policy.asks), let passcode = header.passcodeSlot,
+        let steps = Set(OwnerStep.allCases.filter(header.policy.asks))
+        guard !steps.isEmpty, let passcode = header.passcodeSlot,
             let store = stores.best
         else { return }
         do {
             let secret = try SecureRandom.secret(32, lifetime: .longLived)
             let share = try SecureRandom.secret(32)
-            let item = try store.put(share, as: "\(header.vault).owner", releasedBy: secret)
+            let item = try store.put(share, as: "\(header.vault).owner", releasedBy: secret, after: steps)
             let empty = Slot(
                 id: .max, kind: .deviceOwner, flags: .hardwareShare, derivation: nil,
                 salt: try SecureRandom.bytes(Slot.saltSize), commitment: [], hardwareName: [item.kind.rawValue])

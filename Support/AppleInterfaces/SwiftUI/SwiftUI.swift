@@ -1,4 +1,5 @@
 // SwiftUI as far as Holdfast uses it: the type rules (builders, wrappers, isolation), nothing drawn.
+import CoreImage
 @_exported import Foundation
 @_exported import FoundationGaps
 @_exported import Observation
@@ -129,7 +130,7 @@ public struct LocalizedStringKey: Equatable, ExpressibleByStringInterpolation {
     public init(stringLiteral value: String) {}
 }
 public struct Color: Leaf, ShapeStyle, Sendable {
-    public static let black = Color(), primary = Color(), secondary = Color(), red = Color(), clear = Color()
+    public static let white = Color(), black = Color(), primary = Color(), secondary = Color(), red = Color(), clear = Color()
 }
 public protocol ShapeStyle: Sendable {}
 public struct Material: ShapeStyle { public static let regular = Material(), ultraThick = Material(), bar = Material() }
@@ -144,7 +145,7 @@ extension ShapeStyle where Self == HierarchicalShapeStyle {
 }
 extension ShapeStyle where Self == Color { public static var red: Color { .init() } }
 public struct Font: Hashable, Sendable {
-    public static let largeTitle = Font(), title2 = Font(), headline = Font(), body = Font(), footnote = Font()
+    public static let largeTitle = Font(), title = Font(), title2 = Font(), title3 = Font(), headline = Font(), body = Font(), footnote = Font(), callout = Font(), caption = Font()
     public func monospaced() -> Font { self }
 }
 public struct Edge: Sendable { public struct Set: OptionSet, Sendable {
@@ -179,6 +180,16 @@ public struct AccessibilityTraits: SetAlgebra, Sendable, ExpressibleByArrayLiter
 }
 public protocol PrimitiveButtonStyle {}
 public struct BorderedProminentButtonStyle: PrimitiveButtonStyle {}
+public struct BorderedButtonStyle: PrimitiveButtonStyle {}
+extension PrimitiveButtonStyle where Self == BorderedButtonStyle { public static var bordered: Self { .init() } }
+public struct TextInputAutocapitalization: Sendable { public static var never: Self { .init() } }
+public struct EnabledTextSelectability: Sendable {}
+public protocol TextSelectability {}
+extension EnabledTextSelectability: TextSelectability {}
+extension TextSelectability where Self == EnabledTextSelectability { public static var enabled: Self { .init() } }
+public struct AccessibilityChildBehavior: Sendable {
+    public static let ignore = Self(), combine = Self(), contain = Self()
+}
 extension PrimitiveButtonStyle where Self == BorderedProminentButtonStyle { public static var borderedProminent: Self { .init() } }
 
 // MARK: Views
@@ -194,7 +205,35 @@ public struct Image: Leaf, Equatable, Sendable {
     public enum Interpolation: Sendable { case none, low, medium, high }
     public nonisolated func interpolation(_ interpolation: Interpolation) -> Image { self }
 }
-public struct Label<Title: View, Icon: View>: Leaf {}
+extension Image {
+    public nonisolated init(decorative cgImage: CGImage, scale: CGFloat, orientation: Orientation = .up) {}
+    public enum Orientation: UInt8, Sendable { case up }
+}
+public struct Label<Title: View, Icon: View>: Leaf {
+    public nonisolated init(@ViewBuilder title: () -> Title, @ViewBuilder icon: () -> Icon) {}
+}
+public struct LabeledContent<Label: View, Content: View>: Leaf {
+    public nonisolated init(@ViewBuilder content: () -> Content, @ViewBuilder label: () -> Label) {}
+}
+public struct TextField<Label: View>: Leaf {}
+extension TextField {
+    public nonisolated init(text: Binding<String>, prompt: Text? = nil, axis: Axis, @ViewBuilder label: () -> Label) {}
+    public nonisolated init(text: Binding<String>, prompt: Text? = nil, @ViewBuilder label: () -> Label) {}
+}
+public enum Axis: Int8, Sendable { case horizontal, vertical }
+public struct TabView<SelectionValue, Content: View>: Leaf {}
+extension TabView where SelectionValue == Int { public nonisolated init(@ViewBuilder content: () -> Content) {} }
+public struct ScrollView<Content: View>: Leaf { public nonisolated init(@ViewBuilder content: () -> Content) {} }
+public struct GridItem: Sendable {
+    public enum Size: Sendable { case adaptive(minimum: CGFloat, maximum: CGFloat = .infinity) }
+    public init(_ size: Size = .adaptive(minimum: 0), spacing: CGFloat? = nil, alignment: Alignment? = nil) {}
+}
+public struct LazyVGrid<Content: View>: Leaf {
+    public nonisolated init(
+        columns: [GridItem], alignment: HorizontalAlignment = .center, spacing: CGFloat? = nil,
+        @ViewBuilder content: () -> Content
+    ) {}
+}
 public struct Button<Label: View>: Leaf {
     public nonisolated init(role: ButtonRole? = nil, action: @escaping @MainActor () -> Void, @ViewBuilder label: () -> Label) {}
 }
@@ -212,6 +251,9 @@ public struct Section<Parent: View, Content: View, Footer: View>: Leaf {
 }
 extension Section where Parent == EmptyView {
     public nonisolated init(@ViewBuilder content: () -> Content, @ViewBuilder footer: () -> Footer) {}
+}
+extension Section where Footer == EmptyView {
+    public nonisolated init(@ViewBuilder content: () -> Content, @ViewBuilder header: () -> Parent) {}
 }
 extension Section where Parent == EmptyView, Footer == EmptyView { public nonisolated init(@ViewBuilder content: () -> Content) {} }
 public struct Form<Content: View>: Leaf { public nonisolated init(@ViewBuilder content: () -> Content) {} }
@@ -236,7 +278,13 @@ public struct Spacer: Leaf { public nonisolated init(minLength: CGFloat? = nil) 
 public struct Rectangle: Leaf { public nonisolated init() {} ; public nonisolated func fill<S: ShapeStyle>(_ style: S) -> some View { Modified() } }
 public struct ProgressView<Label: View>: Leaf {}
 extension ProgressView where Label == EmptyView { public nonisolated init() {} }
+public enum TextAlignment: Hashable, Sendable { case leading, center, trailing }
+public enum ContentMode: Hashable, Sendable { case fit, fill }
 #if canImport(UIKit)
+extension View {
+    // Not on a Mac.
+    public nonisolated func textInputAutocapitalization(_ autocapitalization: TextInputAutocapitalization?) -> some View { Modified() }
+}
 extension Image { public nonisolated init(uiImage: UIImage) {} }
 @MainActor open class UIHostingController<Content: View>: UIViewController {
     public init(rootView: Content) { self.rootView = rootView; super.init(nibName: nil, bundle: nil) }
@@ -282,6 +330,18 @@ extension View {
     public nonisolated func confirmationDialog<A: View, M: View>(_ title: Text, isPresented: Binding<Bool>, titleVisibility: Visibility = .automatic, @ViewBuilder actions: () -> A, @ViewBuilder message: () -> M) -> some View { Modified() }
     public nonisolated func onSubmit(_ action: @escaping () -> Void) -> some View { Modified() }
     public nonisolated func focused(_ condition: FocusState<Bool>.Binding) -> some View { Modified() }
+    public nonisolated func tabItem<V: View>(@ViewBuilder _ label: () -> V) -> some View { Modified() }
+    public nonisolated func multilineTextAlignment(_ alignment: TextAlignment) -> some View { Modified() }
+    public nonisolated func lineLimit(_ number: Int?) -> some View { Modified() }
+    public nonisolated func aspectRatio(_ ratio: CGFloat? = nil, contentMode: ContentMode) -> some View { Modified() }
+    public nonisolated func autocorrectionDisabled(_ disable: Bool = true) -> some View { Modified() }
+    public nonisolated func textSelection<S: TextSelectability>(_ selectability: S) -> some View { Modified() }
+    public nonisolated func navigationTitle(_ title: Text) -> some View { Modified() }
+    public nonisolated func accessibilityLabel(_ label: Text) -> some View { Modified() }
+    public nonisolated func accessibilityHint(_ hint: Text) -> some View { Modified() }
+    public nonisolated func accessibilityValue(_ value: Text) -> some View { Modified() }
+    public nonisolated func accessibilityElement(children: AccessibilityChildBehavior = .ignore) -> some View { Modified() }
+    public nonisolated func onDisappear(perform action: (() -> Void)? = nil) -> some View { Modified() }
     public nonisolated func monospacedDigit() -> some View { Modified() }
 }
 public func withAnimation<Result>(_ animation: Animation? = .default, _ body: () throws -> Result) rethrows -> Result { try body() }

@@ -1,7 +1,7 @@
 internal import CTSS2
 
 /// A response code of the chip or of the software in front of it (TPM 2.0 Library, part 2, section 6.6).
-struct TPMFailure: Error {
+struct TPMFailure: KeyStoreErrorSource {
     let code: TSS2_RC
     /// The command, for the reason.
     let operation: String
@@ -58,11 +58,4 @@ struct TPMFailure: Error {
 func tpm(_ operation: String, _ call: () -> TSS2_RC) throws(TPMFailure) {
     let code = call()
     guard code == 0 else { throw TPMFailure(code: code, operation: operation) }
-}
-
-/// At the boundary of the backend.
-func keyStoreErrors<R: ~Copyable>(_ body: () throws -> R) throws(KeyStoreError) -> R {
-    do { return try body() } catch let error as KeyStoreError { throw error } catch let error as TPMFailure {
-        throw error.error
-    } catch { throw KeyStoreError(.outOfMemory, "\(error)") }
 }

@@ -1,0 +1,152 @@
+#if canImport(LocalAuthentication)
+internal import Foundation
+internal import LocalAuthentication
+internal import Synchronization
+
+/// The owner as the device knows him, by LocalAuthentication: a finger or a face, or the device's passcode.
+///
+/// Each look and each attempt has a context of its own. One that was used twice would open without asking.
+struct SystemOwner: OwnerBackend {
+    let step: OwnerStep
+    let words: OwnerAuthenticator.Words
+
+    /// Another finger or face is a change; another device passcode is set by whoever knows the present one.
+    var hasEnrolment: Bool { step == .biometrics }
+
+    func capability() -> OwnerCapability {
+        let context = LAContext()
+        defer { context.invalidate() }
+        var error: NSError?
+        if unsafe context.canEvaluatePolicy(step.policy, error: &error) { return .available }
+        return OwnerVerdict(error, step).capability
+    }
+
+    func enrolment() -> OwnerEnrolment? {
+        let context = LAContext()
+        defer { context.invalidate() }
+        var error: NSError?
+        guard unsafe context.canEvaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, error: &error),
+            let state = context.domainState.biometry.stateHash, !state.isEmpty
+        else { return nil }
+        return OwnerEnrolment(["domain-state \(state.map(SystemOwner.hex).joined())"])
+    }
+
+    private static func hex(_ byte: UInt8) -> String {
+        String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+    }
+
+    func confirm(
+        _ conversation: any OwnerConversation, until deadline: UInt64, onNonMatch: () -> Bool
+    ) -> OwnerVerdict {
+        let attempt = SystemAttempt(words)
+        let verdict = attempt.run(step, conversation.cancellation, until: deadline)
+        // The system asks three times by itself and tells the end only: one prompt, one non-match.
+        if case .refused = verdict, step == .biometrics { _ = onNonMatch() }
+        return verdict
+    }
+}
+
+/// One attempt and its context. As the proof of a confirmed owner it lends the context to a key store, and ends it when the
+/// release ends.
+///
+/// Unchecked, because the context promises nothing: it is set up in `init`, may be asked and ended from any thread, and is
+/// otherwise used by the one who holds the release.
+package final class SystemAttempt: OwnerProof, @unchecked Sendable {
+    private let context = LAContext()
+    private let reason: String
+
+    init(_ words: OwnerAuthenticator.Words) {
+        reason = words.reason
+        context.localizedCancelTitle = words.cancel
+        // No "Enter password" button: the way down is the fallback policy's business, not the prompt's.
+        context.localizedFallbackTitle = ""
+        context.localizedReason = words.reason
+    }
+
+    deinit { context.invalidate() }
+
+    /// Lends the context to a key store. It asks nobody any more: what it was not confirmed for stays shut.
+    package func withContext<R: ~Copyable, E: Error>(_ body: (AnyObject) throws(E) -> R) throws(E) -> R {
+        context.interactionNotAllowed = true
+        return try body(context)
+    }
+
+    /// Asks, and waits for the system, the owner who turns away, or the end of patience.
+    fileprivate func run(_ step: OwnerStep, _ cancellation: Cancellation, until deadline: UInt64) -> OwnerVerdict {
+        let reply = SystemReply()
+        guard reply.signal.isPossible else { return .impossible(.missing("no descriptor can be had")) }
+        guard !cancellation.isCancelled else { return .cancelled }
+        // The reply holds neither this nor the context: one that comes too late must not keep them alive.
+        context.evaluatePolicy(step.policy, localizedReason: reason) { isConfirmed, error in
+            reply.give(isConfirmed ? .confirmed : OwnerVerdict(error, step))
+        }
+        let end = Cancellation.wait([reply.signal, cancellation], until: deadline)
+        if end !== reply.signal {
+            context.invalidate()
+            // The prompt goes away at once, and its reply is not waited for: it can only say that it was ended.
+            return end == nil ? .timedOut : .cancelled
+        }
+        let verdict = reply.take() ?? .impossible(.missing("the system gave no answer"))
+        if case .confirmed = verdict { return .confirmed(proof: self) }
+        return verdict
+    }
+}
+
+/// What the system said, from its thread to the one that waits.
+private final class SystemReply: Sendable {
+    /// Told when there is a verdict.
+    let signal = Cancellation()
+    private let verdict = Mutex<OwnerVerdict?>(nil)
+
+    func give(_ new: OwnerVerdict) {
+        verdict.withLock { $0 = new }
+        signal.cancel()
+    }
+
+    func take() -> OwnerVerdict? { verdict.withLock { $0.take() } }
+}
+
+extension OwnerStep {
+    fileprivate var policy: LAPolicy {
+        switch self {
+        case .biometrics: .deviceOwnerAuthenticationWithBiometrics
+        case .devicePasscode: .deviceOwnerAuthentication
+        }
+    }
+}
+
+extension OwnerVerdict {
+    /// What an error of the system means. Only `authenticationFailed` is a refusal; whatever else came, nobody was found
+    /// to be somebody else.
+    init(_ error: (any Error)?, _ step: OwnerStep) {
+        // By domain and number: what is bridged to `LAError` differs between Foundations.
+        guard let error = error.map({ $0 as NSError }), error.domain == LAErrorDomain,
+            let code = LAError.Code(rawValue: error.code)
+        else {
+            self = .impossible(.missing("the system answered something unknown"))
+            return
+        }
+        switch code {
+        case .authenticationFailed: self = .refused
+        // The fallback button is not shown; where it is pressed all the same, the owner wants something else.
+        case .userCancel, .userFallback: self = .cancelled
+        case .systemCancel: self = .impossible(.busy("the system ended the prompt"))
+        case .appCancel: self = .impossible(.busy("the prompt was ended"))
+        case .invalidContext: self = .impossible(.busy("the prompt had ended"))
+        case .notInteractive: self = .impossible(.busy("nothing can be shown now"))
+        case .biometryLockout: self = .impossible(.lockedOut("too many tries; the device's passcode is needed first"))
+        case .passcodeNotSet: self = .impossible(.notEnrolled("the device has no passcode"))
+        case .biometryNotEnrolled: self = .impossible(.notEnrolled("no finger or face is set up on this device"))
+        case .biometryNotAvailable: self = .impossible(.missing("the device has no sensor, or this app may not use it"))
+        default: self = .impossible(.missing("the system answered \(error.code)"))
+        }
+    }
+
+    fileprivate var capability: OwnerCapability {
+        switch self {
+        case .impossible(let capability): capability
+        case .confirmed, .refused, .cancelled, .timedOut: .missing("the system answered something unknown")
+        }
+    }
+}
+#endif

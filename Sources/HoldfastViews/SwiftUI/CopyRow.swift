@@ -1,0 +1,33 @@
+#if canImport(SwiftUI)
+internal import SwiftUI
+
+/// A name that a tap copies: identities and devices, which are no secrets.
+struct CopyRow: View {
+    let title: LocalizedStringKey
+    let text: String
+    @State private var isCopied = false
+
+    /// Names may be pasted later; they stay on this device all the same.
+    private static let seconds: UInt32 = 600
+
+    var body: some View {
+        Button {
+            Clipboard.copy(text, seconds: CopyRow.seconds)
+            isCopied = true
+        } label: {
+            VStack(alignment: .leading, spacing: 4) {
+                Text(title, bundle: .module).font(.caption).foregroundStyle(.secondary)
+                Text(verbatim: text).font(.footnote.monospaced()).multilineTextAlignment(.leading)
+                if isCopied { Text("copy.done", bundle: .module).font(.caption) }
+            }
+        }
+        .accessibilityElement(children: .combine)
+        .accessibilityHint(Text("copy.hint", bundle: .module))
+        .task(id: isCopied) {
+            guard isCopied else { return }
+            try? await Task.sleep(for: .seconds(2))
+            isCopied = false
+        }
+    }
+}
+#endif

@@ -1,0 +1,135 @@
+#if canImport(SwiftUI)
+internal import HoldfastUI
+internal import SecretMemory
+internal import SwiftUI
+
+/// One sheet: its fields, the new phrase where one belongs to it, and the button that does it.
+struct IdentitySheetView: View {
+    private let sheet: IdentitySheet
+    private let models: AppModels
+    @State private var server: String
+    @State private var name: String
+    @State private var phrase = ""
+    @Environment(\.dismiss) private var dismiss
+
+    init(_ sheet: IdentitySheet, _ models: AppModels) {
+        self.sheet = sheet
+        self.models = models
+        _server = State(initialValue: models.identity.facts.server ?? "https://")
+        _name = State(initialValue: sheet == .join ? models.identity.facts.identity ?? "" : "")
+    }
+
+    private var model: IdentityModel { models.identity }
+
+    var body: some View {
+        ScrollView {
+            VStack(alignment: .leading, spacing: 16) {
+                Text(sheet.title, bundle: .module).font(.title2).accessibilityAddTraits(.isHeader)
+                Text(sheet.advice, bundle: .module)
+                fields
+                if sheet.needsPhrase, model.prepared == sheet.action {
+                    PhraseWords(owner: .identity, seconds: models.preferences.values.clipboardSeconds) {
+                        model.withPhrase { PhraseWords.words(of: $0) }
+                    }
+                }
+                if sheet == .join, let container = model.container {
+                    QRCode(text: container)
+                    CopyRow(title: "identity.container", text: container)
+                }
+                if let problem = model.outcome?.problem {
+                    Text(IdentityText.key(problem), bundle: .module).foregroundStyle(.red)
+                }
+                HStack {
+                    Button(role: .cancel) {
+                        dismiss()
+                    } label: {
+                        Text("settings.cancel", bundle: .module)
+                    }
+                    Spacer()
+                    if model.running != nil { ProgressView() }
+                    Button {
+                        perform()
+                    } label: {
+                        Text("settings.continue", bundle: .module)
+                    }
+                    .buttonStyle(.borderedProminent)
+                    .disabled(!isComplete)
+                }
+            }
+            .padding()
+        }
+        .presentationDetents(sheet.needsPhrase ? [.large] : [.medium, .large])
+        .presentationDragIndicator(.visible)
+        // A swipe must not throw away a phrase that the server may have by now.
+        .interactiveDismissDisabled(model.running != nil)
+        .onAppear { if sheet.needsPhrase { model.prepare(sheet.action) } }
+        .onDisappear { end() }
+        .onChange(of: model.outcome) { _, outcome in
+            // The container stays to be seen; everything else is over when it was done.
+            if let outcome, outcome.action == sheet.action, outcome.problem == nil, sheet != .join { dismiss() }
+        }
+        .onChange(of: models.lock.isLocked) { _, isLocked in if isLocked { dismiss() } }
+    }
+
+    @ViewBuilder private var fields: some View {
+        switch sheet {
+        case .create: field("identity.server", $server)
+        case .recover:
+            field("identity.identity", $name)
+            field("identity.server", $server)
+            field("identity.oldPhrase", $phrase)
+        case .join:
+            field("identity.identity", $name)
+            field("identity.server", $server)
+        case .link: field("identity.container", $name)
+        case .unlink: field("identity.device", $name)
+        case .changeRecovery: EmptyView()
+        }
+    }
+
+    @ViewBuilder private func field(_ title: LocalizedStringKey, _ text: Binding<String>) -> some View {
+        let field = TextField(text: text, axis: .vertical) { Text(title, bundle: .module) }
+            .font(.body.monospaced())
+            .autocorrectionDisabled()
+            .privacySensitive()
+        #if canImport(UIKit)
+        field.textInputAutocapitalization(.never)
+        #else
+        field
+        #endif
+    }
+
+    private var isComplete: Bool {
+        guard model.running == nil else { return false }
+        return switch sheet {
+        case .create: !server.isEmpty && model.prepared == .create
+        case .recover: !server.isEmpty && !name.isEmpty && !phrase.isEmpty && model.prepared == .recover
+        case .join: !server.isEmpty && !name.isEmpty
+        case .link, .unlink: !name.isEmpty
+        case .changeRecovery: model.prepared == .changeRecovery
+        }
+    }
+
+    private func perform() {
+        let (server, name) = (server, name)
+        switch sheet {
+        case .create: Task { await model.create(at: server) }
+        case .recover:
+            guard let old = try? SecretBytes(typed: phrase) else { return }
+            phrase = ""
+            let carried = SecretCarrier(old)
+            Task { await model.recover(name, at: server, phrase: carried.take()) }
+        case .join: Task { await model.makeContainer(for: name, at: server) }
+        case .link: Task { await model.link(name) }
+        case .unlink: Task { await model.unlink(name) }
+        case .changeRecovery: Task { await model.changeRecovery() }
+        }
+    }
+
+    private func end() {
+        phrase = ""
+        model.giveUp()
+        model.outcome = nil
+    }
+}
+#endif

@@ -1,0 +1,79 @@
+#if canImport(SwiftUI)
+internal import HoldfastUI
+internal import SwiftUI
+
+/// Keys of the identity's words in `Localizable.strings`.
+enum IdentityText {
+    static func key(_ state: IdentityFacts.State) -> LocalizedStringKey {
+        switch state {
+        case .ready: "identity.state.ready"
+        case .unconfirmed: "identity.state.unconfirmed"
+        case .linking: "identity.state.linking"
+        case .created: "identity.state.created"
+        case .authenticated: "identity.state.authenticated"
+        }
+    }
+
+    static func key(_ problem: IdentityProblem) -> LocalizedStringKey {
+        switch problem {
+        case .noAccount: "identity.problem.noAccount"
+        case .accountExists: "identity.problem.accountExists"
+        case .noSession: "identity.problem.noSession"
+        case .refused: "identity.problem.refused"
+        case .unreachable: "identity.problem.unreachable"
+        case .untrusted: "identity.problem.untrusted"
+        case .undecided: "identity.problem.undecided"
+        case .invalidContainer: "identity.problem.invalidContainer"
+        case .wrongPhrase: "identity.problem.wrongPhrase"
+        case .invalidAddress: "identity.problem.invalidAddress"
+        case .locked: "identity.problem.locked"
+        case .busy: "identity.problem.busy"
+        case .other: "identity.problem.other"
+        }
+    }
+}
+
+/// What is asked in a sheet from below.
+enum IdentitySheet: Int, Identifiable {
+    case create, recover, join, link, unlink, changeRecovery
+
+    var id: Int { rawValue }
+
+    /// What ends the sheet when it was done.
+    var action: IdentityAction {
+        switch self {
+        case .create: .create
+        case .recover: .recover
+        case .join: .makeContainer
+        case .link: .link
+        case .unlink: .unlink
+        case .changeRecovery: .changeRecovery
+        }
+    }
+
+    /// Whether a new recovery phrase belongs to it.
+    var needsPhrase: Bool { [.create, .recover, .changeRecovery].contains(self) }
+
+    var title: LocalizedStringKey {
+        switch self {
+        case .create: "identity.create"
+        case .recover: "identity.recover"
+        case .join: "identity.join"
+        case .link: "identity.link"
+        case .unlink: "identity.unlink"
+        case .changeRecovery: "identity.changeRecovery"
+        }
+    }
+
+    var advice: LocalizedStringKey {
+        switch self {
+        case .create: "identity.create.advice"
+        case .recover: "identity.recover.advice"
+        case .join: "identity.join.advice"
+        case .link: "identity.link.advice"
+        case .unlink: "identity.unlink.advice"
+        case .changeRecovery: "identity.changeRecovery.advice"
+        }
+    }
+}
+#endif

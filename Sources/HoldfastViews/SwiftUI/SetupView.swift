@@ -1,0 +1,121 @@
+#if canImport(SwiftUI)
+public import HoldfastUI
+internal import SecretMemory
+public import SwiftUI
+
+/// The first run: a passcode, the 24 words on paper with a check, and the app lock.
+public struct SetupView: View {
+    private let model: SetupModel
+    private let finished: @MainActor () -> Void
+    @State private var typed = ""
+    @State private var repeated = ""
+    @State private var answers: [Int: String] = [:]
+    @State private var isWrong = false
+
+    /// - Parameters:
+    ///   - model: The assistant.
+    ///   - finished: Called when the vault is there and open.
+    public init(_ model: SetupModel, finished: @escaping @MainActor () -> Void) {
+        self.model = model
+        self.finished = finished
+    }
+
+    /// What is shown.
+    public var body: some View {
+        ScrollView {
+            VStack(alignment: .leading, spacing: 20) {
+                switch model.step {
+                case .welcome: welcome
+                case .passcode: passcode
+                case .creating, .opening: ProgressView()
+                case .phrase: phrase
+                case .check: check
+                case .protection: protection
+                case .finished: EmptyView()
+                }
+                if let problem = model.problem {
+                    Text(LockText.key(problem), bundle: .module).foregroundStyle(.red)
+                }
+            }
+            .padding()
+        }
+        .onChange(of: model.step) { _, step in if step == .finished { finished() } }
+    }
+
+    @ViewBuilder private var welcome: some View {
+        title("setup.welcome")
+        Text("setup.welcome.advice", bundle: .module)
+        next("settings.continue") { model.begin() }
+    }
+
+    @ViewBuilder private var passcode: some View {
+        title("setup.passcode")
+        Text("setup.passcode.advice", bundle: .module)
+        SecureField(text: $typed, prompt: nil) { Text("lock.passcode", bundle: .module) }
+        SecureField(text: $repeated, prompt: nil) { Text("setup.repeat", bundle: .module) }
+        next("settings.continue") { choose() }.disabled(typed.isEmpty)
+    }
+
+    @ViewBuilder private var phrase: some View {
+        PhraseWords(owner: .vault, seconds: Preferences().clipboardSeconds) {
+            model.withPhrase { PhraseWords.words(of: $0) }
+        }
+        next("setup.written") { model.phraseIsWritten() }
+    }
+
+    @ViewBuilder private var check: some View {
+        title("setup.check")
+        ForEach(model.positions, id: \.self) { position in
+            SecureField(text: answer(position), prompt: nil) { Text("setup.word \(position)", bundle: .module) }
+        }
+        if isWrong { Text("setup.check.wrong", bundle: .module).foregroundStyle(.red) }
+        next("settings.continue") { finishCheck() }
+        Button {
+            answers = [:]
+            model.showPhraseAgain()
+        } label: {
+            Text("setup.showAgain", bundle: .module)
+        }
+    }
+
+    @ViewBuilder private var protection: some View {
+        title("setup.protection")
+        Toggle(isOn: enablesLock) { Text("settings.lock", bundle: .module) }
+        next("setup.finish") { Task { await model.finish() } }
+    }
+
+    private func title(_ key: LocalizedStringKey) -> some View {
+        Text(key, bundle: .module).font(.title2).accessibilityAddTraits(.isHeader)
+    }
+
+    private func next(_ key: LocalizedStringKey, _ action: @escaping @MainActor () -> Void) -> some View {
+        Button(action: action) { Text(key, bundle: .module) }.buttonStyle(.borderedProminent)
+    }
+
+    private var enablesLock: Binding<Bool> {
+        Binding(get: { @MainActor in model.enablesLock }, set: { @MainActor isOn in model.enablesLock = isOn })
+    }
+
+    private func answer(_ position: Int) -> Binding<String> {
+        Binding(
+            get: { @MainActor in answers[position] ?? "" }, set: { @MainActor word in answers[position] = word })
+    }
+
+    private func choose() {
+        guard let first = try? SecretBytes(typed: typed), let second = try? SecretBytes(typed: repeated) else { return }
+        typed = ""
+        repeated = ""
+        let (chosen, again) = (SecretCarrier(first), SecretCarrier(second))
+        Task { await model.choose(passcode: chosen.take(), repeated: again.take()) }
+    }
+
+    private func finishCheck() {
+        for position in model.positions {
+            let word = Array((answers[position] ?? "").utf8)
+            model.answer(unsafe word.span.bytes, at: position)
+        }
+        answers = [:]
+        isWrong = !model.finishCheck()
+    }
+}
+#endif

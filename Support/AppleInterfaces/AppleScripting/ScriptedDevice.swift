@@ -1,0 +1,98 @@
+import Foundation
+
+/// The device that the stand-ins play: its sensor, passcode, enrolment, lock state, Enclave and keychain.
+///
+/// A test sets the scene, runs the real backend, and reads what was asked. One process, one device: suites that use it
+/// are `.serialized` and begin with ``reset()``.
+public final class ScriptedDevice: @unchecked Sendable {
+    public static let current = ScriptedDevice()
+
+    /// What a prompt ends with.
+    public enum Answer: Sendable, Equatable {
+        case success
+        /// An `LAError.Code` raw value.
+        case failure(Int)
+        /// An error of another domain.
+        case stranger(domain: String, code: Int)
+        /// Never, until the context is invalidated (`appCancel`).
+        case waitsForInvalidation
+    }
+
+    public struct Prompt: Sendable, Equatable {
+        public var policy: Int
+        public var reason: String
+        public init(policy: Int, reason: String) { (self.policy, self.reason) = (policy, reason) }
+    }
+
+    /// A key that never leaves the Enclave.
+    public struct EnclaveKey: Sendable {
+        public let scalar: [UInt8]
+        public let flags: UInt
+        public let password: Data?
+        public init(scalar: [UInt8], flags: UInt, password: Data?) {
+            (self.scalar, self.flags, self.password) = (scalar, flags, password)
+        }
+    }
+
+    public struct State: Sendable {
+        public var biometryKind = 2
+        public var biometryEnrolled = true
+        public var biometryLockedOut = false
+        public var passcodeSet = true
+        public var enrolment: Data? = Data("enrolment-1".utf8)
+        public var protectedDataAvailable = true
+        public var hasSecureEnclave = true
+        /// What the next prompts end with; without one, a prompt ends with `authenticationFailed`.
+        public var answers: [Answer] = []
+        public var prompts: [Prompt] = []
+        /// Contexts that were made and not invalidated yet.
+        public var liveContexts = 0
+        /// What the next calls return in place of what they would do, by the name of the function.
+        public var failures: [String: [Int32]] = [:]
+        public var calls: [String] = []
+        var enclave: [Data: EnclaveKey] = [:]
+    }
+
+    private let lock = NSLock()
+    private var state = State()
+    private var items: [[String: Any]] = []
+
+    public func reset() {
+        lock.withLock {
+            state = State()
+            items = []
+        }
+    }
+
+    public func with<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
+        try lock.withLock { try body(&state) }
+    }
+
+    public func withItems<Result>(_ body: (inout [[String: Any]], inout State) throws -> Result) rethrows -> Result {
+        try lock.withLock { try body(&items, &state) }
+    }
+
+    /// Notes the call, and takes the status that a test wants it to return.
+    public static func noteCall(_ name: String, _ state: inout State) -> Int32? {
+        state.calls.append(name)
+        guard var failures = state.failures[name], !failures.isEmpty else { return nil }
+        defer { state.failures[name] = failures }
+        return failures.removeFirst()
+    }
+
+    /// Keeps a key and gives the handle that finds it again: bytes that are no key.
+    public func keep(_ key: EnclaveKey) -> Data {
+        let handle = Data((0..<64).map { _ in UInt8.random(in: .min ... .max) })
+        lock.withLock { state.enclave[handle] = key }
+        return handle
+    }
+
+    public func enclaveKey(_ handle: Data) -> EnclaveKey? { lock.withLock { state.enclave[handle] } }
+}
+
+/// What the keychain stand-in needs to know of an `LAContext` without depending on LocalAuthentication.
+public protocol ScriptedAuthentication: AnyObject {
+    /// Whether this context satisfies a constraint: 0, or the status that the keychain returns instead. May ask, and use
+    /// up an answer.
+    func satisfy(biometrics: Bool, passcode: Bool) -> Int32
+}

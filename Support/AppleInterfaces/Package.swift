@@ -1,0 +1,25 @@
+// swift-tools-version: 6.2
+// Stand-ins for Apple's frameworks, written from Apple's public documentation, so that Apple code is compiled and run on
+// Linux. Never part of the product: the root manifest names this package only under HOLDFAST_CHECK_APPLE. The stand-ins
+// for SwiftUI and UIKit are compiled by scripts/check-apple itself, once with UIKit and once without.
+import PackageDescription
+
+let package = Package(
+    name: "AppleInterfaces",
+    products: [
+        .library(
+            name: "AppleInterfaces",
+            targets: ["AppleScripting", "LocalAuthentication", "Security", "CryptoKit"])
+    ],
+    targets: [
+        // Libcrypto behind a header without its types: who imports CryptoKit need not find OpenSSL.
+        .target(
+            name: "CStandInCrypto", path: "CStandInCrypto", linkerSettings: [.linkedLibrary("crypto")]),
+        .target(name: "AppleScripting", path: "AppleScripting"),
+        .target(name: "LocalAuthentication", dependencies: ["AppleScripting"], path: "LocalAuthentication"),
+        .target(name: "Security", dependencies: ["AppleScripting"], path: "Security"),
+        .target(
+            name: "CryptoKit", dependencies: ["AppleScripting", "LocalAuthentication", "Security", "CStandInCrypto"],
+            path: "CryptoKit"),
+    ]
+)

@@ -1,0 +1,1 @@
+// The module's one header is its module; SwiftPM wants a source.

@@ -1,0 +1,63 @@
+import AppleScripting
+import Foundation
+import SecretMemory
+import Synchronization
+import Testing
+import VaultCore
+
+@testable import DeviceOwner
+@testable import KeyStores
+
+/// One process plays one device: every suite that uses it lies in this one, so that they run one after the other.
+@Suite(.serialized, .timeLimit(.minutes(30))) struct AppleBackends {}
+
+/// The owner's side of a prompt, who does nothing but turn away.
+final class SilentOwner: OwnerConversation {
+    let cancellation = Cancellation()
+    func show(_ guidance: OwnerGuidance) {}
+    func ask(_ prompt: OwnerPrompt) -> SecretBytes? { nil }
+}
+
+/// An outcome, comparable.
+enum Came: Equatable {
+    case released, refused, cancelled, timedOut
+    case impossible(OwnerCapability)
+    case expired(OwnerExpiry)
+
+    init(_ outcome: borrowing OwnerOutcome) {
+        switch outcome {
+        case .released: self = .released
+        case .refused: self = .refused
+        case .cancelled: self = .cancelled
+        case .timedOut: self = .timedOut
+        case .impossible(let capability): self = .impossible(capability)
+        case .expired(let expiry): self = .expired(expiry)
+        }
+    }
+}
+
+/// A folder that goes with the test.
+final class Folder {
+    let path = NSTemporaryDirectory() + "holdfast-apple-\(UUID().uuidString)"
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+}
+
+func secret(_ bytes: [UInt8]) throws -> SecretBytes { try unsafe SecretBytes(copying: bytes.span.bytes) }
+func secret(_ text: String) throws -> SecretBytes { try secret(Array(text.utf8)) }
+
+extension SecretBytes {
+    borrowing func revealed() -> [UInt8] { withBytes { unsafe $0.withUnsafeBytes { unsafe Array($0) } } }
+}
+
+let secondShare = [UInt8](repeating: 2, count: 32)
+
+/// A keeper whose passcode was given just now, on the device as it is.
+func armedKeeper(_ authenticator: OwnerAuthenticator = .standard) throws -> OwnerKeeper {
+    let keeper = OwnerKeeper()
+    keeper.arm(try secret(secondShare))
+    if let enrolment = authenticator.enrolment(of: .biometrics) { keeper.note(enrolment) }
+    return keeper
+}
+
+/// Waits until something holds; the suite's time limit ends a hang.
+func until(_ condition: () -> Bool) async { while !condition() { await Task.yield() } }
