@@ -1,7 +1,7 @@
 #if canImport(Security)
 /// HTTP as this system does it.
-package typealias SystemTransport = URLSessionTransport
+public typealias SystemTransport = URLSessionTransport
 #else
 /// HTTP as this system does it.
-package typealias SystemTransport = CurlTransport
+public typealias SystemTransport = CurlTransport
 #endif

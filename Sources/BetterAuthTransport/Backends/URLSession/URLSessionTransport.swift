@@ -1,5 +1,5 @@
 #if canImport(Security)
-package import BetterAuth
+public import BetterAuth
 internal import Foundation
 internal import Synchronization
 
@@ -12,22 +12,26 @@ internal import FoundationNetworking
 /// Certificates and host names are verified with what the system trusts, TLS 1.2 at least; redirects are not followed; the
 /// answer is bounded in size and time. Which addresses may be plain is decided where they are made
 /// (``BetterAuth/ServerAddress``); this refuses what is neither.
-package struct URLSessionTransport: Transport {
+public struct URLSessionTransport: Transport {
     /// Bounds in time.
-    package struct Patience: Sendable, Hashable {
+    public struct Patience: Sendable, Hashable {
         /// Milliseconds without a sign of the server.
-        package var silence = 10_000
+        public var silence = 10_000
         /// Milliseconds for all of it.
-        package var total = 30_000
+        public var total = 30_000
 
-        package init() {}
+        /// 10 and 30 seconds.
+        public init() {}
     }
 
     private let patience: Patience
 
-    package init(patience: Patience = Patience()) { self.patience = patience }
+    /// A transport with these bounds.
+    public init(patience: Patience = Patience()) { self.patience = patience }
 
-    package func send(_ request: TransportRequest) async throws(TransportError) -> TransportReply {
+    /// Sends one request and waits for the answer, whatever its status is.
+    /// - Throws: ``BetterAuth/TransportError``. The request may have arrived all the same.
+    public func send(_ request: TransportRequest) async throws(TransportError) -> TransportReply {
         guard ServerAddress.isPath(request.path),
             let url = URL(string: request.server.description + request.path),
             url.scheme == (request.server.isEncrypted ? "https" : "http")
