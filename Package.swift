@@ -262,7 +262,7 @@ if Context.environment["HOLDFAST_BENCHMARKS"] != nil {
 let appleTargets: Set<String> = [
     "SecretMemory", "Cryptography", "VaultFormat", "DeviceOwner", "KeyStores", "VaultCore", "AppLockCore",
     "BetterAuthMessages", "BetterAuthGzip", "BetterAuth", "BetterAuthTransport", "BetterAuthServer", "Holdfast",
-    "HoldfastDoctor", "HoldfastUI", "HoldfastViews",
+    "HoldfastDoctor", "QRCodes", "HoldfastUI", "HoldfastViews",
 ]
 let appleTests: Set<String> = [
     "SecretMemoryTests", "CryptographyTests", "VaultFormatTests", "VaultCoreTests", "AppLockCoreTests", "HoldfastTests",
@@ -281,7 +281,7 @@ let linuxBackends = [
     "BetterAuthTransport": ["Backends/Curl"],
 ]
 /// Tests of parts that only Linux has.
-let linuxTests = ["HoldfastUITests": ["DoctorModelTests.swift"]]
+let linuxTests = ["HoldfastUITests": ["DoctorModelTests.swift", "QRMatrixTests.swift"]]
 if isApple {
     package.products.removeAll { ["holdfast", "holdfast-server", "FaultInjection"].contains($0.name) }
     package.targets.append(

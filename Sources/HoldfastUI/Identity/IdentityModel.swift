@@ -65,7 +65,7 @@ public final class IdentityModel {
         }
     }
 
-    #if os(Linux)
+    #if !canImport(Security)
     /// ``container`` as a QR code; nil where there is none, or no library that draws it.
     public var containerCode: QRMatrix? { container.flatMap { QRMatrix(of: $0) } }
     #endif
