@@ -30,6 +30,10 @@ enum ServerCommand {
 
     static func run(_ words: [String]) -> Int32 {
         do {
+            guard !words.contains("--help") else {
+                say(usage)
+                return 0
+            }
             switch words.first {
             case "serve": return try Serve(Array(words.dropFirst())).run()
             case "app": return try AppCommand(Array(words.dropFirst())).run()
@@ -39,7 +43,7 @@ enum ServerCommand {
             case "migrate": return try Maintenance.migrate(Array(words.dropFirst()))
             case "check": return try Maintenance.check(Array(words.dropFirst()))
             case "vacuum": return try Maintenance.vacuum(Array(words.dropFirst()))
-            case "help", "--help", "-h":
+            case "help", "-h":
                 say(usage)
                 return 0
             case "version", "--version":

@@ -145,13 +145,12 @@ struct ServerSize: Suite {
         let size = try Double(
             (FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber)?.intValue ?? 0)
         let server = try LoadServer(program, ["--database", path])
-        for _ in 0..<bench.options.count(20, quick: 4) {
-            _ = try server.post(CreateAccount.path, (0..<512).map { _ in try LoadDevice().creation() })
-        }
+        let load = try Load([server.port])
+        for _ in 0..<bench.options.count(20, quick: 4) { _ = try load.sessions(512) }
         return [
             Figure(
                 name: "server-resident", value: try server.resident(), unit: "MB", bound: .atMost(60),
-                detail: "after load, \(count) accounts in SQLite"),
+                detail: "after new accounts and sessions, \(count) accounts in SQLite"),
             Figure(
                 name: "server-bytes-per-account", value: size / Double(count), unit: "B", bound: .atMost(600),
                 detail: "of the database file, accounts of one device"),

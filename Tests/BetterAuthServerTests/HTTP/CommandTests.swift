@@ -167,6 +167,10 @@ final class ServerProcess {
             #expect(result.status == 2 && result.output.contains(part), "\(arguments): \(result.output)")
         }
         #expect(try run(["serve", "--database", ":memory:", "--listen", "nowhere"], fixture.folder).status == 1)
+        for arguments in [["--help"], ["help"], ["serve", "--help"], ["rotate-keys", "--help"]] {
+            let help = try run(arguments, fixture.folder)
+            #expect(help.status == 0 && help.output.hasPrefix("usage: holdfast-server serve"), "\(arguments)")
+        }
     }
 
     @Test func tls() throws {

@@ -1,6 +1,12 @@
 internal import BetterAuthServer
 internal import CHiredis
 
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
 /// Where Redis is: `redis://[:PASSWORD@]HOST[:PORT][/DATABASE]`, or `unix:PATH`.
 package struct RedisLocation: Sendable, Hashable {
     let host: String
@@ -51,8 +57,12 @@ package struct RedisLocation: Sendable, Hashable {
         case status
     }
 
+    /// hiredis writes to a connection that Redis has closed as to any other: without this the signal would end the process.
+    private static let ignoresBrokenPipes: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
+
     /// - Throws: ``StoreError/unavailable(_:)``.
     init(_ location: RedisLocation) throws(StoreError) {
+        RedisConnection.ignoresBrokenPipes
         guard
             let made = unsafe chiredis_connect(
                 location.host, location.port, location.path, RedisConnection.timeout)
