@@ -35,7 +35,7 @@ extension Vault {
         let share = try crypto { () throws(CryptographyError) in try SecureRandom.secret(32) }
         let item: KeyStoreItem
         do throws(KeyStoreError) {
-            item = try store.put(share, as: "\(header.vault).kept", releasedBy: secret)
+            item = try store.put(share, as: KeptOwner.name(header.vault), releasedBy: secret)
         } catch { throw VaultError(.hardwareUnavailable, error.reason) }
         let salt = try crypto { () throws(CryptographyError) in try SecureRandom.bytes(Slot.saltSize) }
         var slot = Slot(
@@ -62,13 +62,11 @@ extension Vault {
     ) throws(VaultError) {
         let verified = try verify(passcode, spending: &attempt)
         var header = attempt.header.header
-        let kept = header.slots.filter { $0.kind == .deviceOwner }
-        guard !kept.isEmpty else { return }
+        guard header.slots.contains(where: { $0.kind == .deviceOwner }) else { return }
         header.slots.removeAll { $0.kind == .deviceOwner }
         try replace(&attempt, with: header, noting: nil, verified.keys) { covered throws(VaultError) in
             try verified.keys.headerKeys.mac(covered)
         }
-        deleteShares(of: kept)
         forgetOwner()
     }
 
@@ -81,9 +79,5 @@ extension Vault {
         ownerSlot.set(OwnerSlot(slot: slot, item: kept.item, origin: .disk))
         ownerKeeper.arm(secret)
         if let enrolment = kept.enrolment { ownerKeeper.note(enrolment) }
-    }
-
-    func deleteShares(of slots: [Slot]) {
-        for item in slots.compactMap({ KeptOwner($0)?.item }) { try? ownerStores?.store(of: item.kind)?.delete(item) }
     }
 }
