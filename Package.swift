@@ -39,7 +39,9 @@ func tests(_ name: String, _ dependencies: [String]) -> Target {
 }
 
 // `Holdfast` re-exports these. Who imports it names them too: the build must see that their layout is used.
-let exported = ["Holdfast", "AppLockCore", "VaultCore", "KeyStores", "VaultFormat", "Cryptography", "SecretMemory"]
+let exported = [
+    "Holdfast", "AppLockCore", "VaultCore", "KeyStores", "DeviceOwner", "VaultFormat", "Cryptography", "SecretMemory",
+]
 
 // The processes that the crash tests kill and that the agent's tests talk to, and the library that makes a disk fail
 // (LD_PRELOAD). Never installed.
@@ -85,7 +87,11 @@ let ownerTests: [Target] = [
             "KeyStoreSubject", "KeyStores", "DeviceOwner", "RealParts", "VaultCore", "VaultFormat", "Cryptography",
             "SecretMemory",
         ]),
-    tests("DeviceOwnerTests", ["DeviceOwner", "RealParts", "SecretMemory"]),
+    tests(
+        "DeviceOwnerTests",
+        [
+            "DeviceOwner", "AppLockCore", "VaultCore", "KeyStores", "VaultFormat", "RealParts", "SecretMemory",
+        ]),
 ]
 #else
 let ownerTests: [Target] = []
@@ -164,11 +170,11 @@ let faceTargets: [Target] =
             ["DeviceOwner", "KeyStores", "AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         library(
             "HoldfastUI",
-            exported + ["HoldfastDoctor", "DeviceOwner", "BetterAuth", "BetterAuthMessages", "BetterAuthTransport"]),
+            exported + ["HoldfastDoctor", "BetterAuth", "BetterAuthMessages", "BetterAuthTransport"]),
         tests(
             "HoldfastUITests",
             [
-                "HoldfastUI", "HoldfastDoctor", "DeviceOwner", "BetterAuth", "BetterAuthMessages", "BetterAuthServer",
+                "HoldfastUI", "HoldfastDoctor", "BetterAuth", "BetterAuthMessages", "BetterAuthServer",
                 "BetterAuthGzip",
             ] + exported),
     ]
@@ -200,8 +206,8 @@ let package = Package(
         library(
             "Holdfast",
             [
-                "BetterAuth", "BetterAuthMessages", "AppLockCore", "KeyStores", "VaultCore", "VaultFormat",
-                "Cryptography", "SecretMemory",
+                "BetterAuth", "BetterAuthMessages", "AppLockCore", "KeyStores", "VaultCore", "DeviceOwner",
+                "VaultFormat", "Cryptography", "SecretMemory",
             ]),
         library(
             "HoldfastAgent",
@@ -212,7 +218,7 @@ let package = Package(
         .executableTarget(
             name: "HoldfastCommand",
             dependencies: (exported + [
-                "HoldfastDoctor", "DeviceOwner", "HoldfastAgent", "AgentMessages", "BetterAuth", "BetterAuthTransport",
+                "HoldfastDoctor", "HoldfastAgent", "AgentMessages", "BetterAuth", "BetterAuthTransport",
                 "BetterAuthMessages",
             ] + ["CQREncode"].filter(systemLibraryNames.contains)).map { .byName(name: $0) },
             swiftSettings: settings),
@@ -242,13 +248,12 @@ if Context.environment["HOLDFAST_BENCHMARKS"] != nil {
     package.targets += [
         .target(
             name: "CRawLoops", path: "Benchmarks/CRawLoops",
-            linkerSettings: [.linkedLibrary("lmdb"), .linkedLibrary("crypto"), .linkedLibrary("dl")]),
+            linkerSettings: ["lmdb", "crypto", "dl", "systemd"].map { .linkedLibrary($0) }),
         .executableTarget(
             name: "HoldfastBenchmarks",
             dependencies: [
-                "CRawLoops", "RealParts", "BetterAuthServer", "BetterAuthMessages", "VaultCore", "VaultFormat",
-                "Cryptography",
-                "SecretMemory",
+                "CRawLoops", "RealParts", "BetterAuthServer", "BetterAuthMessages", "VaultCore", "KeyStores",
+                "DeviceOwner", "VaultFormat", "Cryptography", "SecretMemory",
             ],
             path: "Benchmarks/HoldfastBenchmarks", swiftSettings: settings),
     ]
