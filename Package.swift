@@ -49,7 +49,9 @@ func tests(_ name: String, _ dependencies: [String]) -> Target {
 }
 
 // `Holdfast` re-exports these. Who imports it names them too: the build must see that their layout is used.
-let exported = ["Holdfast", "AppLockCore", "VaultCore", "KeyStores", "VaultFormat", "Cryptography", "SecretMemory"]
+let exported = [
+    "Holdfast", "AppLockCore", "VaultCore", "KeyStores", "DeviceOwner", "VaultFormat", "Cryptography", "SecretMemory",
+]
 
 // The processes that the crash tests kill and that the agent's tests talk to, and the library that makes a disk fail
 // (LD_PRELOAD). Never installed.
@@ -88,7 +90,11 @@ let ownerTests: [Target] = [
             "KeyStoreSubject", "KeyStores", "DeviceOwner", "RealParts", "VaultCore", "VaultFormat", "Cryptography",
             "SecretMemory",
         ]),
-    tests("DeviceOwnerTests", ["DeviceOwner", "RealParts", "SecretMemory"]),
+    tests(
+        "DeviceOwnerTests",
+        [
+            "DeviceOwner", "AppLockCore", "VaultCore", "KeyStores", "VaultFormat", "RealParts", "SecretMemory",
+        ]),
 ]
 let ownerTargets: [Target] = [library("DeviceOwner", ["SecretMemory"], c: ["CPAM", "CSystemd"])] + ownerTests
 
@@ -166,13 +172,13 @@ let faceTargets: [Target] =
         library(
             "HoldfastUI",
             exported + [
-                "HoldfastDoctor", "QRCodes", "DeviceOwner", "BetterAuth", "BetterAuthMessages", "BetterAuthTransport",
+                "HoldfastDoctor", "QRCodes", "BetterAuth", "BetterAuthMessages", "BetterAuthTransport",
             ]),
         tests(
             "HoldfastUITests",
             [
-                "HoldfastUI", "HoldfastDoctor", "QRCodes", "DeviceOwner", "BetterAuth", "BetterAuthMessages",
-                "BetterAuthServer", "BetterAuthGzip",
+                "HoldfastUI", "HoldfastDoctor", "QRCodes", "BetterAuth", "BetterAuthMessages", "BetterAuthServer",
+                "BetterAuthGzip",
             ] + exported),
     ]
 
@@ -204,8 +210,8 @@ let package = Package(
         library(
             "Holdfast",
             [
-                "BetterAuth", "BetterAuthMessages", "AppLockCore", "KeyStores", "VaultCore", "VaultFormat",
-                "Cryptography", "SecretMemory",
+                "BetterAuth", "BetterAuthMessages", "AppLockCore", "KeyStores", "VaultCore", "DeviceOwner",
+                "VaultFormat", "Cryptography", "SecretMemory",
             ]),
         library(
             "HoldfastAgent",
@@ -216,7 +222,7 @@ let package = Package(
         .executableTarget(
             name: "HoldfastCommand",
             dependencies: (exported + [
-                "HoldfastDoctor", "DeviceOwner", "HoldfastAgent", "AgentMessages", "BetterAuth", "BetterAuthTransport",
+                "HoldfastDoctor", "HoldfastAgent", "AgentMessages", "BetterAuth", "BetterAuthTransport",
                 "BetterAuthMessages", "QRCodes",
             ]).map { .byName(name: $0) },
             swiftSettings: settings),
@@ -246,13 +252,12 @@ if Context.environment["HOLDFAST_BENCHMARKS"] != nil {
     package.targets += [
         .target(
             name: "CRawLoops", path: "Benchmarks/CRawLoops",
-            linkerSettings: [.linkedLibrary("lmdb"), .linkedLibrary("crypto"), .linkedLibrary("dl")]),
+            linkerSettings: ["lmdb", "crypto", "dl", "systemd"].map { .linkedLibrary($0) }),
         .executableTarget(
             name: "HoldfastBenchmarks",
             dependencies: [
-                "CRawLoops", "RealParts", "BetterAuthServer", "BetterAuthMessages", "VaultCore", "VaultFormat",
-                "Cryptography",
-                "SecretMemory",
+                "CRawLoops", "RealParts", "BetterAuthServer", "BetterAuthMessages", "VaultCore", "KeyStores",
+                "DeviceOwner", "VaultFormat", "Cryptography", "SecretMemory",
             ],
             path: "Benchmarks/HoldfastBenchmarks", swiftSettings: settings),
     ]

@@ -24,7 +24,8 @@ extension AppLock {
         let number = try ask(.settingsRequested(settings))
         do throws(VaultError) {
             let attempt = try vault.burnAttempt()
-            try vault.changePolicy(passcode: passcode, spending: attempt) { policy throws(VaultError) in
+            try vault.changePolicy(passcode: passcode, spending: attempt, renewingOwner: true) {
+                policy throws(VaultError) in
                 policy.isLockEnabled = settings.isEnabled
                 policy.lockTiming = settings.timing
             }
@@ -32,6 +33,7 @@ extension AppLock {
             run(.authenticationEnded(number, outcome(of: error)))
             throw error
         }
+        noteOwner()
         run(.authenticationEnded(number, .unlocked(by: .passcode)))
     }
 

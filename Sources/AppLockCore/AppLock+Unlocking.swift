@@ -13,6 +13,7 @@ extension AppLock {
             let attempt = try vault.burnAttempt()
             try vault.unlock(passcode: passcode, spending: attempt)
         } catch { throw refused(prompt, error) }
+        noteOwner()
         try opened(prompt, by: .passcode)
     }
 
@@ -55,7 +56,7 @@ extension AppLock {
     }
 
     /// Asks the machine for a prompt, unless one that it began by itself is up already.
-    private func beginPrompt(_ event: LockEvent) throws(VaultError) -> RunningPrompt {
+    func beginPrompt(_ event: LockEvent) throws(VaultError) -> RunningPrompt {
         let count = emergencies.count
         run(event)
         switch machine.state {
@@ -72,7 +73,7 @@ extension AppLock {
     }
 
     /// The vault was opened; whether the lock is, the machine decides.
-    private func opened(_ prompt: RunningPrompt, by method: UnlockMethod) throws(VaultError) {
+    func opened(_ prompt: RunningPrompt, by method: UnlockMethod) throws(VaultError) {
         if emergencies.count != prompt.emergencies {
             vault.lock()
             end(prompt.number, .cancelled)
@@ -87,7 +88,7 @@ extension AppLock {
         guard vault.isUnlocked else { throw .locked }
     }
 
-    private func refused(_ prompt: RunningPrompt, _ error: VaultError) -> VaultError {
+    func refused(_ prompt: RunningPrompt, _ error: VaultError) -> VaultError {
         end(prompt.number, outcome(of: error))
         return error
     }
@@ -115,6 +116,10 @@ extension AppLock {
                 retryAfterMilliseconds: milliseconds(error.retryAfter), remaining: error.remainingAttempts)
         case .wrongPhrase: .wrongSecret(retryAfterMilliseconds: 0, remaining: nil)
         case .delayed: .delayed(milliseconds: milliseconds(error.retryAfter))
+        case .notConfirmed: .biometricFailed
+        case .cancelled: .cancelled
+        case .ownerLockedOut: .systemLockout
+        case .ownerBusy: .hardwareBusy
         default: .unavailable
         }
     }

@@ -1,3 +1,4 @@
+package import DeviceOwner
 public import VaultCore
 internal import VaultFormat
 
@@ -35,6 +36,12 @@ public actor AppLock {
     private var noticedEmergencies: UInt64 = 0
     /// Ends the pending change of self-destruct with nothing changed.
     var dropSelfDestructChange: (@Sendable () -> Void)?
+    /// Who asks the system for its owner.
+    let authenticator: OwnerAuthenticator
+    /// The system's prompt that is up.
+    var ownerPrompt: OwnerRunning?
+    /// What the system was asked last; the next question waits for it.
+    var lastOwnerTask: Task<Void, Never>?
     private var timer: Task<Void, Never>?
     private var observers = Observers<Snapshot>(buffered: 8)
     private var recordObservers = Observers<LockRecord>(buffered: 64)
@@ -56,15 +63,21 @@ public actor AppLock {
         self.init(vault: vault, settings: settings, fixed: isEnabled == nil ? .none : .isEnabled)
     }
 
-    package init(vault: Vault, settings: LockSettings, fixed: FixedSettings = .all) {
+    package init(
+        vault: Vault, settings: LockSettings, fixed: FixedSettings = .all,
+        authenticator: OwnerAuthenticator = .standard
+    ) {
         self.vault = vault
         self.fixed = fixed
+        self.authenticator = authenticator
         clock = vault.settings.clock
         machine = LockMachine(settings: settings)
+        vault.loadKeptOwner()
     }
 
     deinit {
         timer?.cancel()
+        ownerPrompt?.cancellation.cancel()
         observers.finish()
         recordObservers.finish()
         vault.lock(because: .ended)
@@ -145,6 +158,7 @@ public actor AppLock {
         notice()
         step(event)
         notice()
+        endStaleOwnerPrompt()
         if snapshot != before { observers.yield(snapshot) }
     }
 

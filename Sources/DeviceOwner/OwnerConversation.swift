@@ -1,7 +1,7 @@
 package import SecretMemory
 
 /// What a sensor has to say while it looks.
-package enum OwnerGuidance: UInt8, Sendable, Hashable, CaseIterable {
+public enum OwnerGuidance: UInt8, Sendable, Hashable, CaseIterable {
     /// The sensor waits for a finger.
     case touch = 1
     /// Seen, but not well enough: once more.
@@ -19,7 +19,7 @@ package enum OwnerGuidance: UInt8, Sendable, Hashable, CaseIterable {
 }
 
 /// What a passcode check wants to have shown or answered.
-package enum OwnerPrompt: Sendable, Hashable {
+public enum OwnerPrompt: Sendable, Hashable {
     /// An answer that is not shown while it is typed.
     case hidden(String)
     /// An answer that may be shown.
@@ -30,7 +30,7 @@ package enum OwnerPrompt: Sendable, Hashable {
     case problem(String)
 
     /// Whether an answer is waited for.
-    package var needsAnswer: Bool {
+    public var needsAnswer: Bool {
         switch self {
         case .hidden, .shown: true
         case .information, .problem: false
@@ -42,6 +42,8 @@ package enum OwnerPrompt: Sendable, Hashable {
 package protocol OwnerConversation: AnyObject, Sendable {
     /// Shows something while a sensor looks.
     func show(_ guidance: OwnerGuidance)
+    /// Shows which finger the sensor waits for, where it waits for one.
+    func expect(_ finger: OwnerFinger)
     /// Shows a text, and waits for an answer where one is needed; nil when the owner turned away.
     func ask(_ prompt: OwnerPrompt) -> SecretBytes?
     /// Tells when the owner turned away.

@@ -1,6 +1,7 @@
 // An app imports `Holdfast` alone and sees what it needs of the parts.
 @_exported public import AppLockCore
 @_exported public import Cryptography
+@_exported public import DeviceOwner
 @_exported public import SecretMemory
 @_exported public import VaultCore
 @_exported public import VaultFormat

@@ -9,6 +9,13 @@
 /// try app.vault.withValue(for: "api token", in: "work") { bytes in use(bytes) }
 /// await app.lock.lock()
 /// ```
+///
+/// With a finger, after the passcode and for three days:
+///
+/// ```swift
+/// try await app.lock.enrolOwner(.biometrics, passcode: passcode)        // once
+/// try await app.lock.unlock(by: .biometrics)
+/// ```
 public final class HoldfastApp: Sendable {
     /// Where values are kept. Its calls fail with `locked` until the lock is open.
     public let vault: Vault
@@ -27,7 +34,10 @@ public final class HoldfastApp: Sendable {
         at path: String, isLockEnabled: Bool? = nil, minima: [String: Assurance] = [:],
         wipeTargets: [any WipeTarget] = []
     ) throws(VaultError) {
-        vault = try Vault(at: path, minima: minima, wipeTargets: wipeTargets)
+        var settings = VaultSettings.app
+        settings.minima = minima
+        settings.wipeTargets = wipeTargets
+        vault = try Vault(at: path, settings: settings)
         lock = try AppLock(vault: vault, isEnabled: isLockEnabled)
     }
 

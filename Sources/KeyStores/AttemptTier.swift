@@ -15,12 +15,10 @@ package protocol AttemptTier: Sendable {
     /// - Parameters:
     ///   - authorisation: 32 bytes derived from the stretched passcode; never the passcode itself.
     ///   - limit: Wrong authorisations before the share is gone for ever.
+    ///   - note: Called with what ``destroy(_:)`` takes before the hardware has anything of it, so that a caller who is
+    ///     killed leaves nothing that nobody knows of. Perhaps called more than once; the last one holds. What it throws
+    ///     ends the making.
     /// - Throws: ``KeyStoreError``; nothing is left behind then.
-    func makeShare(authorisation: borrowing SecretBytes, limit: Int) throws(KeyStoreError) -> HardwareShare
-
-    /// As ``makeShare(authorisation:limit:)``, for a caller that notes the object before the hardware has anything of it.
-    /// - Parameter note: Called with what ``destroy(_:)`` takes, perhaps more than once; the last one holds. What it throws
-    ///   ends the making.
     func makeShare(
         authorisation: borrowing SecretBytes, limit: Int, note: (HardwareObject) throws(KeyStoreError) -> Void
     ) throws(KeyStoreError) -> HardwareShare
@@ -35,11 +33,9 @@ package protocol AttemptTier: Sendable {
 }
 
 extension AttemptTier {
-    /// For hardware that leaves nothing behind when it is left.
-    package func makeShare(
-        authorisation: borrowing SecretBytes, limit: Int, note: (HardwareObject) throws(KeyStoreError) -> Void
-    ) throws(KeyStoreError) -> HardwareShare {
-        try makeShare(authorisation: authorisation, limit: limit)
+    /// As ``makeShare(authorisation:limit:note:)``, for a share that is destroyed before the process can end.
+    package func makeShare(authorisation: borrowing SecretBytes, limit: Int) throws(KeyStoreError) -> HardwareShare {
+        try makeShare(authorisation: authorisation, limit: limit) { _ in }
     }
 
     /// Makes a share that opens nothing, has it counted and given out, and destroys it.

@@ -1,4 +1,7 @@
 internal import CPlatform
+#if canImport(CSodium)
+internal import CSodium
+#endif
 
 #if canImport(Glibc)
 internal import Glibc
@@ -18,6 +21,9 @@ internal import Darwin
     private static func offset(_ count: Int) -> Int { (roundedToPages(count) - count) & ~15 }
 
     static func allocate(_ count: Int) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
+        #if canImport(CSodium)
+        guard LockedPages.kernelHidesSecrets else { return try unsafe allocateWithSodium(count) }
+        #endif
         let page = LockedPages.pageSize
         let size = roundedToPages(count)
         let flags = Int32(MAP_PRIVATE) | Int32(MAP_ANONYMOUS)
@@ -36,8 +42,28 @@ internal import Darwin
     }
 
     static func free(_ secret: UnsafeMutableRawPointer, _ count: Int) {
+        #if canImport(CSodium)
+        guard LockedPages.kernelHidesSecrets else {
+            unsafe sodium_free(secret)  // wipes
+            return
+        }
+        #endif
         unsafe cplatform_wipe(secret, count)
         let page = LockedPages.pageSize
         unsafe munmap(secret - offset(count) - page, roundedToPages(count) + 2 * page)
     }
+
+    #if canImport(CSodium)
+    private static func allocateWithSodium(_ count: Int) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
+        guard Sodium.isReady else { throw .libraryUnavailable }
+        guard let secret = unsafe sodium_malloc(max(count, 1)) else { throw .lockedMemoryExhausted(bytes: count) }
+        // sodium_malloc goes on when its own mlock fails; we do not.
+        guard unsafe sodium_mlock(secret, max(count, 1)) == 0 else {
+            unsafe sodium_free(secret)
+            throw .lockedMemoryExhausted(bytes: count)
+        }
+        unsafe memset(secret, 0, count)
+        return unsafe secret
+    }
+    #endif
 }

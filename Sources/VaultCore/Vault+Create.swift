@@ -99,11 +99,16 @@ extension Vault {
         let made = try keyStore { () throws(KeyStoreError) in
             try tier.makeShare(authorisation: authorisation, limit: header.policy.attemptLimit)
         }
-        slot.flags.insert(.hardwareShare)
-        slot.hardwareName = made.object.name
-        slot.kindData = made.object.data
-        return try SlotKey(factor: factor, slot: slot, share: made.share)
-            .wrap(master, into: slot, vault: header.vault, policyDigest: header.policy.digest())
+        do throws(VaultError) {
+            slot.flags.insert(.hardwareShare)
+            slot.hardwareName = made.object.name
+            slot.kindData = made.object.data
+            return try SlotKey(factor: factor, slot: slot, share: made.share)
+                .wrap(master, into: slot, vault: header.vault, policyDigest: header.policy.digest())
+        } catch {
+            try? tier.destroy(made.object)
+            throw error
+        }
     }
 
     static func recoverySlot(

@@ -23,7 +23,12 @@ extension Vault {
         }
         let verified = try verify(passcode, spending: &attempt)
         _ = try unwrap(phrase, attempt.header.header)
-        try rewrap(passcode, verified, &attempt, tier: tier)
+        do throws(VaultError) {
+            try rewrap(passcode, verified, &attempt, tier: tier)
+        } catch {
+            sweepHardware(afterFailing: attempt.header)
+            throw error
+        }
     }
 
     /// Takes the passcode out of the TPM again: it opens the vault by itself from then on, on any machine.
@@ -42,31 +47,21 @@ extension Vault {
     ) throws(VaultError) {
         var header = attempt.header.header
         let costs = try newCosts(header)
-        let isAnchored = header.flags.contains(.generationAnchored)
-        if let anchor = settings.anchor, tier != nil || isAnchored {
-            // The chip holds the generation, too: an old home that is put back is noticed. First the chip: a header that
-            // says it is anchored and is not would need the phrase.
+        if tier == nil {
+            header.flags.remove(.generationAnchored)
+        } else if let anchor = settings.anchor, !header.flags.contains(.generationAnchored) {
+            // The chip holds the generation, too: an old home that is put back is noticed. First the chip: a header
+            // that says it is anchored and is not would need the phrase.
             header.flags.insert(.generationAnchored)
             let next = AnchoredState(generation: header.generation + 1, attempts: attempt.ledgerSequence)
-            if !isAnchored { try keyStore { () throws(KeyStoreError) in try anchor.hold(next, of: header.vault) } }
+            try noteAnchor(of: header.vault)
+            try keyStore { () throws(KeyStoreError) in try anchor.hold(next, of: header.vault) }
         }
-        if tier == nil { header.flags.remove(.generationAnchored) }
-        do throws(VaultError) {
-            let slot = try Vault.passcodeSlot(
-                passcode, costs: costs, wrapping: verified.master, header: header, tier: tier)
-            header.set(slot)
-            try replace(&attempt, with: header, noting: .passcodeChanged, verified.keys) {
-                covered throws(VaultError) in
-                try verified.keys.headerKeys.mac(covered)
-            }
-        } catch {
-            sweepShares(attempt.header.header)
-            if !isAnchored, !attempt.header.header.flags.contains(.generationAnchored) {
-                try? settings.anchor?.release(header.vault)
-            }
-            throw error
+        header.set(
+            try Vault.passcodeSlot(passcode, costs: costs, wrapping: verified.master, header: header, tier: tier))
+        try replace(&attempt, with: header, noting: .passcodeChanged, verified.keys) { covered throws(VaultError) in
+            try verified.keys.headerKeys.mac(covered)
         }
-        if isAnchored, tier == nil { try? settings.anchor?.release(header.vault) }
     }
 
     /// The hardware that a new passcode slot goes under: none where the present one is under none.

@@ -70,7 +70,6 @@ extension Vault {
             header.slots.removeAll { $0.kind != .recoveryPhrase }
         }
         if !canAnchor(header.vault) { header.flags.remove(.generationAnchored) }
-        sweepShares(locked.header)
         // Before anything is written: a keybag that does not open would be lost under a header made valid again.
         let keybag = try Keybag(opened: headerKeys.openKeybag(of: header))
         guard keybag.epochs.first == header.epoch else { throw .damaged("the keybag does not fit the header's epoch") }
@@ -82,13 +81,14 @@ extension Vault {
         header.set(made.slot)
         let success = Success(.recovered(headerWasAltered: isAltered), after: budget(header))
         do throws(VaultError) {
-            try noteShares(of: old, and: made.slot)
+            try noteHardware(of: locked.header, and: header)
             try locked.replace(header) { covered throws(VaultError) in try headerKeys.mac(covered) }
         } catch {
             if locked.header.generation > header.generation { log.append(success.event) }
+            sweepHardware(afterFailing: locked, header)
             throw error
         }
-        sweepShares(locked.header)
+        sweepHardware(locked.header)
         try AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
         try? resetAnchor(locked.header)
         try install(open(locked.header, master: master, proving: .keyBound), noting: success)
@@ -156,13 +156,14 @@ extension Vault {
         let headerKeys = try HeaderKeys(master: master, vault: header.vault)
         let costs = try newCosts(header)
         header.epoch = epoch
-        header.set(
-            try Vault.passcodeSlot(
-                newPasscode, costs: costs, wrapping: master, header: header, tier: tier(of: header.passcodeSlot)))
-        header.set(try Vault.recoverySlot(phrase, wrapping: master, header: header))
         // Slots of other kinds wrap the old master key and would open nothing.
         header.slots.removeAll { $0.kind != .passcode && $0.kind != .recoveryPhrase }
         header.sealedKeybag = try keybag.sealed(by: headerKeys, vault: header.vault, epoch: epoch)
+        header.set(try Vault.recoverySlot(phrase, wrapping: master, header: header))
+        // Last: what hardware holds for it goes again should the header not be written.
+        header.set(
+            try Vault.passcodeSlot(
+                newPasscode, costs: costs, wrapping: master, header: header, tier: tier(of: header.passcodeSlot)))
         try replace(&attempt, with: header, noting: .rekeyed(epoch: epoch), verified.keys) {
             covered throws(VaultError) in
             try headerKeys.mac(covered)

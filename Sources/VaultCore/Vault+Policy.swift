@@ -17,7 +17,17 @@ extension Vault {
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt,
         _ change: (inout VaultPolicy) throws(VaultError) -> Void
     ) throws(VaultError) -> VaultPolicy {
-        try editPolicy(passcode, spending: attempt) { policy throws(VaultError) in
+        try changePolicy(passcode: passcode, spending: attempt, renewingOwner: false, change)
+    }
+
+    /// As ``changePolicy(passcode:spending:_:)``, and makes the owner's way in anew, where the rules that hold now take one:
+    /// the passcode was right just now. Who calls this notes what is enrolled.
+    @discardableResult
+    package func changePolicy(
+        passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, renewingOwner renews: Bool,
+        _ change: (inout VaultPolicy) throws(VaultError) -> Void
+    ) throws(VaultError) -> VaultPolicy {
+        try editPolicy(passcode, spending: attempt, renewsOwner: renews) { policy throws(VaultError) in
             let isOn = policy.selfDestruct
             try change(&policy)
             guard policy.selfDestruct == isOn else {
@@ -64,7 +74,7 @@ extension Vault {
     }
 
     private func editPolicy(
-        _ passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt,
+        _ passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, renewsOwner: Bool = false,
         _ change: (inout VaultPolicy) throws(VaultError) -> Void
     ) throws(VaultError) -> VaultPolicy {
         let verified = try verify(passcode, spending: &attempt)
@@ -75,17 +85,21 @@ extension Vault {
         do throws(FormatError) {
             _ = try header.policy.encoded()
         } catch { throw VaultError(invalidPolicy: error) }
-        guard header.policy != attempt.header.header.policy else { return header.policy }
+        guard header.policy != attempt.header.header.policy else {
+            if renewsOwner { renewOwner(verified.master, header) }
+            return header.policy
+        }
         guard let costs = header.passcodeSlot?.derivation else { throw .damaged("the passcode slot is missing") }
         verified.keys.complete(&header)
+        let changed = LogEvent.policyChanged(LogPolicyFields(from: attempt.header.header.policy, to: header.policy))
         header.set(
             try Vault.passcodeSlot(
                 passcode, costs: costs, wrapping: verified.master, header: header,
                 tier: tier(of: header.passcodeSlot)))
-        let changed = LogEvent.policyChanged(LogPolicyFields(from: attempt.header.header.policy, to: header.policy))
         try replace(&attempt, with: header, noting: changed, verified.keys) { covered throws(VaultError) in
             try verified.keys.headerKeys.mac(covered)
         }
+        if renewsOwner { renewOwner(verified.master, attempt.header.header) }
         // Who has it open goes on under the new rules.
         if let open = gate.current {
             let keys = try self.open(

@@ -159,7 +159,7 @@ extension Vault {
             // A ledger that cannot be written any more must not keep the owner out: the attempt stays spent.
             var unsettled: VaultError?
             do throws(VaultError) { try attempt.settle() } catch { unsettled = error }
-            sweepShares(header)
+            sweepHardware(header)
             return Verified(master: master, keys: keys, unsettled: unsettled)
         } catch let error where error.code != .wrongPasscode && error.code != .wiped {
             try? attempt.refund()  // never checked, or checked and right: not a failure

@@ -1,6 +1,5 @@
 public import Cryptography
 internal import DeviceOwner
-internal import KeyStores
 public import SecretMemory
 public import VaultFormat
 
@@ -74,9 +73,8 @@ extension Vault {
             if !isKept { try? ReceiptKeyFile.destroy(in: home) }
             throw error
         }
-        let noted = PendingShares.read(in: home) ?? []
-        let ending = Wipe(home, settings.wipeTargets, mark).run(locked.file)
-        endShares(of: locked.header, noted)
+        let ending = Wipe(home, settings, mark).run(locked.file)
+        forgetOwner(.enrolmentChanged)  // the share that this process made
         gate.close()  // not lock(): there is no log any more to write that into
         return WipeReport(
             receipt: ending.receipt, receiptPath: "\(home.path)/\(WipeReceipt.fileName)",
@@ -103,6 +101,7 @@ extension Vault {
     /// - Throws: `busy`, `readOnly`, `inputOutput`.
     package func eraseKeysOnly() throws(VaultError) {
         let locked = try LockedHeader(in: home)
+        try HardwareNote.add(HardwareNote(of: locked.header), in: home)
         try Wipe.eraseKeys(WipeMark(vault: locked.header.vault, cause: .owner, begun: Wipe.now()), locked.file)
     }
 
@@ -133,19 +132,10 @@ extension Vault {
     /// - Returns: What to throw.
     func destroy(_ locked: borrowing LockedHeader) -> VaultError {
         let mark = WipeMark(vault: locked.header.vault, cause: .attempts, begun: Wipe.now())
-        let noted = PendingShares.read(in: home) ?? []
-        let ending = Wipe(home, settings.wipeTargets, mark).run(locked.file)
-        endShares(of: locked.header, noted)
+        let ending = Wipe(home, settings, mark).run(locked.file)
+        forgetOwner(.enrolmentChanged)  // the share that this process made
         gate.close()
         return ending.error
-    }
-
-    /// What hardware holds for the vault opens nothing any more; it is asked to let go of it all the same.
-    private func endShares(of header: Header, _ noted: [HardwareObject]) {
-        for object in header.slots.compactMap(\.hardwareObject) + noted { try? settings.tier?.destroy(object) }
-        deleteShares(of: header.slots)
-        forgetOwner(.enrolmentChanged)
-        try? settings.anchor?.release(header.vault)
     }
 }
 

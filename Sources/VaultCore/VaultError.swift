@@ -152,6 +152,7 @@ func keyStore<R: ~Copyable>(_ body: () throws(KeyStoreError) -> R) throws(VaultE
         return try body()
     } catch {
         if error.code == .outOfMemory { throw VaultError(.outOfMemory, error.reason) }
+        if error.code == .damaged { throw .damaged("\(error.reason); use holdfast recover with the phrase") }
         throw VaultError(.hardwareUnavailable, "\(error.reason); or use the recovery phrase")
     }
 }

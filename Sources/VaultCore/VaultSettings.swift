@@ -54,6 +54,13 @@ package struct VaultSettings: Sendable {
         return settings
     }()
 
+    /// What an app's own process uses, which is there long enough for its owner to come back to.
+    package static let app: VaultSettings = {
+        var settings = standard
+        settings.ownerStores = { KeyStores(folder: $0 + "/shares") }
+        return settings
+    }()
+
     /// One pass over 64 KiB, for tests and test executables: nothing below `Sources` may name it (checked by
     /// scripts/check-layout), and a vault made with it is refused by ``standard``.
     package static func costsForTests(clock: any BootClock = SystemBootClock()) -> VaultSettings {

@@ -15,6 +15,7 @@ import VaultCore
 final class SilentOwner: OwnerConversation {
     let cancellation = Cancellation()
     func show(_ guidance: OwnerGuidance) {}
+    func expect(_ finger: OwnerFinger) {}
     func ask(_ prompt: OwnerPrompt) -> SecretBytes? { nil }
 }
 

@@ -5,7 +5,7 @@ import Testing
 
 /// PAM with a folder of rules of its own.
 @Suite struct DevicePasscodeTests {
-    private static let matrix: String? = ["/usr/lib", "/usr/lib64", "/lib"].lazy
+    static let matrix: String? = ["/usr/lib", "/usr/lib64", "/lib"].lazy
         .flatMap { root in
             ((try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []).map { "\(root)/\($0)" } + [root]
         }
@@ -13,7 +13,7 @@ import Testing
         .first { FileManager.default.fileExists(atPath: $0) }
 
     /// A folder with a service file.
-    private final class Rules {
+    final class Rules {
         let folder = NSTemporaryDirectory() + "holdfast-pam-\(UUID().uuidString)"
 
         init(_ lines: (String) -> String) throws {
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    private func matrixRules() throws -> Rules {
+    static func matrixRules() throws -> Rules {
         let module = try #require(DevicePasscodeTests.matrix)
         return try Rules { folder in
             """
@@ -47,7 +47,7 @@ import Testing
 
     @Test(.enabled(if: matrix != nil, "libpam-wrapper is not installed: passcodes of accounts are not tested"))
     func theRightPasscodeReleasesTheShareAndNothingElseDoes() throws {
-        let rules = try matrixRules()
+        let rules = try DevicePasscodeTests.matrixRules()
         let authenticator = rules.authenticator
         #expect(authenticator.capability(of: .devicePasscode) == .available)
         let keeper = try armedKeeper()

@@ -37,6 +37,7 @@ struct FingerprintTests {
         let match = owner(sensor, "SCAN anna")
         #expect(authenticator.ask(.biometrics, keeper, match) == .released(share))
         #expect(match.guidance == [.touch])
+        #expect(match.fingers == [.rightIndex], "which finger is asked for is shown")
 
         let retries = owner(sensor, "RETRY 0", "RETRY 1", "RETRY 2", "RETRY 3", "SCAN anna")
         #expect(authenticator.ask(.biometrics, keeper, retries) == .released(share))

@@ -9,6 +9,7 @@ final class PlayedOwner: OwnerConversation {
     let cancellation = Cancellation()
     private let seen = Mutex<[OwnerGuidance]>([])
     private let prompts = Mutex<[OwnerPrompt]>([])
+    private let expected = Mutex<[OwnerFinger]>([])
     private let onGuidance: @Sendable (OwnerGuidance, Int, PlayedOwner) throws -> Void
     private let answer: @Sendable (OwnerPrompt) -> [UInt8]?
 
@@ -24,6 +25,8 @@ final class PlayedOwner: OwnerConversation {
     }
 
     var guidance: [OwnerGuidance] { seen.withLock { $0 } }
+    /// The fingers that the sensor waited for.
+    var fingers: [OwnerFinger] { expected.withLock { $0 } }
     var asked: [OwnerPrompt] { prompts.withLock { $0 } }
 
     func show(_ guidance: OwnerGuidance) {
@@ -33,6 +36,8 @@ final class PlayedOwner: OwnerConversation {
         }
         do { try onGuidance(guidance, count, self) } catch { cancellation.cancel() }
     }
+
+    func expect(_ finger: OwnerFinger) { expected.withLock { $0.append(finger) } }
 
     func ask(_ prompt: OwnerPrompt) -> SecretBytes? {
         prompts.withLock { $0.append(prompt) }

@@ -20,6 +20,16 @@ enum Answer: Equatable, CustomStringConvertible {
     case wrong(Int?)
     case destroyed
     case foreign
+    case damaged
+
+    init(_ redemption: consuming Redemption) {
+        switch consume redemption {
+        case .share(let share): self = .share(bytes(share))
+        case .wrongSecret(let remaining): self = .wrong(remaining)
+        case .destroyed: self = .destroyed
+        case .foreign: self = .foreign
+        }
+    }
 
     var description: String {
         switch self {
@@ -27,6 +37,7 @@ enum Answer: Equatable, CustomStringConvertible {
         case .wrong(let left): "wrong(\(left.map(String.init) ?? "-"))"
         case .destroyed: "destroyed"
         case .foreign: "foreign"
+        case .damaged: "damaged"
         }
     }
 }
@@ -34,11 +45,11 @@ enum Answer: Equatable, CustomStringConvertible {
 extension TPMAttemptTier {
     func ask(_ object: HardwareObject, _ authorisation: UInt8) throws -> Answer {
         let authorisation = try secret([UInt8](repeating: authorisation, count: 32))
-        switch try redeem(object, authorisation: authorisation) {
-        case .share(let share): return .share(bytes(share))
-        case .wrongSecret(let remaining): return .wrong(remaining)
-        case .destroyed: return .destroyed
-        case .foreign: return .foreign
+        do throws(KeyStoreError) {
+            return Answer(try redeem(object, authorisation: authorisation))
+        } catch {
+            guard error.code == .damaged else { throw error }
+            return .damaged
         }
     }
 

@@ -18,6 +18,9 @@ package final class Spawned: @unchecked Sendable {  // used by one test at a tim
                 unsafe posix_spawn_file_actions_addopen(&actions, target, "/dev/null", O_WRONLY, 0)
             }
         }
+        // Libraries open sockets that a child would inherit: held open there, their other end is never told that we closed
+        // ours, and a software TPM serves one connection at a time.
+        for descriptor in Spawned.inherited { unsafe posix_spawn_file_actions_addclose(&actions, descriptor) }
         let merged = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
         var variables = unsafe merged.map { unsafe strdup("\($0.key)=\($0.value)") } + [nil]
@@ -38,6 +41,12 @@ package final class Spawned: @unchecked Sendable {  // used by one test at a tim
             isEnded = true  // no process has the number 0: a signal to it would go to our own group
             throw Problem("\(words[0]) cannot be started: \(status)")
         }
+    }
+
+    /// What may be open here, and somewhat more: other threads open things meanwhile. Closing what is not open is fine.
+    private static var inherited: Range<Int32> {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        return 3..<max(256, (names.compactMap { Int32($0) }.max() ?? 0) + 64)
     }
 
     deinit { end(SIGKILL) }

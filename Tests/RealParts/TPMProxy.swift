@@ -11,6 +11,7 @@ package final class TPMProxy: Sendable {
 
     private struct State {
         var commands = 0
+        var codes: [UInt32] = []
         var cut: Int?
         var isCut = false
         var action: (@Sendable () -> Void)?
@@ -45,6 +46,8 @@ package final class TPMProxy: Sendable {
 
     /// Commands since the last arming.
     package var commands: Int { state.withLock { $0.commands } }
+    /// Their codes.
+    package var codes: [UInt32] { state.withLock { $0.codes } }
     /// Whether the action was begun; returns when it has ended.
     package var hasCut: Bool {
         while true {
@@ -59,6 +62,7 @@ package final class TPMProxy: Sendable {
     package func arm(at number: Int?, _ action: @escaping @Sendable () -> Void) {
         state.withLock { state in
             state.commands = 0
+            state.codes = []
             state.cut = number
             state.isCut = false
             state.isEnded = false
@@ -115,7 +119,7 @@ package final class TPMProxy: Sendable {
                 for (index, other) in [(0, chip), (1, client)] where waiting[index].revents != 0 {
                     let count = unsafe read(waiting[index].fd, &buffer, buffer.count)
                     guard count > 0 else { break pump }
-                    if isData, index == 0, mustCut() { break pump }
+                    if isData, index == 0, mustCut(buffer[..<count]) { break pump }
                     guard unsafe send(other, buffer, count, Int32(MSG_NOSIGNAL)) == count else { break pump }
                 }
             }
@@ -124,9 +128,11 @@ package final class TPMProxy: Sendable {
         }
     }
 
-    private func mustCut() -> Bool {
+    /// - Parameter command: Tag (2), size (4), code (4), all big endian, and the rest (TPM 2.0 Library, part 1, section 18).
+    private func mustCut(_ command: ArraySlice<UInt8>) -> Bool {
         let action = state.withLock { state -> (@Sendable () -> Void)? in
             defer { state.commands += 1 }
+            state.codes.append(command.dropFirst(6).prefix(4).reduce(0) { $0 << 8 | UInt32($1) })
             guard state.cut == state.commands else { return nil }
             state.isCut = true
             return state.action

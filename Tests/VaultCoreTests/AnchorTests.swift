@@ -12,6 +12,7 @@ final class TestAnchor: GenerationAnchor {
     private let isAbsent = Mutex(false)
     private let refusedWrites = Mutex(0)
 
+    var count: Int { held.withLock { $0.count } }
     func unplug(_ absent: Bool) { isAbsent.withLock { $0 = absent } }
     func refuse(writes: Int) { refusedWrites.withLock { $0 = writes } }
     func forget() { held.withLock { $0 = [:] } }

@@ -35,8 +35,11 @@ final class CountingChip: AttemptTier {
         if state.isAbsent { throw KeyStoreError(.unavailable, "the chip is absent") }
     }
 
-    func makeShare(authorisation: borrowing SecretBytes, limit: Int) throws(KeyStoreError) -> HardwareShare {
+    func makeShare(
+        authorisation: borrowing SecretBytes, limit: Int, note: (HardwareObject) throws(KeyStoreError) -> Void
+    ) throws(KeyStoreError) -> HardwareShare {
         let authorisation = authorisation.withBytes { $0.array }
+        try note(HardwareObject(name: [state.withLock { $0.next }], data: [1, 2, 3]))
         let share = [UInt8](repeating: 7, count: 31) + [state.withLock { $0.next }]
         let name = try state.withLock { state throws(KeyStoreError) in
             try checkPresence(state)

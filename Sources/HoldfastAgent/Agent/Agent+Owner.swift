@@ -2,25 +2,8 @@ internal import AgentMessages
 internal import AppLockCore
 internal import DeviceOwner
 internal import SecretMemory
-package import VaultCore
+internal import VaultCore
 internal import VaultFormat
-
-extension VaultError.Code {
-    /// The system asked its owner, and nobody who came was him.
-    package static let notConfirmed = VaultError.Code("notConfirmed")
-    /// The owner turned away. Never counted, and never a way down.
-    package static let cancelled = VaultError.Code("cancelled")
-    /// Nobody came in time.
-    package static let timedOut = VaultError.Code("timedOut")
-    /// The system cannot ask its owner: no sensor, nothing set up.
-    package static let ownerUnavailable = VaultError.Code("ownerUnavailable")
-    /// Nothing is set up for it.
-    package static let ownerNotEnrolled = VaultError.Code("ownerNotEnrolled")
-    /// The system takes no try now.
-    package static let ownerLockedOut = VaultError.Code("ownerLockedOut")
-    /// Another program uses the sensor.
-    package static let ownerBusy = VaultError.Code("ownerBusy")
-}
 
 extension Agent {
     /// A confirmation that a thread runs, and what unlocks behind it.
@@ -53,26 +36,13 @@ extension Agent {
     /// Asks. Runs on a thread.
     private static func confirm(
         _ step: DeviceOwner.OwnerStep, _ vault: Vault, _ authenticator: OwnerAuthenticator, _ talk: OwnerTalk
-    ) -> Result<ReleaseBox, VaultError> {
+    ) -> Result<OwnerReleaseBox, VaultError> {
         Result { () throws(VaultError) in
-            // Before anybody is asked; when it opens, the rules are looked at again with proof.
-            if let obstacle = try vault.ownerObstacle(step) { throw obstacle }
-            switch authenticator.confirm(step, keeper: vault.ownerKeeper, talk) {
-            case .released(let release): return ReleaseBox(release)
-            case .refused:
-                if step == .biometrics { try vault.countFailedBiometrics() }
-                throw VaultError(.notConfirmed, "the owner was not recognised")
-            case .cancelled: throw VaultError(.cancelled, "cancelled; the vault stays locked")
-            case .timedOut: throw VaultError(.timedOut, "nobody came in time; the vault stays locked")
-            case .impossible(let capability): throw VaultError(capability)
-            case .expired(let expiry):
-                if expiry == .enrolmentChanged { vault.noteChangedEnrolment(step) }
-                throw .passcodeNeeded(expiry)
-            }
+            OwnerReleaseBox(try vault.confirmOwner(step, by: authenticator, talk))
         }
     }
 
-    func finishConfirming(_ result: Result<ReleaseBox, VaultError>) {
+    func finishConfirming(_ result: Result<OwnerReleaseBox, VaultError>) {
         guard let ended = confirming else { return }
         confirming = nil
         guard let connection = connections[ended.connection] else { return }
@@ -112,10 +82,7 @@ extension Agent {
     func noteEnrolment() {
         guard vault.ownerKeeper.isArmed else { return }
         let (vault, authenticator) = (vault, settings.authenticator)
-        _ = asking.submit {
-            guard let enrolment = authenticator.enrolment(of: .biometrics) else { return }
-            vault.ownerKeeper.note(enrolment)
-        }
+        _ = asking.submit { vault.noteEnrolment(by: authenticator) }
     }
 
     var ownerStatus: OwnerStatus {
@@ -142,26 +109,6 @@ extension DeviceOwner.OwnerStep {
         switch step {
         case .biometrics: self = .biometrics
         case .devicePasscode: self = .devicePasscode
-        }
-    }
-
-    /// As the lock machine calls it.
-    var method: UnlockMethod {
-        switch self {
-        case .biometrics: .biometrics
-        case .devicePasscode: .devicePasscode
-        }
-    }
-}
-
-extension VaultError {
-    fileprivate init(_ capability: OwnerCapability) {
-        let why = capability.why ?? "the owner cannot be asked"
-        switch capability {
-        case .notEnrolled: self.init(.ownerNotEnrolled, why)
-        case .lockedOut: self.init(.ownerLockedOut, why)
-        case .busy: self.init(.ownerBusy, why)
-        case .missing, .available: self.init(.ownerUnavailable, why)
         }
     }
 }

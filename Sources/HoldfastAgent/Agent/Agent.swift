@@ -69,7 +69,7 @@ package final class Agent {
         /// What it is opened with.
         enum Key {
             case secret(Request.Factor, Body, Range<Int>)
-            case release(ReleaseBox)
+            case release(OwnerReleaseBox)
 
             var method: UnlockMethod {
                 switch self {

@@ -1,4 +1,5 @@
 internal import AgentMessages
+internal import AppLockCore
 internal import Synchronization
 internal import VaultCore
 
@@ -27,7 +28,7 @@ enum Completion: Sendable {
     /// An attempt to open the vault.
     case unlock(Result<Void, VaultError>)
     /// The system was asked for its owner.
-    case confirmed(Result<ReleaseBox, VaultError>)
+    case confirmed(Result<OwnerReleaseBox, VaultError>)
     /// Something to tell the client with this number.
     case say(UInt64, Reply)
     /// The keys are gone, but for those of an attempt that runs.

@@ -1,6 +1,5 @@
 internal import DeviceOwner
 internal import Holdfast
-internal import KeyStores
 
 extension Command {
     static let enrollTPM = Command(
@@ -81,16 +80,7 @@ private func enrollOwner(_ step: OwnerStep, _ arguments: Arguments) throws(Comma
     let passcode = try input.passcode()
     let keeps = arguments[Options.keep]
     try changeRules(passcode, vault) { policy throws(VaultError) in
-        if step == .biometrics { policy.usesBiometrics = true }
-        defer { if keeps { policy.fallback = policy.fallback.withoutHours(step.fallback) } }
-        guard policy.fallback[step.fallback] == nil else { return }
-        guard policy.fallback == .strict else {
-            throw VaultError(
-                .invalidPolicy,
-                "the vault has a fallback policy of its own that does not name \(step.fallback.name); add the step with "
-                    + "holdfast lock-policy set fallback")
-        }
-        policy.fallback = .convenient
+        try policy.take(step, keeps: keeps)
     }
     guard keeps else {
         Output.remark("the rules take it from now on; unlock once with the passcode, and then for three days")
@@ -105,9 +95,7 @@ private func keep(_ step: OwnerStep, _ passcode: borrowing SecretBytes, _ vault:
     let enrolment = step == .biometrics ? OwnerAuthenticator.standard.enrolment(of: step) : nil
     try PassingNote.show("Keeping the owner's way in ...") { () throws(CommandError) in
         try vaultCall {
-            var settings = VaultSettings.standard
-            settings.ownerStores = { KeyStores(folder: $0 + "/shares") }
-            let keeping = try Vault(at: vault.status().path, settings: settings)
+            let keeping = try Vault(at: vault.status().path, settings: .app)
             try keeping.keepOwner(passcode: passcode, spending: keeping.burnAttempt(), enrolment: enrolment)
         }
     }
@@ -116,9 +104,7 @@ private func keep(_ step: OwnerStep, _ passcode: borrowing SecretBytes, _ vault:
 private func dropKept(_ passcode: borrowing SecretBytes, _ vault: Vault) throws(CommandError) {
     guard vault.keepsOwner else { return }
     try vaultCall {
-        var settings = VaultSettings.standard
-        settings.ownerStores = { KeyStores(folder: $0 + "/shares") }
-        let keeping = try Vault(at: vault.status().path, settings: settings)
+        let keeping = try Vault(at: vault.status().path, settings: .app)
         try keeping.dropKeptOwner(passcode: passcode, spending: keeping.burnAttempt())
     }
 }
@@ -147,37 +133,11 @@ private func removeSlotNamed(_ arguments: Arguments) throws(CommandError) -> Exi
     }
     let passcode = try input.passcode()
     try changeRules(passcode, vault) { policy throws(VaultError) in
-        if step == .biometrics { policy.usesBiometrics = false }
-        // The switch is enough for fingers; a step with nothing behind it would only be a riddle.
-        if step == .devicePasscode || policy.fallback == .convenient && !policy.asks(for: .devicePasscode) {
-            do throws(FallbackPolicyError) { policy.fallback = try policy.fallback.without(step.fallback) } catch {
-                throw VaultError(.invalidPolicy, "\(error); nothing was changed")
-            }
-        }
+        try policy.refuse(step)
     }
     try dropKept(passcode, vault)
     Output.remark("the rules do not take it any more")
     return .done
-}
-
-extension FallbackPolicy {
-    /// The same without an end of its time for a step.
-    fileprivate func withoutHours(_ step: FallbackStep) -> FallbackPolicy {
-        let rules = rules.map { rule in
-            rule.step == step ? Rule(rule.step, assurance: rule.assurance, when: rule.conditions) : rule
-        }
-        return (try? FallbackPolicy(rules)) ?? self
-    }
-
-    /// The same without a step. The first one that is left needs no reason.
-    fileprivate func without(_ step: FallbackStep) throws(FallbackPolicyError) -> FallbackPolicy {
-        let left = rules.filter { $0.step != step }
-        return try FallbackPolicy(
-            left.enumerated().map { index, rule in
-                index > 0
-                    ? rule : Rule(rule.step, assurance: rule.assurance, when: [], withinHours: rule.withinHours)
-            })
-    }
 }
 
 private func removeFromHardware(_ arguments: Arguments) throws(CommandError) -> ExitCode {

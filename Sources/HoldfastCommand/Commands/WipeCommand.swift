@@ -113,6 +113,7 @@ extension WipePlan.Method {
         switch self {
         case .overwritten: "overwritten, then removed"
         case .removed: "removed; unreadable without the keys"
+        case .released: "let go of by what holds it"
         case .byApp: "erased by the app"
         case .waiting: "erased when its app starts"
         }

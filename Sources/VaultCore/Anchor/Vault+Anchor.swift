@@ -15,14 +15,15 @@ extension Vault {
         header.flags.insert(.generationAnchored)
         let next = AnchoredState(generation: header.generation + 1, attempts: attempt.ledgerSequence)
         // First the store: a header that says it is anchored and is not would need the phrase.
-        try keyStore { () throws(KeyStoreError) in try anchor.hold(next, of: header.vault) }
+        try noteAnchor(of: header.vault)
         do throws(VaultError) {
-            try replace(&attempt, with: header, noting: nil, verified.keys) { covered throws(VaultError) in
-                try verified.keys.headerKeys.mac(covered)
-            }
+            try keyStore { () throws(KeyStoreError) in try anchor.hold(next, of: header.vault) }
         } catch {
-            if attempt.header.header.generation < next.generation { try? anchor.release(header.vault) }
+            sweepHardware(afterFailing: attempt.header)
             throw error
+        }
+        try replace(&attempt, with: header, noting: nil, verified.keys) { covered throws(VaultError) in
+            try verified.keys.headerKeys.mac(covered)
         }
     }
 
@@ -68,14 +69,13 @@ extension Vault {
         }
     }
 
-    /// Writes a header under a burned attempt, lets the key store follow, and ends the share of a slot that was replaced.
+    /// Writes a header under a burned attempt, lets the key store follow, and lets go of what only the old one names.
     ///
     /// The header is what counts: an anchor that could not be written is one behind, which the next unlock makes good.
     func replace(
         _ attempt: inout BurnedAttempt, with header: Header, noting event: LogEvent?, _ keys: UnlockedKeys,
         authenticate: ([UInt8]) throws(VaultError) -> [UInt8]
     ) throws(VaultError) {
-        let old = attempt.header.header.passcodeSlot
         let generation = attempt.header.header.generation
         defer {
             // Also when only the second copy could not be written: the change is made then.
@@ -83,10 +83,15 @@ extension Vault {
                 note(Success(event, after: attempt.budgetBefore), keys)
             }
         }
-        try noteShares(of: old, and: header.passcodeSlot)
-        try attempt.header.replace(header, authenticate: authenticate)
+        do throws(VaultError) {
+            try noteHardware(of: attempt.header.header, and: header)
+            try attempt.header.replace(header, authenticate: authenticate)
+        } catch {
+            sweepHardware(afterFailing: attempt.header, header)
+            throw error
+        }
         try? updateAnchor(attempt.header.header, ledger: attempt.ledgerSequence)
-        sweepShares(attempt.header.header)
+        sweepHardware(attempt.header.header)
     }
 }
 

@@ -144,13 +144,15 @@ struct AttemptLedger: ~Copyable, Sendable {
     }
 
     private mutating func save() throws(VaultError) {
-        sequence += 1
+        let next = sequence + 1
         let sector = LedgerSector(
-            vault: vault, sequence: sequence, spent: budget.spent, refused: budget.refused, delay: budget.delay,
+            vault: vault, sequence: next, spent: budget.spent, refused: budget.refused, delay: budget.delay,
             delayStart: budget.delayStart.milliseconds, bootID: budget.delayStart.bootID, knownWrong: knownWrong)
         let bytes = sector.encoded(checksum: HeaderFile.checksum)
         try file.write(bytes, at: UInt64(nextIndex * LedgerSector.size))
         try file.synchronize()
+        // Not before: an anchor that is told of a write that never came would call the present ledger an older one.
+        sequence = next
         nextIndex = 1 - nextIndex
     }
 }

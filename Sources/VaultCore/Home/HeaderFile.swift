@@ -83,6 +83,8 @@ enum HeaderFile {
 struct LockedHeader: ~Copyable, Sendable {
     let file: DurableFile
     private(set) var header: Header
+    /// Whether a header that could not be written may be what the next reader finds all the same.
+    private(set) var isUncertain = false
 
     /// - Throws: `busy` when another holds the lock for long, `readOnly` or `permissionDenied` when `forWriting` and
     ///   the file cannot be written, `damaged`, `newerVersion`, `noVault`.
@@ -121,7 +123,7 @@ struct LockedHeader: ~Copyable, Sendable {
             try LockedHeader.write(copy, 0, file)
         } catch {
             // What a failed write or flush left may be read as if it had succeeded.
-            restoreFirstCopy()
+            isUncertain = !restoreFirstCopy()
             throw error
         }
         header = changed
@@ -134,8 +136,11 @@ struct LockedHeader: ~Copyable, Sendable {
     }
 
     /// After a write that failed: the first copy as it was.
-    func restoreFirstCopy() {
-        if let old = try? LockedHeader.encoded(header) { try? LockedHeader.write(old, 0, file) }
+    /// - Returns: Whether it is on the disk.
+    @discardableResult
+    func restoreFirstCopy() -> Bool {
+        do throws(VaultError) { try LockedHeader.write(LockedHeader.encoded(header), 0, file) } catch { return false }
+        return true
     }
 
     private static func store(_ header: Header, _ file: borrowing DurableFile) throws(VaultError) {

@@ -16,6 +16,9 @@ struct KeptOwner {
     let item: KeyStoreItem
     let enrolment: OwnerEnrolment?
 
+    /// What the key store has the first share as.
+    static func name(_ vault: VaultID) -> String { "\(vault).kept" }
+
     static func encode(_ item: KeyStoreItem, _ secret: borrowing SecretBytes, _ enrolment: OwnerEnrolment?) -> [UInt8] {
         // On the disk it is no secret any more; what is in an array here lies in the header a moment later.
         let share = secret.withBytes { bytes in

@@ -36,7 +36,7 @@ extension Vault {
         let item: KeyStoreItem
         do throws(KeyStoreError) {
             item = try store.put(
-                share, as: "\(header.vault).kept", releasedBy: secret,
+                share, as: KeptOwner.name(header.vault), releasedBy: secret,
                 after: Set(OwnerStep.allCases.filter(header.policy.asks)))
         } catch { throw VaultError(.hardwareUnavailable, error.reason) }
         let salt = try crypto { () throws(CryptographyError) in try SecureRandom.bytes(Slot.saltSize) }
@@ -64,13 +64,11 @@ extension Vault {
     ) throws(VaultError) {
         let verified = try verify(passcode, spending: &attempt)
         var header = attempt.header.header
-        let kept = header.slots.filter { $0.kind == .deviceOwner }
-        guard !kept.isEmpty else { return }
+        guard header.slots.contains(where: { $0.kind == .deviceOwner }) else { return }
         header.slots.removeAll { $0.kind == .deviceOwner }
         try replace(&attempt, with: header, noting: nil, verified.keys) { covered throws(VaultError) in
             try verified.keys.headerKeys.mac(covered)
         }
-        deleteShares(of: kept)
         forgetOwner()
     }
 
@@ -83,9 +81,5 @@ extension Vault {
         ownerSlot.set(OwnerSlot(slot: slot, item: kept.item, origin: .disk))
         ownerKeeper.arm(secret)
         if let enrolment = kept.enrolment { ownerKeeper.note(enrolment) }
-    }
-
-    func deleteShares(of slots: [Slot]) {
-        for item in slots.compactMap({ KeptOwner($0)?.item }) { try? ownerStores?.store(of: item.kind)?.delete(item) }
     }
 }

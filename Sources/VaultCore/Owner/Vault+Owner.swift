@@ -181,7 +181,7 @@ extension VaultError {
 
     package static func passcodeNeeded(_ expiry: OwnerExpiry) -> VaultError {
         switch expiry {
-        case .noPasscode: passcodeNeeded("it was not given since the agent started, or too long ago")
+        case .noPasscode: passcodeNeeded("it was not given since this program started, or too long ago")
         case .nonMatches: passcodeNeeded("\(OwnerKeeper.mostNonMatches) samples did not match")
         case .enrolmentChanged: passcodeNeeded("what is enrolled has changed")
         }

@@ -34,7 +34,6 @@ struct HomeTarget: Sendable {
             "open-keys", "keys of the open compartment",
             .overwrite([OpenFiles.key, OpenFiles.damagedKey, OpenFiles.publicKey])),
         HomeTarget("owner-shares", "shares of the owner's way in", .folder("shares")),
-        HomeTarget("hardware-pending", "a note of shares in hardware", .remove([PendingShares.name])),
         HomeTarget("log-state", "the key of the security log", .overwrite([LogStateFile.name])),
         HomeTarget(
             "records", "records",
@@ -51,7 +50,7 @@ struct HomeTarget: Sendable {
     ].compactMap { $0 }
 
     /// Every name that a home of ours can have; others are strangers.
-    static let knownNames: Set<String> = Set(all.flatMap(\.names)).union([
+    static let knownNames: Set<String> = Set(all.flatMap(\.names) + HardwareNote.names).union([
         HeaderFile.name, WipeJournalFile.name, ReceiptKeyFile.name, WipeReceipt.fileName, WipeReceiptFile.part,
     ])
 

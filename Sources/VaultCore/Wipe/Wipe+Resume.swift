@@ -21,7 +21,7 @@ extension Wipe {
         do throws(VaultError) {
             let header = try LockedHeader.lock(home, flags: O_RDWR, 30_000)
             guard let mark = due(try header.read(Header.fileSize, at: 0), home, settings) else { return nil }
-            return Wipe(home, settings.wipeTargets, mark).run(header).error
+            return Wipe(home, settings, mark).run(header).error
         } catch {
             // Another process that held the lock has finished it, or nobody can: the vault is shut either way.
             if error.code == .wiped { return error }
@@ -51,6 +51,15 @@ extension Wipe {
 }
 
 extension HeaderFile {
+    /// A copy of the header that a wipe has not come to yet.
+    static func left(in bytes: [UInt8]) -> Header? {
+        for start in [0, Header.copySize] where bytes.count >= start + Header.copySize {
+            let copy = Array(bytes[start..<start + Header.copySize])
+            if let header = try? Header(parsing: copy, checksum: checksum) { return header }
+        }
+        return nil
+    }
+
     /// The mark of a wipe in the place of either copy.
     static func mark(in bytes: [UInt8]) -> WipeMark? {
         for start in [0, WipeMark.size] where bytes.count >= start + WipeMark.size {

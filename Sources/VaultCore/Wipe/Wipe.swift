@@ -11,18 +11,20 @@ internal import Darwin
 ///
 /// It begins from state: a mark in the header's place, or a ledger at its limit under a header with self-destruct on.
 /// The caller holds the header's lock, so that one process does it and the others find it done. Order: the keys, which
-/// makes everything else unreadable in constant time; counts, keys and settings beside them; content; what apps
+/// makes everything else unreadable in constant time; what hardware holds; counts, keys and settings beside them; content; what apps
 /// registered; a look at what is left; the receipt; its key; the journal; the header's name.
 struct Wipe {
     let home: HomeDirectory
     let registered: [any WipeTarget]
     let mark: WipeMark
+    private var hardware: HardwareTarget
     /// What could not be done, in words, without the names of the targets.
     private var problems: [String] = []
 
-    init(_ home: HomeDirectory, _ registered: [any WipeTarget], _ mark: WipeMark) {
+    init(_ home: HomeDirectory, _ settings: VaultSettings, _ mark: WipeMark) {
         self.home = home
-        self.registered = registered
+        registered = settings.wipeTargets
+        hardware = HardwareTarget(home, settings)
         self.mark = mark
     }
 
@@ -76,6 +78,7 @@ struct Wipe {
     }
 
     private mutating func runAll(_ header: borrowing DurableFile) -> Ending {
+        hardware.add((try? header.read(Header.fileSize, at: 0)).flatMap(HeaderFile.left))
         let keysErased = eraseKeys(header)
         var journal = plan()
         if keysErased, let receipt = finishedReceipt(of: journal.items) { return finish(receipt, header) }
@@ -130,8 +133,7 @@ struct Wipe {
             earlier = try WipeJournalFile.read(in: home, vault: mark.vault)
         } catch { problems.append("\(error.reason), so targets that apps registered may be unknown") }
         var journal = WipeJournal(vault: mark.vault, sequence: earlier?.sequence ?? 0)
-        guard let keys = WipeTargetID(HomeTarget.keys) else { return journal }
-        var ids = [keys] + HomeTarget.all.map(\.id)
+        var ids = [HomeTarget.keys, HardwareTarget.id].compactMap { WipeTargetID($0) } + HomeTarget.all.map(\.id)
         for id in ((try? Wipe.identifiers(of: registered)) ?? []) + (earlier?.items.map(\.target) ?? [])
         where id.isOfApp && !ids.contains(id) && ids.count < WipeJournal.maximumItems {
             ids.append(id)
@@ -150,7 +152,14 @@ struct Wipe {
     private mutating func erase(_ journal: inout WipeJournal, _ index: Int) {
         let item = journal.items[index]
         let (result, count): (WipeResult, UInt32)
-        if let target = HomeTarget.all.first(where: { $0.id == item.target }) {
+        if item.target.description == HardwareTarget.id {
+            do throws(VaultError) {
+                (result, count) = try hardware.erase()
+            } catch {
+                problems.append(error.reason)
+                return journal.items[index].result = .failed
+            }
+        } else if let target = HomeTarget.all.first(where: { $0.id == item.target }) {
             do throws(VaultError) {
                 (result, count) = try target.erase(in: home)
             } catch {
@@ -172,6 +181,7 @@ struct Wipe {
 
     private func isErased(_ id: WipeTargetID) -> Bool {
         if id.description == HomeTarget.keys { return true }  // read back by finish
+        if id.description == HardwareTarget.id { return hardware.isErased }
         if let target = HomeTarget.all.first(where: { $0.id == id }) {
             return (try? target.isErased(in: home)) == true
         }

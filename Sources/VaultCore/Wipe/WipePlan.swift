@@ -22,6 +22,8 @@ public struct WipePlan: Sendable, Hashable {
         case overwritten
         /// Removed; nothing can read it once the keys are gone.
         case removed
+        /// Let go of by the hardware or the key store that holds it.
+        case released
         /// By the app that registered it.
         case byApp
         /// Registered by an app that is not running here: it waits for that app's next start.
@@ -44,6 +46,10 @@ extension Vault {
             let size = try size(of: HeaderFile.name)
             steps.append(
                 .init(target: keys, what: "slots and wrapped keys", method: .overwritten, files: 1, bytes: size ?? 0))
+        }
+        let hardware = HardwareNote(of: try HeaderFile.read(in: home))
+        if let id = WipeTargetID(HardwareTarget.id), !hardware.isEmpty {
+            steps.append(.init(target: id, what: HardwareTarget.what, method: .released, files: 0, bytes: 0))
         }
         for target in HomeTarget.all {
             var (files, bytes): (Int, UInt64) = (0, 0)

@@ -87,6 +87,7 @@ struct FingerprintReader: OwnerBackend {
                 case .match: return .match
                 case .noMatch: return .noMatch
                 case .again(let guidance): conversation.show(guidance)
+                case .expects(let finger): conversation.expect(finger)
                 }
             }
             switch try session.wait(until: deadline, conversation.cancellation) {

@@ -67,6 +67,9 @@ final class FingerprintSession {
                 "type='signal',sender='\(daemon)',path='\(device.path)',interface='\(device.interface)'"
                     + ",member='VerifyStatus'", patience: FingerprintSession.patience)
             try bus.subscribe(
+                "type='signal',sender='\(daemon)',path='\(device.path)',interface='\(device.interface)'"
+                    + ",member='VerifyFingerSelected'", patience: FingerprintSession.patience)
+            try bus.subscribe(
                 "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus'"
                     + ",member='NameOwnerChanged',arg0='\(daemon)'", patience: FingerprintSession.patience)
             // Behind it polkit may ask, which takes as long as it takes.
@@ -95,7 +98,7 @@ final class FingerprintSession {
         _ = try? bus.call(device, "Release", patience: 1000)
     }
 
-    enum Status { case match, noMatch, again(OwnerGuidance) }
+    enum Status { case match, noMatch, again(OwnerGuidance), expects(OwnerFinger) }
 
     /// The next thing that the daemon said of the sample; nil when nothing has come.
     func nextStatus() throws(FingerprintProblem) -> Status? {
@@ -105,9 +108,16 @@ final class FingerprintSession {
             guard let message else { return nil }
             if message.member == "NameOwnerChanged", message.sender == "org.freedesktop.DBus" { throw .gone }
             guard isStarted, message.sender == daemon, message.path == device.path,
-                message.interface == device.interface, message.member == "VerifyStatus",
-                let word = message.text(), let isDone = message.flag()
+                message.interface == device.interface
             else { continue }
+            if message.member == "VerifyFingerSelected" {
+                // "any", where the sensor tells fingers apart by itself.
+                guard let finger = message.text().flatMap(OwnerFinger.init) else { continue }
+                return .expects(finger)
+            }
+            guard message.member == "VerifyStatus", let word = message.text(), let isDone = message.flag() else {
+                continue
+            }
             return try FingerprintSession.status(word, isDone)
         }
     }

@@ -15,12 +15,6 @@ package struct TPMAttemptTier: AttemptTier {
     package init(at location: TPMLocation) { self.location = location }
 
     package func makeShare(
-        authorisation: borrowing SecretBytes, limit: Int
-    ) throws(KeyStoreError) -> HardwareShare {
-        try makeShare(authorisation: authorisation, limit: limit) { _ in }
-    }
-
-    package func makeShare(
         authorisation: borrowing SecretBytes, limit: Int, note: (HardwareObject) throws(KeyStoreError) -> Void
     ) throws(KeyStoreError) -> HardwareShare {
         try keyStoreErrors {
@@ -67,15 +61,23 @@ package struct TPMAttemptTier: AttemptTier {
     ) throws(KeyStoreError) -> Redemption {
         try keyStoreErrors {
             let data = try TPMShareData(parsing: object.data)
+            // Nothing of what was kept is authenticated before the slot is open. Until all of it fits together, nothing that
+            // comes from the passcode is sent to anybody.
+            try data.check(object.name)
             let chip = try TPMConnection(location)
             let parent = try chip.primary()
-            guard try chip.objectName(parent.number) == data.parent else { return .foreign }
-            guard let index = try chip.find(PinIndex(handle: data.handle, name: object.name)) else { return .destroyed }
+            let isKnown = try chip.objectName(parent.number) == data.parent
             let session = try chip.session(.hmac, saltedTo: parent.number)
             let sealed: TPMHandle
             do {
                 sealed = try chip.load(data.blob, under: parent, session: session)
-            } catch let error as KeyStoreError where error.code == .foreign { return .foreign }
+            } catch let error as KeyStoreError where error.code == .foreign {
+                guard isKnown else { return .foreign }
+                throw TPMShareData.altered
+            }
+            // This chip made the share, and what was kept says another one did.
+            guard isKnown else { throw TPMShareData.altered }
+            guard let index = try chip.find(PinIndex(handle: data.handle, name: object.name)) else { return .destroyed }
             let policy = try chip.session(.policy, saltedTo: parent.number)
             do {
                 try chip.policySecret(policy, index, authorisation: authorisation, session: session)

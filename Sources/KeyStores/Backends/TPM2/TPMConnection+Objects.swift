@@ -38,6 +38,20 @@ extension TPMConnection {
     struct Blob: Hashable {
         let privatePart: [UInt8]
         let publicPart: [UInt8]
+
+        /// Whether it is a share as ``TPMConnection/seal(_:under:policy:session:)`` makes them. What its public half says
+        /// is true of every object that a chip loads it as.
+        func isSealed(under policy: TPMPolicyDigest) -> Bool {
+            let area = Structure<TPM2B_PUBLIC>()
+            var read = 0
+            let code = unsafe Tss2_MU_TPM2B_PUBLIC_Unmarshal(publicPart, publicPart.count, &read, area.pointer)
+            guard code == 0, read == publicPart.count else { return false }
+            let expected = TPMConnection.sealedTemplate(UInt32(TPMA_OBJECT_ADMINWITHPOLICY))
+            let (found, wanted) = unsafe (area.pointer.pointee.publicArea, expected.pointer.pointee.publicArea)
+            let asked = unsafe area.pointer.member(\.publicArea.authPolicy).array
+            return found.type == wanted.type && found.nameAlg == wanted.nameAlg
+                && found.objectAttributes == wanted.objectAttributes && asked == policy.bytes
+        }
     }
 
     /// Seals a share that only this policy gives out.
@@ -72,7 +86,7 @@ extension TPMConnection {
     }
 
     /// An object that holds bytes. Outside the chip's lockout: other programs cause that.
-    private static func sealedTemplate(_ more: UInt32) -> Structure<TPM2B_PUBLIC> {
+    fileprivate static func sealedTemplate(_ more: UInt32) -> Structure<TPM2B_PUBLIC> {
         let template = Structure<TPM2B_PUBLIC>()
         unsafe template.pointer.pointee.publicArea.type = UInt16(TPM2_ALG_KEYEDHASH)
         unsafe template.pointer.pointee.publicArea.nameAlg = UInt16(TPM2_ALG_SHA256)

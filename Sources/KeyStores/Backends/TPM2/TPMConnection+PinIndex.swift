@@ -13,15 +13,20 @@ struct PinIndex {
     static let attributes: UInt32 =
         UInt32(TPM2_NT_PIN_FAIL) << 4 | UInt32(TPMA_NV_POLICYWRITE) | UInt32(TPMA_NV_POLICYREAD) | UInt32(TPMA_NV_NO_DA)
     static let written = UInt32(TPMA_NV_WRITTEN)
-    /// The name of an index that is defined as ours are: the digest of its public area (TPM 2.0 Library, part 1,
-    /// section 16).
+
+    /// The name of an index that is defined as ours are.
     static func name(_ handle: UInt32, policy: TPMPolicyDigest, isWritten: Bool) -> [UInt8] {
-        let sha256: [UInt8] = [0, 0x0b]
         let attributes = isWritten ? PinIndex.attributes | PinIndex.written : PinIndex.attributes
+        return name(handle, attributes: attributes, policy: policy.bytes, size: 8)
+    }
+
+    /// The name of an index: the digest of its public area (TPM 2.0 Library, part 1, section 16).
+    static func name(_ handle: UInt32, attributes: UInt32, policy: [UInt8], size: UInt16) -> [UInt8] {
+        let sha256: [UInt8] = [0, 0x0b]
         return sha256
             + TPMPolicyDigest.hash([
-                TPMPolicyDigest.bigEndian(handle), sha256, TPMPolicyDigest.bigEndian(attributes), [0, 32], policy.bytes,
-                [0, 8],
+                TPMPolicyDigest.bigEndian(handle), sha256, TPMPolicyDigest.bigEndian(attributes), [0, 32], policy,
+                [UInt8(size >> 8), UInt8(size & 0xff)],
             ])
     }
 

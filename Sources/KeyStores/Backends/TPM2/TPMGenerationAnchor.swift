@@ -15,7 +15,7 @@ package struct TPMGenerationAnchor: GenerationAnchor {
     package func state(of vault: VaultID) throws(KeyStoreError) -> AnchoredState? {
         try keyStoreErrors {
             let chip = try TPMConnection(location)
-            return try chip.findAnchor(vault)?.state
+            return try chip.findAnchor(vault)?.state ?? nil
         }
     }
 
@@ -42,7 +42,7 @@ private struct Anchor {
     let vault: VaultID
     let state: AnchoredState
 
-    static let size = 32
+    static let size: UInt16 = 32
     static let attributes: UInt32 =
         UInt32(TPMA_NV_AUTHREAD) | UInt32(TPMA_NV_AUTHWRITE) | UInt32(TPMA_NV_OWNERREAD) | UInt32(TPMA_NV_NO_DA)
     /// Numbers that are tried for one vault.
@@ -54,7 +54,7 @@ private struct Anchor {
     }
 
     init?(_ bytes: [UInt8]) {
-        guard bytes.count == Anchor.size, let vault = VaultID(bytes: Array(bytes[..<16])) else { return nil }
+        guard bytes.count == Int(Anchor.size), let vault = VaultID(bytes: Array(bytes[..<16])) else { return nil }
         func number(_ part: ArraySlice<UInt8>) -> UInt64 { part.reduce(0) { $0 << 8 | UInt64($1) } }
         self.vault = vault
         state = AnchoredState(generation: number(bytes[16..<24]), attempts: number(bytes[24..<32]))
@@ -65,6 +65,17 @@ private struct Anchor {
             stride(from: 56, through: 0, by: -8).map { UInt8(number >> UInt64($0) & 0xff) }
         }
         return vault.bytes + bytes(state.generation) + bytes(state.attempts)
+    }
+
+    /// A policy that nothing asks for. It makes the vault a part of the index's name, so that an index whose maker was
+    /// killed before he wrote it is known to be this vault's.
+    static func policy(_ vault: VaultID) -> [UInt8] {
+        TPMPolicyDigest.hash([Array("holdfast/1/anchor-of".utf8), vault.bytes])
+    }
+
+    /// The name of an index that was defined and never written.
+    static func unwrittenName(_ handle: UInt32, _ vault: VaultID) -> [UInt8] {
+        PinIndex.name(handle, attributes: attributes, policy: policy(vault), size: size)
     }
 
     /// Where the vault's index is looked for: numbers that programs of the owner choose freely, from one that its id
@@ -78,12 +89,12 @@ private struct Anchor {
 }
 
 extension TPMConnection {
-    /// The vault's index and what it holds.
-    fileprivate func findAnchor(_ vault: VaultID) throws -> (object: ESYS_TR, state: AnchoredState)? {
+    /// The vault's index and what it holds: nothing where it was defined and not written.
+    fileprivate func findAnchor(_ vault: VaultID) throws -> (object: ESYS_TR, state: AnchoredState?)? {
         for handle in Anchor.handles(vault) {
-            guard let object = try index(handle), let held = try readAnchor(object), held.vault == vault else {
-                continue
-            }
+            guard let object = try index(handle) else { continue }
+            if try objectName(object) == Anchor.unwrittenName(handle, vault) { return (object, nil) }
+            guard let held = try readAnchor(object), held.vault == vault else { continue }
             return (object, held.state)
         }
         return nil
@@ -110,7 +121,7 @@ extension TPMConnection {
             try tpm("read index") {
                 unsafe Esys_NV_Read(
                     context, object, object, UInt32(ESYS_TR_PASSWORD), TPMConnection.none, TPMConnection.none,
-                    UInt16(Anchor.size), 0, &data)
+                    Anchor.size, 0, &data)
             }
         } catch {
             guard error.isAnothersIndex else { throw error }
@@ -124,7 +135,8 @@ extension TPMConnection {
         let area = Structure<TPM2B_NV_PUBLIC>()
         unsafe area.pointer.pointee.nvPublic.nameAlg = UInt16(TPM2_ALG_SHA256)
         unsafe area.pointer.pointee.nvPublic.attributes = Anchor.attributes
-        unsafe area.pointer.pointee.nvPublic.dataSize = UInt16(Anchor.size)
+        unsafe area.pointer.pointee.nvPublic.dataSize = Anchor.size
+        _ = unsafe area.pointer.member(\.nvPublic.authPolicy).store(Anchor.policy(vault))
         let noAuthorisation = Structure<TPM2B_AUTH>()
         for handle in Anchor.handles(vault) {
             unsafe area.pointer.pointee.nvPublic.nvIndex = handle

@@ -23,14 +23,28 @@ struct TPMShareData: Hashable {
 
     /// - Throws: ``KeyStoreError`` (`damaged`).
     init(parsing bytes: [UInt8]) throws(KeyStoreError) {
-        let damaged = KeyStoreError(.damaged, "what the slot keeps of its TPM object is not what was written")
-        guard bytes.count >= 5, bytes[0] == TPMShareData.version else { throw damaged }
+        guard bytes.count >= 5, bytes[0] == TPMShareData.version else { throw TPMShareData.altered }
         handle = bytes[1..<5].reversed().reduce(0) { $0 << 8 | UInt32($1) }
         guard let parts = CountedParts.parse(bytes, from: 5, count: 4), parts[1].count == 32,
             PinIndex.range.contains(handle)
-        else { throw damaged }
+        else { throw TPMShareData.altered }
         parent = parts[0]
         writePolicy = parts[1]
         blob = TPMConnection.Blob(privatePart: parts[2], publicPart: parts[3])
+    }
+
+    static let altered = KeyStoreError(.damaged, "what the slot keeps of its TPM object is not what was written")
+
+    /// Whether the parts belong to one share: the index is one that counts, that nobody can write to again, and the sealed
+    /// object asks for this very index and nothing else.
+    /// - Parameter name: The index's, as the slot has it.
+    /// - Throws: ``KeyStoreError`` (`damaged`).
+    func check(_ name: [UInt8]) throws(KeyStoreError) {
+        let index = TPMConnection.PinIndexPolicy(write: TPMPolicyDigest(known: writePolicy)).either
+        var secret = TPMPolicyDigest()
+        secret.secret(of: name)
+        guard PinIndex.name(handle, policy: index, isWritten: true) == name, blob.isSealed(under: secret) else {
+            throw TPMShareData.altered
+        }
     }
 }

@@ -1,0 +1,147 @@
+public import DeviceOwner
+public import SecretMemory
+public import VaultCore
+internal import VaultFormat
+
+/// Unlocking by the system's owner: a finger, a face, the password of his account. It opens the vault after the passcode
+/// was given to this process, and for three days; `Docs/device-owner.md` says what it is worth.
+extension AppLock {
+    /// What the machine can do for a way now, without asking anybody.
+    public nonisolated func ownerCapability(of step: OwnerStep) async -> OwnerCapability {
+        let authenticator = authenticator
+        return await OwnerThread.run { authenticator.capability(of: step) } ?? .missing("no thread can be had")
+    }
+
+    /// Why a way is not taken now: the rules do not have it, or the passcode has to be given first. Nil where
+    /// ``unlock(by:_:)`` would ask the owner.
+    /// - Throws: What reading the vault's header throws.
+    public nonisolated func ownerObstacle(_ step: OwnerStep) throws(VaultError) -> VaultError? {
+        try vault.ownerObstacle(step)
+    }
+
+    /// Takes a way of the owner into the vault's rules; it opens the vault from now on.
+    ///
+    /// It proves ``VaultFormat/Assurance/presence`` and no more: collections that ask for more stay out of its reach. After
+    /// a restart, three days, five samples without a match, or another finger enrolled, the passcode is needed.
+    /// - Parameters:
+    ///   - step: The way.
+    ///   - passcode: The vault's passcode; an attempt is spent on it, two where it survives restarts.
+    ///   - survivesRestart: Puts the way in on the disk, under the TPM or the keyring. Every program of this user can then
+    ///     open the vault without any finger: only for what presence is enough for.
+    /// - Throws: `ownerUnavailable` and its like where the machine cannot ask its owner, `invalidPolicy`,
+    ///   `hardwareUnavailable` where nothing is there to survive in; as
+    ///   ``VaultCore/Vault/changePasscode(from:spending:to:)``.
+    public func enrolOwner(
+        _ step: OwnerStep, passcode: borrowing SecretBytes, survivesRestart: Bool = false
+    ) async throws(VaultError) {
+        let capability = await ownerCapability(of: step)
+        guard capability == .available else { throw VaultError(capability) }
+        let authenticator = authenticator
+        let enrolment = await OwnerThread.run {
+            survivesRestart && step == .biometrics ? authenticator.enrolment(of: step) : nil
+        }
+        let attempt = try vault.burnAttempt()
+        try vault.changePolicy(passcode: passcode, spending: attempt, renewingOwner: true) {
+            policy throws(VaultError) in
+            try policy.take(step, keeps: survivesRestart)
+        }
+        if survivesRestart {
+            try vault.keepOwner(passcode: passcode, spending: vault.burnAttempt(), enrolment: enrolment ?? nil)
+        }
+        await noteOwner().value
+    }
+
+    /// Takes a way of the owner out of the rules, and off the disk.
+    /// - Throws: As ``VaultCore/Vault/changePasscode(from:spending:to:)``.
+    public func removeOwner(_ step: OwnerStep, passcode: borrowing SecretBytes) throws(VaultError) {
+        try vault.changePolicy(passcode: passcode, spending: vault.burnAttempt()) { policy throws(VaultError) in
+            try policy.refuse(step)
+        }
+        if vault.keepsOwner { try vault.dropKeptOwner(passcode: passcode, spending: vault.burnAttempt()) }
+    }
+
+    /// Has the system ask its owner, and opens the vault when it was him. ``cancelPrompt()``, a lock, and the cancellation of
+    /// the task end the prompt; what comes of it then opens nothing.
+    ///
+    /// No passcode attempt is spent. A prompt that ended without a match counts as one while self-destruct is on, unless
+    /// the rules switch that off.
+    /// - Throws: `passcodeNeeded`, `notConfirmed`, `cancelled`, `timedOut`, `ownerUnavailable`, `ownerNotEnrolled`,
+    ///   `ownerLockedOut`, `ownerBusy`, `busy` while another prompt is up, `locked` where the app is out of sight;
+    ///   `wiped`. The lock stays shut then.
+    public func unlock(by step: OwnerStep, _ prompts: OwnerPrompts = OwnerPrompts()) async throws(VaultError) {
+        guard ownerPrompt == nil else { throw VaultError(.busy, "another prompt is up") }
+        let prompt = try beginPrompt(.authenticateUncounted)
+        let talk = OwnerPromptTalk(prompts)
+        ownerPrompt = OwnerRunning(number: prompt.number, cancellation: talk.cancellation)
+        let (vault, authenticator) = (vault, authenticator)
+        let asking = ownerTask {
+            Result { () throws(VaultError) in
+                OwnerReleaseBox(try vault.confirmOwner(step, by: authenticator, talk))
+            }
+        }
+        let answer = await withTaskCancellationHandler {
+            await asking.value
+        } onCancel: {
+            talk.cancellation.cancel()
+        }
+        ownerPrompt = nil
+        let isUp = isUp(prompt)
+        do throws(VaultError) {
+            guard let answer else { throw VaultError(.busy, "no thread can be had; try again") }
+            let box = try answer.get()
+            guard isUp, let release = box.take() else { throw .locked }
+            try vault.unlock(release)
+        } catch { throw refused(prompt, error) }
+        try opened(prompt, by: step.method)
+    }
+
+    /// Notes what is enrolled, after a passcode; a prompt that follows sees it noted.
+    @discardableResult
+    func noteOwner() -> Task<Void, Never> {
+        let (vault, authenticator) = (vault, authenticator)
+        guard vault.ownerKeeper.isArmed else { return Task {} }
+        let task = ownerTask { vault.noteEnrolment(by: authenticator) }
+        return Task { await task.value }
+    }
+
+    /// Ends a prompt of the system that nobody waits for any more.
+    func endStaleOwnerPrompt() {
+        guard let ownerPrompt, let number = ownerPrompt.number, machine.prompt?.number != number else { return }
+        ownerPrompt.cancellation.cancel()
+    }
+
+    /// Whether what comes of a prompt may still open anything.
+    private func isUp(_ prompt: RunningPrompt) -> Bool {
+        guard emergencies.count == prompt.emergencies else { return false }
+        guard let number = prompt.number else { return machine.state == .disabled && !vault.isUnlocked }
+        return machine.prompt?.number == number
+    }
+
+    /// One after another, each on a thread of its own: the system's answers take their time.
+    private func ownerTask<R: Sendable>(_ work: @escaping @Sendable () -> R) -> Task<R?, Never> {
+        let before = lastOwnerTask
+        let task = Task.detached { () -> R? in
+            await before?.value
+            return await OwnerThread.run(work)
+        }
+        lastOwnerTask = Task.detached { _ = await task.value }
+        return task
+    }
+}
+
+/// The prompt of the system that is up.
+struct OwnerRunning {
+    /// The machine's number of it; nil where the lock is off.
+    let number: UInt64?
+    let cancellation: Cancellation
+}
+
+/// A thread for what blocks, so that no task waits for another one's turn.
+enum OwnerThread {
+    /// Nil when no thread can be had.
+    static func run<R: Sendable>(_ work: @escaping @Sendable () -> R) async -> R? {
+        await withCheckedContinuation { (ended: CheckedContinuation<R?, Never>) in
+            if !DetachedThread.start({ ended.resume(returning: work()) }) { ended.resume(returning: nil) }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+package import DeviceOwner
+internal import Synchronization
+public import VaultCore
+
+extension VaultError.Code {
+    /// The system asked its owner, and nobody who came was him.
+    public static let notConfirmed = VaultError.Code("notConfirmed")
+    /// The owner turned away. Never counted, and never a way down.
+    public static let cancelled = VaultError.Code("cancelled")
+    /// Nobody came in time.
+    public static let timedOut = VaultError.Code("timedOut")
+    /// The system cannot ask its owner: no sensor, no rules for it.
+    public static let ownerUnavailable = VaultError.Code("ownerUnavailable")
+    /// Nothing is set up for it.
+    public static let ownerNotEnrolled = VaultError.Code("ownerNotEnrolled")
+    /// The system takes no try now.
+    public static let ownerLockedOut = VaultError.Code("ownerLockedOut")
+    /// Another program uses the sensor.
+    public static let ownerBusy = VaultError.Code("ownerBusy")
+}
+
+extension Vault {
+    /// Has the system ask its owner. Blocks until there is a verdict, time runs out, or he turns away.
+    ///
+    /// A prompt that ended without a match is counted where the rules say so; nothing else is.
+    /// - Throws: `passcodeNeeded` where only the passcode is taken, and nobody is asked; `notConfirmed`, `cancelled`,
+    ///   `timedOut`, `ownerUnavailable`, `ownerNotEnrolled`, `ownerLockedOut`, `ownerBusy`; as
+    ///   ``VaultCore/Vault/countFailedBiometrics()``.
+    package func confirmOwner(
+        _ step: OwnerStep, by authenticator: OwnerAuthenticator, _ conversation: any OwnerConversation
+    ) throws(VaultError) -> OwnerRelease {
+        // Before anybody is asked; when it opens, the rules are looked at again with proof.
+        if let obstacle = try ownerObstacle(step) { throw obstacle }
+        switch authenticator.confirm(step, keeper: ownerKeeper, conversation) {
+        case .released(let release): return release
+        case .refused:
+            if step == .biometrics { try countFailedBiometrics() }
+            throw VaultError(.notConfirmed, "the owner was not recognised")
+        case .cancelled: throw VaultError(.cancelled, "cancelled; the vault stays locked")
+        case .timedOut: throw VaultError(.timedOut, "nobody came in time; the vault stays locked")
+        case .impossible(let capability): throw VaultError(capability)
+        case .expired(let expiry):
+            if expiry == .enrolmentChanged { noteChangedEnrolment(step) }
+            throw .passcodeNeeded(expiry)
+        }
+    }
+
+    /// After a passcode: what is enrolled now is what a match will be compared with. Blocks as long as a sensor takes to
+    /// answer.
+    package func noteEnrolment(by authenticator: OwnerAuthenticator) {
+        guard ownerKeeper.isArmed, let enrolment = authenticator.enrolment(of: .biometrics) else { return }
+        ownerKeeper.note(enrolment)
+    }
+}
+
+/// A release on its way from the thread that confirmed the owner to where the vault is unlocked; taken once.
+package final class OwnerReleaseBox: Sendable {
+    private let release: Mutex<OwnerRelease?>
+    package let step: OwnerStep
+
+    package init(_ release: consuming OwnerRelease) {
+        step = release.step
+        self.release = Mutex(release)
+    }
+
+    package func take() -> OwnerRelease? { release.withLock { $0.take() } }
+}
+
+extension OwnerStep {
+    /// As the lock machine calls it.
+    package var method: UnlockMethod {
+        switch self {
+        case .biometrics: .biometrics
+        case .devicePasscode: .devicePasscode
+        }
+    }
+}
+
+extension VaultError {
+    init(_ capability: OwnerCapability) {
+        let why = capability.why ?? "the owner cannot be asked"
+        switch capability {
+        case .notEnrolled: self.init(.ownerNotEnrolled, why)
+        case .lockedOut: self.init(.ownerLockedOut, why)
+        case .busy: self.init(.ownerBusy, why)
+        case .missing, .available: self.init(.ownerUnavailable, why)
+        }
+    }
+}

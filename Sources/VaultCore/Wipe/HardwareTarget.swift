@@ -1,0 +1,96 @@
+internal import KeyStores
+internal import VaultFormat
+
+/// What chips and key stores hold for a vault that is destroyed. Without the keys it opens nothing; it is let go of all the
+/// same, by whichever start finds the hardware.
+struct HardwareTarget {
+    static let id = "hardware"
+    static let what = "shares in the chip and the keyring"
+
+    private let home: HomeDirectory
+    private let settings: VaultSettings
+    /// Also where it could not be written down.
+    private var note: HardwareNote
+
+    init(_ home: HomeDirectory, _ settings: VaultSettings) {
+        self.home = home
+        self.settings = settings
+        note = HardwareNote.read(in: home) ?? HardwareNote()
+    }
+
+    /// Before the keys are erased: afterwards nothing names it any more. A disk that cannot take the note must not save the
+    /// keys.
+    mutating func add(_ header: Header?) {
+        guard let header else { return }
+        let found = HardwareNote(of: header)
+        guard !found.isEmpty else { return }
+        note.add(found)
+        try? HardwareNote.add(found, in: home)
+    }
+
+    /// How letting go of one thing ended.
+    private enum Ending {
+        case gone, notHere, failed
+    }
+
+    /// - Returns: `failed` while a chip or keyring that is here does not answer, `foreign` for what is not here.
+    mutating func erase() throws(VaultError) -> (result: WipeResult, count: UInt32) {
+        var endings: [Ending] = []
+        var left = note
+        left.shares.removeAll { share in
+            endings.append(end(share))
+            return endings.last != .failed
+        }
+        let stores = left.items.isEmpty ? nil : HardwareTarget.stores(home, settings)
+        left.items.removeAll { item in
+            endings.append(HardwareTarget.end(item, in: stores))
+            return endings.last != .failed
+        }
+        if let vault = left.anchor {
+            endings.append(endAnchor(vault))
+            if endings.last != .failed { left.anchor = nil }
+        }
+        note = left
+        let count = UInt32(clamping: endings.count { $0 == .gone })
+        guard note.isEmpty else {
+            try? note.write(in: home)
+            return (.failed, count)
+        }
+        for name in HardwareNote.names { _ = try home.erase(name, overwriting: false) }
+        if endings.contains(.notHere) { return (.foreign, count) }
+        return (count > 0 ? .erased : .absent, count)
+    }
+
+    private func end(_ share: HardwareObject) -> Ending {
+        guard let tier = settings.tier else { return .notHere }
+        do throws(KeyStoreError) { try tier.destroy(share) } catch { return .failed }
+        return .gone
+    }
+
+    private func endAnchor(_ vault: VaultID) -> Ending {
+        guard let anchor = settings.anchor else { return .notHere }
+        do throws(KeyStoreError) { try anchor.release(vault) } catch { return .failed }
+        return .gone
+    }
+
+    /// What a keyring that no session has any more holds of a dead vault need not be waited for.
+    private static func end(_ item: KeyStoreItem, in stores: KeyStores?) -> Ending {
+        guard let store = stores?.store(of: item.kind) else { return .notHere }
+        do throws(KeyStoreError) { try store.delete(item) } catch {
+            return error.code == .unavailable ? .notHere : .failed
+        }
+        return .gone
+    }
+
+    var isErased: Bool { !HardwareNote.names.contains(where: home.exists) }
+
+    /// A vault that was opened without them may hold something there all the same.
+    private static func stores(_ home: HomeDirectory, _ settings: VaultSettings) -> KeyStores? {
+        if let stores = settings.ownerStores { return stores(home.path) }
+        #if os(Linux)
+        return KeyStores(folder: home.path + "/shares")
+        #else
+        return nil
+        #endif
+    }
+}

@@ -1,0 +1,81 @@
+import Cryptography
+import Foundation
+import KeyStores
+import RealParts
+import SecretMemory
+import VaultCore
+
+/// A vault with the passcode `right`, a software TPM, and a process that puts the one under the other.
+final class HardwareHome: Sendable {
+    let chip: SoftwareTPM
+    let folder: String
+    let phrase: String
+
+    static let products = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+        .path
+
+    init() throws {
+        chip = try SoftwareTPM()
+        folder = NSTemporaryDirectory() + "holdfast-hardware-\(UUID().uuidString)"
+        let passcode = try secret(Array("right".utf8))
+        let phrase = try Vault.create(at: folder, passcode: passcode, settings: .costsForTests())
+        self.phrase = phrase.withText { text in
+            unsafe text.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+        }
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    /// - Parameter location: Where the chip is reached; nil for the chip itself.
+    func vault(_ location: String? = nil) throws -> Vault {
+        var settings = VaultSettings.costsForTests()
+        let location = TPMLocation(location ?? chip.location)
+        settings.tier = TPMAttemptTier(at: location)
+        settings.anchor = TPMGenerationAnchor(at: location)
+        return try Vault(at: folder, settings: settings)
+    }
+
+    /// Begins `enrol`, `change` or `remove` in a process of its own.
+    func begin(_ change: String, at location: String? = nil, _ environment: [String: String] = [:]) throws -> Spawned {
+        try Spawned(
+            [HardwareHome.products + "/KeyStoreSubject", change, folder, phrase],
+            environment: environment.merging(["SUBJECT_TPM": location ?? chip.location]) { $1 })
+    }
+
+    func enrol() throws {
+        let vault = try vault()
+        let passcode = try secret(Array("right".utf8))
+        let phrase = try RecoveryPhrase(parsing: secret(Array(phrase.utf8)))
+        try vault.enrolHardware(passcode: passcode, spending: vault.burnAttempt(), phrase: phrase)
+    }
+
+    func remove() throws {
+        let vault = try vault()
+        let passcode = try secret(Array("right".utf8))
+        try vault.removeHardware(passcode: passcode, spending: vault.burnAttempt())
+    }
+
+    /// Opens the vault with the passcode.
+    @discardableResult
+    func unlock() throws -> Vault {
+        let vault = try vault()
+        let passcode = try secret(Array("right".utf8))
+        try vault.unlock(passcode: passcode, spending: vault.burnAttempt())
+        return vault
+    }
+
+    /// Indices in the chip.
+    func indices() throws -> Int {
+        try chip.tool("tpm2_getcap", "handles-nv-index").output.split(separator: "\n").count
+    }
+
+    /// What the header wants to be there: an index for the share, and one for the generation.
+    func wantedIndices() throws -> Int { try vault().status().hasHardwareShare ? 2 : 0 }
+
+    /// Brings about what a change begins from.
+    func prepare(_ change: String) throws {
+        let isUnder = try vault().status().hasHardwareShare
+        if change == "enrol", isUnder { try remove() }
+        if change != "enrol", !isUnder { try enrol() }
+    }
+}
