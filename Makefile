@@ -61,7 +61,7 @@ test:
 BENCH ?=
 
 bench: build
-	@$(BOOTSTRAP) --bench
+	@$(BOOTSTRAP) --bench --test
 	@HOLDFAST_BENCHMARKS=1 $(SWIFT) run -c release --scratch-path .build-bench holdfast-bench \
 		--holdfast $(STAGE)/holdfast --server $(STAGE)/holdfast-server $(BENCH)
 

@@ -39,3 +39,8 @@ int raw_sqlcipher_get(raw_sqlcipher *database, const char *names, size_t name_si
 // Seconds of processor time for so many imports of a compressed P-256 key, verifications and signatures over 600 bytes,
 // each; negative when OpenSSL refuses.
 double raw_p256(int loops, int imports, int verifies, int signs);
+
+// One verification by fprintd on the bus at `address`, as a client does it that does nothing else: connect, find the
+// sensor, claim it, start, wait for the verdict, stop, release. `touch` is called once the sensor waits. 0 for a match, else
+// a negative number.
+int raw_fprint(const char *address, void (*touch)(void *), void *context);
