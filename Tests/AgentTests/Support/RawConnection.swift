@@ -48,6 +48,12 @@ final class RawConnection {
         return unsafe ioctl(socket, UInt(FIONREAD), &count) == 0 ? Int(count) : 0
     }
 
+    /// Waits for the agent to close, however much is still to be received.
+    func waitForClose() -> Bool {
+        var waiting = pollfd(fd: socket, events: Int16(POLLRDHUP), revents: 0)
+        return unsafe poll(&waiting, 1, 60_000) == 1
+    }
+
     /// The next message; nil when the agent closes, in the middle of one too.
     func receive() throws -> Reply? {
         guard let head = read(Frame.size) else { return nil }
