@@ -50,7 +50,8 @@ final class RawConnection {
 
     /// Waits for the agent to close, however much is still to be received.
     func waitForClose() -> Bool {
-        var waiting = pollfd(fd: socket, events: Int16(POLLRDHUP), revents: 0)
+        // POLLRDHUP, which is not imported
+        var waiting = pollfd(fd: socket, events: 0x2000, revents: 0)
         return unsafe poll(&waiting, 1, 60_000) == 1
     }
 
