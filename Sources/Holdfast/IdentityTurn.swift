@@ -1,4 +1,4 @@
-package import VaultCore
+internal import VaultCore
 
 #if canImport(Glibc)
 internal import Glibc
@@ -11,12 +11,12 @@ internal import Darwin
 package final class IdentityTurn: Sendable {
     private let descriptor: Int32
 
-    /// Nil while another process has its turn. Where the home cannot be locked, what comes next says what is wrong with it.
-    package init?(in vault: Vault) {
-        let file = vault.home.path + "/" + Vault.identityLock
+    /// Nil while another process has its turn. Where there is no home that can be written, what comes next says so.
+    /// - Parameter home: The vault's folder.
+    package init?(in home: String) {
+        let file = home + "/" + Vault.identityLock
         descriptor = unsafe open(file, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) != 0 else { return }
-        guard errno != EWOULDBLOCK, errno != EINTR else { return nil }
+        guard descriptor < 0 || flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return nil }
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }

@@ -18,7 +18,7 @@ struct IdentityAccess {
     /// Locked where the agent has it open.
     let vault: Vault
     let store: any CredentialStore
-    private let lock: IdentityLock
+    private let turn: IdentityTurn
     private let notices = NoticeList()
     private let arguments: Arguments
     let transport = CurlTransport()
@@ -27,7 +27,7 @@ struct IdentityAccess {
     /// Opens the vault, or finds the agent that has it open.
     init(_ arguments: Arguments) throws(CommandError) {
         self.arguments = arguments
-        lock = try IdentityLock(HomeFolder.path(arguments))
+        turn = try IdentityAccess.turn(in: HomeFolder.path(arguments))
         keys = IdentityAccess.keys(arguments, notices)
         if arguments[Options.passcodeDescriptor] == nil, !Unlocking.usesPhrase(arguments),
             let agent = try? AgentAccess.connect(arguments), (try? agent.status().isUnlocked) ?? false
@@ -38,6 +38,15 @@ struct IdentityAccess {
             vault = try Unlocking.open(arguments)
             store = VaultCredentials(in: vault)
         }
+    }
+
+    /// Waits a minute for another process that changes the identity.
+    private static func turn(in home: String) throws(CommandError) -> IdentityTurn {
+        for _ in 0..<600 {
+            if let turn = IdentityTurn(in: home) { return turn }
+            usleep(100_000)
+        }
+        throw .failure("busy", "another program is working on the identity; try again")
     }
 
     /// What is stored.
@@ -181,28 +190,6 @@ private final class NoticeList: Sendable {
             return list
         }
     }
-}
-
-/// The lock for changes of the identity: two commands at once would each write what the other does not know.
-private final class IdentityLock: Sendable {
-    private let descriptor: Int32
-
-    init(_ path: String) throws(CommandError) {
-        let file = path + "/" + Vault.identityLock
-        descriptor = unsafe open(file, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { return }  // what is wrong with the home, opening the vault says
-        var waited = 0
-        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            guard errno == EWOULDBLOCK || errno == EINTR, waited < 600 else {
-                close(descriptor)
-                throw .failure("busy", "another command is working on the identity")
-            }
-            usleep(100_000)
-            waited += 1
-        }
-    }
-
-    deinit { if descriptor >= 0 { close(descriptor) } }
 }
 
 enum WallClock {

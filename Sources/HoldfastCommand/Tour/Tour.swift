@@ -89,12 +89,14 @@ extension Tour {
     func expectRefusal(
         _ code: VaultError.Code, _ what: String, _ body: () async throws -> Void
     ) async throws -> VaultError {
-        do {
-            try await body()
-        } catch let error as VaultError {
-            try expect(error.code == code, "\(what) gave \"\(error.reason)\" instead of \(code)")
-            return error
-        }
+        let error: VaultError = try await refusal(of: what, body)
+        try expect(error.code == code, "\(what) gave \"\(error.reason)\" instead of \(code)")
+        return error
+    }
+
+    /// What a call that must be refused throws.
+    func refusal<Failure: Error>(of what: String, _ body: () async throws -> Void) async throws -> Failure {
+        do { try await body() } catch let error as Failure { return error }
         throw TourFailure(description: "\(what) was not refused")
     }
 

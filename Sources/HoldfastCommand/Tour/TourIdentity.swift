@@ -108,12 +108,8 @@ extension Tour {
     func expectIdentityRefusal(
         _ code: IdentityError.Code, _ what: String, _ body: () async throws -> Void
     ) async throws -> IdentityError {
-        do {
-            try await body()
-        } catch let error as IdentityError {
-            try expect(error.code == code, "\(what) gave \"\(error.reason)\" instead of \(code)")
-            return error
-        }
-        throw TourFailure(description: "\(what) was not refused")
+        let error: IdentityError = try await refusal(of: what, body)
+        try expect(error.code == code, "\(what) gave \"\(error.reason)\" instead of \(code)")
+        return error
     }
 }

@@ -77,7 +77,7 @@ extension IdentityModel {
     /// Waits for another process that changes the identity, for a while.
     private nonisolated static func turn(in vault: Vault) async -> IdentityTurn? {
         for _ in 0..<50 {
-            if let turn = IdentityTurn(in: vault) { return turn }
+            if let turn = IdentityTurn(in: vault.home.path) { return turn }
             try? await Task.sleep(for: .milliseconds(100))
         }
         return nil

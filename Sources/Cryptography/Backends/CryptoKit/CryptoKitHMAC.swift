@@ -25,8 +25,14 @@ package enum CryptoKitHMACSHA256 {
 enum CryptoKitSHA256 {
     static func hash(_ bytes: RawSpan) -> Digest {
         let hash = unsafe bytes.withUnsafeBytes { unsafe CryptoKit.SHA256.hash(data: $0) }
-        let digest = unsafe hash.withUnsafeBytes { unsafe Digest(copying: RawSpan(_unsafeBytes: $0)) }
-        guard let digest else { fatalError("SHA-256 of another size") }  // because: no input causes it
+        var digest = Digest()
+        unsafe hash.withUnsafeBytes { hash in
+            digest.withMutableBytes { bytes in
+                for (offset, byte) in unsafe zip(0..<32, hash) {
+                    bytes.storeBytes(of: byte, toByteOffset: offset, as: UInt8.self)
+                }
+            }
+        }
         return digest
     }
 }
