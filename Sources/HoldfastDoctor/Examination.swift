@@ -66,9 +66,11 @@ public enum Examination {
 
         var answers: [Answer?] { state.withLock { $0 } }
 
+        private var isComplete: Bool { state.withLock { $0.allSatisfy { $0 != nil } } }
+
         /// Looks again every few milliseconds: whoever answers late has nobody to wake.
         func wait(until deadline: UInt64) {
-            while answers.contains(where: { $0 == nil }), now() < deadline { usleep(2000) }
+            while !isComplete, now() < deadline { usleep(2000) }
         }
     }
 }
