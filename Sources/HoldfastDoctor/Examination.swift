@@ -64,7 +64,7 @@ public enum Examination {
 
         func set(_ index: Int, _ finding: Finding?) { state.withLock { $0[index] = .given(finding) } }
 
-        var answers: [Answer?] { state.withLock { $0 } }
+        var answers: [Answer?] { state.withLock { answers in answers.map { $0 } } }
 
         private var isComplete: Bool { state.withLock { $0.allSatisfy { $0 != nil } } }
 
