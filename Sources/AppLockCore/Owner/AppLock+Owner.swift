@@ -21,7 +21,7 @@ extension AppLock {
 
     /// Takes a way of the owner into the vault's rules; it opens the vault from now on.
     ///
-    /// It proves ``VaultFormat/Assurance/presence`` and no more: collections that ask for more stay out of its reach. After
+    /// It proves the assurance `presence` and no more: collections that ask for more stay out of its reach. After
     /// a restart, three days, five samples without a match, or another finger enrolled, the passcode is needed.
     /// - Parameters:
     ///   - step: The way.
