@@ -35,7 +35,7 @@ package enum DetachedThread {
         #if canImport(Glibc)
         pthread_detach(thread)
         #else
-        if let thread { pthread_detach(thread) }
+        if let thread = unsafe thread { unsafe pthread_detach(thread) }
         #endif
         return true
     }

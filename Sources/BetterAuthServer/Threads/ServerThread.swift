@@ -11,7 +11,8 @@ package final class ServerThread: @unchecked Sendable {  // set once, before any
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 
-    private let thread: pthread_t
+    /// pthread's own name of it: a number on Linux, an address on Darwin.
+    private let name: UInt
 
     /// Starts; nil when the system has no thread left.
     package init?(_ body: @escaping @Sendable () -> Void) {
@@ -37,18 +38,23 @@ package final class ServerThread: @unchecked Sendable {  // set once, before any
                 box.body()
                 return nil
             }, context.toOpaque())
-        #if canImport(Glibc)
-        let started: pthread_t? = thread
-        #else
-        let started = thread
-        #endif
-        guard status == 0, let started else {
+        guard status == 0 else {
             unsafe context.release()
             return nil
         }
-        self.thread = started
+        #if canImport(Glibc)
+        name = thread
+        #else
+        name = unsafe UInt(bitPattern: thread)
+        #endif
     }
 
     /// Waits for its end. Called once.
-    package func join() { pthread_join(thread, nil) }
+    package func join() {
+        #if canImport(Glibc)
+        pthread_join(name, nil)
+        #else
+        if let thread = unsafe pthread_t(bitPattern: name) { unsafe pthread_join(thread, nil) }
+        #endif
+    }
 }

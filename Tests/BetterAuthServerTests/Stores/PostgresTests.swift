@@ -1,3 +1,4 @@
+import BetterAuthHTTP
 import BetterAuthMessages
 import BetterAuthPostgres
 import BetterAuthServer
@@ -29,6 +30,14 @@ import Testing
         let hash = RecoveryHash(try freshDigest())
         let device = try TestDevice(recovery: hash)
         #expect(try server.send(CreateAccount.self, device.creation(hash)) == .unavailable)
+        // A balancer is told to look elsewhere, a client to come again, and the process lives.
+        let front = try TestFront(store)
+        let client = try HTTPClient(front.front.address)
+        #expect(try client.get("/ready").status == 503)
+        let refused = try client.post("/account/create", device.creation(hash).bytes)
+        #expect(refused.status == 503 && refused.text.contains("HF503"))
+        #expect(try client.get("/health").status == 200)
+        #expect(try client.get("/metrics").text.contains(#"{path="/ready",code="ok"} 1"#))
     }
 
     /// Killed at random moments, with both databases staying up.
