@@ -17,6 +17,11 @@ public enum Examination {
     /// - Returns: One finding for each part in a fixed order, and one for the vault where there is one.
     public static func run(_ request: Request) -> [Finding] { look(at: parts(request)) + vault(at: request.home) }
 
+    /// Looks at one part of the machine, as ``run(_:)``; nil where machines of this kind do not have it.
+    public static func run(_ request: Request, only part: Finding.Part) -> Finding? {
+        look(at: parts(request).filter { $0.part == part }).first
+    }
+
     /// One part, and how it is looked at.
     struct Look: Sendable {
         /// Its name, should it give no answer.
