@@ -16,7 +16,7 @@ struct Bench {
     private static var suites: [any Suite.Type] {
         [
             Command.self, AgentFigures.self, ServerFigures.self, ServerSize.self, ServerScaling.self,
-            ServerEndurance.self, Primitives.self,
+            ServerEndurance.self, ServerChange.self, Primitives.self,
             IdentityMessages.self, Reads.self, Writes.self, StandardUnlock.self,
             LargeUnlock.self, OwnerFigures.self, SecurityLogs.self, CryptoErase.self,
         ]

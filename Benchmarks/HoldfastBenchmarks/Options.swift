@@ -2,6 +2,7 @@
 struct Options {
     static let usage = """
         usage: holdfast-bench [--quick] [--long] [--only NAME]... [--output FILE] [--holdfast FILE] [--server FILE]
+                              [--earlier-server FILE]
 
           --quick          fewer rounds and records; the figures are rougher
           --long           also what takes minutes: the server's memory over five of them
@@ -9,6 +10,7 @@ struct Options {
           --output FILE    where the figures go as JSON (default: bench.json)
           --holdfast FILE  the command to measure (default: holdfast beside this program)
           --server FILE    the identity server to measure (default: none)
+          --earlier-server FILE    another build of it, to say what has changed (figures server-change-)
         """
 
     var isQuick = false
@@ -17,6 +19,7 @@ struct Options {
     var output = "bench.json"
     var command: String?
     var server: String?
+    var earlier: String?
 
     init(_ arguments: [String]) throws(BenchmarkError) {
         var rest = arguments.makeIterator()
@@ -28,6 +31,7 @@ struct Options {
             case "--output": output = try Options.value(of: argument, rest.next())
             case "--holdfast": command = try Options.value(of: argument, rest.next())
             case "--server": server = try Options.value(of: argument, rest.next())
+            case "--earlier-server": earlier = try Options.value(of: argument, rest.next())
             default: throw BenchmarkError("unknown argument \(argument)\n\(Options.usage)")
             }
         }

@@ -14,11 +14,17 @@ final class OneThread: Sendable {
     func start() -> Bool {
         // The thread takes this reference over.
         let context = unsafe Unmanaged.passRetained(self).toOpaque()
-        var thread = pthread_t()
+        #if canImport(Glibc)
+        var thread: pthread_t = 0
+        #else
+        var thread: pthread_t?
+        #endif
         let status = unsafe pthread_create(
             &thread, nil,
             { context in
+                #if canImport(Glibc)
                 guard let context = unsafe context else { return nil }
+                #endif
                 unsafe Unmanaged<OneThread>.fromOpaque(context).takeRetainedValue().work()
                 return nil
             }, context)
@@ -26,7 +32,11 @@ final class OneThread: Sendable {
             unsafe Unmanaged<OneThread>.fromOpaque(context).release()
             return false
         }
+        #if canImport(Glibc)
         pthread_detach(thread)
+        #else
+        if let thread { pthread_detach(thread) }
+        #endif
         return true
     }
 }

@@ -16,14 +16,16 @@ public enum OwnerCapability: Sendable, Hashable {
     case lockedOut(String)
     /// Something else uses it.
     case busy(String)
-    /// Not there, not reachable, or not answering.
+    /// Not there, or not reachable.
     case missing(String)
+    /// There, and it does not do what it should.
+    case broken(String)
 
     /// Why it cannot be asked; nil where it can.
     public var why: String? {
         switch self {
         case .available: nil
-        case .notEnrolled(let why), .lockedOut(let why), .busy(let why), .missing(let why): why
+        case .notEnrolled(let why), .lockedOut(let why), .busy(let why), .missing(let why), .broken(let why): why
         }
     }
 }

@@ -90,11 +90,18 @@ package struct ChipDeviceKeys: DeviceKeys {
         try chipCall { try chip.delete(key.object) }
     }
 
+    #if canImport(Security)
+    private static let chipName = "a Secure Enclave"
+    #else
+    private static let chipName = "a TPM"
+    #endif
+
     private static let noChip = IdentityError(
-        .keyUnavailable, "the identity's keys are to be in a TPM, and this machine has none")
+        .keyUnavailable, "the identity's keys are to be in \(chipName), and this machine has none")
 
     fileprivate static func unavailable(_ error: KeyStoreError) -> IdentityError {
-        IdentityError(.keyUnavailable, "the identity's keys are in a TPM that cannot be used now: \(error.reason)")
+        IdentityError(
+            .keyUnavailable, "the identity's keys are in \(chipName) that cannot be used now: \(error.reason)")
     }
 }
 

@@ -1,8 +1,8 @@
 public import BetterAuth
 
 extension HoldfastApp {
-    /// The identity of this device, whose credentials rest in the vault and whose keys are made in the machine's TPM where
-    /// there is one, else in the vault. Every operation needs the open lock.
+    /// The identity of this device, whose credentials rest in the vault and whose keys are made in the device's
+    /// Secure Enclave or TPM where there is one, else in the vault. Every operation needs the open lock.
     ///
     /// One client at a time: two would each write what the other does not know.
     /// - Parameters:
@@ -14,13 +14,8 @@ extension HoldfastApp {
         at server: ServerAddress, over transport: any Transport, trust: ResponseTrust,
         notify: @escaping @Sendable (IdentityNotice) -> Void = { _ in }
     ) -> BetterAuthClient {
-        #if os(Linux)
-        let keys: any DeviceKeys = ChipDeviceKeys.standard()
-        #else
-        let keys: any DeviceKeys = SoftwareDeviceKeys()
-        #endif
-        return BetterAuthClient(
-            store: VaultCredentials(in: vault), keys: keys, transport: transport, server: server, trust: trust,
-            now: { .now }, notify: notify)
+        BetterAuthClient(
+            store: VaultCredentials(in: vault), keys: ChipDeviceKeys.standard(), transport: transport, server: server,
+            trust: trust, now: { .now }, notify: notify)
     }
 }

@@ -29,7 +29,9 @@ extension Examination {
     private static func chip(_ request: Request) -> Finding {
         guard let location = TPMLocation.standard else { return Finding(.tpm, .missing, .chipAbsent) }
         let device = location.configuration.split(separator: ":", maxSplits: 1).last.map(String.init) ?? ""
-        if location.configuration.hasPrefix("device:"), unsafe access(device, R_OK | W_OK) != 0 {
+        let isDevice = location.configuration.hasPrefix("device:")
+        if isDevice, unsafe access(device, F_OK) != 0 { return Finding(.tpm, .missing, .chipAbsent) }
+        if isDevice, unsafe access(device, R_OK | W_OK) != 0 {
             return Finding(.tpm, .unready, .chipForbidden(device: device))
         }
         do throws(KeyStoreError) {
@@ -41,7 +43,11 @@ extension Examination {
             try store.roundTrip()
             try signAndVerify(TPMSigningKeys(at: location))
             return attempts(TPMAttemptTier(at: location))
-        } catch { return Finding(.tpm, error, .chipFailed(reason: error.reason)) }
+        } catch {
+            let isOwned = error.code == .ownedByAnother
+            return Finding(
+                .tpm, error, isOwned ? .chipOwned(reason: error.reason) : .chipFailed(reason: error.reason))
+        }
     }
 
     private static func signAndVerify(_ keys: TPMSigningKeys) throws(KeyStoreError) {
@@ -87,7 +93,7 @@ extension Examination {
         do throws(KeyStoreError) {
             if request.isDeep { try store.roundTrip() } else { try store.probe() }
             return Finding(.files, .good, .folderWorks, gives: store.assurance)
-        } catch { return Finding(.files, error, .folderFailed(reason: error.reason)) }
+        } catch { return Finding(.files, .broken, .folderFailed(reason: error.reason)) }
     }
 
     private static func fingerprint(_ request: Request) -> Finding {
@@ -103,7 +109,7 @@ extension Examination {
     private static func session(_ request: Request) -> Finding {
         let watch = SessionWatch(request.watch)
         guard watch.missing.isEmpty else {
-            return Finding(.session, .missing, .sessionDeaf(missing: watch.missing))
+            return Finding(.session, watch.isSilent ? .slow : .missing, .sessionDeaf(missing: watch.missing))
         }
         return Finding(.session, .good, .sessionHeard)
     }

@@ -4,18 +4,17 @@ internal import VaultFormat
 
 extension Examination {
     /// What there is to say of the vault itself; nothing where there is none.
-    static func vault(at home: String) -> [Finding] {
-        guard Vault.isVault(at: home) else { return [] }
+    static func vault(at home: String) -> Finding? {
+        guard Vault.isVault(at: home) else { return nil }
         let status: Vault.Status
         do throws(VaultError) { status = try Vault(at: home).status() } catch {
-            return [Finding(.vault, .broken, .vaultUnreadable(reason: error.reason))]
+            return Finding(.vault, .broken, .vaultUnreadable(reason: error.reason))
         }
-        guard let assurance = status.passcodeAssurance else { return [Finding(.vault, .broken, .vaultNeedsChip)] }
+        guard let assurance = status.passcodeAssurance else { return Finding(.vault, .broken, .vaultNeedsChip) }
         if let issue = PolicyLinter(status).issues(status.policy).first(where: \.isError) {
-            return [Finding(.vault, .broken, .vaultRules(issue: issue.words))]
+            return Finding(.vault, .broken, .vaultRules(issue: issue.words))
         }
-        return [
-            Finding(.vault, .good, status.hasHardwareShare ? .vaultUnderChip : .vaultUnderPasscode, gives: assurance)
-        ]
+        return Finding(
+            .vault, .good, status.hasHardwareShare ? .vaultUnderChip : .vaultUnderPasscode, gives: assurance)
     }
 }

@@ -15,7 +15,9 @@ public enum Examination {
 
     /// Looks. Blocks for at most ``patience``. Nobody is asked for anything, and what is tried is taken back.
     /// - Returns: One finding for each part in a fixed order, and one for the vault where there is one.
-    public static func run(_ request: Request) -> [Finding] { look(at: parts(request)) + vault(at: request.home) }
+    public static func run(_ request: Request) -> [Finding] {
+        look(at: parts(request) + [Look(.vault) { vault(at: request.home) }])
+    }
 
     /// Looks at one part of the machine, as ``run(_:)``; nil where machines of this kind do not have it.
     public static func run(_ request: Request, only part: Finding.Part) -> Finding? {
@@ -26,9 +28,10 @@ public enum Examination {
     struct Look: Sendable {
         /// Its name, should it give no answer.
         let part: Finding.Part
-        let body: @Sendable () -> Finding
+        /// Nil for a part of which there is nothing to say.
+        let body: @Sendable () -> Finding?
 
-        init(_ part: Finding.Part, _ body: @escaping @Sendable () -> Finding) {
+        init(_ part: Finding.Part, _ body: @escaping @Sendable () -> Finding?) {
             self.part = part
             self.body = body
         }
@@ -41,7 +44,12 @@ public enum Examination {
             if !isStarted { board.set(index, part.body()) }
         }
         board.wait(until: now() + patience)
-        return zip(parts, board.findings).map { part, finding in finding ?? Finding(part.part, .slow, .silent) }
+        return zip(parts, board.answers).compactMap { part, answer in
+            switch answer {
+            case .given(let finding): finding
+            case nil: Finding(part.part, .slow, .silent)
+            }
+        }
     }
 
     /// Milliseconds since an arbitrary start.
@@ -51,19 +59,21 @@ public enum Examination {
         return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
     }
 
+    private enum Answer { case given(Finding?) }
+
     /// What has been found so far.
     private final class Board: Sendable {
-        private let state: Mutex<[Finding?]>
+        private let state: Mutex<[Answer?]>
 
-        init(_ count: Int) { state = Mutex([Finding?](repeating: nil, count: count)) }
+        init(_ count: Int) { state = Mutex([Answer?](repeating: nil, count: count)) }
 
-        func set(_ index: Int, _ finding: Finding) { state.withLock { $0[index] = finding } }
+        func set(_ index: Int, _ finding: Finding?) { state.withLock { $0[index] = .given(finding) } }
 
-        var findings: [Finding?] { state.withLock { $0 } }
+        var answers: [Answer?] { state.withLock { $0 } }
 
         /// Looks again every few milliseconds: whoever answers late has nobody to wake.
         func wait(until deadline: UInt64) {
-            while findings.contains(where: { $0 == nil }), now() < deadline { usleep(2000) }
+            while answers.contains(where: { $0 == nil }), now() < deadline { usleep(2000) }
         }
     }
 }

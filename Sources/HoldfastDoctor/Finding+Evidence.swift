@@ -19,6 +19,8 @@ extension Finding {
         case chipCounts
         /// It sealed and signed, and does not count attempts.
         case chipSealsOnly(reason: String)
+        /// Its owner has set an authorisation that we do not know.
+        case chipOwned(reason: String)
         /// It does not do what it should.
         case chipFailed(reason: String)
         /// It seals and signs, and counting attempts failed.

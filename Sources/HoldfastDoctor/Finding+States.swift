@@ -3,8 +3,9 @@ internal import KeyStores
 internal import VaultFormat
 
 extension Finding {
-    /// What a key store's error says of it.
+    /// What a key store's error says of it. One that did not answer in time has given no evidence.
     init(_ part: Part, _ error: KeyStoreError, _ evidence: Evidence) {
+        let evidence = error.code == .busy ? .silent : evidence
         let state: State =
             switch error.code {
             case .unavailable: .missing
@@ -23,7 +24,8 @@ extension Finding {
             case .notEnrolled, .lockedOut: .unready
             case .busy: .slow
             case .missing: .missing
+            case .broken: .broken
             }
-        self.init(part, state, evidence, gives: state == .missing ? nil : .presence)
+        self.init(part, state, evidence, gives: state == .missing || state == .broken ? nil : .presence)
     }
 }

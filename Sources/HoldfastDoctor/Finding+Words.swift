@@ -26,7 +26,8 @@ extension Finding {
         case .vaultNeedsChip: "its passcode needs a chip that cannot be asked here"
         case .vaultUnderChip: "the passcode is under the TPM; a copy of the vault cannot be searched elsewhere"
         case .vaultUnderPasscode: "only the passcode's own strength protects a copy of the vault against a search"
-        case .chipFailed(let reason), .chipCountingFailed(let reason), .keyringLocked(let reason),
+        case .chipOwned(let reason), .chipFailed(let reason), .chipCountingFailed(let reason),
+            .keyringLocked(let reason),
             .keyringFailed(let reason), .folderFailed(let reason), .vaultUnreadable(let reason),
             .vaultRules(let reason):
             reason
@@ -43,9 +44,10 @@ extension Finding {
         case .chipForbidden(let device):
             "add the user to the group of \(device) (usermod -aG tss USER), and log in again"
         case .chipFailed: "look at the firmware's settings of the TPM"
-        case .chipCountingFailed: "clear the TPM's owner authorisation, or enrol before it is set"
+        case .chipOwned, .chipCountingFailed: "clear the TPM's owner authorisation, or enrol before it is set"
         case .keyringLocked: "unlock it: log in with the password, or open the desktop's password program"
-        case .keyringFailed: "install gnome-keyring and libsecret-1-0, and start the session with them"
+        case .keyringFailed:
+            state == .broken ? fixOfSilence : "install gnome-keyring and libsecret-1-0, and start the session with them"
         case .noVault: "holdfast init"
         case .folderFailed: "make the vault's folder writable for its user"
         case .fingerprint(let capability):
@@ -54,10 +56,12 @@ extension Finding {
             case .busy: "end what uses the sensor (a login screen), or systemctl restart fprintd"
             case .lockedOut: "wait, or unlock the session with the password once"
             case .missing: "connect a sensor that libfprint knows, and install fprintd"
+            case .broken: "journalctl -u fprintd tells why; then systemctl restart fprintd"
             case .available: nil
             }
         case .devicePasscode(let capability):
             capability == .available ? nil : "install Docs/pam/holdfast as /etc/pam.d/holdfast (as root)"
+        case .sessionDeaf where state == .slow: fixOfSilence
         case .sessionDeaf: "the agent then locks by its timers only; run it in a session with systemd-logind"
         case .vaultUnreadable: "holdfast verify tells more"
         case .vaultNeedsChip: "use the machine it was enrolled on, or the recovery phrase (holdfast recover)"
@@ -70,10 +74,10 @@ extension Finding {
 
     private var fixOfSilence: String? {
         switch part {
-        case .memory, .vault: nil
+        case .memory: nil
         case .tpm: "look whether another program holds the TPM (tpm2-abrmd)"
         case .keyring: "start the session again, or its keyring program"
-        case .files: "look whether the disk answers"
+        case .files, .vault: "look whether the disk answers"
         case .fingerprint: "systemctl restart fprintd"
         case .devicePasscode: "look at the rules in /etc/pam.d/holdfast"
         case .session: "look whether the system bus answers"

@@ -10,6 +10,9 @@ struct Serve {
     /// Milliseconds for which clients may take a response for good after its key was replaced (protocol, section 10).
     static let responseLifetime: Int64 = 43_260_000
 
+    /// Bytes of a token's text up to which it is only wrapped; with all of them it still fits into a packet of a network.
+    static let longestStoredToken = 1024
+
     private let arguments: Arguments
     private let lifetimes: Lifetimes
 
@@ -55,7 +58,8 @@ struct Serve {
         defer { store.close() }
         var publish = try publisher()
         let server = AuthServer(
-            store: store, keys: keys, lifetimes: lifetimes, compression: ZlibTokenCompression(),
+            store: store, keys: keys, lifetimes: lifetimes,
+            compression: ZlibTokenCompression(storingUpTo: Serve.longestStoredToken),
             attributes: { _ in attributes },
             report: { error in
                 metrics.countStoreFailure()
@@ -167,6 +171,8 @@ struct Serve {
         guard arguments.has("example-app") else { return nil }
         var settings = AccessVerifier.Settings()
         settings.window = lifetimes.accessWindow * 1000
+        // Beside the accounts there is room for those that are in use now.
+        settings.cachedTokens = 1024
         let nonces: any NonceStore = redis.map { SharedAccess($0) } ?? MemoryNonceStore()
         let verifier = AccessVerifier(
             keys: OwnServerKeys(server.keys), nonces: nonces, revocations: StoreRevocations(server.store),

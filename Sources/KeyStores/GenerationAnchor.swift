@@ -22,7 +22,22 @@ package protocol GenerationAnchor: Sendable {
     /// Durable when it returns.
     /// - Throws: ``KeyStoreError``.
     func hold(_ state: AnchoredState, of vault: VaultID) throws(KeyStoreError)
+    /// As ``hold(_:of:)``, and never holds fewer attempts than before: another copy of the home may have made some.
+    /// - Throws: ``KeyStoreError``.
+    func advance(to state: AnchoredState, of vault: VaultID) throws(KeyStoreError)
     /// Forgets the vault; one that is not held is fine.
     /// - Throws: ``KeyStoreError``.
     func release(_ vault: VaultID) throws(KeyStoreError)
+}
+
+extension GenerationAnchor {
+    package func advance(to state: AnchoredState, of vault: VaultID) throws(KeyStoreError) {
+        try hold(state.withAttempts(atLeast: self.state(of: vault)?.attempts ?? 0), of: vault)
+    }
+}
+
+extension AnchoredState {
+    func withAttempts(atLeast least: UInt64) -> AnchoredState {
+        AnchoredState(generation: generation, attempts: max(attempts, least))
+    }
 }

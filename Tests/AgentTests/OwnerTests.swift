@@ -49,23 +49,14 @@ extension TestAgent {
 /// The owner's way in through the agent, with real parts.
 @Suite(.serialized) struct OwnerTests {
     /// Rules of PAM in a folder, and a password of "anna".
-    private static func passcodeRules(_ scratch: Scratch) throws -> [String: String]? {
-        let modules = ["/usr/lib", "/usr/lib64"].flatMap { root in
-            ((try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []).map { "\(root)/\($0)" } + [root]
-        }
-        let matrix = modules.map { $0 + "/pam_wrapper/pam_matrix.so" }
-            .first { FileManager.default.fileExists(atPath: $0) }
-        guard let matrix else { return nil }
+    private static func passcodeRules(_ scratch: Scratch) throws -> [String: String] {
         let folder = scratch.path + "/pam"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        try "anna:correct:holdfast\n".write(toFile: folder + "/passdb", atomically: true, encoding: .utf8)
-        try """
-        auth required \(matrix) passdb=\(folder)/passdb verbose
-        account required \(matrix) passdb=\(folder)/passdb
-
-        """.write(toFile: folder + "/holdfast", atomically: true, encoding: .utf8)
+        try AccountModule.writeRules(into: folder)
         return ["SUBJECT_PAM": folder, "SUBJECT_USER": "anna"]
     }
+
+    private static let noAccounts: Comment =
+        "libpam-wrapper is not installed: accounts' passcodes are not tested through the agent"
 
     @Test(.enabled(if: FingerprintSensor.isInstalled, "fprintd is not installed: fingerprints are not tested"))
     func aFingerOpensAfterThePasscodeAndForThreeDays() throws {
@@ -127,10 +118,12 @@ extension TestAgent {
         #expect(try next.confirm(.biometrics) == "passcodeNeeded", "nothing of it is on the disk")
     }
 
-    @Test(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed"))
+    @Test(
+        .enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: an owner's share in a TPM is not tested"),
+        .enabled(if: AccountModule.path != nil, noAccounts))
     func anAccountsPasscodeOpensWithAShareInTheTPM() throws {
         let scratch = try Scratch()
-        guard let rules = try OwnerTests.passcodeRules(scratch) else { return }
+        let rules = try OwnerTests.passcodeRules(scratch)
         let chip = try SoftwareTPM()
         try scratch.allowOwner()
         let agent = try TestAgent(scratch, parts: rules.merging(["SUBJECT_TPM": chip.location]) { $1 })
@@ -156,10 +149,12 @@ extension TestAgent {
         #expect(try agent.owner().expiry == .enrolmentChanged, "a key store that was reset")
     }
 
-    @Test(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed"))
+    @Test(
+        .enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: an owner's share in a TPM is not tested"),
+        .enabled(if: AccountModule.path != nil, noAccounts))
     func whatIsKeptOnTheDiskSurvivesARestartAndProvesPresenceOnly() throws {
         let scratch = try Scratch()
-        guard let rules = try OwnerTests.passcodeRules(scratch) else { return }
+        let rules = try OwnerTests.passcodeRules(scratch)
         let chip = try SoftwareTPM()
         let location = TPMLocation(chip.location)
         var settings = scratch.settings
@@ -197,9 +192,10 @@ extension TestAgent {
         #expect(try after.confirm(.devicePasscode, answer: { _ in "correct" }) == "passcodeNeeded")
     }
 
-    @Test func rulesThatNameNoSuchStepTakeNone() throws {
+    @Test(.enabled(if: AccountModule.path != nil, noAccounts))
+    func rulesThatNameNoSuchStepTakeNone() throws {
         let scratch = try Scratch()
-        guard let rules = try OwnerTests.passcodeRules(scratch) else { return }
+        let rules = try OwnerTests.passcodeRules(scratch)
         let agent = try TestAgent(scratch, parts: rules)
         try agent.unlock()
         try agent.lock()

@@ -112,6 +112,33 @@ private struct TokenVectors: Decodable {
         #expect(whole.count == 1 << 20)
     }
 
+    #if os(Linux)
+    /// However large it would become, a process of its own grows by less than a megabyte.
+    @Test func aBombsOutputIsBounded() async {
+        await #expect(processExitsWith: .success) {
+            let sizes = [16_385, 2 << 20, 64 << 20]
+            let texts = try sizes.map { size in
+                let bomb = try [UInt8](repeating: 0x30, count: size).lend { try gzip.deflate($0) }
+                // Says of itself that it is small, so that it is begun.
+                return Samples.signature.description + base64URL(bomb.dropLast(4) + [1, 0, 0, 0])
+            }
+            func refuseAll() {
+                for text in texts { #expect(throws: MessageError.self) { try open(text) } }
+            }
+            func open(_ text: String) throws(MessageError) {
+                _ = try AccessToken(opening: TokenText(parsing: text), with: gzip)
+            }
+            refuseAll()  // what is made once and kept
+            let before = try Memory()
+            try "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)
+            try #require(Memory().peak < before.peak, "the peak does not start anew")
+            refuseAll()
+            let grown = try Memory().peak - before.resident
+            #expect(grown < 1000, "\(grown) kB")
+        }
+    }
+    #endif
+
     @Test func gzipIsTakenWholeOrNotAtAll() throws {
         let text = Array("some text that is long enough to be compressed compressed compressed".utf8)
         let member = try text.lend { try gzip.deflate($0) }
@@ -197,3 +224,19 @@ func base64URL(_ bytes: [UInt8]) -> String {
     Data(bytes).base64EncodedString().replacingOccurrences(of: "+", with: "-")
         .replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
 }
+
+#if os(Linux)
+/// What this process has in memory, in kB.
+private struct Memory {
+    let resident: Int
+    let peak: Int
+
+    init() throws {
+        let lines = try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n")
+        func value(_ field: String) throws -> Int {
+            try #require(lines.first { $0.hasPrefix(field + ":") }.flatMap { Int($0.filter(\.isNumber)) })
+        }
+        (resident, peak) = try (value("VmRSS"), value("VmHWM"))
+    }
+}
+#endif

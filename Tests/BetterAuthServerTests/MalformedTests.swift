@@ -2,7 +2,6 @@ import BetterAuthGzip
 import BetterAuthMessages
 import BetterAuthServer
 import Cryptography
-import Foundation
 import Testing
 
 /// Bodies that no client sends: each gets an answer, and changes nothing.
@@ -30,6 +29,7 @@ import Testing
         let message = try account.device.rotation().0
         let text = String(decoding: message.bytes, as: UTF8.self)
         let signature = message.signature.description
+        let device = message.payload.authentication.device.description
         let spellings: [(String, String)] = [
             ("a longer signature", text.replacing(signature, with: signature + "A")),
             ("padding", text.replacing(signature, with: signature + "=")),
@@ -37,20 +37,30 @@ import Testing
                 "a newline in it",
                 text.replacing(signature, with: signature.prefix(40) + "\\n" + signature.dropFirst(40))
             ),
+            (
+                "a raw newline in it",
+                text.replacing(signature, with: signature.prefix(40) + "\n" + signature.dropFirst(40))
+            ),
             ("the standard alphabet", text.replacing("_", with: "/").replacing("-", with: "+")),
-            ("another code", text.replacing("1AAI", with: "1AAJ")),
+            ("another code of a key", text.replacing("1AAI", with: "1AAJ")),
+            ("another code of a signature", text.replacing(signature, with: "0J" + signature.dropFirst(2))),
+            ("another code of a nonce", text.replacing("\"nonce\":\"0A", with: "\"nonce\":\"0B")),
+            ("another code of a digest", text.replacing("\"device\":\"E", with: "\"device\":\"F")),
+            ("lead bits of a digest", text.replacing(device, with: "EQ" + device.dropFirst(2))),
             ("lead bits", text.replacing(signature, with: "0I" + "E" + signature.dropFirst(3))),
             ("a short signature", text.replacing(signature, with: String(signature.dropLast()))),
             ("no signature", text.replacing(",\"signature\":\"\(signature)\"", with: "")),
             ("a null signature", text.replacing("\"\(signature)\"", with: "null")),
             ("letter case of names", text.replacing("\"payload\"", with: "\"Payload\"")),
+            ("letter case of inner names", text.replacing("\"publicKey\"", with: "\"publickey\"")),
             ("an unknown member", text.replacing("\"request\"", with: "\"more\":1,\"request\"")),
             ("a duplicate", text.replacing("{\"payload\"", with: "{\"payload\":1,\"payload\"")),
             ("a space", text.replacing("\":\"", with: "\": \"")),
             ("what follows", text + " "),
             ("a short key", text.replacing(message.payload.authentication.publicKey.description, with: "1AAIA2sX")),
         ]
-        for (name, spelling) in spellings where spelling != text {
+        for (name, spelling) in spellings {
+            #expect(spelling != text, "\(name)")
             let reply = server.post(.rotateDevice, Array(spelling.utf8))
             #expect(reply.code == .invalidMessage, "\(name)")
         }
@@ -104,10 +114,6 @@ import Testing
         }
         session.token = good
         #expect(try server.refresh(session).1 == nil)
-    }
-
-    private func base64URL(_ bytes: [UInt8]) -> String {
-        Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 
     /// What cannot be read is never said back, however it came in (protocol, section 12, items 24 and 25).

@@ -1,5 +1,8 @@
+import BetterAuthGzip
 import BetterAuthMessages
 import BetterAuthServer
+import Foundation
+import RealParts
 import Testing
 
 @Suite struct OperationTests {
@@ -152,5 +155,23 @@ import Testing
         #expect(AuthOperation.allCases.map(\.path) == paths)
         for path in paths { #expect(AuthOperation(path: path)?.path == path) }
         #expect(AuthOperation(path: "/account/create/") == nil && AuthOperation(path: "/Account/create") == nil)
+    }
+
+    /// Short ones only wrapped, longer ones compressed: a reader that shares nothing with ours opens both.
+    @Test func everyGzipReaderOpensATokensMember() throws {
+        let fixture = try StoreFixture(.memory)
+        let compression = ZlibTokenCompression(storingUpTo: 1024)
+        for count in [0, 1, 500, 1024, 1025, 6000] {
+            let text = Array((0..<count).map { "\($0 * 7919 % 997)," }.joined().utf8.prefix(count))
+            let member = try unsafe compression.deflate(text.span.bytes)
+            #expect(try unsafe compression.inflate(member.span.bytes, limit: 6000) == text)
+            #expect((text.isEmpty || member.firstRange(of: text) != nil) == (count <= 1024), "\(count)")
+            if count > 1024 { #expect(try unsafe member == ZlibTokenCompression().deflate(text.span.bytes)) }
+            let (packed, plain) = (fixture.folder + "/packed", fixture.folder + "/plain")
+            try Data(member).write(to: URL(fileURLWithPath: packed))
+            try Data(text).write(to: URL(fileURLWithPath: plain))
+            let isSame = try Spawned(["sh", "-c", "gzip -dc < '\(packed)' | cmp - '\(plain)'"]).wait()
+            #expect(isSame == 0, "\(count)")
+        }
     }
 }

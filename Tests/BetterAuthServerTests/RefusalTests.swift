@@ -201,6 +201,44 @@ import Testing
         #expect(try server.send(RotateDevice.self, message) == .invalidHash)
     }
 
+    /// Digests are compared as they stand: where letter case does not count, another key fits (protocol, section 12, item 8).
+    @Test func lettersOfAnotherCaseAreAnotherDigest() throws {
+        func twisted(_ digest: DigestText) throws -> DigestText {
+            var text = Array(digest.description)
+            let index = try #require(text.indices.dropFirst(2).first { text[$0].isLetter })
+            text[index] = Character(text[index].isLowercase ? text[index].uppercased() : text[index].lowercased())
+            return try #require(DigestText(String(text)))
+        }
+        let server = try TestServer()
+        let recovery = try ServerKey.generate()
+        var device = try TestDevice()
+        // It commits to what is nearly the digest of its next key, and of its recovery key.
+        let next = RotationHash(try twisted(device.rotationHash.digest))
+        let hash = RecoveryHash(try twisted(derivations.recoveryHash(of: recovery.publicKey).digest))
+        device.id = derivations.device(device.current.publicKey, next)
+        device.identity = derivations.identity(device.current.publicKey, next, hash)
+        let account = AccountAuthentication(
+            device: device.id, identity: device.identity, publicKey: device.current.publicKey, recoveryHash: hash,
+            rotationHash: next)
+        let creation = try SignedMessage<CreateAccount.Request>(
+            .init(nonce: freshNonce(), authentication: account), by: device.current)
+        #expect(try server.send(CreateAccount.self, creation) == nil)
+        #expect(try server.send(RotateDevice.self, device.rotation().0) == .invalidHash)
+        let new = try TestDevice(identity: device.identity)
+        #expect(
+            try server.send(RecoverAccount.self, new.recovery(with: recovery, next: RecoveryHash(freshDigest())))
+                == .invalidHash)
+        // Names are looked up as they stand too.
+        let known = try TestAccount(on: server)
+        var other = known.device
+        other.id = DeviceID(try twisted(known.device.id.digest))
+        #expect(try server.send(RotateDevice.self, other.rotation().0) == .invalidDevice)
+        other = known.device
+        other.identity = IdentityID(try twisted(known.device.identity.digest))
+        #expect(try server.send(RotateDevice.self, other.rotation().0) == .invalidDevice)
+        #expect(try server.send(RotateDevice.self, known.device.rotation().0) == nil)
+    }
+
     @Test func anAccountIsMadeOnce() throws {
         let server = try TestServer()
         let hash = RecoveryHash(try freshDigest())

@@ -187,4 +187,32 @@ import Testing
             #expect(try server.send(CreateSession.self, TestSession.opening(account.device, challenge).0) == nil)
         }
     }
+    /// Whoever asks for all identities: the earliest challenges go, and no more memory is taken.
+    @Test func challengesOfAllAreBounded() throws {
+        let now = TestClock().now
+        var book = ChallengeBook(challenges: 3, replies: 2)
+        let challenges = try (0..<5).map { index in
+            Challenge(
+                nonce: try freshNonce(), identity: IdentityID(try freshDigest()),
+                until: now.adding(seconds: 60 + Int64(index)), moment: now)
+        }
+        for challenge in challenges { book.open(challenge) }
+        #expect(book.count == 3)
+        let operations = try (0..<3).map { _ in OperationKey(try freshDigest()) }
+        for challenge in challenges.prefix(2) {
+            #expect(book.state(of: challenge.nonce, answeredBy: operations[0], now: now) == .unknown)
+        }
+        for (challenge, operation) in zip(challenges.suffix(3), operations) {
+            let device = DeviceID(try freshDigest())
+            let reply = SessionReply(identity: challenge.identity, device: device, bytes: [1])
+            let answer = ChallengeAnswer(
+                challenge: challenge.nonce, operation: operation, reply: reply,
+                publicKey: try ServerKey.generate().publicKey, until: challenge.until, moment: now)
+            let outcome = book.answer(answer)
+            #expect(outcome == .committed)
+        }
+        // Of the replies too the earliest goes.
+        #expect(book.count == 0)
+        #expect(operations.map { book.reply(to: $0, now: now) != nil } == [false, true, true])
+    }
 }

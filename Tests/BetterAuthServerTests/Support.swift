@@ -3,6 +3,7 @@ import BetterAuthMessages
 import BetterAuthServer
 import Cryptography
 import Dispatch
+import Foundation
 import SecretMemory
 import Synchronization
 import Testing
@@ -43,6 +44,10 @@ func freshNonce() throws -> NonceText { try NonceText { try SecureRandom.fillPub
 
 /// A digest of nothing that exists.
 func freshDigest() throws -> DigestText { try DigestText { try SecureRandom.fillPublic(&$0) } }
+
+func base64URL(_ bytes: [UInt8]) -> String {
+    Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+}
 
 extension SignedMessage {
     init(_ payload: Payload, by key: ServerKey) throws {

@@ -63,6 +63,50 @@ import Testing
         #expect(try chip.tool("tpm2_changeauth", "-c", "owner", "new").status == 0)
         let owned = try examine(sandbox, place)
         #expect(owned["tpm"]?.state == "unready")
+        #expect(owned["tpm"]?.fix?.contains("owner authorisation") == true)
+    }
+
+    @Test func aTPMThatFailsIsBrokenAndADeviceThatIsNotThereIsMissing() throws {
+        let sandbox = try Sandbox()
+        let failing = try FailingChip(in: sandbox.path)
+        defer { failing.end() }
+        let broken = try examine(sandbox, ["HOLDFAST_TPM": "swtpm:path=\(sandbox.path)/tpm.sock"])
+        #expect(broken["tpm"]?.state == "broken")
+        #expect(broken["tpm"]?.fix?.contains("firmware") == true)
+        let absent = try examine(sandbox, ["HOLDFAST_TPM": "device:\(sandbox.path)/no-such-device"])
+        #expect(absent["tpm"]?.state == "missing")
+        #expect(absent["tpm"]?.fix?.contains("switch the TPM on") == true)
+    }
+
+    /// Whether a user that no device is for can run the binary at all: it may lie where he cannot go.
+    private static let strangerRunsBinary: Bool = {
+        guard let child = try? Spawned(OrdinaryUser.words + [Program.path, "--version"]) else { return false }
+        return child.wait() == 0
+    }()
+
+    /// Run as a user that the device is not for.
+    @Test(
+        .enabled(if: strangerRunsBinary, "an ordinary user cannot run the binary here: a forbidden TPM is not examined")
+    )
+    func aTPMThatThisUserMayNotUseIsNotReady() throws {
+        let sandbox = try Sandbox()
+        let device = try sandbox.file([])
+        #expect(unsafe chmod(device, 0) == 0)
+        let output = try sandbox.file([], "found")
+        let file = unsafe open(output, O_WRONLY | O_CLOEXEC)
+        defer { close(file) }
+        let words = [
+            Program.path, "doctor", "--json", "--home", "/nonexistent", "--system-bus", "unix:path=/nonexistent",
+            "--pam-folder", "/nonexistent",
+        ]
+        let environment = DoctorTests.nothing.merging(["HOLDFAST_TPM": "device:" + device]) { $1 }
+        let child = try Spawned(OrdinaryUser.words + words, environment: environment, output: file)
+        #expect(child.wait() == 0)
+        let found = try JSONSerialization.jsonObject(with: Data(contentsOf: URL(fileURLWithPath: output)))
+        let parts = try #require((found as? [String: Any])?["parts"] as? [[String: Any]])
+        let chip = try #require(parts.first { $0["part"] as? String == "tpm" })
+        #expect(chip["state"] as? String == "unready")
+        #expect((chip["fix"] as? String)?.contains("usermod -aG tss") == true)
     }
 
     @Test(.enabled(if: SessionKeyring.isInstalled, "gnome-keyring is not installed"))
@@ -75,6 +119,29 @@ import Testing
         let locked = try examine(sandbox, deep: true, keyring.environment)
         #expect(locked["keyring"]?.state == "unready")
         #expect(locked["keyring"]?.fix?.contains("unlock") == true)
+    }
+
+    /// Something has the keyring's name and answers nothing that a keyring answers.
+    @Test(.enabled(if: PrivateBus.hasMocks, "python3-dbusmock is not installed: a broken keyring is not tested"))
+    func aKeyringThatFailsIsBroken() throws {
+        let bus = try PrivateBus()
+        try bus.mock(
+            name: "org.freedesktop.secrets", path: "/org/freedesktop/secrets", interface: "org.holdfast.Nothing")
+        let parts = try examine(Sandbox(), ["DBUS_SESSION_BUS_ADDRESS": bus.address])
+        #expect(parts["keyring"]?.state == "broken")
+        #expect(parts["keyring"]?.fix?.contains("start the session again") == true)
+    }
+
+    @Test(.enabled(if: PrivateBus.hasMocks, "python3-dbusmock is not installed: the session is not tested"))
+    func aSessionThatIsHeardAndOneWithoutLogind() throws {
+        let bus = try PrivateBus()
+        let session = ["DBUS_SESSION_BUS_ADDRESS": bus.address]
+        let deaf = try examine(Sandbox(), bus: bus.address, session)
+        #expect(deaf["session"]?.state == "missing")
+        #expect(deaf["session"]?.fix?.contains("systemd-logind") == true)
+        try bus.mock("logind", name: "org.freedesktop.login1")
+        let heard = try examine(Sandbox(), bus: bus.address, session)
+        #expect(heard["session"]?.state == "good" && heard["session"]?.fix == nil)
     }
 
     @Test(.enabled(if: FingerprintSensor.isInstalled, "fprintd is not installed"))
@@ -95,6 +162,75 @@ import Testing
         #expect(try examine(sandbox, bus: sensor.bus.address)["fingerprint"]?.state == "missing")
     }
 
+    @Test(.enabled(if: FingerprintSensor.isInstalled, "fprintd is not installed: a broken sensor is not tested"))
+    func aSensorThatRefusesIsBrokenAndOneThatDoesNotAnswerIsSlow() throws {
+        let refusing = try FingerprintSensor(allows: false)
+        let broken = try examine(Sandbox(), bus: refusing.bus.address)
+        #expect(broken["fingerprint"]?.state == "broken" && broken["fingerprint"]?.assurance == nil)
+        #expect(broken["fingerprint"]?.fix?.contains("journalctl -u fprintd") == true)
+        let sensor = try FingerprintSensor()
+        sensor.pauseDaemon()
+        defer { sensor.resumeDaemon() }
+        let slow = try examine(Sandbox(), bus: sensor.bus.address)
+        #expect(slow["fingerprint"]?.state == "slow")
+        #expect(slow["fingerprint"]?.fix?.contains("restart fprintd") == true)
+    }
+
+    @Test func rulesOfPAMThatAskForNothingAreBroken() throws {
+        let sandbox = try Sandbox()
+        let rules = sandbox.path + "/pam"
+        try FileManager.default.createDirectory(atPath: rules, withIntermediateDirectories: true)
+        for text in ["", "account required pam_permit.so\n", "# auth required pam_unix.so\n", "auth\n"] {
+            try text.write(toFile: rules + "/holdfast", atomically: true, encoding: .utf8)
+            let parts = try examine(sandbox, pam: rules)
+            #expect(parts["devicePasscode"]?.state == "broken", "\(text)")
+            #expect(parts["devicePasscode"]?.fix?.contains("Docs/pam/holdfast") == true)
+        }
+        try FileManager.default.removeItem(atPath: rules + "/holdfast")
+        try FileManager.default.createDirectory(atPath: rules + "/holdfast", withIntermediateDirectories: true)
+        #expect(try examine(sandbox, pam: rules)["devicePasscode"]?.state == "broken")
+    }
+
+    @Test func aFolderOfTheVaultThatTakesNothingIsBroken() throws {
+        let sandbox = try Sandbox(prepared: true)
+        _ = try sandbox.file([1], "home/shares")
+        for isDeep in [false, true] {
+            let parts = try examine(sandbox, deep: isDeep)
+            #expect(parts["files"]?.state == "broken")
+            #expect(parts["files"]?.fix?.contains("writable") == true)
+        }
+    }
+
+    @Test func aVaultThatCannotBeReadIsBroken() throws {
+        let sandbox = try Sandbox(prepared: true)
+        var header = try sandbox.bytes("home/header")
+        for place in stride(from: 100, to: header.count, by: 100) { header[place] ^= 1 }
+        _ = try sandbox.file(header, "home/header")
+        let parts = try examine(sandbox)
+        #expect(parts["vault"]?.state == "broken")
+        #expect(parts["vault"]?.fix?.contains("holdfast verify") == true)
+    }
+
+    @Test(
+        .enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: a vault without its chip is not examined"),
+        .enabled(
+            if: !FileManager.default.fileExists(atPath: "/dev/tpmrm0"),
+            "this machine has a TPM: a vault without any is not examined"))
+    func aVaultWithoutItsChipIsBroken() throws {
+        let chip = try SoftwareTPM()
+        let sandbox = try Sandbox(prepared: true)
+        let enrolled = try sandbox.run(
+            "enroll", "tpm", "--phrase-fd", "4", passcode: Prepared.passcode,
+            descriptors: [4: sandbox.lines(Prepared.shared().phrase)], environment: ["HOLDFAST_TPM": chip.location])
+        #expect(enrolled.code == 0, "\(enrolled.errors)")
+        let here = try examine(sandbox, ["HOLDFAST_TPM": chip.location])
+        #expect(here["vault"]?.state == "good" && here["vault"]?.assurance == "hardwareLimited")
+        let elsewhere = try examine(sandbox, ["HOLDFAST_TPM": ""])
+        #expect(elsewhere["tpm"]?.state == "missing")
+        #expect(elsewhere["vault"]?.state == "broken")
+        #expect(elsewhere["vault"]?.fix?.contains("holdfast recover") == true)
+    }
+
     /// A part that takes a connection and then says nothing.
     @Test func aPartThatIsSilentHoldsUpNothing() throws {
         let sandbox = try Sandbox()
@@ -102,23 +238,64 @@ import Testing
         defer { listeners.forEach { close($0) } }
         let parts = try examine(
             sandbox, bus: "unix:path=\(sandbox.path)/bus.sock",
-            ["HOLDFAST_TPM": "swtpm:path=\(sandbox.path)/tpm.sock"])
+            [
+                "HOLDFAST_TPM": "swtpm:path=\(sandbox.path)/tpm.sock",
+                "DBUS_SESSION_BUS_ADDRESS": "unix:path=\(sandbox.path)/bus.sock",
+            ])
         #expect(parts["tpm"]?.state == "slow")
-        #expect(parts["fingerprint"]?.state != "good")
+        #expect(parts["tpm"]?.fix?.contains("tpm2-abrmd") == true)
+        #expect(parts["keyring"]?.state == "slow")
+        #expect(parts["keyring"]?.fix?.contains("start the session again") == true)
+        #expect(parts["fingerprint"]?.state == "slow")
+        #expect(parts["fingerprint"]?.fix?.contains("restart fprintd") == true)
+        #expect(parts["session"]?.state == "slow")
+        #expect(parts["session"]?.fix?.contains("system bus") == true)
         #expect(parts["memory"]?.state == "good", "the others are told all the same")
     }
+}
 
-    private func listen(_ path: String) throws -> Int32 {
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
-        let status = unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+/// Listens on a path and takes nobody in; who connects waits.
+private func listen(_ path: String) throws -> Int32 {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
+    let status = unsafe withUnsafePointer(to: &address) { pointer in
+        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+        }
+    }
+    try #require(status == 0 && Glibc.listen(descriptor, 8) == 0)
+    return descriptor
+}
+
+/// A chip that answers each command with TPM_RC_FAILURE, as one in its failure mode does.
+private final class FailingChip: Sendable {
+    private let listeners: [Int32]
+
+    init(in folder: String) throws {
+        listeners = try ["tpm.sock", "tpm.sock.ctrl"].map { try listen(folder + "/" + $0) }
+        for (listener, answer) in zip(listeners, [[0x80, 1, 0, 0, 0, 10, 0, 0, 1, 1], [0, 0, 0, 0]] as [[UInt8]]) {
+            Thread.detachNewThread {
+                while true {
+                    let client = accept(listener, nil, nil)
+                    guard client >= 0 else { return }
+                    Thread.detachNewThread {
+                        var buffer = [UInt8](repeating: 0, count: 4096)
+                        while unsafe read(client, &buffer, buffer.count) > 0 {
+                            _ = unsafe send(client, answer, answer.count, Int32(MSG_NOSIGNAL))
+                        }
+                        close(client)
+                    }
+                }
             }
         }
-        try #require(status == 0 && Glibc.listen(descriptor, 8) == 0)
-        return descriptor
+    }
+
+    func end() {
+        for listener in listeners {
+            shutdown(listener, Int32(SHUT_RDWR))
+            close(listener)
+        }
     }
 }

@@ -121,6 +121,46 @@ import Testing
         #expect(log.text.contains("drill") && log.text.contains("recovered"), "\(log.text.prefix(2000))")
     }
 
+    /// The server's answers are believed because a key chain endorses their key, and for no other reason.
+    @Test func aKeyChainSaysWhoseAnswersCount() throws {
+        let server = try AuthHTTPServer()
+        let phone = try IdentityDevice(server)
+        var keys = try EndorsedKeys()
+        server.keys.withLock { [keys] in $0 = keys }
+        let stranger = try SoftwareSigningKey.generate().publicKey
+        func create(_ chain: DigestText, _ phrase: String) throws -> Sandbox.Result {
+            try phone.run(
+                "create", "--server", server.address, "--authority", "\(chain)", newRecovery: phrase)
+        }
+        func expectRefused(_ result: Sandbox.Result, _ place: String) throws {
+            #expect(result.code != 0, "\(place)")
+            #expect(result.errors.contains("key"), "\(place): \(result.errors)")
+            // Whether there is an account, the server alone could tell, and nobody can say that it was he.
+            #expect(try phone.status()["state"] as? String == "unconfirmed", "\(place)")
+        }
+        // The chain does not know the server's key; it says something of it that is about another key; it is not the chain.
+        try expectRefused(create(keys.identity, "one"), "not endorsed")
+        try keys.endorse(stranger, as: server.responseKey.publicKey)
+        server.keys.withLock { [keys] in $0 = keys }
+        try expectRefused(create(keys.identity, "two"), "another key")
+        try keys.endorse(server.responseKey.publicKey)
+        server.keys.withLock { [keys] in $0 = keys }
+        try expectRefused(create(EndorsedKeys().identity, "three"), "another chain")
+
+        let created = try create(keys.identity, "four")
+        #expect(created.code == 0 && !created.errors.contains("WARNING"), "\(created.errors)")
+        #expect(try phone.status()["keyChain"] as? String == "\(keys.identity)")
+        // It is remembered, and asked again by each command.
+        #expect(try phone.run("session", "open").code == 0)
+        server.keys.withLock { $0?.records = [:] }
+        let withdrawn = try phone.run("rotate")
+        #expect(withdrawn.code != 0 && withdrawn.errors.contains("key"), "\(withdrawn.errors)")
+        server.keys.withLock { [keys] in $0 = keys }
+        #expect(try phone.run("session", "refresh").code == 0)
+        let elsewhere = try phone.run("rotate", "--authority", "\(EndorsedKeys().identity)")
+        #expect(elsewhere.code != 0, "\(elsewhere.errors)")
+    }
+
     /// The answer is lost; the next command finds out what became of it, and a refusal leaves everything in order.
     @Test func lostAnswers() throws {
         let server = try AuthHTTPServer()

@@ -204,9 +204,9 @@ import VaultFormat
     }
 
     @Test(
-        .enabled(if: DevicePasscodeTests.matrix != nil, "libpam-wrapper is not installed: an app's PAM is not tested"))
+        .enabled(if: AccountModule.path != nil, "libpam-wrapper is not installed: an app's PAM is not tested"))
     func anAccountsPasswordOpensAndATurningAwayDoesNot() async throws {
-        let rules = try DevicePasscodeTests.matrixRules()
+        let rules = try DevicePasscodeTests.Rules(account: ())
         let home = try Home()
         defer { withExtendedLifetime((home, rules)) {} }
         let lock = try home.lock(rules.authenticator)
@@ -231,10 +231,10 @@ import VaultFormat
 
     @Test(
         .enabled(
-            if: SoftwareTPM.isInstalled && DevicePasscodeTests.matrix != nil,
+            if: SoftwareTPM.isInstalled && AccountModule.path != nil,
             "swtpm or libpam-wrapper is not installed: an app's way in on the disk is not tested"))
     func whatSurvivesARestartLiesUnderTheTPM() async throws {
-        let rules = try DevicePasscodeTests.matrixRules()
+        let rules = try DevicePasscodeTests.Rules(account: ())
         let chip = try SoftwareTPM()
         let home = try Home()
         let location = TPMLocation(chip.location)

@@ -1,26 +1,22 @@
 import Foundation
+import RealParts
 import Testing
 
 @testable import DeviceOwner
 
 /// PAM with a folder of rules of its own.
 @Suite struct DevicePasscodeTests {
-    static let matrix: String? = ["/usr/lib", "/usr/lib64", "/lib"].lazy
-        .flatMap { root in
-            ((try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []).map { "\(root)/\($0)" } + [root]
-        }
-        .map { $0 + "/pam_wrapper/pam_matrix.so" }
-        .first { FileManager.default.fileExists(atPath: $0) }
-
     /// A folder with a service file.
     final class Rules {
         let folder = NSTemporaryDirectory() + "holdfast-pam-\(UUID().uuidString)"
 
-        init(_ lines: (String) -> String) throws {
+        init(_ lines: String) throws {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            try "anna:correct:holdfast\n".write(toFile: folder + "/passdb", atomically: true, encoding: .utf8)
-            try lines(folder).write(toFile: folder + "/holdfast", atomically: true, encoding: .utf8)
+            try lines.write(toFile: folder + "/holdfast", atomically: true, encoding: .utf8)
         }
+
+        /// Those of an account whose password is "correct".
+        init(account: Void) throws { try AccountModule.writeRules(into: folder) }
 
         deinit { try? FileManager.default.removeItem(atPath: folder) }
 
@@ -32,22 +28,13 @@ import Testing
         }
     }
 
-    static func matrixRules() throws -> Rules {
-        let module = try #require(DevicePasscodeTests.matrix)
-        return try Rules { folder in
-            """
-            auth required \(module) passdb=\(folder)/passdb verbose
-            account required \(module) passdb=\(folder)/passdb
-
-            """
-        }
-    }
-
     private func typing(_ text: String?) -> PlayedOwner { PlayedOwner(answer: { _ in text.map { Array($0.utf8) } }) }
 
-    @Test(.enabled(if: matrix != nil, "libpam-wrapper is not installed: passcodes of accounts are not tested"))
+    @Test(
+        .enabled(if: AccountModule.path != nil, "libpam-wrapper is not installed: passcodes of accounts are not tested")
+    )
     func theRightPasscodeReleasesTheShareAndNothingElseDoes() throws {
-        let rules = try DevicePasscodeTests.matrixRules()
+        let rules = try Rules(account: ())
         let authenticator = rules.authenticator
         #expect(authenticator.capability(of: .devicePasscode) == .available)
         let keeper = try armedKeeper()
@@ -67,18 +54,18 @@ import Testing
     }
 
     @Test func rulesThatSayYesWithoutAQuestionAreBelievedAndOnesThatSayNoAreNoRefusal() throws {
-        let yes = try Rules { _ in "auth required pam_permit.so\naccount required pam_permit.so\n" }
+        let yes = try Rules("auth required pam_permit.so\naccount required pam_permit.so\n")
         #expect(yes.authenticator.ask(.devicePasscode, try armedKeeper(), typing(nil)) == .released(share))
-        let no = try Rules { _ in "auth required pam_deny.so\naccount required pam_permit.so\n" }
+        let no = try Rules("auth required pam_deny.so\naccount required pam_permit.so\n")
         let refused = no.authenticator.ask(.devicePasscode, try armedKeeper(), typing("x"))
         #expect(refused == .impossible(.lockedOut("the account takes no passcode now")))
-        let expired = try Rules { _ in "auth required pam_permit.so\naccount required pam_deny.so\n" }
+        let expired = try Rules("auth required pam_permit.so\naccount required pam_deny.so\n")
         #expect(expired.authenticator.ask(.devicePasscode, try armedKeeper(), typing("x")) != .released(share))
     }
 
     @Test func theRealModuleOfAccountsRefusesAWrongPasscode() throws {
         var places = OwnerAuthenticator.Places()
-        let rules = try Rules { _ in "auth required pam_unix.so nodelay\naccount required pam_unix.so\n" }
+        let rules = try Rules("auth required pam_unix.so nodelay\naccount required pam_unix.so\n")
         places.passcodeRules = rules.folder
         let authenticator = OwnerAuthenticator(places)
         let came = authenticator.ask(.devicePasscode, try armedKeeper(), typing("surely not this one"))

@@ -1,9 +1,10 @@
 import DeviceOwner
 import Holdfast
-import HoldfastDoctor
 import HoldfastUI
 import Synchronization
 import Testing
+
+@testable import HoldfastDoctor
 
 #if canImport(Glibc)
 import Glibc
@@ -59,6 +60,32 @@ import Darwin
         await doctor.look()
         #expect(doctor.findings.map(\.part) == Finding.Part.allCases.filter { $0 != .vault })
         #expect(doctor.findings.first { $0.part == .files }?.evidence == .noVault)
+    }
+
+    /// Each part in turn never answers: it is said to be slow, with what to do, and the others are told all the same.
+    @Test func aPartThatNeverAnswersHoldsUpNothing() async {
+        let gate = Gate()
+        defer { gate.open() }
+        #expect(Examination.patience < 5000)
+        let looks = Finding.Part.allCases.flatMap { part in
+            [
+                Examination.Look(part) {
+                    gate.wait()
+                    return nil
+                },
+                Examination.Look(part) { Finding(part, .good, .folderWorks) },
+            ]
+        }
+        let found = await withCheckedContinuation { continuation in
+            _ = DetachedThread.start { continuation.resume(returning: Examination.look(at: looks)) }
+        }
+        #expect(found.map(\.part) == Finding.Part.allCases.flatMap { [$0, $0] })
+        for (number, finding) in found.enumerated() {
+            #expect(finding.state == (number.isMultiple(of: 2) ? .slow : .good), "\(finding.part)")
+            guard finding.state == .slow else { continue }
+            #expect(finding.evidence == .silent && finding.assurance == nil)
+            #expect(finding.fix?.isEmpty == (finding.part == .memory ? nil : false), "\(finding.part)")
+        }
     }
 
     /// What was found before the lock fell is not shown after it, whenever the answer comes.

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// The real fprintd with libfprint's virtual sensor, on a bus of its own. Only polkit is played.
+/// The real fprintd with libfprint's virtual sensor, on a bus of its own. Polkit is played, or the real one.
 package final class FingerprintSensor: Sendable {
     package let bus: PrivateBus
     private let daemon = Mutex<Spawned?>(nil)
@@ -9,18 +9,39 @@ package final class FingerprintSensor: Sendable {
     package static let isInstalled =
         PrivateBus.hasMocks && FileManager.default.isExecutableFile(atPath: "/usr/libexec/fprintd")
 
+    /// Who says whether a program may use the sensor.
+    package enum Polkit: Sendable, Hashable {
+        /// One that always says the same.
+        case says(Bool)
+        /// The real one, which lets root do everything.
+        case real
+
+        package static let program = "/usr/lib/polkit-1/polkitd"
+        /// Whether the real one can be run: it begins as root and becomes a user of its own.
+        package static let isInstalled = FileManager.default.isExecutableFile(atPath: program) && geteuid() == 0
+    }
+
     /// - Parameter allows: Whether polkit lets this session use the sensor.
-    package init(allows: Bool = true) throws {
+    package convenience init(allows: Bool) throws { try self.init(.says(allows)) }
+
+    package init(_ polkit: Polkit = .says(true)) throws {
         bus = try PrivateBus()
         for name in ["state", "fprint"] {
             try FileManager.default.createDirectory(atPath: "\(bus.folder)/\(name)", withIntermediateDirectories: true)
         }
-        try bus.mock("polkitd", name: "org.freedesktop.PolicyKit1")
-        try bus.python(
-            """
-            o = bus.get_object('org.freedesktop.PolicyKit1', '/org/freedesktop/PolicyKit1/Authority')
-            dbus.Interface(o, 'org.freedesktop.DBus.Mock').AllowUnknown(\(allows ? "True" : "False"))
-            """)
+        switch polkit {
+        case .real:
+            unsafe _ = chmod(bus.folder, 0o711)  // it connects as its own user
+            try bus.start([Polkit.program, "--no-debug"])
+            try bus.waitForOwner("org.freedesktop.PolicyKit1")
+        case .says(let allows):
+            try bus.mock("polkitd", name: "org.freedesktop.PolicyKit1")
+            try bus.python(
+                """
+                o = bus.get_object('org.freedesktop.PolicyKit1', '/org/freedesktop/PolicyKit1/Authority')
+                dbus.Interface(o, 'org.freedesktop.DBus.Mock').AllowUnknown(\(allows ? "True" : "False"))
+                """)
+        }
         try startDaemon()
     }
 
@@ -35,8 +56,26 @@ package final class FingerprintSensor: Sendable {
         try bus.waitForOwner("net.reactivated.Fprint")
     }
 
+    /// Whether polkit says yes to a program on the bus that asks for the sensor.
+    package func isAllowedByPolkit() throws -> Bool {
+        let answer = try bus.python(
+            """
+            o = bus.get_object('org.freedesktop.PolicyKit1', '/org/freedesktop/PolicyKit1/Authority')
+            subject = ('system-bus-name', dbus.Dictionary({'name': bus.get_unique_name()}, signature='sv'))
+            answer = dbus.Interface(o, 'org.freedesktop.PolicyKit1.Authority').CheckAuthorization(
+                subject, 'net.reactivated.fprint.device.verify', dbus.Dictionary({}, signature='ss'),
+                dbus.UInt32(0), '')
+            print(bool(answer[0]))
+            """)
+        return answer.trimmingCharacters(in: .whitespacesAndNewlines) == "True"
+    }
+
     /// Ends the daemon as the system does when memory is short.
     package func killDaemon() { daemon.withLock { $0?.end(SIGKILL) } }
+
+    /// Keeps the daemon from answering until ``resumeDaemon()``.
+    package func pauseDaemon() { daemon.withLock { $0?.signal(SIGSTOP) } }
+    package func resumeDaemon() { daemon.withLock { $0?.signal(SIGCONT) } }
 
     private var socket: String { "\(bus.folder)/finger.sock" }
 

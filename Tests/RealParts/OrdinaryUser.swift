@@ -1,9 +1,9 @@
 import Foundation
 
 /// Servers that refuse to run as root, or should not, run as somebody else then.
-enum OrdinaryUser {
+package enum OrdinaryUser {
     /// Words before a command that make it run as an ordinary user.
-    static var words: [String] {
+    package static var words: [String] {
         guard geteuid() == 0 else { return [] }
         return ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "--"]
     }

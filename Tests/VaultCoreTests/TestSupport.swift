@@ -84,11 +84,14 @@ func errorCode(
     }
 }
 
-/// Repeatable bytes.
+/// Repeatable bytes. Megabytes of them in a debug build, hence the plain loop.
 func pattern(_ count: Int, seed: UInt8 = 7) -> [UInt8] {
-    var state = UInt32(seed) &+ 1
-    return (0..<count).map { _ in
-        state = state &* 1_664_525 &+ 1_013_904_223
-        return UInt8(truncatingIfNeeded: state >> 24)
+    unsafe [UInt8](unsafeUninitializedCapacity: count) { bytes, filled in
+        var state = UInt32(seed) &+ 1
+        while filled < count {
+            state = state &* 1_664_525 &+ 1_013_904_223
+            unsafe bytes[filled] = UInt8(truncatingIfNeeded: state >> 24)
+            filled += 1
+        }
     }
 }

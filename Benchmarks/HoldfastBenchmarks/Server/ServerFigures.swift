@@ -76,7 +76,8 @@ struct ServerFigures: Suite {
         return median(times.withLock { $0 }) * 1e9
     }
 
-    private static func sessions(
+    /// Processor time of one session, for devices that have just been made.
+    static func sessions(
         _ server: LoadServer, _ count: Int
     ) throws -> (cost: Double, devices: [LoadDevice], tokens: [TokenText]) {
         let devices = try (0..<count).map { _ in try LoadDevice() }
@@ -158,7 +159,7 @@ struct ServerSize: Suite {
     }
 
     /// Accounts that nobody signed for; the rows are as those of real ones.
-    private static func fill(_ path: String, _ count: Int) throws {
+    static func fill(_ path: String, _ count: Int) throws {
         let now = SystemClock().now
         let store = try SQLiteStore(path, now: now)
         let device = try LoadDevice()

@@ -109,7 +109,7 @@ extension VaultError {
         case .notEnrolled: self.init(.ownerNotEnrolled, why)
         case .lockedOut: self.init(.ownerLockedOut, why)
         case .busy: self.init(.ownerBusy, why)
-        case .missing, .available: self.init(.ownerUnavailable, why)
+        case .missing, .broken, .available: self.init(.ownerUnavailable, why)
         }
     }
 }

@@ -39,3 +39,34 @@ package enum KeyChainError: Error, Sendable, Hashable {
         case signature
     }
 }
+
+extension KeyChainError: CustomStringConvertible {
+    /// For people.
+    package var description: String {
+        switch self {
+        case .unknownChain: "the key service does not publish the chain that was named"
+        case .broken(let number, let flaw): "the key chain is broken at its event \(number): \(flaw.words)"
+        case .otherChain: "another chain endorses it"
+        case .invalidGeneration: "the chain's generation that endorses it has expired or was withdrawn"
+        case .wrongSignature: "its endorsement is not signed by the chain"
+        case .otherKey: "the key service answered for another key"
+        case .wrongPurpose: "it is endorsed for something else"
+        case .expired(let end): "its endorsement ended at \(end)"
+        case .tooManyLookups: "too many unknown keys were asked for; try again in a moment"
+        }
+    }
+}
+
+extension KeyChainError.Flaw {
+    fileprivate var words: String {
+        switch self {
+        case .sequence: "a number is missing or stands there twice"
+        case .purpose: "it was made for something else"
+        case .id: "its name is not the digest of its text"
+        case .previous: "it does not name the event before it"
+        case .commitment: "its key is not the one that was announced"
+        case .time: "its time is not between the event before it and now"
+        case .signature: "it is not signed by its own key"
+        }
+    }
+}

@@ -7,7 +7,7 @@ package protocol TokenCompression: Sendable {
     ///   data ends early, and when anything follows the member.
     func inflate(_ member: RawSpan, limit: Int) throws(TokenCompressionError) -> [UInt8]
 
-    /// Compresses into one gzip member, at the best ratio, without name and time.
+    /// Makes one gzip member, without name and time.
     /// - Throws: ``TokenCompressionError/unavailable``.
     func deflate(_ text: RawSpan) throws(TokenCompressionError) -> [UInt8]
 }

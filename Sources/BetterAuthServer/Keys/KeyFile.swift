@@ -74,7 +74,12 @@ package struct KeyFile: Sendable {
     package var version: [Int]? {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { return nil }
-        return [Int(status.st_ino), Int(status.st_mtim.tv_sec), Int(status.st_mtim.tv_nsec)]
+        #if canImport(Glibc)
+        let changed = status.st_mtim
+        #else
+        let changed = status.st_mtimespec
+        #endif
+        return [Int(status.st_ino), Int(changed.tv_sec), Int(changed.tv_nsec)]
     }
 
     private static func fresh(_ responseLifetime: Int64, _ accessLifetime: Int64) throws(Failure) -> ServerKeys {
@@ -95,10 +100,18 @@ package struct KeyFile: Sendable {
     private func read(_ descriptor: Int32, _ size: Int) throws -> SecretBytes {
         var contents = try SecretBytes(zeroed: size)
         let isWhole = contents.withMutableBytes { bytes in
-            unsafe bytes.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) == size }
+            unsafe bytes.withUnsafeMutableBytes { unsafe KeyFile.read(descriptor, $0) == size }
         }
         guard isWhole else { throw Failure.system(path, errno) }
         return contents
+    }
+
+    private static func read(_ descriptor: Int32, _ bytes: UnsafeMutableRawBufferPointer) -> Int {
+        #if canImport(Glibc)
+        unsafe Glibc.read(descriptor, bytes.baseAddress, bytes.count)
+        #else
+        unsafe Darwin.read(descriptor, bytes.baseAddress, bytes.count)
+        #endif
     }
 
     /// What was sealed in the file; nil for one that is not sealed and need not be.

@@ -21,21 +21,32 @@ package final class ServerThread: @unchecked Sendable {  // set once, before any
         unsafe sigfillset(&all)
         unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
         defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-        var thread = pthread_t()
+        #if canImport(Glibc)
+        var thread: pthread_t = 0
+        #else
+        var thread: pthread_t?
+        #endif
         let status = unsafe pthread_create(
             &thread, nil,
             { context in
+                #if canImport(Glibc)
                 guard let context = unsafe context else { return nil }
+                #endif
                 // The thread owns the box from here on.
                 let box = unsafe Unmanaged<Box>.fromOpaque(context).takeRetainedValue()
                 box.body()
                 return nil
             }, context.toOpaque())
-        guard status == 0 else {
+        #if canImport(Glibc)
+        let started: pthread_t? = thread
+        #else
+        let started = thread
+        #endif
+        guard status == 0, let started else {
             unsafe context.release()
             return nil
         }
-        self.thread = thread
+        self.thread = started
     }
 
     /// Waits for its end. Called once.

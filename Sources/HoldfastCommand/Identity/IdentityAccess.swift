@@ -101,7 +101,6 @@ struct IdentityAccess {
 
     /// In the TPM where there is one; which place that is, its owner may say.
     private static func keys(_ arguments: Arguments, _ notices: NoticeList) -> any DeviceKeys {
-        #if os(Linux)
         let choice: ChipDeviceKeys.Choice =
             switch arguments[Options.keys] {
             case "tpm": .chip
@@ -111,9 +110,6 @@ struct IdentityAccess {
         return ChipDeviceKeys.standard(choice) { error in
             notices.append("the identity's keys are in the vault, not in the TPM: \(error.reason)")
         }
-        #else
-        return SoftwareDeviceKeys()
-        #endif
     }
 
     static func address(_ text: String, _ arguments: Arguments) throws(CommandError) -> ServerAddress {

@@ -38,7 +38,7 @@ public enum OwnerObstacle: Sendable, Hashable, CaseIterable {
         case .notEnrolled: self = .notEnrolled
         case .lockedOut: self = .lockedOut
         case .busy: self = .busy
-        case .missing: self = .missing
+        case .missing, .broken: self = .missing
         }
     }
 }

@@ -54,8 +54,8 @@ extension Vault {
         guard header.flags.contains(.generationAnchored) else { return }
         guard let anchor = settings.anchor else { throw .noAnchor }
         try keyStore { () throws(KeyStoreError) in
-            let attempts = max(ledger, (try anchor.state(of: header.vault))?.attempts ?? 0)
-            try anchor.hold(AnchoredState(generation: header.generation, attempts: attempts), of: header.vault)
+            try anchor.advance(
+                to: AnchoredState(generation: header.generation, attempts: ledger), of: header.vault)
         }
     }
 

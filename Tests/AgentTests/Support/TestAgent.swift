@@ -189,12 +189,15 @@ func secret(_ text: String) throws -> SecretBytes {
     return try unsafe SecretBytes(copying: bytes.span.bytes)
 }
 
-/// Repeatable bytes.
+/// Repeatable bytes. Megabytes of them in a debug build, hence the plain loop.
 func pattern(_ count: Int, seed: UInt32 = 8) -> [UInt8] {
-    var state = seed
-    return (0..<count).map { _ in
-        state = state &* 1_664_525 &+ 1_013_904_223
-        return UInt8(truncatingIfNeeded: state >> 24)
+    unsafe [UInt8](unsafeUninitializedCapacity: count) { bytes, filled in
+        var state = seed
+        while filled < count {
+            state = state &* 1_664_525 &+ 1_013_904_223
+            unsafe bytes[filled] = UInt8(truncatingIfNeeded: state >> 24)
+            filled += 1
+        }
     }
 }
 

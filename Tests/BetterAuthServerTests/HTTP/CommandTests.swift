@@ -196,6 +196,59 @@ final class ServerProcess {
         #expect(try Spawned(["python3", "-c", program]).wait() == 0)
     }
 
+    /// Every lifetime is one of seconds and arrives where it counts; the log names nobody.
+    @Test func optionsReachTheTokens() throws {
+        let fixture = try StoreFixture(.memory)
+        let attributes = fixture.folder + "/attributes"
+        let text = #"{"permissionsByRole":{"admin":["read","write"]},"plan":7}"#
+        try (text + "\n").write(toFile: attributes, atomically: true, encoding: .utf8)
+        let server = try ServerProcess(
+            [
+                "serve", "--listen", "127.0.0.1:0", "--database", fixture.path, "--attributes", attributes,
+                "--access-seconds", "77", "--refresh-seconds", "4000", "--log", "requests", "--example-app",
+                "--access-window-seconds", "5000",
+            ], folder: fixture.folder)
+        let client = try HTTPClient(server.address)
+        let hash = RecoveryHash(try freshDigest())
+        let device = try TestDevice(recovery: hash)
+        let creation = try device.creation(hash)
+        #expect(try client.post("/account/create", creation.bytes).status == 200)
+        let question = UnsignedMessage(RequestSession.Request(nonce: try freshNonce(), identity: device.identity))
+        let asked = try client.post("/session/request", question.bytes)
+        let challenge = try SignedMessage<Response<RequestSession>>(parsing: asked.body).payload.body.challenge
+        let (opening, current, next) = try TestSession.opening(device, challenge)
+        let opened = try client.post("/session/create", opening.bytes)
+        let token = try SignedMessage<Response<CreateSession>>(parsing: opened.body).payload.body.token
+        let session = TestSession(current: current, next: next, token: token)
+        let claims = try session.claims
+        #expect(claims.expiry == claims.issuedAt.adding(seconds: 77))
+        #expect(claims.refreshExpiry == claims.issuedAt.adding(seconds: 4000))
+        #expect(String(decoding: claims.attributes.bytes, as: UTF8.self) == text)
+        let old = try #require(SystemClock().now.adding(milliseconds: -4_000_000))
+        let access = try accessRequest(session, #"{"foo":1,"bar":2}"#, now: old)
+        #expect(try client.post("/foo/bar", access.bytes).status == 200)
+        #expect(try client.post("/foo/bar?secret=1", access.bytes).status == 409)
+        let stale = try #require(SystemClock().now.adding(milliseconds: -5_001_000))
+        let late = try accessRequest(session, #"{"foo":1,"bar":2}"#, now: stale)
+        #expect(try client.post("/foo/bar", late.bytes).text.contains("BA501"))
+        let refused = try client.post("/elsewhere/\(device.identity)", access.bytes)
+        #expect(refused.status == 404)
+        server.process.end(SIGTERM)
+        let log = server.log
+        #expect(log.contains(#""path":"/session/create","status":"200""#) && log.contains(#""path":"other""#))
+        for secret in [
+            device.identity.description, device.id.description, challenge.description, hash.description,
+            String(token.description.prefix(60)), creation.signature.description, "secret", "permissionsByRole",
+            access.payload.nonce.description, device.current.publicKey.description,
+        ] {
+            #expect(!log.contains(secret), "\(secret)")
+        }
+        try "{ }".write(toFile: attributes, atomically: true, encoding: .utf8)
+        let spaced = try run(
+            ["serve", "--listen", "127.0.0.1:0", "--database", ":memory:", "--attributes", attributes], fixture.folder)
+        #expect(spaced.status == 2 && spaced.output.contains("compact JSON"))
+    }
+
     /// An application server of its own that was told the auth server's key.
     @Test func anApplicationServer() throws {
         let fixture = try StoreFixture(.memory)
@@ -213,6 +266,12 @@ final class ServerProcess {
         let reply = try HTTPClient(app.address).post("/foo/bar", message.bytes)
         #expect(reply.text.contains(#"{"wasFoo":"a","wasBar":"b","serverName":"first"}"#))
         #expect(try HTTPClient(app.address).post("/foo/bar", message.bytes).text.contains("HF410"))
+        // The window is one of seconds, and no more than that.
+        for (age, part) in [(86_000, #"{"payload""#), (86_401, "BA501")] as [(Int64, String)] {
+            let old = try #require(now.adding(milliseconds: -age * 1000))
+            let late = try accessRequest(session, #"{"foo":"a","bar":"b"}"#, now: old)
+            #expect(try HTTPClient(app.address).post("/foo/bar", late.bytes).text.contains(part), "\(age) s")
+        }
     }
 
     /// The whole chain of trust: keeper, key service, auth server, application server, each a process of its own.
@@ -234,6 +293,14 @@ final class ServerProcess {
         #expect(try client.post("/sign", body).status == 401)
         #expect(try client.post("/sign", body, headers: "Authorization: Bearer \(admin)\r\n").status == 401)
         #expect(try client.post("/sign", body, headers: "Authorization: Bearer \(sign)\r\n").status == 400)
+        // What looks like an event of the chain is not signed for those who may sign.
+        let purposes =
+            #"{"payload":{"purpose":"key-authorization","publicKey":"\#(try ServerKey.generate().publicKey)","#
+            + #""expiration":"\#(SystemClock().now.adding(seconds: 60))"}}"#
+        let authorised = "Authorization: Bearer \(sign)\r\n"
+        #expect(try client.post("/sign", Array(purposes.utf8), headers: authorised).status == 400)
+        let endorsed = purposes.replacing("key-authorization", with: "access")
+        #expect(try client.post("/sign", Array(endorsed.utf8), headers: authorised).status == 200)
         #expect(try client.post("/rotate", [], headers: "Authorization: Bearer \(sign)\r\n").status == 401)
         let keys = try ServerProcess(
             ["keys", "--listen", "127.0.0.1:0", "--hsm", "http://\(hsm.address)", "--trust", identity], folder: folder)

@@ -142,6 +142,26 @@ func accessRequest(
         #expect(try client.get("/health").status == 200)
     }
 
+    /// Behind a proxy each client is limited by himself, and nobody by an address that he has written down.
+    @Test func clientsBehindAProxyAreLimitedEach() throws {
+        var rates = AuthService.Rates()
+        rates.requests = (0.001, 2)
+        var settings = HTTPSettings()
+        func status(_ client: HTTPClient, _ forwarded: String) throws -> Int {
+            try client.post("/device/rotate", [0x7B], headers: "X-Forwarded-For: \(forwarded)\r\n").status
+        }
+        let open = try TestFront(MemoryStore(), settings, rates: rates)
+        let stranger = try HTTPClient(open.front.address)
+        #expect(try (1...3).map { try status(stranger, "9.9.9.\($0)") } == [400, 400, 429])
+        settings.trustedProxies = [try #require(AddressBlock("127.0.0.0/8"))]
+        let front = try TestFront(MemoryStore(), settings, rates: rates)
+        let proxy = try HTTPClient(front.front.address)
+        #expect(try ["9.9.9.1", "9.9.9.1", "9.9.9.1"].map { try status(proxy, $0) } == [400, 400, 429])
+        #expect(try status(proxy, "9.9.9.2") == 400)
+        // What stands before the last address, the client may have written himself.
+        #expect(try status(proxy, "8.8.8.8, 9.9.9.1") == 429)
+    }
+
     @Test func theExampleApplication() throws {
         let front = try TestFront(example: true)
         let account = try TestAccount(on: front.server)

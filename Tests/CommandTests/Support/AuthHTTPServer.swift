@@ -21,6 +21,9 @@ final class AuthHTTPServer: Sendable {
 
     enum Fault { case dropAnswer, refuse }
 
+    /// A key chain and its records, for who asks the key service that stands at the same address.
+    let keys = Mutex<EndorsedKeys?>(nil)
+
     init() throws {
         responseKey = try .generate()
         let accessKey = try ServerKey.generate()
@@ -88,17 +91,21 @@ final class AuthHTTPServer: Sendable {
             guard request.count - end.upperBound >= lengths.first ?? 0 else { continue }
             let path = String(head.split(separator: " ").dropFirst().first ?? "")
             let answer = self.answer(path, Array(request[end.upperBound...]))
+            let status = answer == nil ? "404 Not Found" : "200 OK"
             let fault = faults.withLock { path != "/key/response" && !$0.isEmpty ? $0.removeFirst() : nil }
             if fault == .dropAnswer { return }
-            let body = fault == .refuse ? Array(#"{"error":{"code":"HF503","message":"later"}}"#.utf8) : answer
+            let body = fault == .refuse ? Array(#"{"error":{"code":"HF503","message":"later"}}"#.utf8) : answer ?? []
             let reply =
-                Array("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\nConnection: close\r\n\r\n".utf8) + body
+                Array("HTTP/1.1 \(status)\r\nContent-Length: \(body.count)\r\nConnection: close\r\n\r\n".utf8) + body
             _ = unsafe write(connection, reply, reply.count)
             return
         }
     }
 
-    private func answer(_ path: String, _ body: [UInt8]) -> [UInt8] {
+    /// Nil for what is not there.
+    private func answer(_ path: String, _ body: [UInt8]) -> [UInt8]? {
+        if path == "/hsm/keys" { return keys.withLock { $0?.events } }
+        if path.hasPrefix("/keys/") { return keys.withLock { $0?.records[String(path.dropFirst(6))] } }
         if path == "/key/response" { return responseKey.publicKey.textBytes }
         if path == "/echo" { return echo(body) }
         guard let operation = AuthOperation(path: path) else { return Array(#"{"error":"no such path"}"#.utf8) }

@@ -33,6 +33,7 @@ package final class SQLiteStore: ServerStore {
     private let settings: SQLiteSettings
     private let queue: WaitingQueue<Work>
     private let readers: SQLiteReaders
+    private let accounts = AccountCache()
     private let challenges: Mutex<ChallengeBook>
     private let checkpoints: SQLiteCheckpoints
     private let threads = Mutex<[ServerThread]>([])
@@ -62,7 +63,9 @@ package final class SQLiteStore: ServerStore {
 
     package var isRemote: Bool { false }
 
-    package func account(_ identity: IdentityID) throws(StoreError) -> Account? { try readers.account(identity) }
+    package func account(_ identity: IdentityID) throws(StoreError) -> Account? {
+        try accounts.account(identity) { () throws(StoreError) in try readers.account(identity) }
+    }
 
     package func apply(_ change: AccountChange, then: @escaping Completion<AccountOutcome>) {
         add(.apply(change, then))
@@ -132,9 +135,11 @@ extension SQLiteStore {
                     trimmed = now
                 }
                 try writer.commit()
+                accounts.take(writer.changed)
                 for answer in answers { answer() }
             } catch {
                 writer.rollBack()
+                accounts.clear()
                 for work in batch { work.fail(error) }
             }
             checkpoints.committed(writer)

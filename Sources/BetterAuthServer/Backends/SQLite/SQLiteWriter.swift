@@ -15,6 +15,8 @@ final class SQLiteWriter: @unchecked Sendable {  // belongs to the writing threa
     private let deleteRefreshed: SQLiteStatement
     private let beginning: SQLiteStatement
     private let committing: SQLiteStatement
+    /// Accounts as the transaction leaves them, in the order of their changes.
+    private(set) var changed: [(identity: IdentityID, account: Account)] = []
 
     init(_ connection: SQLiteConnection) throws(StoreError) {
         self.connection = connection
@@ -42,7 +44,10 @@ final class SQLiteWriter: @unchecked Sendable {  // belongs to the writing threa
         committing = try connection.prepare("COMMIT")
     }
 
-    func begin() throws(StoreError) { try beginning.run() }
+    func begin() throws(StoreError) {
+        changed.removeAll(keepingCapacity: true)
+        try beginning.run()
+    }
 
     func commit() throws(StoreError) { try committing.run() }
 
@@ -59,6 +64,7 @@ final class SQLiteWriter: @unchecked Sendable {  // belongs to the writing threa
         switch change.decision(on: try account(change.identity)) {
         case .commit(let account, _):
             try upsertAccount.run(.bytes(change.identity.rawBytes), .bytes(AccountCoding.encode(account)))
+            changed.append((change.identity, account))
             return .committed
         case .repeated(let reply): return .repeated(reply)
         case .refused(let error): return .refused(error)

@@ -33,7 +33,7 @@ enum OpenSSLP256 {
     }
 
     /// Operations of one kind with one key that are prepared already: preparing one costs a tenth of a signature. Each is
-    /// one thread's at a time.
+    /// one thread's at a time, and goes with the key.
     final class Operations: Sendable {
         enum Kind { case sign, verify }
 
@@ -44,13 +44,16 @@ enum OpenSSLP256 {
         }
 
         private struct State {
-            var idle: [Operation] = []
-            var isFirst = true
+            var first: Operation?
+            /// A private key signs from several threads at a time. Of public keys there are thousands, and none has more
+            /// than the first.
+            var others: [Operation] = []
         }
 
+        private static let mostOthers = 7
         private let key: Key
         private let kind: Kind
-        private let state = Mutex(State())
+        private let idle = Mutex(State())
 
         init(_ kind: Kind, with key: Key) {
             self.kind = kind
@@ -59,19 +62,17 @@ enum OpenSSLP256 {
 
         /// Lends one that no other thread has. It is kept for the next time when `body` says that it worked.
         func withContext(_ body: (OpaquePointer) -> Bool) throws(CryptographyError) -> Bool {
-            let known = state.withLock { $0.idle.popLast() }
+            let known = idle.withLock { $0.first.take() ?? $0.others.popLast() }
             let operation = if let known { known } else { try prepare() }
             guard unsafe body(operation.context) else { return false }
-            state.withLock { keep(operation, &$0) }
+            idle.withLock { idle in
+                if idle.first == nil {
+                    idle.first = operation
+                } else if kind == .sign, idle.others.count < Operations.mostOthers {
+                    idle.others.append(operation)
+                }
+            }
             return true
-        }
-
-        /// A private key signs from several threads at a time. Of public keys there are thousands, most of which verify
-        /// once: nothing is kept for those.
-        private func keep(_ operation: Operation, _ state: inout State) {
-            let most = kind == .sign ? 8 : state.isFirst ? 0 : 1
-            state.isFirst = false
-            if state.idle.count < most { state.idle.append(operation) }
         }
 
         private func prepare() throws(CryptographyError) -> Operation {

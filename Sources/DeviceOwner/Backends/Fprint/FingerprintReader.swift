@@ -120,12 +120,12 @@ enum FingerprintProblem: Error, Hashable {
         case .noDaemon: .missing("fprintd is not installed or does not start")
         case .noSensor: .missing("no fingerprint sensor is connected")
         case .noFingers: .notEnrolled("no finger is enrolled for this user (fprintd-enroll)")
-        case .impostor: .missing("what answers as fprintd does not run as root")
+        case .impostor: .broken("what answers as fprintd does not run as root")
         case .inUse: .busy("another program uses the fingerprint sensor")
-        case .refused: .missing("the system does not let this session use the fingerprint sensor (polkit)")
+        case .refused: .broken("the system does not let this session use the fingerprint sensor (polkit)")
         case .silent: .busy("the fingerprint sensor does not answer")
         case .gone: .missing("the fingerprint sensor or its daemon went away")
-        case .failed: .missing("the fingerprint sensor failed")
+        case .failed: .broken("the fingerprint sensor failed")
         }
     }
 }

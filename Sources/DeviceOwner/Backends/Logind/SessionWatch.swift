@@ -41,6 +41,8 @@ package final class SessionWatch {
     private var inhibitor: Int32 = -1
     /// What is not listened to, in words.
     package private(set) var missing: [String] = []
+    /// Whether something of that is there and gave no answer in time.
+    package private(set) var isSilent = false
 
     private static let patience: UInt64 = 500
     private static let login = SystemBus.Target(
@@ -70,7 +72,7 @@ package final class SessionWatch {
                     + ",interface='org.freedesktop.DBus.Properties',member='PropertiesChanged'",
             ] { try bus.subscribe(rule, patience: patience) }
             system = bus
-        } catch { return missing.append("the system bus (lock, sleep and lid are not noticed)") }
+        } catch { return miss("the system bus (lock, sleep and lid are not noticed)", error) }
         delaySleep()
     }
 
@@ -82,20 +84,26 @@ package final class SessionWatch {
                     "type='signal',interface='\(name)',member='ActiveChanged'", patience: SessionWatch.patience)
             }
             session = bus
-        } catch { missing.append("the session bus (screen savers are not noticed)") }
+        } catch { miss("the session bus (screen savers are not noticed)", error) }
+    }
+
+    private func miss(_ what: String, _ failure: BusFailure) {
+        missing.append(what)
+        if failure.isSilence { isSilent = true }
     }
 
     /// Asks logind to wait for us before the machine sleeps.
     private func delaySleep() {
         guard let system, inhibitor < 0 else { return }
+        let nothing = "logind (sleep does not wait until the keys are gone)"
         do throws(BusFailure) {
             let reply = try system.call(
                 SessionWatch.login, "Inhibit",
                 [.text("sleep"), .text("Holdfast"), .text("drops its keys before the machine sleeps"), .text("delay")],
                 patience: SessionWatch.patience)
             if let descriptor = reply.descriptor() { inhibitor = fcntl(descriptor, F_DUPFD_CLOEXEC, 3) }
-        } catch {}
-        if inhibitor < 0 { missing.append("logind (sleep does not wait until the keys are gone)") }
+            if inhibitor < 0 { missing.append(nothing) }
+        } catch { miss(nothing, error) }
     }
 
     /// Whether sleep waits for us.

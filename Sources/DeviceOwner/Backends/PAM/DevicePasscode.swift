@@ -32,8 +32,12 @@ struct DevicePasscode: OwnerBackend {
         guard userName != nil else { return .missing("this user has no account") }
         // Without a file of its own PAM would take the rules of "other", which say whatever somebody wanted of others.
         let folders = folder.map { [$0] } ?? DevicePasscode.systemFolders
-        guard folders.contains(where: { unsafe access("\($0)/\(service)", R_OK) == 0 }) else {
+        let files = folders.map { "\($0)/\(service)" }
+        guard let file = files.first(where: { unsafe access($0, F_OK) == 0 }) else {
             return .missing("PAM has no service \"\(service)\" (install Docs/pam/holdfast as /etc/pam.d/holdfast)")
+        }
+        guard PAMRules(at: file)?.checksPasscode == true else {
+            return .broken("\(file) cannot be read or has no rule that checks a passcode")
         }
         return .available
     }

@@ -70,7 +70,7 @@ package struct TPMAttemptTier: AttemptTier {
             let session = try chip.session(.hmac, saltedTo: parent.number)
             let sealed: TPMHandle
             do {
-                sealed = try chip.load(data.blob, under: parent, session: session)
+                sealed = try chip.load(data.blob, under: parent)
             } catch let error as KeyStoreError where error.code == .foreign {
                 guard isKnown else { return .foreign }
                 throw TPMShareData.altered

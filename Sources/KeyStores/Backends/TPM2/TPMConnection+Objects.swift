@@ -135,9 +135,10 @@ extension TPMConnection {
         return Array(bytes[..<count])
     }
 
-    /// Loads an object again.
+    /// Loads an object again. What is sent is encrypted by its parent already, the parent has no authorisation to prove,
+    /// and the stack compares the name that comes back with the public half: a session would protect nothing more.
     /// - Throws: ``KeyStoreError`` (`foreign` when another parent made it, `damaged`).
-    func load(_ blob: Blob, under parent: borrowing TPMHandle, session: borrowing TPMHandle) throws -> TPMHandle {
+    func load(_ blob: Blob, under parent: borrowing TPMHandle) throws -> TPMHandle {
         let privatePart = Structure<TPM2B_PRIVATE>()
         let publicPart = Structure<TPM2B_PUBLIC>()
         var (first, second) = (0, 0)
@@ -149,12 +150,12 @@ extension TPMConnection {
             throw KeyStoreError(.damaged, "what is kept of a TPM object is not what was written")
         }
         var handle: ESYS_TR = 0
-        let (parent, session) = (parent.number, session.number)
+        let parent = parent.number
         do throws(TPMFailure) {
             try tpm("load object") {
                 unsafe Esys_Load(
-                    context, parent, session, TPMConnection.none, TPMConnection.none, privatePart.pointer,
-                    publicPart.pointer, &handle)
+                    context, parent, UInt32(ESYS_TR_PASSWORD), TPMConnection.none, TPMConnection.none,
+                    privatePart.pointer, publicPart.pointer, &handle)
             }
         } catch {
             guard error.meaning == CTSS2_INTEGRITY else { throw error }

@@ -27,6 +27,16 @@ package struct TPMGenerationAnchor: GenerationAnchor {
         }
     }
 
+    package func advance(to state: AnchoredState, of vault: VaultID) throws(KeyStoreError) {
+        try keyStoreErrors {
+            let chip = try TPMConnection(location)
+            let found = try chip.findAnchor(vault)
+            let object = try found?.object ?? chip.defineAnchor(vault)
+            let next = state.withAttempts(atLeast: found?.state?.attempts ?? 0)
+            try chip.writeAnchor(object, Anchor(vault: vault, state: next))
+        }
+    }
+
     package func release(_ vault: VaultID) throws(KeyStoreError) {
         try keyStoreErrors {
             let chip = try TPMConnection(location)
@@ -93,9 +103,11 @@ extension TPMConnection {
     fileprivate func findAnchor(_ vault: VaultID) throws -> (object: ESYS_TR, state: AnchoredState?)? {
         for handle in Anchor.handles(vault) {
             guard let object = try index(handle) else { continue }
-            if try objectName(object) == Anchor.unwrittenName(handle, vault) { return (object, nil) }
-            guard let held = try readAnchor(object), held.vault == vault else { continue }
-            return (object, held.state)
+            if let held = try readAnchor(object) {
+                if held.vault == vault { return (object, held.state) }
+            } else if try objectName(object) == Anchor.unwrittenName(handle, vault) {
+                return (object, nil)
+            }
         }
         return nil
     }

@@ -47,7 +47,7 @@ package struct TPMKeyStore: KeyStore {
             let parent = try chip.primary()
             try data.check(chip, parent)
             let session = try chip.session(.hmac, saltedTo: parent.number)
-            let sealed = try chip.load(data.blob, under: parent, session: session)
+            let sealed = try chip.load(data.blob, under: parent)
             try chip.setAuthorisation(sealed.number, authorisation)
             do {
                 return try chip.unseal(sealed, session: session)

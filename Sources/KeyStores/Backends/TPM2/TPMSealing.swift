@@ -38,7 +38,7 @@ package struct TPMSealing: Sendable {
             let parent = try chip.primary()
             try data.check(chip, parent)
             let session = try chip.session(.hmac, saltedTo: parent.number)
-            let sealed = try chip.load(data.blob, under: parent, session: session)
+            let sealed = try chip.load(data.blob, under: parent)
             try chip.setAuthorisation(sealed.number, TPMSealing.nothing())
             let secret = try chip.unseal(sealed, session: session)
             guard secret.count == TPMSealing.secretSize else {

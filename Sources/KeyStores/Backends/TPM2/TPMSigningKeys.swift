@@ -32,7 +32,7 @@ package struct TPMSigningKeys: SigningKeyStore {
             let parent = try chip.primary()
             try data.check(chip, parent)
             let session = try chip.session(.hmac, saltedTo: parent.number)
-            let loaded = try chip.load(data.blob, under: parent, session: session)
+            let loaded = try chip.load(data.blob, under: parent)
             try chip.setAuthorisation(loaded.number, authorisation)
             do {
                 let signature = try chip.sign(digest, with: loaded, session: session)

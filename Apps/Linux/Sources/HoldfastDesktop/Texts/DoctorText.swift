@@ -71,6 +71,7 @@ enum DoctorText {
         case .chipAnswers: tr("It answers. Whether it counts attempts is found by trying.")
         case .chipCounts: tr("It sealed, signed, counted a wrong attempt, and gave its share for the right one.")
         case .chipSealsOnly: tr("It seals and signs, and does not count attempts.")
+        case .chipOwned(let reason): tr("It cannot be used: %s", reason)
         case .chipFailed(let reason): tr("It cannot be used: %s", reason)
         case .chipCountingFailed(let reason): tr("It seals and signs, and cannot be made to count: %s", reason)
         case .keyringOpen(true): tr("It is open, took a share and gave it back.")
@@ -102,6 +103,7 @@ enum DoctorText {
         case .lockedOut: SettingsText.of(.lockedOut)
         case .busy: SettingsText.of(.busy)
         case .missing: SettingsText.of(.missing)
+        case .broken(let why): tr("It cannot be used: %s", why)
         }
     }
 
@@ -114,8 +116,9 @@ enum DoctorText {
         case .chipAbsent: tr("Switch it on in the firmware's settings, if there is one.")
         case .chipForbidden(let device): tr("Join the group of %s (usermod -aG tss) and log in again.", device)
         case .chipFailed: tr("Look at the firmware's settings of the chip.")
-        case .chipCountingFailed: tr("Clear the chip's owner authorisation, or enrol before it is set.")
+        case .chipOwned, .chipCountingFailed: tr("Clear the chip's owner authorisation, or enrol before it is set.")
         case .keyringLocked: tr("Log in with your password, or open the desktop's password program.")
+        case .keyringFailed where finding.state == .broken: silence(.keyring)
         case .keyringFailed: tr("Install gnome-keyring and libsecret, and start the session with them.")
         case .noVault: nil
         case .folderFailed: tr("Make the folder of the vault writable for you.")
@@ -123,12 +126,14 @@ enum DoctorText {
             switch capability {
             case .notEnrolled: tr("Enrol a finger in the system's settings.")
             case .busy: tr("End what uses the reader, or start fprintd again.")
+            case .broken: tr("Start fprintd again.")
             case .lockedOut: tr("Wait, or unlock the session with the password once.")
             case .missing: tr("Connect a reader that libfprint knows, and install fprintd.")
             case .available: nil
             }
         case .devicePasscode(let capability):
             capability == .available ? nil : tr("As root, install Docs/pam/holdfast as /etc/pam.d/holdfast.")
+        case .sessionDeaf where finding.state == .slow: silence(.session)
         case .sessionDeaf: tr("Only the times in the settings lock then. Run it in a session with systemd-logind.")
         case .vaultUnreadable: tr("The command holdfast verify tells more.")
         case .vaultNeedsChip: tr("Use the machine it was enrolled on, or the recovery phrase.")
@@ -141,10 +146,10 @@ enum DoctorText {
 
     private static func silence(_ part: Finding.Part) -> String? {
         switch part {
-        case .memory, .vault: nil
+        case .memory: nil
         case .tpm: tr("Look whether another program holds the chip.")
         case .keyring: tr("Start the session's keyring program again.")
-        case .files: tr("Look whether the disk answers.")
+        case .files, .vault: tr("Look whether the disk answers.")
         case .fingerprint: tr("Start fprintd again.")
         case .devicePasscode: tr("Look at the rules in /etc/pam.d/holdfast.")
         case .session: tr("Look whether the system bus answers.")
