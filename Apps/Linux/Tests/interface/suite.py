@@ -4,6 +4,7 @@ import ctypes
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -515,6 +516,7 @@ def identity_life(app, server, other):
     app.press("Replace…")
     second = phrase_sheet(app)
     app.find("The new phrase counts. Destroy the sheet of the old one.")
+    prove_words(app, second.split())
     SECRETS.extend([first, second, name])
     app.press("Lock now")
     locked(app, "You locked it.")
@@ -580,6 +582,22 @@ def identity_life(app, server, other):
     for line in ["The identity was created", "The identity was recovered", "The identity was deleted", "A device was linked"]:
         app.find(line)
     app.page("Vault")
+
+
+def prove_words(app, words):
+    """The owner still has the sheet: three words are asked for, and after wrong ones the same three."""
+    for answer, said in [
+        (lambda asked: "zoo " * len(asked), "That is not what stands on the identity's sheet."),
+        (lambda asked: " ".join(words[number - 1] for number in asked), "You still have the words"),
+    ]:
+        app.press("Prove It…")
+        question = app.find(part="of the identity's sheet, in this order.").name
+        asked = [int(number) for number in re.findall(r"\d+", question)]
+        check(len(asked) == 3, "three words are asked for")
+        app.type("The words, in this order", answer(asked))
+        app.press("Compare")
+        app.find(part=said)
+    app.find(part="Asked for again on")
 
 
 def code_is_drawn(app, text):

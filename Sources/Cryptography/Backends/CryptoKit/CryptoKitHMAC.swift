@@ -28,7 +28,7 @@ enum CryptoKitSHA256 {
         var digest = Digest()
         unsafe hash.withUnsafeBytes { hash in
             digest.withMutableBytes { bytes in
-                for offset in unsafe 0..<min(bytes.byteCount, hash.count) {
+                for offset in 0..<min(bytes.byteCount, hash.count) {
                     bytes.storeBytes(of: unsafe hash[offset], toByteOffset: offset, as: UInt8.self)
                 }
             }
