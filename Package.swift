@@ -256,8 +256,8 @@ if Context.environment["HOLDFAST_BENCHMARKS"] != nil {
         .executableTarget(
             name: "HoldfastBenchmarks",
             dependencies: [
-                "CRawLoops", "RealParts", "BetterAuthServer", "BetterAuthMessages", "VaultCore", "KeyStores",
-                "DeviceOwner", "VaultFormat", "Cryptography", "SecretMemory",
+                "CRawLoops", "RealParts", "BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip", "VaultCore",
+                "KeyStores", "DeviceOwner", "VaultFormat", "Cryptography", "SecretMemory",
             ],
             path: "Benchmarks/HoldfastBenchmarks", swiftSettings: settings),
     ]

@@ -1,5 +1,7 @@
-// Compiled by scripts/fuzz together with the files of Sources/BetterAuthMessages into one module, so there is little to
-// import and normal builds know nothing of it. A violated rule traps, which libFuzzer reports with the input that led there.
+// Compiled by scripts/fuzz against the modules that it names, so normal builds know nothing of it. A violated rule traps,
+// which libFuzzer reports with the input that led there.
+internal import BetterAuthGzip
+@testable internal import BetterAuthMessages
 
 #if canImport(Glibc)
 internal import Glibc
@@ -99,21 +101,55 @@ private struct Uncompressed: TokenCompression {
     }
 }
 
+/// The first byte of an input says how the rest is taken: with the compression left out, so that its text is reached, or
+/// through the real one.
 private func fuzzTokens(_ input: [UInt8]) {
-    if let text = try? unsafe TokenText(parsing: input.span.bytes) {
-        require(text.bytes == input, "a token does not keep its characters")
-        check(text)
+    guard let choice = input.first else { return }
+    let rest = Array(input.dropFirst())
+    switch choice % 5 {
+    case 0: fuzzToken(rest, Uncompressed())
+    case 1: fuzzClaims(rest, Uncompressed())
+    case 2: fuzzToken(rest, ZlibTokenCompression())
+    case 3: fuzzClaims(rest, ZlibTokenCompression())
+    default: fuzzMember(rest)
     }
-    // The claims themselves, behind a signature that is well formed.
-    guard let signature = SignatureText(known),
-        let member = try? unsafe Uncompressed().deflate(input.span.bytes),
-        let text = unsafe TokenText(signature, gzip: member.span.bytes)
-    else { return }
-    check(text)
 }
 
-private func check(_ text: TokenText) {
-    guard let token = try? AccessToken(opening: text, with: Uncompressed()) else { return }
+/// A token as it travels.
+private func fuzzToken(_ input: [UInt8], _ compression: some TokenCompression) {
+    guard let text = try? unsafe TokenText(parsing: input.span.bytes) else { return }
+    require(text.bytes == input, "a token does not keep its characters")
+    check(text, compression)
+}
+
+/// The claims themselves, behind a signature that is well formed.
+private func fuzzClaims(_ input: [UInt8], _ compression: some TokenCompression) {
+    guard let signature = SignatureText(known),
+        let member = try? unsafe compression.deflate(input.span.bytes),
+        let text = unsafe TokenText(signature, gzip: member.span.bytes)
+    else { return }
+    check(text, compression)
+}
+
+/// A gzip member, behind such a signature and by itself.
+private func fuzzMember(_ input: [UInt8]) {
+    let gzip = ZlibTokenCompression()
+    if let signature = SignatureText(known), let text = unsafe TokenText(signature, gzip: input.span.bytes) {
+        check(text, gzip)
+    }
+    for limit in [0, 100, MessageLimits.claims] {
+        guard let output = try? unsafe gzip.inflate(input.span.bytes, limit: limit) else { continue }
+        require(output.count <= limit, "more comes out than is allowed")
+        guard let packed = try? unsafe gzip.deflate(output.span.bytes) else {
+            return require(false, "what comes out cannot be compressed again")
+        }
+        let again = try? unsafe gzip.inflate(packed.span.bytes, limit: limit)
+        require(again == output, "what comes out does not survive another round")
+    }
+}
+
+private func check(_ text: TokenText, _ compression: some TokenCompression) {
+    guard let token = try? AccessToken(opening: text, with: compression) else { return }
     require(token.signedBytes.count <= MessageLimits.claims, "a token is larger than allowed")
     let encoded = token.claims.encoded
     require(encoded == token.signedBytes || encoded.count < token.signedBytes.count, "claims have two spellings")

@@ -69,11 +69,13 @@ public enum Examination {
 
         func set(_ index: Int, _ finding: Finding?) { state.withLock { $0[index] = .given(finding) } }
 
-        var answers: [Answer?] { state.withLock { $0 } }
+        var answers: [Answer?] { state.withLock { answers in answers.map { $0 } } }
+
+        private var isComplete: Bool { state.withLock { $0.allSatisfy { $0 != nil } } }
 
         /// Looks again every few milliseconds: whoever answers late has nobody to wake.
         func wait(until deadline: UInt64) {
-            while answers.contains(where: { $0 == nil }), now() < deadline { usleep(2000) }
+            while !isComplete, now() < deadline { usleep(2000) }
         }
     }
 }

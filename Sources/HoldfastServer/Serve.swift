@@ -172,7 +172,7 @@ struct Serve {
         var settings = AccessVerifier.Settings()
         settings.window = lifetimes.accessWindow * 1000
         // Beside the accounts there is room for those that are in use now.
-        settings.cachedTokens = 1024
+        settings.cachedTokens = 2048
         let nonces: any NonceStore = redis.map { SharedAccess($0) } ?? MemoryNonceStore()
         let verifier = AccessVerifier(
             keys: OwnServerKeys(server.keys), nonces: nonces, revocations: StoreRevocations(server.store),

@@ -176,6 +176,24 @@ import Testing
         #expect(slow["fingerprint"]?.fix?.contains("restart fprintd") == true)
     }
 
+    /// Whoever sets a variable could otherwise answer for the sensor.
+    @Test(.enabled(if: FingerprintSensor.isInstalled, "fprintd is not installed: a redirected bus is not tried"))
+    func aBusThatTheEnvironmentNamesIsNotAsked() throws {
+        let sensor = try FingerprintSensor()
+        try sensor.enrol("anna")
+        let sandbox = try Sandbox()
+        func state(_ environment: [String: String]) throws -> [String?] {
+            let variables = DoctorTests.nothing.merging(environment) { $1 }
+            let found = try sandbox.run("doctor", "--json", environment: variables).json()["parts"]
+            let part = (found as? [[String: Any]])?.first { $0["part"] as? String == "fingerprint" }
+            return [part?["state"] as? String, part?["words"] as? String]
+        }
+        let machines = try state([:])
+        #expect(machines[0] != nil)
+        #expect(try state(["DBUS_SYSTEM_BUS_ADDRESS": sensor.bus.address]) == machines)
+        #expect(try examine(sandbox, bus: sensor.bus.address)["fingerprint"]?.state == "good", "where it is named")
+    }
+
     @Test func rulesOfPAMThatAskForNothingAreBroken() throws {
         let sandbox = try Sandbox()
         let rules = sandbox.path + "/pam"

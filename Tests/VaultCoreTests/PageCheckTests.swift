@@ -60,6 +60,26 @@ import Testing
         try vault.put([1], "name")
     }
 
+    /// A commit is in the file some milliseconds before readers begin with it; what they have then is the older state.
+    @Test func aReadersStateIsFoundBesideTheCommitThatFollows() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        func pages(_ wanted: UInt64?) throws -> DatabasePages {
+            let file = home.path + "/" + DatabaseName.protected.file
+            let descriptor = unsafe open(file, O_RDONLY | O_CLOEXEC)
+            try #require(descriptor >= 0)
+            let limit = UInt64(DatabaseName.protected.mapSize)
+            return try DatabasePages(DurableFile(owning: descriptor, name: file), limit: limit, preferring: wanted)
+        }
+        try vault.put([1], "one")
+        let reader = try pages(nil).transaction
+        try vault.put([2], "two")
+        #expect(try pages(nil).transaction == reader + 1)
+        #expect(try pages(reader).transaction == reader)
+        try vault.put([3], "three")
+        #expect(try pages(reader).transaction == reader + 2)
+    }
+
     /// LMDB leaves a value its pages that becomes shorter within the transaction that wrote it.
     @Test func aValueMayHaveMorePagesThanItNeeds() throws {
         let home = try TestHome()

@@ -44,3 +44,6 @@ double raw_p256(int loops, int imports, int verifies, int signs);
 // sensor, claim it, start, wait for the verdict, stop, release. `touch` is called once the sensor waits. 0 for a match, else
 // a negative number.
 int raw_fprint(const char *address, void (*touch)(void *), void *context);
+
+// Gives what the allocator keeps of freed memory back to the system.
+void raw_give_memory_back(void);

@@ -7,7 +7,7 @@ package final class KeyCache: Sendable {
     private let keys: Mutex<RecentMap<PublicKeyText, P256PublicKey>>
 
     /// - Parameter capacity: Most keys; each takes three kilobytes.
-    package init(capacity: Int = 2048) { keys = Mutex(RecentMap(capacity: capacity)) }
+    package init(capacity: Int = 1536) { keys = Mutex(RecentMap(capacity: capacity)) }
 
     /// The key, from the cache or imported.
     /// - Throws: ``CryptographyError/invalidPoint`` when the text is no point of the curve.

@@ -18,7 +18,7 @@ package final class AccountCache: Sendable {
     private let state: Mutex<State>
 
     /// - Parameter capacity: Most accounts; each takes half a kilobyte, and four at the most.
-    package init(capacity: Int = 2048) { state = Mutex(State(accounts: RecentMap(capacity: capacity))) }
+    package init(capacity: Int = 1536) { state = Mutex(State(accounts: RecentMap(capacity: capacity))) }
 
     /// The account, from the cache or read.
     /// - Throws: What `read` throws.

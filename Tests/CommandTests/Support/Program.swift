@@ -79,7 +79,7 @@ final class Child {
 
     /// What sanitizers and the loader need, and no more.
     private static let inherited = ProcessInfo.processInfo.environment.filter {
-        ["PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "LD_LIBRARY_PATH", "SWIFT_BACKTRACE"].contains($0.key)
+        ["PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "LD_PRELOAD", "LD_LIBRARY_PATH", "SWIFT_BACKTRACE"].contains($0.key)
     }
 
     private static func copies(_ words: [[UInt8]]) -> [UnsafeMutablePointer<CChar>?] {

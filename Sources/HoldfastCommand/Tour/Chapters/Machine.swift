@@ -53,6 +53,27 @@ extension Chapter {
                 tour.chip = nil
                 return "P-256, verified with its public half"
             },
+            Step("asked for a finger at a sensor") { tour in
+                if let obstacle = TourSensor.obstacle { return "\(obstacle): no finger was tried" }
+                let sensor = try TourSensor(tour)
+                try tour.expect(try sensor.enrol("owner"), "the finger could not be enrolled")
+                let keeper = OwnerKeeper()
+                let share = try SecureRandom.secret(32)
+                keeper.arm(try share.copy())
+                guard let enrolment = sensor.authenticator.enrolment(of: .biometrics) else {
+                    throw TourFailure(description: "the sensor does not say what is enrolled")
+                }
+                keeper.note(enrolment)
+                let somebody = sensor.somebody(with: "stranger", "owner")
+                guard case .released(let release) = sensor.authenticator.confirm(.biometrics, keeper: keeper, somebody),
+                    release.secret.isEqual(to: share)
+                else { throw TourFailure(description: "the owner's finger did not release the share") }
+                try tour.expect(
+                    somebody.guidance.contains(.noMatch) && keeper.nonMatches == 1,
+                    "the stranger's finger was not refused")
+                return
+                    "the real fprintd, a virtual sensor of the tour's own: a stranger's finger nothing, the owner's the share"
+            },
             Step("looked for the owner's finger and account") { tour in
                 let authenticator = OwnerAuthenticator.standard
                 for step in OwnerStep.allCases {

@@ -13,7 +13,9 @@ extension TPMConnection {
 
     /// A session salted to a key that only this chip has, with its parameters encrypted both ways: who listens or sits
     /// between program and chip learns neither share nor authorisation.
-    /// - Parameter key: ``none`` only where nothing secret is sent.
+    /// - Parameters:
+    ///   - key: ``none`` only where no secret is proved and none is sent.
+    ///   - isEncrypted: False only where the commands have no secret among their parameters and answers.
     func session(
         _ kind: SessionKind, saltedTo key: ESYS_TR, isEncrypted: Bool = true
     ) throws(TPMFailure) -> TPMHandle {

@@ -38,11 +38,13 @@ extension DatabaseEnvironment {
     }
 
     /// The file that LMDB has open, as it is now.
-    fileprivate func pages() throws(VaultError) -> DatabasePages {
+    /// - Parameter wanted: The state that is taken if it is there; else the newer one.
+    fileprivate func pages(preferring wanted: UInt64? = nil) throws(VaultError) -> DatabasePages {
         var descriptor: Int32 = -1
         unsafe mdb_env_get_fd(handle, &descriptor)
         let copy = try system("reading the database") { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }
-        return try DatabasePages(DurableFile(owning: copy, name: name.file), limit: UInt64(name.mapSize))
+        return try DatabasePages(
+            DurableFile(owning: copy, name: name.file), limit: UInt64(name.mapSize), preferring: wanted)
     }
 }
 
@@ -52,10 +54,11 @@ extension DatabaseLease {
     func checkPages() throws(VaultError) {
         let snapshot = try ReadTransaction(self)
         for _ in 0..<100 {
-            // No page of a snapshot is written anew while a reader has it.
+            // No page of a snapshot is written anew while a reader has it. A commit is in the file some milliseconds before
+            // readers begin with it, hence the reader's own state, which only the commit after that overwrites.
             try snapshot.renew()
             defer { snapshot.park() }
-            var pages = try environment.pages()
+            var pages = try environment.pages(preferring: snapshot.number)
             if pages.transaction == snapshot.number { return try environment.check(&pages) }
         }
         throw VaultError(.busy, "the vault is being written without a pause; try again")

@@ -48,21 +48,25 @@ struct DatabasePages: ~Copyable {
     static let largestValue = 2 << 20
 
     /// Takes the newer of the two states that the file may hold.
+    /// - Parameter wanted: The number of the transaction whose state is taken if it is there, also when it is the older one.
     /// - Throws: `damaged` when neither can be one, or the file is larger than `limit` bytes.
-    init(_ file: consuming DurableFile, limit: UInt64) throws(VaultError) {
+    init(_ file: consuming DurableFile, limit: UInt64, preferring wanted: UInt64? = nil) throws(VaultError) {
         let size = try file.status().size
         guard size <= limit else { throw .damaged("the database is larger than it may be") }
-        var newest: Meta?
+        var other: Meta?
         let first = try file.read(Meta.size, at: 0)
         let one = Meta(parsing: first, index: 0)
         // The second page tells where it is only by the first one's size, or, if that is gone, by being there.
         for pageSize in one.map({ [$0.pageSize] }) ?? [4096, 8192, 16384, 32768, 65536] {
             let bytes = try file.read(Meta.size, at: pageSize)
-            if let meta = Meta(parsing: bytes, index: 1), meta.pageSize == pageSize { newest = meta }
+            if let meta = Meta(parsing: bytes, index: 1), meta.pageSize == pageSize { other = meta }
         }
-        let hasBothStates = one != nil && newest != nil
-        if let one, one.transaction > newest?.transaction ?? 0 || newest == nil { newest = one }
-        guard let meta = newest else { throw .damaged("the database has no page to begin with") }
+        let hasBothStates = one != nil && other != nil
+        let states = [one, other].compactMap(\.self)
+        guard let newest = states.max(by: { $0.transaction < $1.transaction }) else {
+            throw .damaged("the database has no page to begin with")
+        }
+        let meta = states.first { $0.transaction == wanted } ?? newest
         pageSize = meta.pageSize
         pages = Int(clamping: size) / meta.pageSize
         free = meta.free
