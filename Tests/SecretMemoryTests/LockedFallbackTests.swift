@@ -12,7 +12,9 @@ import Testing
         defer { unsafe munmap(pages, size) }
         let mapping = try #require(try Mapping.containing(UInt(bitPattern: pages)))
         // The sanitizers turn mlock(2) into nothing.
-        for flag in TestRun.isSanitized ? ["dd", "dc"] : ["lo", "dd", "dc"] { #expect(mapping.flags.contains(flag), "\(flag): \(mapping)") }
+        for flag in TestRun.isSanitized ? ["dd", "dc"] : ["lo", "dd", "dc"] {
+            #expect(mapping.flags.contains(flag), "\(flag): \(mapping)")
+        }
         #expect(unsafe pages.load(as: UInt64.self) == 0)
     }
 

@@ -7,7 +7,7 @@ internal import SwiftUI
 enum OwnerText {
     static func unlock(_ step: OwnerStep) -> LocalizedStringKey {
         guard step == .biometrics else { return "lock.owner.device" }
-        return switch OwnerAuthenticator.biometryKind {
+        return switch BiometryKind.current {
         case .touchID: "lock.owner.touchID"
         case .opticID: "lock.owner.opticID"
         case .faceID: "lock.owner.faceID"
@@ -17,7 +17,7 @@ enum OwnerText {
 
     static func setting(_ step: OwnerStep) -> LocalizedStringKey {
         guard step == .biometrics else { return "settings.device" }
-        return switch OwnerAuthenticator.biometryKind {
+        return switch BiometryKind.current {
         case .touchID: "settings.biometrics.touchID"
         case .opticID: "settings.biometrics.opticID"
         case .faceID: "settings.biometrics"
@@ -26,8 +26,8 @@ enum OwnerText {
     }
 
     static func symbol(_ step: OwnerStep) -> String {
-        guard step == .biometrics else { return "lock.iphone" }
-        return switch OwnerAuthenticator.biometryKind {
+        guard step == .biometrics else { return "key.fill" }
+        return switch BiometryKind.current {
         case .touchID: "touchid"
         case .opticID: "opticid"
         case .faceID: "faceid"

@@ -100,7 +100,7 @@ struct IdentitySheetView: View {
     /// What stands on the sheet is not shown while it is typed.
     @ViewBuilder private var words: some View {
         if let positions = model.facts.drill?.positions, !positions.isEmpty {
-            Text(verbatim: positions.map { String($0) }.joined(separator: ", ")).font(.title3.monospacedDigit())
+            Text(verbatim: positions.map { String($0) }.joined(separator: ", ")).font(.title3.monospaced())
         }
         SecureField(text: $phrase, prompt: nil) { Text("identity.drill.words", bundle: .module) }
     }
