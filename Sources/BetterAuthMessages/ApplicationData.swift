@@ -1,6 +1,6 @@
 /// A JSON value that belongs to the application: the body of an access exchange, or the attributes of a token.
 ///
-/// It has been checked (compact, UTF-8, no duplicate member, no lone surrogate, within ``MessageLimits``), and it keeps
+/// It has been checked (compact, UTF-8, no duplicate member, no lone surrogate, within our limits), and it keeps
 /// the sender's bytes, since the signature covers them (protocol, section 3).
 public struct ApplicationData: Sendable, Hashable {
     /// The JSON text, UTF-8.

@@ -16,8 +16,9 @@ public final class SelfDestructSwitch: Sendable {
     private let vault: Vault
     private let machine: Mutex<SelfDestruct>
 
-    /// - Parameter countdown: Brought between 30 seconds and 24 hours; the vault's own rules may ask for more, never for
-    ///   less.
+    /// - Parameters:
+    ///   - vault: Whose rules are changed.
+    ///   - countdown: Brought between 30 seconds and 24 hours; the vault's own rules may ask for more, never for less.
     public init(vault: Vault, countdown: Duration = .seconds(30)) {
         self.vault = vault
         let (seconds, attoseconds) = countdown.components

@@ -5,7 +5,9 @@ public import BetterAuthMessages
 public protocol NonceStore: Sendable {
     /// Takes a nonce for oneself, atomically.
     /// - Parameters:
+    ///   - nonce: The one in a request.
     ///   - until: The last moment at which a request with it could be accepted; it must be remembered up to then.
+    ///   - now: The time of this call.
     /// - Returns: False when it is taken already.
     /// - Throws: When it cannot be told or remembered; the request is refused then.
     func reserve(_ nonce: NonceText, until: Timestamp, now: Timestamp) async throws -> Bool

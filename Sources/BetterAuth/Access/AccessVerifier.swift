@@ -59,7 +59,9 @@ public struct AccessVerifier: Sendable {
     public var cachedTokens: Int { cache.count }
 
     /// Verifies a request. One that passes is remembered and will not pass again.
-    /// - Parameter body: The HTTP body as it came.
+    /// - Parameters:
+    ///   - body: The HTTP body as it came.
+    ///   - now: The time that everything is judged by.
     /// - Throws: ``AccessRefusal``.
     public func verify(_ body: [UInt8], now: Timestamp = .now) async throws(AccessRefusal) -> VerifiedAccess {
         let message: SignedMessage<Access.Request>

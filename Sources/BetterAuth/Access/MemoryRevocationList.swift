@@ -24,7 +24,9 @@ public final class MemoryRevocationList: RevocationList {
     public init() {}
 
     /// A device was unlinked: no token of it counts, whenever it was issued.
-    /// - Parameter until: When its last token has expired: now and the lifetime of an access token.
+    /// - Parameters:
+    ///   - device: The one that was unlinked.
+    ///   - until: When its last token has expired: now and the lifetime of an access token.
     public func revoke(_ device: DeviceID, until: Timestamp) {
         state.withLock { state in
             state.devices[device] = max(until, state.devices[device] ?? until)
@@ -32,7 +34,10 @@ public final class MemoryRevocationList: RevocationList {
     }
 
     /// An identity was recovered or deleted: its tokens from before that moment do not count.
-    /// - Parameter until: When the last of them has expired.
+    /// - Parameters:
+    ///   - identity: The one that was recovered or deleted.
+    ///   - moment: When that was.
+    ///   - until: When the last of them has expired.
     public func void(_ identity: IdentityID, issuedBefore moment: Timestamp, until: Timestamp) {
         state.withLock { state in
             let known = state.identities[identity] ?? (moment, until)

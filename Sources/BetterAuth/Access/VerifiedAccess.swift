@@ -16,7 +16,9 @@ public struct VerifiedAccess: Sendable, Hashable {
     public var body: ApplicationData { request.body }
 
     /// Signs the reply to this request.
-    /// - Parameter key: The server's response key.
+    /// - Parameters:
+    ///   - body: What is answered.
+    ///   - key: The server's response key.
     /// - Returns: The body of the HTTP reply.
     /// - Throws: What signing throws.
     public func reply(_ body: ApplicationData, signedBy key: some SigningKey) throws -> [UInt8] {

@@ -21,8 +21,11 @@ extension BetterAuthClient {
     /// servers.
     ///
     /// - Parameters:
+    ///   - path: Where, on that server; begins with a slash.
     ///   - target: The app server; nil where it is the auth server itself.
-    ///   - trust: How its response key is known; nil for as the auth server's.
+    ///   - body: What is asked.
+    ///   - answer: What the response is read as.
+    ///   - other: How its response key is known; nil for as the auth server's.
     /// - Returns: The response, whose signature was verified.
     /// - Throws: ``IdentityError``; `noSession`, `refused`, `invalidReply`, `unknownServerKey`, `invalidData`.
     public func request<Answer: ApplicationBody>(

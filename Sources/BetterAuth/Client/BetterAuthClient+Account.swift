@@ -31,6 +31,7 @@ extension BetterAuthClient {
     /// Takes the account back with its recovery key: all its devices are revoked, and this one is registered.
     ///
     /// - Parameters:
+    ///   - identity: The account's.
     ///   - recoveryKey: From the phrase that counted so far.
     ///   - successor: The hash of the next recovery key, whose phrase must have been shown to its owner before.
     /// - Throws: ``IdentityError``; `accountExists` where this device has an account of another identity.

@@ -29,7 +29,7 @@ public final class SoftwareSigningKey: SigningKey {
 
     /// Takes a scalar.
     /// - Parameter scalar: 32 bytes, big endian.
-    /// - Throws: As ``Cryptography/P256PrivateKey``.
+    /// - Throws: ``Cryptography/CryptographyError`` for 32 bytes that are no key.
     public convenience init(scalar: borrowing SecretBytes) throws(CryptographyError) {
         try self.init(P256PrivateKey(scalar: scalar))
     }

@@ -23,8 +23,10 @@ public struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
     public let isEncrypted: Bool
 
     /// Reads an address.
-    /// - Parameter allowsPlain: Whether plain HTTP may go to other machines: the messages are signed, not secret, but a
-    ///   listener learns who signs in, and a token.
+    /// - Parameters:
+    ///   - text: `https://name`, with a port and a path where there are some.
+    ///   - allowsPlain: Whether plain HTTP may go to other machines: the messages are signed, not secret, but a listener
+    ///     learns who signs in, and a token.
     /// - Throws: ``Refusal``.
     public init(_ text: String, allowsPlain: Bool = false) throws(Refusal) {
         let isEncrypted: Bool

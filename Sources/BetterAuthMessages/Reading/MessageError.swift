@@ -2,7 +2,7 @@
 public struct MessageError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is wrong.
     public enum Reason: String, Sendable, Hashable, CaseIterable {
-        /// More bytes than ``MessageLimits`` allows; nothing was read.
+        /// More bytes than a message may have (65,536); nothing was read.
         case tooLarge
         /// The bytes end inside the message.
         case truncated
@@ -18,9 +18,9 @@ public struct MessageError: Error, Sendable, Hashable, CustomStringConvertible {
         case duplicateMember
         /// A member that the protocol does not define.
         case unknownMember
-        /// More members in one object than ``MessageLimits/members``.
+        /// More members in one object than 1,024.
         case tooManyMembers
-        /// Deeper than ``MessageLimits/depth``.
+        /// Deeper than 16 objects and arrays inside each other.
         case nestedTooDeep
         /// Not UTF-8 (RFC 3629, section 3): overlong, out of range, a surrogate, or cut off.
         case invalidUTF8
@@ -40,7 +40,7 @@ public struct MessageError: Error, Sendable, Hashable, CustomStringConvertible {
         case invalidToken
         /// The compressed part of a token is not one whole gzip member.
         case invalidGzip
-        /// A token that would grow beyond ``MessageLimits/claims``.
+        /// A token that would grow beyond 16,384 bytes.
         case tokenTooLarge
         /// Members that contradict each other.
         case inconsistent

@@ -24,7 +24,7 @@ extension Vault {
         for name in [IdentityMark.name, IdentityMark.part] { _ = try home.erase(name, overwriting: false) }
     }
 
-    /// Whether a phrase is the one that ``setIdentityPhrase(_:)`` was given. Needs no unlocked vault.
+    /// Whether a phrase is that of the identity whose credentials are here. Needs no unlocked vault.
     public func isIdentityPhrase(_ phrase: borrowing RecoveryPhrase) -> Bool {
         guard let vault = try? id, let mark = try? IdentityMark.of(phrase, vault: vault),
             let stored = IdentityMark.read(in: home)

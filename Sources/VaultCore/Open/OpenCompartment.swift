@@ -6,7 +6,7 @@ internal import VaultFormat
 /// Records that are reached without the owner: for what an app must keep while it is locked.
 ///
 /// They are encrypted under a key that rests beside them, so they are hidden from somebody who has the database's file
-/// and nothing else, and from nobody who can read the home. Assurance: ``VaultFormat/Assurance/none``. Nothing here ever
+/// and nothing else, and from nobody who can read the home. Assurance: `none`. Nothing here ever
 /// stands in for a record of the vault: at the next unlock everything moves to the vault's inbox, marked with its origin,
 /// where the owner confirms it or throws it away.
 ///

@@ -20,7 +20,9 @@ public struct CurlTransport: Transport {
     private let patience: Patience
     private let authorities: String?
 
-    /// - Parameter authorities: A file with the certificates to trust, in PEM; nil for what the system trusts.
+    /// - Parameters:
+    ///   - patience: How long is waited.
+    ///   - authorities: A file with the certificates to trust, in PEM; nil for what the system trusts.
     public init(patience: Patience = Patience(), authorities: String? = nil) {
         self.patience = patience
         self.authorities = authorities
