@@ -65,12 +65,15 @@ import Testing
         let acknowledged = Mutex<[IdentityID: Account]>([:])
         // What each account is to become next.
         let asked = Mutex<[IdentityID: Account]>([:])
+        // Keys that have refreshed, which Redis has to remember.
+        let refreshed = Mutex<[RefreshReservation]>([])
+        let now = TestClock().now
         let group = DispatchGroup()
         for _ in 0..<4 {
             group.enter()
             Thread.detachNewThread {
                 defer { group.leave() }
-                var changes = RandomChanges(now: TestClock().now)
+                var changes = RandomChanges(now: now)
                 while !isOver.withLock({ $0 }) {
                     guard let (change, account) = try? changes.next() else { return }
                     asked.withLock { $0[change.identity] = account }
@@ -86,6 +89,21 @@ import Testing
                         }
                         acknowledged.withLock { $0[change.identity] = account }
                         counts.withLock { $0.done += 1 }
+                        break
+                    }
+                    guard let device = account.devices.first, let digest = try? RandomChanges.digest(),
+                        let refresh = try? RandomChanges.refresh(
+                            change.identity, device.id, RotationHash(digest), now: now)
+                    else { continue }
+                    while !isOver.withLock({ $0 }) {
+                        guard let outcome = try? done({ store.reserve(refresh, then: $0) }) else {
+                            counts.withLock { $0.failed += 1 }
+                            continue
+                        }
+                        if outcome != .committed && outcome != .repeated(refresh.reply) {
+                            Issue.record("a refresh that was to succeed is not done: \(outcome)")
+                        }
+                        refreshed.withLock { $0.append(refresh) }
                         break
                     }
                 }
@@ -113,6 +131,12 @@ import Testing
             if found != account && found != asked.withLock({ $0[identity] }) { lost += 1 }
         }
         #expect(lost == 0, "of \(expected.count)")
+        // No key refreshes twice; where the device has gone since, that is what is said.
+        let outcomes = try refreshed.withLock { $0 }.map { first in
+            let again = try RandomChanges.refresh(first.reply.identity, first.reply.device, first.revealed, now: now)
+            return try done { store.reserve(again, then: $0) }
+        }
+        #expect(outcomes.contains(.used) && !outcomes.contains(.committed))
     }
 
     /// Two application servers that share a Redis with the auth server: a request is good at one of them, once, and not at
