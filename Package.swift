@@ -179,7 +179,7 @@ let faceTargets: [Target] =
             [
                 "HoldfastUI", "HoldfastDoctor", "QRCodes", "BetterAuth", "BetterAuthMessages", "BetterAuthServer",
                 "BetterAuthGzip",
-            ] + exported),
+            ] + exported + (isApple ? [] : ["RealParts"])),
     ]
 
 let sectionTargets =
@@ -286,13 +286,13 @@ let linuxBackends = [
     "BetterAuthTransport": ["Backends/Curl"],
 ]
 /// Tests of parts that only Linux has.
-let linuxTests = ["HoldfastUITests": ["DoctorModelTests.swift", "QRMatrixTests.swift"]]
+let linuxTests = ["HoldfastUITests": ["DoctorModelTests.swift", "OwnerPartsTests.swift", "QRMatrixTests.swift"]]
 if isApple {
     package.products.removeAll { ["holdfast", "holdfast-server", "FaultInjection"].contains($0.name) }
     package.targets.append(
         tests(
             "AppleBackendTests",
-            ["DeviceOwner", "KeyStores", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]))
+            ["HoldfastUI"] + exported))
     let wanted = appleTargets.union(checksApple ? checkedTests : appleTests).union(libraryNames)
     package.targets.removeAll { !wanted.contains($0.name) }
     for target in package.targets {

@@ -57,10 +57,19 @@ public actor AppLock {
     public init(
         vault: Vault, isEnabled: Bool? = nil, triggers: LockTriggers = .standard
     ) throws(VaultError) {
+        try self.init(vault: vault, isEnabled: isEnabled, triggers: triggers, authenticator: .standard)
+    }
+
+    /// As ``init(vault:isEnabled:triggers:)``, with who asks the system for its owner.
+    package init(
+        vault: Vault, isEnabled: Bool?, triggers: LockTriggers = .standard, authenticator: OwnerAuthenticator
+    ) throws(VaultError) {
         let policy = try vault.status().policy
         let settings = LockSettings(
             isEnabled: isEnabled ?? policy.isLockEnabled, timing: policy.lockTiming, triggers: triggers)
-        self.init(vault: vault, settings: settings, fixed: isEnabled == nil ? .none : .isEnabled)
+        self.init(
+            vault: vault, settings: settings, fixed: isEnabled == nil ? .none : .isEnabled, authenticator: authenticator
+        )
     }
 
     package init(

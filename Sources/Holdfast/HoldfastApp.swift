@@ -42,9 +42,11 @@ public final class HoldfastApp: Sendable {
     }
 
     /// A vault that its caller opened, and the lock in front of it.
-    package init(vault: Vault, isLockEnabled: Bool? = nil) throws(VaultError) {
+    package init(
+        vault: Vault, isLockEnabled: Bool? = nil, authenticator: OwnerAuthenticator = .standard
+    ) throws(VaultError) {
         self.vault = vault
-        lock = try AppLock(vault: vault, isEnabled: isLockEnabled)
+        lock = try AppLock(vault: vault, isEnabled: isLockEnabled, authenticator: authenticator)
     }
 
     /// Creates a home in a folder that does not exist or is empty.

@@ -19,6 +19,11 @@ public enum Examination {
         look(at: parts(request) + [Look(.vault) { vault(at: request.home) }])
     }
 
+    /// Looks at one part of the machine, as ``run(_:)``; nil where machines of this kind do not have it.
+    public static func run(_ request: Request, only part: Finding.Part) -> Finding? {
+        look(at: parts(request).filter { $0.part == part }).first
+    }
+
     /// One part, and how it is looked at.
     struct Look: Sendable {
         /// Its name, should it give no answer.

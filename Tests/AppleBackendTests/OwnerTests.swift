@@ -135,7 +135,7 @@ extension AppleBackends {
 
         @Test func whatCanBeAskedIsToldWithoutAsking() {
             let owner = OwnerAuthenticator.standard
-            #expect(owner.capability(of: .biometrics) == .available && OwnerAuthenticator.biometryKind == .faceID)
+            #expect(owner.capability(of: .biometrics) == .available && BiometryKind.current == .faceID)
             device.with { $0.biometryLockedOut = true }
             #expect(
                 owner.capability(of: .biometrics)
@@ -144,14 +144,14 @@ extension AppleBackends {
             device.with { $0.biometryKind = 0 }
             #expect(
                 owner.capability(of: .biometrics) == .missing("the device has no sensor, or this app may not use it"))
-            #expect(OwnerAuthenticator.biometryKind == .none)
+            #expect(BiometryKind.current == .none)
             device.with { $0.passcodeSet = false }
             for step in OwnerStep.allCases {
                 #expect(owner.capability(of: step) == .notEnrolled("the device has no passcode"))
             }
             for (number, kind) in [(1, BiometryKind.touchID), (4, .opticID)] {
                 device.with { $0.biometryKind = number }
-                #expect(OwnerAuthenticator.biometryKind == kind)
+                #expect(BiometryKind.current == kind)
             }
             #expect(device.with(\.prompts).isEmpty && device.with(\.liveContexts) == 0)
         }

@@ -89,7 +89,7 @@ import VaultFormat
         try await unlock(lock)
         try await enrol(.biometrics, lock)
         #expect(try lock.ownerObstacle(.biometrics) == nil)
-        #expect(try lock.ownerObstacle(.devicePasscode) == nil, "the convenient rules have both")
+        #expect(try lock.ownerObstacle(.devicePasscode)?.code == .passcodeNeeded, "the account was not asked for")
         let value = try AppLockOwnerTests.secret("value")
         try lock.vault.put(value, for: "name")
         await lock.forceLock()

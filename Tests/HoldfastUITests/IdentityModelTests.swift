@@ -120,6 +120,36 @@ final class NearServer: Transport, ServerClock {
         #expect(identity.outcome?.problem == .invalidAddress, "plain http goes to this machine only")
     }
 
+    @Test func aDrillAsksForOtherWordsEachTimeAndNotesHowItWent() async throws {
+        let scratch = Scratch()
+        let models = try await scratch.open()
+        let identity = try NearServer().model(models.lock)
+        await identity.drill(try secret("abandon abandon abandon"))
+        #expect(identity.outcome?.problem == .noAccount)
+        identity.prepare(.create)
+        let words = try #require(identity.withPhrase(text)).split(separator: " ").map(String.init)
+        await identity.create(at: Self.address)
+        let first = try #require(identity.facts.drill)
+        #expect(first.positions.count == 3 && first.positions == first.positions.sorted() && !first.isDue)
+        let right = first.positions.map { words[$0 - 1] }.joined(separator: " ")
+        await identity.drill(try secret("no such words"))
+        #expect(identity.outcome?.problem == .wrongPhrase && identity.facts.drill == first, "nothing was compared")
+        let wrong = right == "zoo zoo zoo" ? "abandon abandon abandon" : "zoo zoo zoo"
+        await identity.drill(try secret(wrong))
+        #expect(identity.outcome?.action == .drill && identity.outcome?.problem == .drillFailed)
+        #expect(identity.facts.drill?.positions == first.positions, "the same words again")
+        await identity.drill(try secret(right.uppercased()))
+        #expect(identity.outcome?.action == .drill && identity.outcome?.problem == nil)
+        let second = try #require(identity.facts.drill)
+        #expect(Set(second.positions).isDisjoint(with: first.positions))
+        #expect(try #require(second.due) > #require(first.due))
+        let log = try models.lock.app.vault.securityLog().entries.map(\.event)
+        #expect(log.filter { $0.name == "drill" }.map { $0["passed"] } == [.flag(false), .flag(true)])
+        models.lock.panic()
+        await identity.drill(try secret(right))
+        #expect(identity.outcome?.problem == .locked && identity.facts.drill == nil)
+    }
+
     /// Two phrases belong to one owner, and people type the wrong one.
     @Test func theVaultsOwnPhraseIsRecognised() async throws {
         let scratch = Scratch()

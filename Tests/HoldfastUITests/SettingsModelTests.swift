@@ -26,23 +26,23 @@ import Testing
         #expect(models.lock.isEnabled && models.lock.state == .unlocked)
     }
 
-    @Test func timingLimitAndBiometricsAreChangedWithThePasscode() async throws {
+    @Test func timingLimitAndWhatCountsAreChangedWithThePasscode() async throws {
         let scratch = Scratch()
         let models = try await scratch.open(isLockEnabled: false)
         let settings = models.settings
         let changes: [SecuritySettingsModel.Change] = [
-            .timing(.fiveMinutes), .attemptLimit(7), .biometrics(true), .countsBiometrics(false),
+            .timing(.fiveMinutes), .attemptLimit(7), .countsBiometrics(false),
         ]
         for change in changes {
             settings.request(change)
-            #expect(settings.wanted == change)
+            #expect(settings.wanted == change && settings.needed == .passcode)
             await settings.prove(passcode: try secret("right"))
             #expect(settings.failure == nil)
         }
         let policy = try models.lock.app.vault.status().policy
         #expect(policy.lockTiming == .fiveMinutes && policy.attemptLimit == 7)
-        #expect(policy.usesBiometrics && !policy.countsBiometricFailures)
-        #expect(settings.shownTiming == .fiveMinutes && settings.shownAttemptLimit == 7 && settings.showsBiometricsOn)
+        #expect(!policy.countsBiometricFailures)
+        #expect(settings.shownTiming == .fiveMinutes && settings.shownAttemptLimit == 7)
         settings.request(.attemptLimit(11))
         await settings.prove(passcode: try secret("right"))
         #expect(settings.failure?.problem == .invalidRules && settings.shownAttemptLimit == 7)
@@ -55,11 +55,14 @@ import Testing
         #expect(models.settings.wanted == nil)
     }
 
-    @Test func biometricsSayWhyTheyCannotBeUsed() async throws {
+    @Test func whatTheMachineHasIsUnknownUntilItWasLookedAt() async throws {
         let scratch = Scratch()
         let models = try await scratch.open()
-        #expect(models.settings.biometricsObstacle == .missing)
-        #expect(models.settings.passcodeAssurance == .keyBound)
+        for step in OwnerStep.allCases {
+            #expect(models.settings.obstacle(to: step) == .missing && !models.settings.canSwitch(step))
+        }
+        #expect(models.settings.chipObstacle == .missing && !models.settings.canSwitchChip)
+        #expect(models.settings.passcodeAssurance == .keyBound && !models.settings.showsChipOn)
     }
 
     @Test func anotherPasscode() async throws {

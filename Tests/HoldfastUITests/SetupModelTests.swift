@@ -4,19 +4,9 @@ import HoldfastUI
 import Testing
 
 @MainActor @Suite(.timeLimit(.minutes(30))) struct SetupModelTests {
-    private func setup(_ scratch: Scratch) -> SetupModel {
-        let settings = scratch.settings
-        return SetupModel(
-            at: scratch.path,
-            create: { (path, passcode) throws(VaultError) in
-                try Vault.create(at: path, passcode: passcode, settings: settings)
-            },
-            open: { path throws(VaultError) in try HoldfastApp(vault: Vault(at: path, settings: settings)) })
-    }
-
     @Test func fromNothingToAnOpenVaultWithItsLockOn() async throws {
         let scratch = Scratch()
-        let model = setup(scratch)
+        let model = SetupModel(scratch)
         model.begin()
         await model.choose(passcode: try secret("a passcode"), repeated: try secret("another"))
         #expect(model.step == .passcode && model.problem == .passcodesDiffer)
@@ -48,6 +38,29 @@ import Testing
         #expect(try app.vault.status().policy.isLockEnabled)
     }
 
+    @Test func pagesForPartsComeOnlyWhereTheyAreAndMayBeLeftOut() async throws {
+        let (scratch, sensor) = (Scratch(), PlayedSensor(.biometrics))
+        scratch.has(sensor)
+        let model = SetupModel(scratch, [.chip, .fingerprint])
+        try await model.toProtection()
+        await model.finish()
+        #expect(model.step == .chip)
+        await model.enrolChip()
+        #expect(model.step == .chip && model.problem == .hardwareUnavailable, "what does not succeed is said")
+        model.leaveOut()
+        #expect(model.step == .fingerprint && model.problem == nil)
+        sensor.plays(.says(.touch), .holds)
+        let proving = Task { await model.enrolFingerprint() }
+        await until { model.dialog.guidance == .touch }
+        model.leaveOut()
+        await proving.value
+        #expect(model.step == .fingerprint && model.problem == nil, "the finger is let go first")
+        model.leaveOut()
+        #expect(model.step == .finished)
+        let app = try #require(model.app)
+        #expect(try app.vault.isUnlocked && !app.vault.status().policy.usesBiometrics)
+    }
+
     @Test func theFaceGoesFromTheAssistantToTheModels() async throws {
         let scratch = Scratch()
         let settings = scratch.settings
@@ -65,7 +78,7 @@ import Testing
         let scratch = Scratch()
         try FileManager.default.createDirectory(atPath: scratch.path, withIntermediateDirectories: true)
         try Data("mine".utf8).write(to: URL(fileURLWithPath: scratch.path + "/file"))
-        let model = setup(scratch)
+        let model = SetupModel(scratch)
         model.begin()
         await model.choose(passcode: try secret("pass"), repeated: try secret("pass"))
         #expect(model.step == .passcode && model.problem == .exists)
@@ -98,6 +111,29 @@ import Testing
 }
 
 extension SetupModel {
+    /// The assistant over this folder, on a machine with these parts.
+    convenience init(_ scratch: Scratch, _ parts: Set<Part> = []) {
+        let (settings, authenticator) = (scratch.settings, scratch.authenticator)
+        self.init(
+            at: scratch.path,
+            create: { (path, passcode) throws(VaultError) in
+                try Vault.create(at: path, passcode: passcode, settings: settings)
+            },
+            open: { path throws(VaultError) in
+                try HoldfastApp(vault: Vault(at: path, settings: settings), authenticator: authenticator)
+            }, look: { _ in parts })
+    }
+
+    /// Answers everything up to the question for the app lock.
+    func toProtection() async throws {
+        begin()
+        await choose(passcode: try secret("a passcode"), repeated: try secret("a passcode"))
+        let words = try #require(withPhrase(text)).split(separator: " ").map(String.init)
+        phraseIsWritten()
+        for position in positions { #expect(answer(words, position, isWrong: false)) }
+        #expect(finishCheck())
+    }
+
     fileprivate func answer(_ words: [String], _ position: Int, isWrong: Bool) -> Bool {
         let word = isWrong ? "wrong" : " " + words[position - 1].uppercased() + "\n"
         return (try? secret(word).withBytes { answer($0, at: position) }) ?? false

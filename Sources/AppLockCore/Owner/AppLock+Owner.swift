@@ -72,7 +72,7 @@ extension AppLock {
         guard ownerPrompt == nil else { throw VaultError(.busy, "another prompt is up") }
         let prompt = try beginPrompt(.authenticateUncounted)
         let talk = OwnerPromptTalk(prompts)
-        ownerPrompt = OwnerRunning(number: prompt.number, cancellation: talk.cancellation)
+        ownerPrompt = OwnerRunning(for: .unlock(prompt.number), cancellation: talk.cancellation)
         let (vault, authenticator) = (vault, authenticator)
         let asking = ownerTask {
             Result { () throws(VaultError) in
@@ -95,6 +95,30 @@ extension AppLock {
         try opened(prompt, by: step.method)
     }
 
+    /// Has the system ask its owner while the vault is open, for a switch that shows that it works before it is set: it
+    /// opens nothing and counts nothing. A lock, and the cancellation of the task, end the prompt.
+    /// - Throws: `locked` where the vault is shut or was shut meanwhile, `notConfirmed`, `cancelled`, `timedOut`,
+    ///   `ownerUnavailable`, `ownerNotEnrolled`, `ownerLockedOut`, `ownerBusy`, `busy` while another prompt is up.
+    public func rehearseOwner(_ step: OwnerStep, _ prompts: OwnerPrompts = OwnerPrompts()) async throws(VaultError) {
+        guard vault.isUnlocked else { throw .locked }
+        guard ownerPrompt == nil else { throw VaultError(.busy, "another prompt is up") }
+        let talk = OwnerPromptTalk(prompts)
+        ownerPrompt = OwnerRunning(for: .rehearsal, cancellation: talk.cancellation)
+        let authenticator = authenticator
+        let asking = ownerTask {
+            Result { () throws(VaultError) in try authenticator.rehearse(step, talk) }
+        }
+        let answer = await withTaskCancellationHandler {
+            await asking.value
+        } onCancel: {
+            talk.cancellation.cancel()
+        }
+        ownerPrompt = nil
+        guard let answer else { throw VaultError(.busy, "no thread can be had; try again") }
+        guard vault.isUnlocked else { throw .locked }
+        try answer.get()
+    }
+
     /// Notes what is enrolled, after a passcode; a prompt that follows sees it noted.
     @discardableResult
     func noteOwner() -> Task<Void, Never> {
@@ -106,7 +130,12 @@ extension AppLock {
 
     /// Ends a prompt of the system that nobody waits for any more.
     func endStaleOwnerPrompt() {
-        guard let ownerPrompt, let number = ownerPrompt.number, machine.prompt?.number != number else { return }
+        guard let ownerPrompt else { return }
+        switch ownerPrompt.purpose {
+        case .unlock(.some(let number)): if machine.prompt?.number == number { return }
+        case .unlock(nil): return
+        case .rehearsal: if vault.isUnlocked { return }
+        }
         ownerPrompt.cancellation.cancel()
     }
 
@@ -131,9 +160,20 @@ extension AppLock {
 
 /// The prompt of the system that is up.
 struct OwnerRunning {
-    /// The machine's number of it; nil where the lock is off.
-    let number: UInt64?
+    enum Purpose {
+        /// To open the vault; the machine's number of the prompt, nil where the lock is off.
+        case unlock(UInt64?)
+        /// To see that it works.
+        case rehearsal
+    }
+
+    let purpose: Purpose
     let cancellation: Cancellation
+
+    init(for purpose: Purpose, cancellation: Cancellation) {
+        self.purpose = purpose
+        self.cancellation = cancellation
+    }
 }
 
 /// A thread for what blocks, so that no task waits for another one's turn.

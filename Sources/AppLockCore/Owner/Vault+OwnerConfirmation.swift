@@ -1,4 +1,5 @@
 package import DeviceOwner
+internal import SecretMemory
 internal import Synchronization
 public import VaultCore
 
@@ -31,18 +32,13 @@ extension Vault {
     ) throws(VaultError) -> OwnerRelease {
         // Before anybody is asked; when it opens, the rules are looked at again with proof.
         if let obstacle = try ownerObstacle(step) { throw obstacle }
-        switch authenticator.confirm(step, keeper: ownerKeeper, conversation) {
-        case .released(let release): return release
-        case .refused:
-            if step == .biometrics { try countFailedBiometrics() }
-            throw VaultError(.notConfirmed, "the owner was not recognised")
-        case .cancelled: throw VaultError(.cancelled, "cancelled; the vault stays locked")
-        case .timedOut: throw VaultError(.timedOut, "nobody came in time; the vault stays locked")
-        case .impossible(let capability): throw VaultError(capability)
-        case .expired(let expiry):
-            if expiry == .enrolmentChanged { noteChangedEnrolment(step) }
-            throw .passcodeNeeded(expiry)
+        let outcome = authenticator.confirm(step, keeper: ownerKeeper, conversation)
+        switch outcome {
+        case .refused: if step == .biometrics { try countFailedBiometrics() }
+        case .expired(.enrolmentChanged): noteChangedEnrolment(step)
+        default: break
         }
+        return try outcome.release()
     }
 
     /// After a passcode: what is enrolled now is what a match will be compared with. Blocks as long as a sensor takes to
@@ -50,6 +46,36 @@ extension Vault {
     package func noteEnrolment(by authenticator: OwnerAuthenticator) {
         guard ownerKeeper.isArmed, let enrolment = authenticator.enrolment(of: .biometrics) else { return }
         ownerKeeper.note(enrolment)
+    }
+}
+
+extension OwnerAuthenticator {
+    /// Has the system ask its owner, and lets go what he releases: nothing is opened, nothing counted. Blocks as
+    /// ``DeviceOwner/OwnerAuthenticator/confirm(_:keeper:patience:_:)``.
+    /// - Throws: As ``VaultCore/Vault/confirmOwner(_:by:_:)``.
+    package func rehearse(_ step: OwnerStep, _ conversation: any OwnerConversation) throws(VaultError) {
+        // Half of no key: what is kept is there to be asked for and to be let go.
+        let keeper = OwnerKeeper()
+        do throws(SecretMemoryError) { keeper.arm(try SecretBytes(zeroed: 32)) } catch {
+            throw VaultError(.outOfMemory, "no memory that is kept out of swap is left")
+        }
+        if let enrolment = enrolment(of: step) { keeper.note(enrolment) }
+        _ = try confirm(step, keeper: keeper, conversation).release()
+    }
+}
+
+extension OwnerOutcome {
+    /// What a confirmed owner released.
+    /// - Throws: What else came, as an app is told of it.
+    fileprivate consuming func release() throws(VaultError) -> OwnerRelease {
+        switch consume self {
+        case .released(let release): return release
+        case .refused: throw VaultError(.notConfirmed, "the owner was not recognised")
+        case .cancelled: throw VaultError(.cancelled, "cancelled; the vault stays locked")
+        case .timedOut: throw VaultError(.timedOut, "nobody came in time; the vault stays locked")
+        case .impossible(let capability): throw VaultError(capability)
+        case .expired(let expiry): throw .passcodeNeeded(expiry)
+        }
     }
 }
 

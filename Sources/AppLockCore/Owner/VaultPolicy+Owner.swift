@@ -3,40 +3,65 @@ package import VaultCore
 package import VaultFormat
 
 extension VaultPolicy {
-    /// Takes a way of the owner into the rules.
+    /// Takes a way of the owner into the rules, and no other one.
     /// - Parameter keeps: Whether it is to survive restarts: the hours since the passcode then end nothing.
     /// - Throws: `invalidPolicy` where the rules have an order of their own that does not name it.
     package mutating func take(_ step: OwnerStep, keeps: Bool) throws(VaultError) {
         if step == .biometrics { usesBiometrics = true }
         if fallback[step.fallback] == nil {
-            guard fallback == .strict else {
+            guard let next = fallback.steps.flatMap({ fallback.withSteps($0.union([step])) }) else {
                 throw VaultError(
                     .invalidPolicy,
                     "the vault has a fallback policy of its own that does not name \(step.fallback.name); add the step "
                         + "with holdfast lock-policy set fallback")
             }
-            fallback = .convenient
+            fallback = next
         }
-        if keeps { fallback = fallback.withoutHours(step.fallback) }
+        if keeps { fallback = fallback.withoutHours([step.fallback]) }
     }
 
     /// Takes it out of them.
     /// - Throws: `invalidPolicy` where nothing would be left.
     package mutating func refuse(_ step: OwnerStep) throws(VaultError) {
         if step == .biometrics { usesBiometrics = false }
-        // The switch is enough for fingers; a step with nothing behind it would only be a riddle.
-        guard step == .devicePasscode || fallback == .convenient && !asks(for: .devicePasscode) else { return }
-        do throws(FallbackPolicyError) { fallback = try fallback.without(step.fallback) } catch {
-            throw VaultError(.invalidPolicy, "\(error); nothing was changed")
+        if let next = fallback.steps.flatMap({ fallback.withSteps($0.subtracting([step])) }) {
+            fallback = next
+        } else if step == .devicePasscode {
+            // In rules of the owner's own making the switch is enough for fingers; the account has none.
+            do throws(FallbackPolicyError) { fallback = try fallback.without(step.fallback) } catch {
+                throw VaultError(.invalidPolicy, "\(error); nothing was changed")
+            }
         }
     }
 }
 
 extension FallbackPolicy {
-    /// The same without an end of its time for a step.
-    fileprivate func withoutHours(_ step: FallbackStep) -> FallbackPolicy {
+    /// The ways of the owner, where this is ``convenient`` with some of them, or ``strict``, which has none; nil for rules
+    /// of the owner's own making.
+    fileprivate var steps: Set<OwnerStep>? {
+        let steps = Set(OwnerStep.allCases.filter { self[$0.fallback] != nil })
+        let isOurs = FallbackPolicy.convenient(steps)?.withoutHours() == withoutHours()
+        return isOurs ? steps : nil
+    }
+
+    /// The convenient policy with these ways of the owner alone.
+    private static func convenient(_ steps: Set<OwnerStep>) -> FallbackPolicy? {
+        if steps.isEmpty { return .strict }
+        return OwnerStep.allCases.filter { !steps.contains($0) }.reduce(Optional.some(.convenient)) { policy, step in
+            policy.flatMap { try? $0.without(step.fallback) }
+        }
+    }
+
+    /// As ``convenient(_:)``, with the hours that this one has.
+    fileprivate func withSteps(_ steps: Set<OwnerStep>) -> FallbackPolicy? {
+        let endless = rules.filter { $0.withinHours == nil }.map(\.step)
+        return FallbackPolicy.convenient(steps)?.withoutHours(endless)
+    }
+
+    /// The same without an end of its time for these steps.
+    fileprivate func withoutHours(_ steps: [FallbackStep] = FallbackStep.allCases) -> FallbackPolicy {
         let rules = rules.map { rule in
-            rule.step == step ? Rule(rule.step, assurance: rule.assurance, when: rule.conditions) : rule
+            steps.contains(rule.step) ? Rule(rule.step, assurance: rule.assurance, when: rule.conditions) : rule
         }
         return (try? FallbackPolicy(rules)) ?? self
     }

@@ -33,6 +33,9 @@ package struct DrillState: Sendable, Hashable {
     /// Whether one is due now.
     package func isDue(_ now: Timestamp) -> Bool { due.map { $0 <= now } ?? false }
 
+    /// The words that the next short drill asks for, each time others; nil where none were kept.
+    package var spot: SpotCheck? { spots.isEmpty ? nil : spots[Int(passes) % spots.count] }
+
     /// A new phrase: it starts over.
     package static func begun(_ now: Timestamp, spots: [SpotCheck] = []) -> DrillState {
         var state = DrillState()

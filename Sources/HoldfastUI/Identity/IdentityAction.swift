@@ -26,6 +26,8 @@ public enum IdentityAction: Sendable, Hashable, CaseIterable {
     case settle
     /// Replace the recovery phrase.
     case changeRecovery
+    /// Prove that its owner still has the recovery phrase. Nothing is sent.
+    case drill
     /// Delete the account, for all its devices.
     case delete
     /// Forget it on this device; the server keeps it.
@@ -58,6 +60,8 @@ public enum IdentityProblem: Sendable, Hashable {
     case invalidRequest
     /// The recovery phrase is not one, or not this identity's.
     case wrongPhrase
+    /// The words are not what stands on the identity's sheet: the moment to look for it, or to replace the phrase.
+    case drillFailed
     /// It is the recovery phrase of the vault; the identity has one of its own.
     case vaultPhrase
     /// The address is not one, or not safe.

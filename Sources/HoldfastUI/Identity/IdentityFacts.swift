@@ -33,6 +33,19 @@ public struct IdentityFacts: Sendable, Hashable {
     /// Whether something was sent that no server has answered yet; ``IdentityModel/settle()`` finds out.
     public let isUndecided: Bool
 
+    /// What a drill asks for; nil where this device never saw the recovery phrase.
+    public let drill: Drill?
+
+    /// The next proof that the owner still has the recovery phrase.
+    public struct Drill: Sendable, Hashable {
+        /// The places of the words that are asked for, counted from 1, in order; empty for the whole phrase.
+        public let positions: [Int]
+        /// Milliseconds since 1970 from which on it is due; nil where that is not known.
+        public let due: Int64?
+        /// Whether it is due now.
+        public let isDue: Bool
+    }
+
     static let none = IdentityFacts(Credentials())
 
     init(_ credentials: Credentials) {
@@ -50,6 +63,16 @@ public struct IdentityFacts: Sendable, Hashable {
         server = credentials.server
         firstKey = credentials.firstKeys.first { $0.server == credentials.server }?.key.description
         sessionEnds = credentials.session.map { $0.refreshExpiry.milliseconds }
+        drill = Drill(credentials)
         isUndecided = credentials.pending != nil || credentials.state == .unconfirmed
+    }
+}
+
+extension IdentityFacts.Drill {
+    init?(_ credentials: Credentials) {
+        guard let account = credentials.account, !account.recoveryHashes.isEmpty else { return nil }
+        positions = credentials.drills.spot?.positions.map { Int($0) } ?? []
+        due = credentials.drills.due?.milliseconds
+        isDue = credentials.drills.isDue(wallClockTime())
     }
 }

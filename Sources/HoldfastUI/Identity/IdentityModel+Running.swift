@@ -21,14 +21,19 @@ extension IdentityModel {
         _ body: @escaping @Sendable (BetterAuthClient, RecoveryHash) async throws(IdentityError) -> LogEvent?
     ) async {
         guard prepared == action, running == nil else { return end(action, running == nil ? .wrongPhrase : .busy) }
-        let text = copyOfPhrase()
-        let kept = copyOfPhrase()
-        guard let hash = await IdentityModel.hash(of: text) else { return end(action, .wrongPhrase) }
-        let isDone = await run(action, server) { client throws(IdentityError) in try await body(client, hash) }
+        guard let hash = await IdentityModel.hash(of: copyOfPhrase()) else { return end(action, .wrongPhrase) }
+        let isDone = await run(action, server) { client throws(IdentityError) in
+            try await body(client, hash)
+        } then: { [weak self] in
+            await self?.rememberPhrase()
+        }
         guard isDone else { return }
-        await IdentityModel.remember(kept, store, lock.app.vault)
         phrase = nil
         prepared = nil
+    }
+
+    private func rememberPhrase() async {
+        await IdentityModel.remember(copyOfPhrase(), store, lock.app.vault)
     }
 
     private func copyOfPhrase() -> SecretBytes? {
@@ -38,9 +43,12 @@ extension IdentityModel {
         }
     }
 
+    /// - Parameter then: What belongs to it once the server did it.
     /// - Returns: Whether the server did it.
     @discardableResult
-    func run(_ action: IdentityAction, _ server: String? = nil, _ body: @escaping Body) async -> Bool {
+    func run(
+        _ action: IdentityAction, _ server: String? = nil, _ body: @escaping Body, then: () async -> Void = {}
+    ) async -> Bool {
         guard running == nil else { return false }
         guard !lock.isLocked else {
             end(action, .locked)
@@ -56,6 +64,7 @@ extension IdentityModel {
         let notices = NoticeList()
         let client = connect(store, address) { notices.append($0) }
         let problem = await IdentityModel.perform(client, vault, body)
+        if problem == nil { await then() }
         await load()
         if began == drops { news += notices.all.compactMap(IdentityNews.init) }
         end(action, problem)
@@ -75,7 +84,7 @@ extension IdentityModel {
     }
 
     /// Waits for another process that changes the identity, for a while.
-    private nonisolated static func turn(in vault: Vault) async -> IdentityTurn? {
+    nonisolated static func turn(in vault: Vault) async -> IdentityTurn? {
         for _ in 0..<50 {
             if let turn = IdentityTurn(in: vault.home.path) { return turn }
             try? await Task.sleep(for: .milliseconds(100))

@@ -6,6 +6,8 @@ struct LockFacts: Sendable {
     let isUnlocked: Bool
     let status: Result<Vault.Status, VaultError>
     let now: BootInstant
+    /// Of a lock that is shut.
+    let owner: OwnerFacts?
 
     @concurrent
     init(of app: HoldfastApp) async {
@@ -14,6 +16,9 @@ struct LockFacts: Sendable {
         // After the snapshot: a lock between the two counts.
         isUnlocked = app.vault.isUnlocked
         now = app.vault.settings.clock.now()
+        owner =
+            isUnlocked
+            ? nil : (try? status.get()).flatMap { [snapshot] status in OwnerFacts(app, status, snapshot) }
     }
 
     /// When the next counted attempt is taken; nil when one may be made now.

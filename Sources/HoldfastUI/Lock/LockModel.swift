@@ -41,6 +41,8 @@ public final class LockModel {
     public private(set) var isCovered = true
     /// Whether the app lock is on.
     public private(set) var isEnabled = false
+    /// The system's owner, where the vault's rules take a finger or an account.
+    public let owner: OwnerUnlockModel
 
     /// The vault and the lock behind this screen.
     @ObservationIgnored public let app: HoldfastApp
@@ -63,8 +65,10 @@ public final class LockModel {
     /// The screen of this lock; it is shut until ``refresh()`` or an event tells otherwise.
     public init(_ app: HoldfastApp) {
         self.app = app
+        owner = OwnerUnlockModel(app)
         let (stream, events) = AsyncStream.makeStream(of: Sent.self)
         self.events = events
+        owner.onEnd = { [weak self] in await self?.refresh() }
         // One after the other: an event that overtakes another would tell a different story.
         tasks.add(
             Task { [weak self] in
@@ -229,6 +233,8 @@ extension LockModel {
         state = next
         isCovered = next != .unlocked || snapshot.isCovered || (hiding > 0 && isEnabled)
         if next == .unlocked { guidance = .none }
+        // While a secret is checked the machine's prompt is that secret's.
+        if state != .checking { owner.adopt(isLocked && state != .destroyed ? facts.owner : nil) }
         adopt(facts.status)
         showDelay(facts.now)
     }

@@ -2,6 +2,9 @@ public import Holdfast
 public import Observation
 
 /// The security settings: each change is proved with the passcode, and shown as it was until it holds.
+///
+/// A way of the system's owner proves itself before: a finger that does not open the sensor's prompt is never taken into
+/// the rules.
 @MainActor @Observable
 public final class SecuritySettingsModel {
     /// A change that the owner asked for.
@@ -12,22 +15,22 @@ public final class SecuritySettingsModel {
         case timing(LockTiming)
         /// Wrong passcodes before the last consequence; 3 to 10.
         case attemptLimit(Int)
-        /// Whether a fingerprint or a face may be asked for.
-        case biometrics(Bool)
+        /// Whether a fingerprint, a face, or the account's password opens the vault too.
+        case owner(OwnerStep, Bool)
+        /// Whether the passcode is under the machine's security chip.
+        case chip(Bool)
         /// Whether a failed biometric prompt counts while self-destruct is on.
         case countsBiometrics(Bool)
     }
 
-    /// Why a switch cannot be used.
-    public enum Obstacle: Sendable, Hashable {
-        /// The step is not there, or not reachable.
-        case missing
-        /// The owner has set nothing up for it.
-        case notEnrolled
-        /// The system takes no try now.
-        case lockedOut
-        /// Something else uses it.
-        case busy
+    /// What has to be given for a change.
+    public enum Proof: Sendable, Hashable {
+        /// The system asks its owner: ``proveOwner()``.
+        case owner(OwnerStep)
+        /// The passcode: ``prove(passcode:)``.
+        case passcode
+        /// The passcode and the recovery phrase: ``prove(passcode:phrase:)``.
+        case passcodeAndPhrase
     }
 
     /// A change that did not come to hold, and why.
@@ -42,19 +45,35 @@ public final class SecuritySettingsModel {
     public private(set) var policy: VaultPolicy?
     /// What an unlock with the passcode proves.
     public private(set) var passcodeAssurance: Assurance?
-    /// Why biometrics cannot be switched on; nil when they can.
-    public private(set) var biometricsObstacle: Obstacle? = .missing
-    /// The change that waits for the passcode. The switch shows it as wanted until it is proved, then as it is.
+    /// Whether the passcode is under the machine's security chip.
+    public private(set) var isUnderChip = false
+    /// Why the chip cannot be used; nil where it can.
+    public private(set) var chipObstacle: OwnerObstacle? = .missing
+    /// The change that waits for its proof. The switch shows it as wanted until it is proved, then as it is.
     public private(set) var wanted: Change?
+    /// What has to be given for it.
+    public private(set) var needed: Proof?
     /// Whether a passcode is being checked.
     public private(set) var isBusy = false
+    /// What the system says and asks while it looks for its owner.
+    public let dialog = OwnerDialog()
     /// The last change that did not come to hold: the switch is back, and this says why.
     public var failure: Failure?
 
+    private var obstacles: [OwnerStep: OwnerObstacle] = [.biometrics: .missing, .devicePasscode: .missing]
     @ObservationIgnored private let app: HoldfastApp
+    @ObservationIgnored private let lookAtChip: LookAtChip
+
+    package typealias LookAtChip = @Sendable (HoldfastApp) -> OwnerObstacle?
 
     /// The settings of this app.
-    public init(_ app: HoldfastApp) { self.app = app }
+    public convenience init(_ app: HoldfastApp) { self.init(app, lookAtChip: SecurityChip.obstacle) }
+
+    /// - Parameter lookAtChip: Why the chip cannot be used; blocks.
+    package init(_ app: HoldfastApp, lookAtChip: @escaping LookAtChip) {
+        self.app = app
+        self.lookAtChip = lookAtChip
+    }
 
     /// Whether the switch of the app lock stands on: as it is, or as it is wanted while the passcode is asked for.
     public var showsLockOn: Bool {
@@ -74,46 +93,86 @@ public final class SecuritySettingsModel {
         return policy?.attemptLimit ?? VaultPolicy.standard.attemptLimit
     }
 
-    /// Whether the switch of biometrics stands on, as with ``showsLockOn``.
-    public var showsBiometricsOn: Bool {
-        if case .biometrics(let isOn) = wanted { return isOn }
-        return policy?.usesBiometrics ?? false
+    /// Whether the switch of the owner's finger or face, or of his account, stands on, as with ``showsLockOn``.
+    public func showsOn(_ step: OwnerStep) -> Bool {
+        if case .owner(step, let isOn) = wanted { return isOn }
+        return policy?.asks(for: step) ?? false
     }
+
+    /// Whether the switch of the chip stands on, as with ``showsLockOn``.
+    public var showsChipOn: Bool {
+        if case .chip(let isOn) = wanted { return isOn }
+        return isUnderChip
+    }
+
+    /// Why the system cannot ask its owner; nil where it can.
+    public func obstacle(to step: OwnerStep) -> OwnerObstacle? { obstacles[step] }
+
+    /// Whether the switch can be used: to switch off what is gone, too.
+    public func canSwitch(_ step: OwnerStep) -> Bool { obstacles[step] == nil || showsOn(step) }
+
+    /// As ``canSwitch(_:)``, of the chip.
+    public var canSwitchChip: Bool { chipObstacle == nil || showsChipOn }
 
     /// Reads what holds.
     public func load() async { adopt(await SecuritySettingsModel.status(app.vault)) }
 
-    /// Asks for a change: the passcode has to be given for it.
+    /// Finds out what the machine can do. Nobody is asked for anything; takes a few seconds where parts are silent.
+    public func look() async {
+        for step in OwnerStep.allCases {
+            let found = OwnerObstacle(await app.lock.ownerCapability(of: step))
+            if found != obstacles[step] { obstacles[step] = found }
+        }
+        let chip = await SecuritySettingsModel.look(app, lookAtChip)
+        if chip != chipObstacle { chipObstacle = chip }
+    }
+
+    /// Asks for a change; ``needed`` says what has to be given for it.
     public func request(_ change: Change) {
-        guard !isBusy else { return }
+        guard !isBusy, dialog.step == nil else { return }
         failure = nil
         wanted = holds(change) ? nil : change
+        needed = wanted.map(SecuritySettingsModel.proof)
     }
 
     /// The owner turned away: nothing changes, the switch goes back.
     public func cancel() {
         guard !isBusy else { return }
-        wanted = nil
+        dialog.cancel()
+        (wanted, needed) = (nil, nil)
+    }
+
+    /// Has the system ask its owner for the way that is to be switched on. Confirmed, the passcode is needed next; if not,
+    /// the switch goes back.
+    public func proveOwner() async {
+        guard let change = wanted, case .owner(let step) = needed, dialog.step == nil else { return }
+        failure = nil
+        let error = await dialog.run(step) { [lock = app.lock] prompts throws(VaultError) in
+            try await lock.rehearseOwner(step, prompts)
+        }
+        // Meanwhile the lock may have fallen, or the owner may have turned away.
+        guard wanted == change, needed == .owner(step) else { return }
+        guard let error else { return needed = .passcode }
+        (wanted, needed) = (nil, nil)
+        if error.code != .cancelled { failure = Failure(change: change, problem: VaultProblem(error)) }
     }
 
     /// Proves the change that is wanted and makes it. Refused, the switch goes back and ``failure`` says why.
     public func prove(passcode: consuming SecretBytes) async {
-        guard let change = wanted, !isBusy else { return }
-        isBusy = true
-        failure = nil
-        do throws(VaultError) {
-            switch change {
-            case .lock(let isOn): try await app.lock.setEnabled(isOn, passcode: passcode)
-            case .timing(let timing): try await app.lock.setTiming(timing, passcode: passcode)
-            case .attemptLimit(let limit):
-                try await edit(passcode) { $0.attemptLimit = limit }
-            case .biometrics(let isOn): try await edit(passcode) { $0.usesBiometrics = isOn }
-            case .countsBiometrics(let isOn): try await edit(passcode) { $0.countsBiometricFailures = isOn }
-            }
-        } catch { failure = Failure(change: change, problem: VaultProblem(error)) }
-        adopt(await SecuritySettingsModel.status(app.vault))
-        isBusy = false
-        wanted = nil
+        guard let change = wanted, needed == .passcode else { return }
+        await make(change, passcode, nil)
+    }
+
+    /// As ``prove(passcode:)``, for a change that makes the recovery phrase the only other way in.
+    /// - Parameter text: The phrase as it was typed.
+    public func prove(passcode: consuming SecretBytes, phrase text: consuming SecretBytes) async {
+        guard let change = wanted, needed == .passcodeAndPhrase, !isBusy else { return }
+        do throws(RecoveryPhraseError) {
+            await make(change, passcode, try RecoveryPhrase(parsing: text))
+        } catch {
+            failure = Failure(change: change, problem: .unreadablePhrase(error))
+            (wanted, needed) = (nil, nil)
+        }
     }
 
     /// Gives the vault another passcode.
@@ -132,8 +191,17 @@ public final class SecuritySettingsModel {
 
     /// What belongs to an open vault is forgotten.
     public func drop() {
-        if !isBusy { wanted = nil }
+        dialog.cancel()
+        if !isBusy { (wanted, needed) = (nil, nil) }
         failure = nil
+    }
+
+    private static func proof(for change: Change) -> Proof {
+        switch change {
+        case .owner(let step, true): .owner(step)
+        case .chip(true): .passcodeAndPhrase
+        case .lock, .timing, .attemptLimit, .owner(_, false), .chip(false), .countsBiometrics: .passcode
+        }
     }
 
     private func holds(_ change: Change) -> Bool {
@@ -142,7 +210,8 @@ public final class SecuritySettingsModel {
         case .lock(let isOn): policy.isLockEnabled == isOn
         case .timing(let timing): policy.lockTiming == timing
         case .attemptLimit(let limit): policy.attemptLimit == limit
-        case .biometrics(let isOn): policy.usesBiometrics == isOn
+        case .owner(let step, let isOn): policy.asks(for: step) == isOn
+        case .chip(let isOn): isUnderChip == isOn
         case .countsBiometrics(let isOn): policy.countsBiometricFailures == isOn
         }
     }
@@ -151,7 +220,33 @@ public final class SecuritySettingsModel {
         guard let status else { return }
         policy = status.policy
         passcodeAssurance = status.passcodeAssurance
-        biometricsObstacle = Obstacle([FallbackStep: StepCapability](status)[.biometrics])
+        isUnderChip = status.hasHardwareShare
+    }
+}
+
+// The changes themselves.
+extension SecuritySettingsModel {
+    private func make(
+        _ change: Change, _ passcode: consuming SecretBytes, _ phrase: consuming RecoveryPhrase?
+    ) async {
+        guard !isBusy else { return }
+        isBusy = true
+        failure = nil
+        do throws(VaultError) {
+            switch change {
+            case .lock(let isOn): try await app.lock.setEnabled(isOn, passcode: passcode)
+            case .timing(let timing): try await app.lock.setTiming(timing, passcode: passcode)
+            case .attemptLimit(let limit): try await edit(passcode) { $0.attemptLimit = limit }
+            case .owner(let step, true): try await app.lock.enrolOwner(step, passcode: passcode)
+            case .owner(let step, false): try await app.lock.removeOwner(step, passcode: passcode)
+            case .chip(true): try await SecuritySettingsModel.enrolChip(app.vault, passcode, phrase)
+            case .chip(false): try await SecuritySettingsModel.removeChip(app.vault, passcode)
+            case .countsBiometrics(let isOn): try await edit(passcode) { $0.countsBiometricFailures = isOn }
+            }
+        } catch { failure = Failure(change: change, problem: VaultProblem(error)) }
+        adopt(await SecuritySettingsModel.status(app.vault))
+        isBusy = false
+        (wanted, needed) = (nil, nil)
     }
 
     private func edit(
@@ -178,16 +273,19 @@ public final class SecuritySettingsModel {
         let attempt = try vault.burnAttempt()
         try vault.changePasscode(from: old, spending: attempt, to: new)
     }
-}
 
-extension SecuritySettingsModel.Obstacle {
-    init?(_ capability: StepCapability?) {
-        switch capability {
-        case .available: return nil
-        case .notEnrolled: self = .notEnrolled
-        case .lockedOut: self = .lockedOut
-        case .busy: self = .busy
-        case .missing, nil: self = .missing
+    @concurrent
+    private nonisolated static func removeChip(
+        _ vault: Vault, _ passcode: borrowing SecretBytes
+    ) async throws(VaultError) {
+        let attempt = try vault.burnAttempt()
+        try vault.removeHardware(passcode: passcode, spending: attempt)
+    }
+
+    /// In a thread of its own: a chip that is silent would hold up whoever shares it.
+    nonisolated static func look(_ app: HoldfastApp, _ lookAtChip: @escaping LookAtChip) async -> OwnerObstacle? {
+        await withCheckedContinuation { answer in
+            if !DetachedThread.start({ answer.resume(returning: lookAtChip(app)) }) { answer.resume(returning: .busy) }
         }
     }
 }

@@ -1,7 +1,8 @@
 public import Holdfast
 public import Observation
 
-/// The first run: a passcode, the recovery phrase with a check, and the app lock.
+/// The first run: a passcode, the recovery phrase with a check, the app lock, and what the machine has beside: a security
+/// chip, a fingerprint sensor.
 @MainActor @Observable
 public final class SetupModel {
     /// Where the assistant is.
@@ -20,8 +21,17 @@ public final class SetupModel {
         case protection
         /// The vault is opened for the first time.
         case opening
+        /// Whether the passcode goes under the machine's security chip; only where there is one.
+        case chip
+        /// Whether a finger opens the vault too; only where there is a sensor that knows one.
+        case fingerprint
         /// The vault is there and open.
         case finished
+    }
+
+    /// What a machine may have.
+    package enum Part: Sendable, Hashable {
+        case chip, fingerprint
     }
 
     /// Where the assistant is.
@@ -34,18 +44,27 @@ public final class SetupModel {
     public private(set) var positions: [Int] = []
     /// Whether the app lock is switched on at the end.
     public var enablesLock = true
-    /// The app, once ``step`` is ``Step/finished``.
+    /// Whether something is being checked, or the system is asking its owner.
+    public private(set) var isBusy = false
+    /// What the system says and asks while a finger proves itself.
+    public let dialog = OwnerDialog()
+    /// The app, once it was opened.
     public private(set) var app: HoldfastApp?
 
     /// The folder of the new vault.
     public let path: String
     @ObservationIgnored private var passcode: SecretBytes?
     @ObservationIgnored private var check: PhraseCheck?
+    /// Kept for as long as the chip may want it.
+    @ObservationIgnored private var phrase: RecoveryPhrase?
+    @ObservationIgnored private var left: [Step] = []
     @ObservationIgnored private let create: Create
+    @ObservationIgnored private let look: Look
 
     /// Makes a vault; a parameter so that tests need not calibrate.
     typealias Create = @Sendable (String, borrowing SecretBytes) throws(VaultError) -> RecoveryPhrase
     typealias Open = @Sendable (String) throws(VaultError) -> HoldfastApp
+    package typealias Look = @Sendable (HoldfastApp) async -> Set<Part>
     @ObservationIgnored private let open: Open
 
     /// - Parameter path: A folder that does not exist or is empty.
@@ -53,17 +72,19 @@ public final class SetupModel {
         self.init(
             at: path,
             create: { (path, passcode) throws(VaultError) in try HoldfastApp.create(at: path, passcode: passcode) },
-            open: { path throws(VaultError) in try HoldfastApp(at: path) })
+            open: { path throws(VaultError) in try HoldfastApp(at: path) }, look: SetupModel.look)
     }
 
     package init(
         at path: String,
         create: @escaping @Sendable (String, borrowing SecretBytes) throws(VaultError) -> RecoveryPhrase,
-        open: @escaping @Sendable (String) throws(VaultError) -> HoldfastApp
+        open: @escaping @Sendable (String) throws(VaultError) -> HoldfastApp,
+        look: @escaping Look = { _ in [] }
     ) {
         self.path = path
         self.create = create
         self.open = open
+        self.look = look
     }
 
     /// The owner has read what this is.
@@ -133,18 +154,18 @@ public final class SetupModel {
     /// - Returns: Whether they are.
     public func finishCheck() -> Bool {
         guard step == .check else { return false }
-        let isPassed =
-            switch check {
-            case .none: false
-            case .some(let check): check.isPassed
-            }
-        guard isPassed else { return false }
-        check = nil  // the words are needed no more
+        guard let current = check.take() else { return false }
+        guard current.isPassed else {
+            check = consume current
+            return false
+        }
+        phrase = current.end()
         step = .protection
         return true
     }
 
-    /// Opens the vault for the first time, and switches the app lock on where that is wanted.
+    /// Opens the vault for the first time, and switches the app lock on where that is wanted. Goes on with what the
+    /// machine has.
     public func finish() async {
         guard step == .protection, let passcode = passcode.take() else { return }
         step = .opening
@@ -157,8 +178,74 @@ public final class SetupModel {
             if enablesLock { try await app.lock.setEnabled(true, passcode: passcode) }
             self.app = app
         } catch { problem = VaultProblem(error) }
+        if let app, problem == nil {
+            let parts = await look(app)
+            left = (parts.contains(.chip) ? [.chip] : []) + (parts.contains(.fingerprint) ? [.fingerprint] : [])
+        }
+        self.passcode = consume passcode
         // The vault is there whatever went wrong on the way: its lock screen says the rest.
-        step = .finished
+        goOn()
+    }
+
+    /// Puts the passcode under the chip. What does not succeed is said, and may be tried again or left out.
+    public func enrolChip() async {
+        guard step == .chip, !isBusy, let app, let passcode = passcode.take() else { return }
+        let phrase = phrase.take()
+        isBusy = true
+        problem = nil
+        do throws(VaultError) {
+            try await SecuritySettingsModel.enrolChip(app.vault, passcode, phrase)
+        } catch { problem = VaultProblem(error) }
+        self.passcode = consume passcode
+        self.phrase = consume phrase
+        isBusy = false
+        if problem == nil { goOn() }
+    }
+
+    /// Has the finger prove itself, and takes it into the rules of the vault then.
+    public func enrolFingerprint() async {
+        guard step == .fingerprint, !isBusy, let app else { return }
+        isBusy = true
+        problem = nil
+        let refusal = await dialog.run(.biometrics) { [lock = app.lock] prompts throws(VaultError) in
+            try await lock.rehearseOwner(.biometrics, prompts)
+        }
+        if let refusal {
+            isBusy = false
+            problem = refusal.code == .cancelled ? nil : VaultProblem(refusal)
+            return
+        }
+        guard let passcode = passcode.take() else { return isBusy = false }
+        do throws(VaultError) {
+            try await app.lock.enrolOwner(.biometrics, passcode: passcode)
+        } catch { problem = VaultProblem(error) }
+        self.passcode = consume passcode
+        isBusy = false
+        if problem == nil { goOn() }
+    }
+
+    /// The owner wants to do without what is offered; a finger that is being waited for is let go.
+    public func leaveOut() {
+        guard step == .chip || step == .fingerprint else { return }
+        if dialog.step != nil { return dialog.cancel() }
+        guard !isBusy else { return }
+        problem = nil
+        goOn()
+    }
+
+    private func goOn() {
+        step = left.isEmpty ? .finished : left.removeFirst()
+        // The words, and then the passcode, are needed no more.
+        if step != .chip { phrase = nil }
+        if step == .finished { passcode = nil }
+    }
+
+    private nonisolated static func look(_ app: HoldfastApp) async -> Set<Part> {
+        async let capability = app.lock.ownerCapability(of: .biometrics)
+        var parts: Set<Part> = []
+        if await SecuritySettingsModel.look(app, SecurityChip.obstacle) == nil { parts.insert(.chip) }
+        if await capability == .available { parts.insert(.fingerprint) }
+        return parts
     }
 
     @concurrent

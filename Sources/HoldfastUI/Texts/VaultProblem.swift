@@ -62,6 +62,14 @@ public enum VaultProblem: Sendable, Hashable {
     case cancelled
     /// The change that was to be confirmed is not under way any more.
     case notPending
+    /// The system asked its owner, and nobody who came was him.
+    case notRecognised
+    /// The system asked its owner, and nobody came in time.
+    case timedOut
+    /// The system cannot ask its owner now.
+    case ownerUnavailable(OwnerObstacle)
+    /// Only the passcode is taken, although the rules take a finger or an account.
+    case passcodeNeeded(PasscodeReason)
     /// Something else; the reason in English, for support.
     case other(reason: String)
 
@@ -94,6 +102,10 @@ public enum VaultProblem: Sendable, Hashable {
         .tooLarge: .tooLarge, .readOnly: .readOnly, .diskFull: .diskFull, .permissionDenied: .permissionDenied,
         .busy: .busy, .hardwareUnavailable: .hardwareUnavailable, .hardwareDestroyed: .hardwareDestroyed,
         .rollbackSuspected: .rolledBack, .outOfMemory: .outOfMemory, .notPending: .notPending,
+        .notConfirmed: .notRecognised, .timedOut: .timedOut, .cancelled: .cancelled,
+        .ownerUnavailable: .ownerUnavailable(.missing), .ownerNotEnrolled: .ownerUnavailable(.notEnrolled),
+        .ownerLockedOut: .ownerUnavailable(.lockedOut), .ownerBusy: .ownerUnavailable(.busy),
+        .passcodeNeeded: .passcodeNeeded(.rules),
     ]
 }
 

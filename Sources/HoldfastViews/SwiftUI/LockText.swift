@@ -41,6 +41,10 @@ enum LockText {
         case .diskFull: "problem.diskFull"
         case .readOnly, .permissionDenied: "problem.readOnly"
         case .outOfMemory: "problem.outOfMemory"
+        case .notRecognised: "problem.owner.notRecognised"
+        case .timedOut: "problem.owner.timedOut"
+        case .ownerUnavailable(let obstacle): OwnerText.key(obstacle)
+        case .passcodeNeeded(let reason): OwnerText.key(reason)
         case .locked, .keysChanged, .newerVersion, .noVault, .exists, .notFound, .invalidName, .invalidPasscode,
             .passcodesDiffer, .invalidRules, .assuranceTooLow, .tooLarge, .file, .busy, .hardwareUnavailable,
             .hardwareDestroyed, .rolledBack, .cancelled, .notPending, .other:

@@ -2,10 +2,13 @@
 public import HoldfastUI
 public import SwiftUI
 internal import AppLockCore
+internal import DeviceOwner
 internal import SecretMemory
 
-/// The lock screen: a passcode or the recovery phrase, what the last attempt came to, attempts left, and the delay.
+/// The lock screen: the device's owner where the rules take him, a passcode or the recovery phrase, what the last attempt
+/// came to, attempts left, and the delay.
 ///
+/// The owner is asked once by himself when the app comes back, and at a button; the device shows its own prompt for it.
 /// A `SecureField` hands its text over as a `String`, which nothing can wipe: it is copied into locked memory at once and
 /// the field is emptied.
 public struct LockView: View {
@@ -40,6 +43,10 @@ public struct LockView: View {
             }
             .buttonStyle(.borderedProminent)
             .disabled(isWaiting || typed.isEmpty)
+            ForEach(model.owner.offers, id: \.self) { step in ownerButton(step) }
+            if let problem = model.owner.problem {
+                Text(LockText.key(problem), bundle: .module).foregroundStyle(.secondary)
+            }
             if model.hasRecoveryPhrase, model.guidance != .phraseOnly {
                 Button {
                     typed = ""
@@ -55,6 +62,21 @@ public struct LockView: View {
         .background(.ultraThickMaterial)
         .accessibilityAddTraits(.isModal)
         .onAppear { isFocused = true }
+    }
+
+    private func ownerButton(_ step: OwnerStep) -> some View {
+        Button {
+            typed = ""
+            Task { await model.owner.ask(step) }
+        } label: {
+            Label {
+                Text(OwnerText.unlock(step), bundle: .module)
+            } icon: {
+                Image(systemName: OwnerText.symbol(step))
+            }
+        }
+        .buttonStyle(.bordered)
+        .disabled(model.owner.dialog.step != nil || model.state == .checking)
     }
 
     private var isWaiting: Bool {

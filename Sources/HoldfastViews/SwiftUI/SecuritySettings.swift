@@ -1,12 +1,14 @@
 #if canImport(SwiftUI)
 internal import AppLockCore
+internal import DeviceOwner
 public import HoldfastUI
 internal import SecretMemory
 public import SwiftUI
 internal import VaultFormat
 
-/// The security settings as sections of a form: lock, timing, self-destruct with its countdown. Each change is proved with
-/// the passcode; what is refused stands as it was.
+/// The security settings as sections of a form: lock, timing, the device's owner, self-destruct with its countdown. Each
+/// change is proved with the passcode, and the owner's with the prompt that it is about, before; what is refused stands as
+/// it was.
 public struct SecuritySettings: View {
     private let models: AppModels
     @State private var typed = ""
@@ -30,10 +32,14 @@ public struct SecuritySettings: View {
                 Text("settings.lock.footer", bundle: .module)
             }
             Section {
-                Toggle(isOn: biometrics) { Text("settings.biometrics", bundle: .module) }
-                    .disabled(models.settings.biometricsObstacle != nil)
+                ForEach(OwnerStep.allCases, id: \.self) { step in
+                    Toggle(isOn: owner(step)) { Text(OwnerText.setting(step), bundle: .module) }
+                        .disabled(!models.settings.canSwitch(step) || models.settings.dialog.step != nil)
+                }
             } footer: {
-                if models.settings.biometricsObstacle != nil { Text("settings.biometrics.missing", bundle: .module) }
+                if let obstacle = models.settings.obstacle(to: .biometrics) {
+                    Text(OwnerText.key(obstacle), bundle: .module)
+                }
             }
             Section {
                 Toggle(isOn: selfDestruct) { Text("settings.selfDestruct", bundle: .module) }
@@ -52,7 +58,14 @@ public struct SecuritySettings: View {
                 Text("settings.selfDestruct.footer \(models.selfDestruct.attemptLimit)", bundle: .module)
             }
         }
-        .task { await models.settings.load() }
+        .task {
+            await models.settings.load()
+            await models.settings.look()
+        }
+        .onChange(of: models.settings.needed) { _, needed in
+            // The device shows its own prompt.
+            if case .owner = needed { Task { await models.settings.proveOwner() } }
+        }
         .task { await models.selfDestruct.load() }
         .sheet(isPresented: asksPasscode) { proof }
         .confirmationDialog(
@@ -125,10 +138,10 @@ public struct SecuritySettings: View {
             set: { @MainActor timing in models.settings.request(.timing(timing)) })
     }
 
-    private var biometrics: Binding<Bool> {
+    private func owner(_ step: OwnerStep) -> Binding<Bool> {
         Binding(
-            get: { @MainActor in models.settings.showsBiometricsOn },
-            set: { @MainActor isOn in models.settings.request(.biometrics(isOn)) })
+            get: { @MainActor in models.settings.showsOn(step) },
+            set: { @MainActor isOn in models.settings.request(.owner(step, isOn)) })
     }
 
     private var selfDestruct: Binding<Bool> {
@@ -142,7 +155,7 @@ public struct SecuritySettings: View {
             get: { @MainActor in
                 switch models.selfDestruct.step {
                 case .authenticating, .authenticatingAgain: true
-                case .idle, .confirming, .counting: models.settings.wanted != nil
+                case .idle, .confirming, .counting: models.settings.needed == .passcode
                 }
             },
             set: { @MainActor isShown in

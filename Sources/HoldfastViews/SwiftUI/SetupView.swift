@@ -3,7 +3,7 @@ public import HoldfastUI
 internal import SecretMemory
 public import SwiftUI
 
-/// The first run: a passcode, the 24 words on paper with a check, and the app lock.
+/// The first run: a passcode, the 24 words on paper with a check, the app lock, and the device's own way to know its owner.
 public struct SetupView: View {
     private let model: SetupModel
     private let finished: @MainActor () -> Void
@@ -31,6 +31,8 @@ public struct SetupView: View {
                 case .phrase: phrase
                 case .check: check
                 case .protection: protection
+                case .fingerprint: biometrics
+                case .chip: EmptyView()  // these devices have the Secure Enclave, which keeps shares by itself
                 case .finished: EmptyView()
                 }
                 if let problem = model.problem {
@@ -82,6 +84,17 @@ public struct SetupView: View {
         title("setup.protection")
         Toggle(isOn: enablesLock) { Text("settings.lock", bundle: .module) }
         next("setup.finish") { Task { await model.finish() } }
+    }
+
+    @ViewBuilder private var biometrics: some View {
+        title(OwnerText.setting(.biometrics))
+        Text("setup.biometrics.advice", bundle: .module)
+        next("settings.continue") { Task { await model.enrolFingerprint() } }.disabled(model.isBusy)
+        Button {
+            model.leaveOut()
+        } label: {
+            Text("setup.leaveOut", bundle: .module)
+        }
     }
 
     private func title(_ key: LocalizedStringKey) -> some View {

@@ -1,6 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastUI
+import KeyStores
 import Synchronization
 import Testing
 
@@ -18,7 +19,16 @@ final class StandingClock: BootClock {
 final class Scratch {
     let path = NSTemporaryDirectory() + "holdfast-face-\(UUID().uuidString)"
     let clock = StandingClock()
-    var settings: VaultSettings { .costsForTests(clock: clock) }
+    /// Who asks the system for its owner.
+    var authenticator = OwnerAuthenticator.standard
+    /// The security chip, where a test has one.
+    var tier: (any AttemptTier)?
+    var settings: VaultSettings {
+        var settings = VaultSettings.costsForTests(clock: clock)
+        settings.ownerStores = { KeyStores([FileKeyStore(in: $0 + "/shares")]) }
+        settings.tier = tier
+        return settings
+    }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
@@ -31,7 +41,9 @@ final class Scratch {
     }
 
     func app(isLockEnabled: Bool = true) throws -> HoldfastApp {
-        try HoldfastApp(vault: Vault(at: path, settings: settings), isLockEnabled: isLockEnabled ? true : nil)
+        try HoldfastApp(
+            vault: Vault(at: path, settings: settings), isLockEnabled: isLockEnabled ? true : nil,
+            authenticator: authenticator)
     }
 
     /// The models over a vault whose lock is on, as they are after the app was started.

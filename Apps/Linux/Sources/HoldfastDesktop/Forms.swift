@@ -7,11 +7,12 @@ import HoldfastUI
 final class AskForm {
     let root: Widget, passcode: Editable, cancel: Button
     var onConfirm: () -> Void = {}
-    private let title: Label, text: Label, list: Widget, problem: Label, confirm: Button
+    private let title: Label, text: Label, list: Widget, problem: Label, confirm: Button, phrase: Editable
 
     init(_ ui: Builder) {
         root = ui.widget("ask")
         passcode = ui.widget("ask-passcode")
+        phrase = ui.widget("ask-phrase")
         cancel = ui.widget("ask-cancel")
         title = ui.widget("ask-title")
         text = ui.widget("ask-text")
@@ -19,10 +20,16 @@ final class AskForm {
         problem = ui.widget("ask-problem")
         confirm = ui.widget("ask-confirm")
         confirm.onClick { [unowned self] in onConfirm() }
-        passcode.onEntryActivate { [unowned self] in onConfirm() }
+        passcode.onEntryActivate { [unowned self] in if phrase.isVisible { phrase.focus() } else { onConfirm() } }
+        phrase.onEntryActivate { [unowned self] in onConfirm() }
     }
 
-    func prepare(_ title: String, _ text: String, confirm: String, isDestructive: Bool, wantsPasscode: Bool) {
+    func prepare(
+        _ title: String, _ text: String, confirm: String, isDestructive: Bool, wantsPasscode: Bool,
+        wantsPhrase: Bool = false
+    ) {
+        phrase.isVisible = wantsPhrase
+        phrase.clear()
         self.title.text = title
         self.text.text = text
         self.text.isVisible = !text.isEmpty
@@ -34,15 +41,53 @@ final class AskForm {
         passcode.clear()
     }
 
+    /// What was typed; nil until everything that is asked for was.
     func takePasscode() -> SecretBytes? {
         guard !passcode.isEmpty else { return nil }
+        guard !phrase.isVisible || !phrase.isEmpty else {
+            phrase.focus()
+            return nil
+        }
         return try? passcode.takeSecret()
+    }
+
+    /// The phrase, where it is asked for.
+    func takePhrase() -> SecretCarrier? {
+        guard phrase.isVisible, let words = try? phrase.takeSecret() else { return nil }
+        return SecretCarrier(words)
     }
 
     func clear() {
         passcode.clear()
+        phrase.clear()
         onConfirm = {}
     }
+}
+
+/// The system asks its owner.
+final class OwnerForm {
+    let root: Widget, cancel: Button
+    private let title: Label, text: Label, said: Label, answer: Editable, confirm: Button
+    private var talk: OwnerTalk?
+
+    init(_ ui: Builder) {
+        root = ui.widget("owner")
+        cancel = ui.widget("owner-cancel")
+        title = ui.widget("owner-title")
+        text = ui.widget("owner-text")
+        said = ui.widget("owner-said")
+        answer = ui.widget("owner-answer")
+        confirm = ui.widget("owner-confirm")
+    }
+
+    func prepare(_ dialog: OwnerDialog, _ title: String, _ text: String) {
+        self.title.text = title
+        self.text.text = text
+        // One dialog for the whole time of a window.
+        talk = talk ?? OwnerTalk(dialog, said: said, answer: answer, confirm: confirm)
+    }
+
+    func clear() { answer.clear() }
 }
 
 /// A new item, another value for one, or the place of a file.

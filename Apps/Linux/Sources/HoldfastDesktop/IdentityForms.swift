@@ -6,7 +6,7 @@ import HoldfastUI
 /// What an action of the identity needs: an address, a name, a container.
 final class FieldsForm {
     /// What can be asked for.
-    enum Field: String, CaseIterable { case server, identity, phrase, container, device, path, json }
+    enum Field: String, CaseIterable { case server, identity, phrase, words, container, device, path, json }
 
     /// What is asked for, and with which words.
     struct Question {
@@ -20,7 +20,7 @@ final class FieldsForm {
     /// What was answered, without the space that copying brings along; the phrase only as a secret.
     final class Answer {
         private let texts: [Field: String]
-        /// The phrase that was typed.
+        /// The phrase that was typed, or the words of it.
         let phrase: SecretCarrier?
 
         init(_ texts: [Field: String], _ phrase: SecretCarrier?) { (self.texts, self.phrase) = (texts, phrase) }
@@ -75,7 +75,7 @@ final class FieldsForm {
         var texts: [Field: String] = [:]
         var phrase: SecretCarrier?
         for (field, entry) in entries where asked.contains(field) {
-            if field == .phrase {
+            if field == .phrase || field == .words {
                 guard let secret = try? entry.takeSecret() else { return }
                 phrase = SecretCarrier(secret)
             } else {

@@ -17,6 +17,7 @@ final class LockCover {
     private let reason: Label, failure: Label, attempts: Label, delay: Label
     private let unlock: Button, other: Button
     private let spinner: Widget
+    private let ownerProblem: Label, finger: Button, account: Button, stop: Button, talk: OwnerTalk
     /// What was typed wrongly without asking the vault.
     private var mistake: VaultProblem?
 
@@ -41,6 +42,13 @@ final class LockCover {
         unlock = ui.widget("unlock")
         other = ui.widget("other-way")
         spinner = ui.widget("lock-spinner")
+        ownerProblem = ui.widget("owner-problem")
+        finger = ui.widget("owner-finger")
+        account = ui.widget("owner-account")
+        stop = ui.widget("owner-stop")
+        talk = OwnerTalk(
+            lock.owner.dialog, said: ui.widget("owner-said"), answer: ui.widget("owner-answer"),
+            confirm: ui.widget("owner-confirm"))
         gtk_overlay_add_overlay(overlay.opaque, cover.widget)
         unlock.onClick { [unowned self] in answer() }
         for entry in [passcode, phrase, new, repeated] { entry.onActivate { [unowned self] in answer() } }
@@ -51,6 +59,7 @@ final class LockCover {
         let model = parts.models.cover
         bind(self, { model.shown }) { [unowned self] in show($0) }
         bind(self, { [lock] in Facts(lock) }) { [unowned self] in show($0) }
+        connectOwner()
     }
 
     /// Everything that the form shows, so that one change of the screen follows one change of the lock.
@@ -88,8 +97,7 @@ final class LockCover {
         let isChecking = facts.state == .checking
         let asksPhrase = facts.prompt == .recoveryPhrase
         if isChecking, form.hasFocus { window.dropFocus() }
-        passcodeForm.isVisible = !asksPhrase
-        phraseForm.isVisible = asksPhrase
+        showForm()
         let isDelayed = facts.delay != nil && !asksPhrase
         form.isSensitive = !isChecking
         passcode.isSensitive = !isDelayed
@@ -108,6 +116,14 @@ final class LockCover {
         if facts.state == .locked || facts.state == .delayed { focus() }
     }
 
+    /// One thing is typed at a time: the account's password, while the system asks for it.
+    private func showForm() {
+        let isAsked = lock.owner.dialog.question != nil
+        passcodeForm.isVisible = lock.prompt == .passcode && !isAsked
+        phraseForm.isVisible = lock.prompt == .recoveryPhrase && !isAsked
+        unlock.isVisible = !isAsked
+    }
+
     private func showFailure(_ guidance: LockGuidance) {
         let text = mistake.map(ProblemText.of) ?? LockText.of(guidance)
         failure.text = text ?? ""
@@ -116,6 +132,7 @@ final class LockCover {
 
     private func focus() {
         guard cover.isVisible, form.isSensitive else { return }
+        if lock.owner.dialog.question != nil { return }  // the account's password has the keyboard
         if lock.prompt == .recoveryPhrase {
             if !phraseForm.hasFocus { phrase.focus() }
         } else if passcode.isSensitive {
@@ -165,5 +182,46 @@ final class LockCover {
     private func clear() {
         for entry in [passcode, phrase, new, repeated] where !entry.isEmpty { entry.clear() }
         mistake = nil
+    }
+}
+
+// The system's owner.
+extension LockCover {
+    private struct OwnerFacts: Equatable {
+        let offers: [OwnerStep], step: OwnerStep?, problem: VaultProblem?, isChecking: Bool
+        init(_ lock: LockModel) {
+            (offers, step, problem) = (lock.owner.offers, lock.owner.dialog.step, lock.owner.problem)
+            isChecking = lock.state == .checking
+        }
+    }
+
+    private func connectOwner() {
+        let owner = lock.owner
+        for (button, step) in [(finger, OwnerStep.biometrics), (account, .devicePasscode)] {
+            button.onClick { [unowned self] in
+                clear()
+                Task { await owner.ask(step) }
+            }
+        }
+        stop.onClick { owner.turnAway() }
+        talk.onQuestion = { [unowned self] isAsked in
+            showForm()
+            if !isAsked { focus() }
+        }
+        bind(self, { [lock] in OwnerFacts(lock) }) { [unowned self] in show($0) }
+        owner.setInFront(window.isActive)
+        window.on("notify::is-active") { [unowned self] in owner.setInFront(window.isActive) }
+    }
+
+    private func show(_ facts: OwnerFacts) {
+        let isAsking = facts.step != nil
+        finger.isVisible = !isAsking && facts.offers.contains(.biometrics)
+        account.isVisible = facts.step != .devicePasscode && facts.offers.contains(.devicePasscode)
+        // A finger that is waited for is let go first.
+        account.isSensitive = !isAsking
+        stop.isVisible = isAsking
+        let text = isAsking ? nil : facts.problem.map(ProblemText.of)
+        ownerProblem.text = text ?? ""
+        ownerProblem.isVisible = text != nil
     }
 }

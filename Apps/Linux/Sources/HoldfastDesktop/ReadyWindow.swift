@@ -98,6 +98,7 @@ final class ReadyWindow {
         switch pages.page {
         case "log": Task { [models] in await models.log.load() }
         case "doctor": doctor?.load()
+        case "settings": settings?.look()
         default: break
         }
     }

@@ -15,6 +15,9 @@ final class SetupPage {
     private let words: FlowBox
     private let answers: [Editable], checkProblem: Label
     private let begin: Button, written: Button, finish: Button, lock: Toggle
+    /// The pages of parts that the machine may have: what goes wrong, and the two ways on.
+    private let parts: [(step: SetupModel.Step, problem: Label, use: Button, skip: Button)]
+    private let talk: OwnerTalk
 
     init(_ model: SetupModel, _ window: Window, _ onFinish: @escaping () -> Void) {
         (self.model, self.window, self.onFinish) = (model, window, onFinish)
@@ -23,8 +26,15 @@ final class SetupPage {
         steps = [
             (.welcome, ui.widget("setup-welcome")), (.passcode, ui.widget("setup-passcode")),
             (.phrase, ui.widget("setup-phrase")), (.check, ui.widget("setup-check")),
-            (.protection, ui.widget("setup-protection")),
+            (.protection, ui.widget("setup-protection")), (.chip, ui.widget("setup-chip")),
+            (.fingerprint, ui.widget("setup-fingerprint")),
         ]
+        parts = [(SetupModel.Step.chip, "setup-chip"), (.fingerprint, "setup-fingerprint")].map { step, name in
+            (step, ui.widget("\(name)-problem"), ui.widget("\(name)-use"), ui.widget("\(name)-skip"))
+        }
+        talk = OwnerTalk(
+            model.dialog, said: ui.widget("setup-fingerprint-said"), answer: ui.widget("setup-fingerprint-answer"),
+            confirm: ui.widget("setup-fingerprint-confirm"))
         working = ui.widget("setup-working")
         spinner = ui.widget("setup-spinner")
         first = ui.widget("setup-first")
@@ -41,9 +51,12 @@ final class SetupPage {
         connect(ui)
         bind(self, { model.step }) { [unowned self] in show($0) }
         bind(self, { model.problem }) { [unowned self] in
-            problem.text = $0.map(ProblemText.of) ?? ""
-            problem.isVisible = $0 != nil
+            for label in [problem] + parts.map(\.problem) {
+                label.text = $0.map(ProblemText.of) ?? ""
+                label.isVisible = $0 != nil
+            }
         }
+        bind(self, { Busy(isBusy: model.isBusy, isAsking: model.dialog.step != nil) }) { [unowned self] in show($0) }
         bind(self, { model.strength }) { [unowned self] in meter.show($0) }
     }
 
@@ -65,6 +78,28 @@ final class SetupPage {
         ui.widget("setup-again", as: Button.self).onClick { [model] in model.showPhraseAgain() }
         lock.onChange { [model] in model.enablesLock = $0 }
         finish.onClick { [model] in Task { await model.finish() } }
+        for (step, _, use, skip) in parts {
+            use.onClick { [model] in
+                Task { if step == .chip { await model.enrolChip() } else { await model.enrolFingerprint() } }
+            }
+            skip.onClick { [model] in model.leaveOut() }
+        }
+    }
+
+    private struct Busy: Equatable { let isBusy: Bool, isAsking: Bool }
+
+    private func show(_ busy: Busy) {
+        for (_, _, use, skip) in parts {
+            use.isSensitive = !busy.isBusy
+            skip.isSensitive = !busy.isBusy || busy.isAsking
+        }
+        let isWaiting = busy.isBusy && !busy.isAsking
+        working.isVisible = isWaiting || SetupPage.isWorking(model.step)
+        spinner.set("spinning", working.isVisible)
+    }
+
+    private static func isWorking(_ step: SetupModel.Step) -> Bool {
+        step == .creating || step == .opening || step == .finished
     }
 
     private func choose() {
@@ -89,7 +124,7 @@ final class SetupPage {
 
     private func show(_ step: SetupModel.Step) {
         for (name, widget) in steps { widget.isVisible = name == step }
-        let isWorking = step == .creating || step == .opening || step == .finished
+        let isWorking = SetupPage.isWorking(step)
         working.isVisible = isWorking
         spinner.set("spinning", isWorking)
         if step != .phrase { words.removeAll() }
@@ -107,6 +142,7 @@ final class SetupPage {
             }
             answers[0].focus()
         case .protection: finish.focus()
+        case .chip, .fingerprint: parts.first { $0.step == step }?.use.focus()
         case .creating, .opening: break
         case .finished: onFinish()
         }

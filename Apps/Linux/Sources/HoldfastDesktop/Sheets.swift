@@ -15,6 +15,7 @@ final class Sheets {
     let change: ChangeForm
     private let fields: FieldsForm
     private let words: WordsForm
+    private let owner: OwnerForm
     private var onCancel: (() -> Void)?
     /// Called when a sheet comes or goes.
     var onChange: () -> Void = {}
@@ -32,11 +33,12 @@ final class Sheets {
         change = ChangeForm(parts)
         fields = FieldsForm(parts)
         words = WordsForm(parts, window)
+        owner = OwnerForm(parts)
         for (form, name) in everyForm {
             forms.add(form, named: name)
             form.isVisible = false
         }
-        for button in [ask.cancel, edit.cancel, change.cancel, fields.cancel, words.cancel] {
+        for button in [ask.cancel, edit.cancel, change.cancel, fields.cancel, words.cancel, owner.cancel] {
             button.onClick { [unowned self] in cancel() }
         }
         // A sheet that is down must be gone for the keyboard and screen readers too.
@@ -45,19 +47,34 @@ final class Sheets {
         scrim.isVisible = false
     }
 
-    /// Asks for the passcode.
+    /// Asks for the passcode, and for the recovery phrase where it is wanted.
     func askPasscode(
-        _ title: String, _ text: String, confirm: String, _ onConfirm: @escaping (consuming SecretBytes) -> Void,
-        onCancel: @escaping () -> Void
+        _ title: String, _ text: String, confirm: String, wantsPhrase: Bool = false,
+        _ onConfirm: @escaping (consuming SecretBytes, SecretCarrier?) -> Void, onCancel: @escaping () -> Void
     ) {
-        ask.prepare(title, text, confirm: confirm, isDestructive: false, wantsPasscode: true)
+        ask.prepare(
+            title, text, confirm: confirm, isDestructive: false, wantsPasscode: true, wantsPhrase: wantsPhrase)
         ask.onConfirm = { [unowned self] in
             guard let passcode = ask.takePasscode() else { return }
+            let phrase = ask.takePhrase()
             self.onCancel = nil
             dismiss()
-            onConfirm(passcode)
+            onConfirm(passcode, phrase)
         }
         show("ask", ask.root, ask.passcode, onCancel)
+    }
+
+    /// Shows what the system says while it asks its owner.
+    func showOwner(_ dialog: OwnerDialog, _ title: String, _ text: String, onCancel: @escaping () -> Void) {
+        owner.prepare(dialog, title, text)
+        show("owner", owner.root, owner.cancel, onCancel)
+    }
+
+    /// Puts that sheet away, if it is up: the system asks no more.
+    func dismissOwner() {
+        guard isUp, forms.page == "owner" else { return }
+        onCancel = nil
+        dismiss()
     }
 
     /// Asks for a yes.
@@ -127,6 +144,7 @@ final class Sheets {
         change.clear()
         fields.clear()
         words.clear()
+        owner.clear()
         let onCancel = onCancel
         self.onCancel = nil
         onCancel?()
@@ -136,7 +154,7 @@ final class Sheets {
     private var everyForm: [(Widget, String)] {
         [
             (ask.root, "ask"), (edit.root, "edit"), (change.root, "change"), (fields.root, "fields"),
-            (words.root, "words"),
+            (words.root, "words"), (owner.root, "owner"),
         ]
     }
 

@@ -6,7 +6,10 @@ Nothing here sleeps for a fixed time: `find` and `until` look again until a dead
 import functools
 import os
 import pathlib
+import pwd
+import shutil
 import signal
+import socket
 import subprocess
 import time
 
@@ -116,7 +119,7 @@ class Node:
 class App:
     """One run of the app on a home folder."""
 
-    def __init__(self, binary, home, environment=None, arguments=()):
+    def __init__(self, binary, home, environment=None, arguments=(), prefix=()):
         self.trace = pathlib.Path(str(home) + ".trace")
         self.trace.unlink(missing_ok=True)
         self.environment = os.environ | {"HOLDFAST_HOME": str(home), "HOLDFAST_DESKTOP_TRACE": str(self.trace)}
@@ -124,7 +127,7 @@ class App:
         self.log = open(str(home) + ".log", "ab")
         self.started = time.time_ns()
         self.process = subprocess.Popen(
-            [binary, *arguments], env=self.environment, cwd=pathlib.Path(home).parent, stdin=subprocess.DEVNULL,
+            [*prefix, binary, *arguments], env=self.environment, cwd=pathlib.Path(home).parent, stdin=subprocess.DEVNULL,
             stdout=self.log, stderr=self.log,
         )
         self.bus = Bus()
@@ -406,3 +409,143 @@ class Device:
             [self.program, "lock", "--shut-down"], env=self.environment, stdin=subprocess.DEVNULL, capture_output=True,
             timeout=30,
         )
+
+
+class Chip:
+    """A TPM in software, as a program of its own."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        (folder / "state").mkdir(parents=True)
+        self.process = subprocess.Popen(
+            [
+                "swtpm", "socket", "--tpm2", "--tpmstate", f"dir={folder}/state", "--server",
+                f"type=unixio,path={folder}/tpm.sock", "--ctrl", f"type=unixio,path={folder}/tpm.sock.ctrl",
+                "--flags", "not-need-init,startup-clear",
+            ],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )
+        until(lambda: listens(folder / "tpm.sock") and listens(folder / "tpm.sock.ctrl"), "the software TPM")
+        self.environment = {"HOLDFAST_TPM": f"swtpm:path={folder}/tpm.sock"}
+
+    def end(self):
+        self.process.terminate()
+        self.process.wait(timeout=10)
+
+
+def listens(path, said=None):
+    """Whether somebody takes connections at a path; says something to him."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        try:
+            connection.connect(str(path))
+            if said is not None:
+                connection.sendall(said.encode())
+        except OSError:
+            return False
+    return True
+
+
+class Sensor:
+    """The real fprintd with libfprint's virtual sensor, on the test's system bus; polkit alone is played."""
+
+    def __init__(self, folder):
+        self.folder, self.processes = folder, []
+        folder.mkdir()
+        self.log = open(folder / "log", "ab")
+        self.bus = dbus.bus.BusConnection(os.environ["DBUS_SYSTEM_BUS_ADDRESS"])
+        self.start(["/usr/bin/python3", "-m", "dbusmock", "--system", "--template", "polkitd"])
+        polkit = "org.freedesktop.PolicyKit1"
+        until(lambda: self.bus.name_has_owner(polkit), "polkit")
+        authority = self.bus.get_object(polkit, "/org/freedesktop/PolicyKit1/Authority")
+        dbus.Interface(authority, "org.freedesktop.DBus.Mock").AllowUnknown(True)
+        self.start(
+            ["/usr/libexec/fprintd", "-t"], FP_DRIVERS_WHITELIST="virtual_device", FP_VIRTUAL_DEVICE=str(self.socket),
+            STATE_DIRECTORY=str(folder / "state"), RUNTIME_DIRECTORY=str(folder / "run"),
+        )
+        until(lambda: self.bus.name_has_owner("net.reactivated.Fprint"), "fprintd")
+
+    @property
+    def socket(self):
+        return self.folder / "finger.sock"
+
+    def start(self, words, **environment):
+        for name in ("state", "run"):
+            (self.folder / name).mkdir(exist_ok=True)
+        process = subprocess.Popen(
+            words, env=os.environ | environment, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log
+        )
+        self.processes.append(process)
+        return process
+
+    def touch(self, command):
+        """Does something at the sensor, once it is claimed: SCAN finger, RETRY 1 and the like."""
+        until(lambda: self.send(command), "the sensor")
+
+    def send(self, command):
+        """As `touch`, if it is claimed now."""
+        return listens(self.socket, command)
+
+    def enrol(self, finger, place):
+        program = self.start(["fprintd-enroll", "-f", place])
+
+        def done():
+            if program.poll() is None:
+                listens(self.socket, f"SCAN {finger}")
+            return program.poll() is not None
+
+        until(done, "the enrolment")
+        if program.returncode != 0:
+            raise Missing(f"fprintd-enroll: {program.returncode}")
+
+    def end(self):
+        for process in reversed(self.processes):
+            if process.poll() is None:
+                process.terminate()
+            process.wait(timeout=10)
+        self.log.close()
+
+
+class Machine:
+    """A name space of mounts in which the test's system bus and its rules for accounts lie where a machine has its own.
+
+    The app takes neither from its environment: who sets a variable could otherwise answer for a sensor."""
+
+    SCRIPT = """
+        set -e
+        mount -t tmpfs -o mode=755 tmpfs /run
+        mkdir /run/dbus
+        : >/run/dbus/system_bus_socket
+        mount --bind "$1" /run/dbus/system_bus_socket
+        mount --bind "$2" /etc/pam.d
+        shift 2
+        exec "$@"
+    """
+
+    def __init__(self, folder, password):
+        folder.mkdir()
+        shutil.copytree("/etc/pam.d", folder / "pam.d")
+        module = next(pathlib.Path("/usr/lib").glob("*/pam_wrapper/pam_matrix.so"), None)
+        user = pwd.getpwuid(os.getuid()).pw_name
+        (folder / "accounts").write_text(f"{user}:{password}:holdfast\n")
+        (folder / "pam.d" / "holdfast").write_text(
+            f"auth required {module} passdb={folder}/accounts\naccount required {module} passdb={folder}/accounts\n"
+        )
+        bus = os.environ["DBUS_SYSTEM_BUS_ADDRESS"].removeprefix("unix:path=")
+        self.prefix = ["unshare", "-m", "sh", "-c", self.SCRIPT, "sh", bus, str(folder / "pam.d")]
+
+    @staticmethod
+    def missing():
+        """What keeps a test of it from being played here; None where nothing does."""
+        for path in ["/usr/libexec/fprintd", "/usr/bin/fprintd-enroll", "/usr/bin/swtpm"]:
+            if not pathlib.Path(path).exists():
+                return f"{path} is not installed"
+        if not next(pathlib.Path("/usr/lib").glob("*/pam_wrapper/pam_matrix.so"), None):
+            return "libpam-wrapper is not installed"
+        if subprocess.run(["/usr/bin/python3", "-c", "import dbusmock"], capture_output=True).returncode:
+            return "python3-dbusmock is not installed"
+        # fprintd has to run as root, or the app does not believe it.
+        if os.getuid() != 0:
+            return "this is not root"
+        if subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", "/run"], capture_output=True).returncode:
+            return "mounts of its own are not permitted"
+        return None

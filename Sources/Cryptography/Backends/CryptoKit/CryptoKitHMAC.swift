@@ -28,8 +28,8 @@ enum CryptoKitSHA256 {
         var digest = Digest()
         unsafe hash.withUnsafeBytes { hash in
             digest.withMutableBytes { bytes in
-                for (offset, byte) in unsafe zip(0..<32, hash) {
-                    bytes.storeBytes(of: byte, toByteOffset: offset, as: UInt8.self)
+                for offset in 0..<min(bytes.byteCount, hash.count) {
+                    bytes.storeBytes(of: unsafe hash[offset], toByteOffset: offset, as: UInt8.self)
                 }
             }
         }

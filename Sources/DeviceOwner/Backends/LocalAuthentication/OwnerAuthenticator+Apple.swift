@@ -25,9 +25,16 @@ extension OwnerAuthenticator {
     package init(_ words: Words) {
         self.init(OwnerStep.allCases.map { SystemOwner(step: $0, words: words) })
     }
+}
 
-    /// Which sensor the device has, for words and pictures; whether it can be used is ``capability(of:)``.
-    package static var biometryKind: BiometryKind {
+/// What a device recognises its owner by.
+public enum BiometryKind: Sendable, Hashable, CaseIterable {
+    case none, touchID, faceID, opticID
+    /// One that is newer than this source.
+    case other
+
+    /// That of this device, for words and pictures; whether it can be used now is another question.
+    public static var current: BiometryKind {
         let context = LAContext()
         defer { context.invalidate() }
         // The kind is known only once this was asked; a sensor without a finger is one all the same.
@@ -41,12 +48,5 @@ extension OwnerAuthenticator {
         @unknown default: .other
         }
     }
-}
-
-/// What a device recognises its owner by.
-package enum BiometryKind: Sendable, Hashable, CaseIterable {
-    case none, touchID, faceID, opticID
-    /// One that is newer than this source.
-    case other
 }
 #endif

@@ -26,9 +26,7 @@ private func drill(_ arguments: Arguments) throws(CommandError) -> ExitCode {
             "noPhrase",
             "this device was linked and has never seen the recovery phrase; drill on the device that made it")
     }
-    // Each time another three words, and the whole phrase where none were kept.
-    let spots = credentials.drills.spots
-    let spot = spots.isEmpty || arguments[Options.full] ? nil : spots[Int(credentials.drills.passes) % spots.count]
+    let spot = arguments[Options.full] ? nil : credentials.drills.spot
     let isPassed: Bool
     if let spot {
         isPassed = try spotCheck(spot, input)

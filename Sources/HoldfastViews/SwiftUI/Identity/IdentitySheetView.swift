@@ -10,6 +10,8 @@ struct IdentitySheetView: View {
     @State private var server: String
     @State private var name: String
     @State private var phrase = ""
+    @State private var path = "/"
+    @State private var json = "{}"
     @Environment(\.dismiss) private var dismiss
 
     init(_ sheet: IdentitySheet, _ models: AppModels) {
@@ -31,6 +33,9 @@ struct IdentitySheetView: View {
                     PhraseWords(owner: .identity, seconds: models.preferences.values.clipboardSeconds) {
                         model.withPhrase { PhraseWords.words(of: $0) }
                     }
+                }
+                if sheet == .request, let answer = model.answer {
+                    CopyRow(title: "identity.answer", text: answer)
                 }
                 if sheet == .join, let container = model.container {
                     QRCode(text: container)
@@ -65,8 +70,8 @@ struct IdentitySheetView: View {
         .onAppear { if sheet.needsPhrase { model.prepare(sheet.action) } }
         .onDisappear { end() }
         .onChange(of: model.outcome) { _, outcome in
-            // The container stays to be seen; everything else is over when it was done.
-            if let outcome, outcome.action == sheet.action, outcome.problem == nil, sheet != .join { dismiss() }
+            // The container and the answer stay to be seen; everything else is over when it was done.
+            if let outcome, outcome.action == sheet.action, outcome.problem == nil, !sheet.stays { dismiss() }
         }
         .onChange(of: models.lock.isLocked) { _, isLocked in if isLocked { dismiss() } }
     }
@@ -84,7 +89,20 @@ struct IdentitySheetView: View {
         case .link: field("identity.container", $name)
         case .unlink: field("identity.device", $name)
         case .changeRecovery: EmptyView()
+        case .drill: words
+        case .request:
+            field("identity.server", $server)
+            field("identity.path", $path)
+            field("identity.json", $json)
         }
+    }
+
+    /// What stands on the sheet is not shown while it is typed.
+    @ViewBuilder private var words: some View {
+        if let positions = model.facts.drill?.positions, !positions.isEmpty {
+            Text(verbatim: positions.map { String($0) }.joined(separator: ", ")).font(.title3.monospaced())
+        }
+        SecureField(text: $phrase, prompt: nil) { Text("identity.drill.words", bundle: .module) }
     }
 
     @ViewBuilder private func field(_ title: LocalizedStringKey, _ text: Binding<String>) -> some View {
@@ -107,6 +125,8 @@ struct IdentitySheetView: View {
         case .join: !server.isEmpty && !name.isEmpty
         case .link, .unlink: !name.isEmpty
         case .changeRecovery: model.prepared == .changeRecovery
+        case .drill: !phrase.isEmpty
+        case .request: !server.isEmpty && !path.isEmpty && !json.isEmpty
         }
     }
 
@@ -123,6 +143,14 @@ struct IdentitySheetView: View {
         case .link: Task { await model.link(name) }
         case .unlink: Task { await model.unlink(name) }
         case .changeRecovery: Task { await model.changeRecovery() }
+        case .drill:
+            guard let typed = try? SecretBytes(typed: phrase) else { return }
+            phrase = ""
+            let carried = SecretCarrier(typed)
+            Task { await model.drill(carried.take()) }
+        case .request:
+            let (path, json) = (path, json)
+            Task { await model.request(path, json, at: server) }
         }
     }
 

@@ -28,6 +28,7 @@ enum IdentityText {
         case .invalidDevice: "identity.problem.invalidDevice"
         case .invalidRequest: "identity.problem.invalidRequest"
         case .wrongPhrase: "identity.problem.wrongPhrase"
+        case .drillFailed: "identity.problem.drillFailed"
         case .vaultPhrase: "identity.problem.vaultPhrase"
         case .invalidAddress: "identity.problem.invalidAddress"
         case .locked: "identity.problem.locked"
@@ -39,7 +40,7 @@ enum IdentityText {
 
 /// What is asked in a sheet from below.
 enum IdentitySheet: Int, Identifiable {
-    case create, recover, join, link, unlink, changeRecovery
+    case create, recover, join, link, unlink, changeRecovery, drill, request
 
     var id: Int { rawValue }
 
@@ -52,8 +53,13 @@ enum IdentitySheet: Int, Identifiable {
         case .link: .link
         case .unlink: .unlink
         case .changeRecovery: .changeRecovery
+        case .drill: .drill
+        case .request: .request
         }
     }
+
+    /// Whether it stays when it was done, for what is to be seen then.
+    var stays: Bool { self == .join || self == .request }
 
     /// Whether a new recovery phrase belongs to it.
     var needsPhrase: Bool { [.create, .recover, .changeRecovery].contains(self) }
@@ -66,6 +72,8 @@ enum IdentitySheet: Int, Identifiable {
         case .link: "identity.link"
         case .unlink: "identity.unlink"
         case .changeRecovery: "identity.changeRecovery"
+        case .drill: "identity.drill"
+        case .request: "identity.request"
         }
     }
 
@@ -77,6 +85,8 @@ enum IdentitySheet: Int, Identifiable {
         case .link: "identity.link.advice"
         case .unlink: "identity.unlink.advice"
         case .changeRecovery: "identity.changeRecovery.advice"
+        case .drill: "identity.drill.advice"
+        case .request: "identity.request.advice"
         }
     }
 }

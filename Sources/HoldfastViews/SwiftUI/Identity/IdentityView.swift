@@ -74,6 +74,8 @@ public struct IdentityView: View {
                     Text("identity.server", bundle: .module)
                 }
             }
+            // Something was sent, and no server has answered.
+            if model.facts.isUndecided { row("identity.settle") { Task { await model.settle() } } }
         }
     }
 
@@ -105,6 +107,7 @@ public struct IdentityView: View {
     @ViewBuilder private var authenticated: some View {
         Section {
             row("identity.refreshSession") { Task { await model.refreshSession() } }
+            row("identity.request") { sheet = .request }
             row("identity.endSession") { Task { await model.endSession() } }
         }
         account
@@ -116,8 +119,11 @@ public struct IdentityView: View {
             row("identity.unlink") { sheet = .unlink }
             row("identity.rotate") { Task { await model.rotate() } }
             row("identity.changeRecovery") { sheet = .changeRecovery }
+            if model.facts.drill != nil { row("identity.drill") { sheet = .drill } }
         } header: {
             Text("identity.account", bundle: .module)
+        } footer: {
+            if model.facts.drill?.isDue == true { Text("identity.drill.due", bundle: .module) }
         }
         Section {
             row("identity.erase", role: .destructive) { asked = .erase }

@@ -15,6 +15,7 @@ final class IdentityPage {
     private let server = Row(title: tr("Server")), key = Row(title: tr("Key of the server"))
     private let session = Row(title: tr("Session")), answer = Row(title: tr("Answer"))
     private let asking = Row(title: tr("Ask an app server"))
+    private let drill = Row(title: tr("Do you still have the words?"))
     private let forget = Row(title: tr("Forget the identity on this device"))
     private var sessionButtons: [(Button, isOpen: Bool)] = []
     /// Rows for a device without an identity, and for one with an account.
@@ -152,6 +153,8 @@ extension IdentityPage {
         row(
             group, tr("New recovery phrase"), tr("The present one counts no longer"),
             button(tr("Replace…")) { [unowned self] in changePhrase() })
+        drill.addSuffix(button(tr("Prove It…")) { [unowned self] in proveWords() })
+        group.add(drill)
     }
 
     private func fillEnd(_ group: Group) {
@@ -189,6 +192,9 @@ extension IdentityPage {
             row.subtitle = text ?? ""
             row.isVisible = text != nil
         }
+        drill.isVisible = facts.drill != nil
+        drill.subtitle = facts.drill.map { IdentityText.of($0) } ?? ""
+        drill.setClass("countdown", facts.drill?.isDue ?? false)
         let isOpen = facts.state == .authenticated
         asking.isVisible = isOpen
         for row in onlyReady { row.isVisible = facts.state == .ready }
@@ -349,6 +355,18 @@ extension IdentityPage {
                 fields: [.server, .path, .json], given: [.path: "/foo/bar", .json: "{}"])
         ) { [model] answer in
             Task { await model.request(answer[.path], answer[.json], at: answer[.server]) }
+        }
+    }
+
+    private func proveWords() {
+        guard let drill = model.facts.drill else { return }
+        ask(
+            .init(
+                title: tr("Prove That You Have the Words"), text: IdentityText.question(drill), confirm: tr("Compare"),
+                fields: [drill.positions.isEmpty ? .phrase : .words])
+        ) { [model] answer in
+            guard let words = answer.phrase else { return }
+            Task { await model.drill(words.take()) }
         }
     }
 

@@ -10,9 +10,10 @@ final class SettingsPage {
     private let model: SecuritySettingsModel
     private let selfDestruct: SelfDestructModel
     private let preferences: PreferencesModel
-    private let lock: Toggle, biometrics: Toggle, destroys: Toggle, blur: Toggle
+    private let lock: Toggle, destroys: Toggle, blur: Toggle, chip: Toggle, chipRow: Row
+    private let owners: [(step: OwnerStep, toggle: Toggle, row: Row)]
     private let timing: ComboRow, focusLoss: ComboRow, idle: ComboRow, limit: ComboRow, clipboard: ComboRow
-    private let countdownRow: Row, countdownBar: ProgressBar, destroysRow: Row, passcodeRow: Row, biometricsRow: Row
+    private let countdownRow: Row, countdownBar: ProgressBar, destroysRow: Row, passcodeRow: Row
     private let receiptRow: Row, countdownCancel: Button
 
     private static let limits = Array(3...10)
@@ -24,7 +25,12 @@ final class SettingsPage {
         let ui = Builder(PackageResources.settings_ui)
         root = ui.widget("settings")
         lock = ui.widget("app-lock")
-        biometrics = ui.widget("biometrics")
+        chip = ui.widget("chip")
+        chipRow = ui.widget("chip-row")
+        owners = [
+            (.biometrics, ui.widget("biometrics"), ui.widget("biometrics-row")),
+            (.devicePasscode, ui.widget("account"), ui.widget("account-row")),
+        ]
         destroys = ui.widget("self-destruct")
         blur = ui.widget("blur")
         timing = ui.widget("timing")
@@ -37,7 +43,6 @@ final class SettingsPage {
         countdownCancel = ui.widget("countdown-cancel")
         destroysRow = ui.widget("self-destruct-row")
         passcodeRow = ui.widget("passcode-row")
-        biometricsRow = ui.widget("biometrics-row")
         receiptRow = ui.widget("receipt-row")
         fillChoices()
         connect(ui)
@@ -48,6 +53,9 @@ final class SettingsPage {
     /// The lock fell.
     func drop() { showSwitches() }
 
+    /// Finds out what the machine has.
+    func look() { Task { [model] in await model.look() } }
+
     private func fillChoices() {
         timing.setChoices(LockTiming.presets.map(SettingsText.of))
         focusLoss.setChoices(Preferences.FocusLoss.allCases.map(SettingsText.of))
@@ -57,8 +65,13 @@ final class SettingsPage {
     }
 
     private func connect(_ ui: Builder) {
-        lock.onChange { [unowned self] on in if on != model.showsLockOn { model.request(.lock(on)) } }
-        biometrics.onChange { [unowned self] on in if on != model.showsBiometricsOn { model.request(.biometrics(on)) } }
+        lock.onChange { [unowned self] on in if on != model.showsLockOn { request(.lock(on)) } }
+        for (step, toggle, _) in owners {
+            toggle.onChange { [unowned self] on in
+                if on != model.showsOn(step) { request(.owner(step, on)) }
+            }
+        }
+        chip.onChange { [unowned self] on in if on != model.showsChipOn { request(.chip(on)) } }
         timing.onChange { [unowned self] index in
             guard let wanted = LockTiming.presets[safe: index], wanted != model.shownTiming else { return }
             model.request(.timing(wanted))
@@ -94,18 +107,42 @@ final class SettingsPage {
         }
     }
 
+    private func request(_ change: SecuritySettingsModel.Change) {
+        model.request(change)
+        // One change at a time: a switch that was moved meanwhile goes back.
+        if model.wanted != change { showSwitches() }
+    }
+
     /// What the switches show while the models say something else is put back by the binding of the models.
     private func showSwitches() {
+        // Not from within the signal of the switch that is put back.
+        Task { [weak self] in self?.putBack() }
+    }
+
+    private func putBack() {
         lock.isOn = model.showsLockOn
-        biometrics.isOn = model.showsBiometricsOn
+        for (step, toggle, _) in owners { toggle.isOn = model.showsOn(step) }
+        chip.isOn = model.showsChipOn
         destroys.isOn = selfDestruct.showsOn
     }
 
     private struct Shown: Equatable {
-        let lock: Bool, timing: LockTiming, limit: Int, biometrics: Bool, wanted: SecuritySettingsModel.Change?
+        let lock: Bool, timing: LockTiming, limit: Int, wanted: SecuritySettingsModel.Change?
+        let owners: [Bool], chip: Bool
         init(_ model: SecuritySettingsModel) {
             (lock, timing, limit) = (model.showsLockOn, model.shownTiming, model.shownAttemptLimit)
-            (biometrics, wanted) = (model.showsBiometricsOn, model.wanted)
+            (owners, chip, wanted) = (OwnerStep.allCases.map(model.showsOn), model.showsChipOn, model.wanted)
+        }
+    }
+
+    /// What the machine has, and whether it is used.
+    private struct Parts: Equatable {
+        let owners: [OwnerObstacle?], canSwitch: [Bool], chip: OwnerObstacle?, canSwitchChip: Bool, isUnderChip: Bool
+        init(_ model: SecuritySettingsModel) {
+            (owners, canSwitch) = (
+                OwnerStep.allCases.map(model.obstacle), OwnerStep.allCases.map(model.canSwitch)
+            )
+            (chip, canSwitchChip, isUnderChip) = (model.chipObstacle, model.canSwitchChip, model.isUnderChip)
         }
     }
 
@@ -113,17 +150,24 @@ final class SettingsPage {
         let (model, selfDestruct) = (model, selfDestruct)
         bind(self, { Shown(model) }) { [unowned self] in
             lock.isOn = $0.lock
-            biometrics.isOn = $0.biometrics
+            for (step, toggle, _) in owners { toggle.isOn = model.showsOn(step) }
+            chip.isOn = $0.chip
             if let index = LockTiming.presets.firstIndex(of: $0.timing) { timing.selected = index }
             if let index = SettingsPage.limits.firstIndex(of: $0.limit) { limit.selected = index }
         }
-        bind(self, { model.wanted }) { [unowned self] in if let wanted = $0, !model.isBusy { prove(wanted) } }
+        bind(self, { model.needed }) { [unowned self] in prove($0) }
         bind(self, { model.failure }) { [unowned self] in
             if let failure = $0 { parts.toast(tr("Nothing was changed. %s", ProblemText.of(failure.problem))) }
         }
-        bind(self, { model.biometricsObstacle }) { [unowned self] obstacle in
-            biometrics.isSensitive = obstacle == nil
-            biometricsRow.subtitle = obstacle.map(SettingsText.of) ?? tr("Beside the passcode, never in place of it")
+        bind(self, { Parts(model) }) { [unowned self] _ in
+            for (step, toggle, row) in owners {
+                toggle.isSensitive = model.canSwitch(step)
+                row.subtitle =
+                    model.obstacle(to: step).map { SettingsText.of($0, step) }
+                    ?? tr("Beside the passcode, never in place of it")
+            }
+            chip.isSensitive = model.canSwitchChip
+            chipRow.subtitle = SettingsText.ofChip(model.chipObstacle, isOn: model.isUnderChip)
         }
         bind(self, { model.passcodeAssurance }) { [unowned self] in
             passcodeRow.subtitle = $0.map(SettingsText.of) ?? ""
@@ -172,13 +216,31 @@ final class SettingsPage {
         Task { [preferences] in await preferences.change(edit) }
     }
 
-    private func prove(_ wanted: SecuritySettingsModel.Change) {
+    private func prove(_ needed: SecuritySettingsModel.Proof?) {
+        guard let needed, let wanted = model.wanted, !model.isBusy else { return parts.sheets.dismissOwner() }
+        switch needed {
+        case .owner(let step):
+            parts.sheets.showOwner(model.dialog, SettingsText.title(of: wanted), SettingsText.proof(of: step)) {
+                [model] in
+                model.cancel()
+            }
+            Task { [model] in await model.proveOwner() }
+        case .passcode, .passcodeAndPhrase: ask(for: wanted, wantsPhrase: needed == .passcodeAndPhrase)
+        }
+    }
+
+    private func ask(for wanted: SecuritySettingsModel.Change, wantsPhrase: Bool) {
         parts.sheets.askPasscode(
-            SettingsText.title(of: wanted), tr("Changes of the rules need your passcode."), confirm: tr("Change")
-        ) { [model, parts] passcode in
-            let change = SecretCarrier(passcode)
+            SettingsText.title(of: wanted), SettingsText.question(for: wanted), confirm: tr("Change"),
+            wantsPhrase: wantsPhrase
+        ) { [model, parts] passcode, phrase in
+            let (secret, words) = (SecretCarrier(passcode), phrase)
             Task {
-                await model.prove(passcode: change.take())
+                if let words {
+                    await model.prove(passcode: secret.take(), phrase: words.take())
+                } else {
+                    await model.prove(passcode: secret.take())
+                }
                 await parts.models.lock.refresh()
                 if model.failure == nil { parts.toast(tr("Changed")) }
             }
@@ -221,7 +283,7 @@ final class SettingsPage {
     private func ask(
         _ title: String, _ text: String, _ answer: @escaping (SecretCarrier) async -> Void
     ) {
-        parts.sheets.askPasscode(title, text, confirm: tr("Continue")) { passcode in
+        parts.sheets.askPasscode(title, text, confirm: tr("Continue")) { passcode, _ in
             let proof = SecretCarrier(passcode)
             Task { await answer(proof) }
         } onCancel: { [selfDestruct] in

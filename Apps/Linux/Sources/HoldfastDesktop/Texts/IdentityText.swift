@@ -18,6 +18,7 @@ enum IdentityText {
         case .create: tr("Creating the identity…")
         case .recover: tr("Recovering the identity…")
         case .makeContainer: tr("Making keys…")
+        case .drill: tr("Comparing the words…")
         default: tr("Asking the server…")
         }
     }
@@ -36,6 +37,7 @@ enum IdentityText {
         case .request: tr("Answered, and the signature is right")
         case .settle: tr("Nothing is open any more")
         case .changeRecovery: tr("The new phrase counts. Destroy the sheet of the old one.")
+        case .drill: tr("You still have the words")
         case .delete: tr("The account is deleted")
         case .erase: tr("The identity is forgotten here")
         }
@@ -55,6 +57,8 @@ enum IdentityText {
         case .invalidDevice: tr("That names no device: 44 characters that begin with E.")
         case .invalidRequest: tr("The path or the JSON is not as it has to be.")
         case .wrongPhrase: tr("These are not the words of this identity.")
+        case .drillFailed:
+            tr("That is not what stands on the identity's sheet. Look for the right one, or replace the phrase now.")
         case .vaultPhrase: tr("These are the words of the vault. The identity has others, on their own sheet.")
         case .invalidAddress: tr("An address looks like https://example.org. Plain http goes to this machine only.")
         case .locked: tr("The vault is locked.")
@@ -67,6 +71,20 @@ enum IdentityText {
     static func firstKey(_ key: String) -> String {
         key + "\n"
             + tr("Believed because it is the first one seen. Compare it with what the server's owner publishes.")
+    }
+
+    /// When the owner is asked again whether he still has the words.
+    static func of(_ drill: IdentityFacts.Drill) -> String {
+        if drill.isDue { return tr("It is time to look at the sheet of the recovery phrase again") }
+        return drill.due.map { tr("Asked for again on %s", Format.time(milliseconds: $0)) } ?? ""
+    }
+
+    /// What a drill asks for.
+    static func question(_ drill: IdentityFacts.Drill) -> String {
+        guard !drill.positions.isEmpty else { return tr("All the words of the identity's sheet. Nothing is sent.") }
+        return tr(
+            "Words %s of the identity's sheet, in this order. Nothing is sent.",
+            drill.positions.map { String($0) }.joined(separator: ", "))
     }
 
     /// What became known on the way; nil where the page says it all the time.

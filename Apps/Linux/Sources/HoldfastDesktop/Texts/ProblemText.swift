@@ -37,6 +37,10 @@ enum ProblemText {
         case .outOfMemory: tr("There is not enough protected memory. Close other programs, or raise the limit.")
         case .cancelled: tr("Stopped.")
         case .notPending: tr("That change is not waiting any more. Begin again.")
+        case .notRecognised: tr("You were not recognised. Try again, or use the passcode.")
+        case .timedOut: tr("Nobody came in time.")
+        case .ownerUnavailable(let obstacle): OwnerText.of(obstacle)
+        case .passcodeNeeded(let reason): OwnerText.of(reason)
         case .other(let reason): reason
         }
     }

@@ -29,12 +29,44 @@ enum SettingsText {
             ? trn("%d second", "%d seconds", seconds) : trn("%d minute", "%d minutes", seconds / 60)
     }
 
-    static func of(_ obstacle: SecuritySettingsModel.Obstacle) -> String {
-        switch obstacle {
-        case .missing: tr("No fingerprint reader can be used here")
-        case .notEnrolled: tr("No finger is enrolled in the system's settings")
-        case .lockedOut: tr("The reader takes no finger now")
-        case .busy: tr("Something else is using the reader")
+    static func of(_ obstacle: OwnerObstacle, _ step: OwnerStep = .biometrics) -> String {
+        switch (step, obstacle) {
+        case (.biometrics, .missing): tr("No fingerprint reader can be used here")
+        case (.biometrics, .notEnrolled): tr("No finger is enrolled in the system's settings")
+        case (.biometrics, .lockedOut): tr("The reader takes no finger now")
+        case (.biometrics, .busy): tr("Something else is using the reader")
+        case (.devicePasscode, .missing): tr("The system has no rules for it (PAM)")
+        case (.devicePasscode, .notEnrolled), (.devicePasscode, .lockedOut), (.devicePasscode, .busy):
+            tr("The account takes no password now")
+        }
+    }
+
+    static func ofChip(_ obstacle: OwnerObstacle?, isOn: Bool) -> String {
+        if isOn { return tr("It counts wrong passcodes; behind the limit only the recovery phrase opens") }
+        return switch obstacle {
+        case nil: tr("Binds the passcode to this machine, and lets the chip count wrong ones")
+        case .missing, .notEnrolled: tr("No security chip can be used here")
+        case .lockedOut, .busy: tr("The security chip does not answer now")
+        }
+    }
+
+    static func proof(of step: OwnerStep) -> String {
+        switch step {
+        case .biometrics: tr("Show that it works: the reader asks for your finger.")
+        case .devicePasscode: tr("Show that it works: the system asks for the password of your account.")
+        }
+    }
+
+    /// What is asked for a change.
+    static func question(for change: SecuritySettingsModel.Change) -> String {
+        switch change {
+        case .chip(true):
+            tr(
+                "The limit of wrong passcodes becomes final. Behind it, on another machine, and when the chip is cleared, only the recovery phrase opens the vault: type it now."
+            )
+        case .owner(_, true):
+            tr("It opens the vault for three days after the passcode, and no collection that asks for more.")
+        default: tr("Changes of the rules need your passcode.")
         }
     }
 
@@ -54,8 +86,12 @@ enum SettingsText {
         case .lock(false): tr("Turn the App Lock Off")
         case .timing: tr("Change the Lock's Timing")
         case .attemptLimit: tr("Change the Attempts")
-        case .biometrics(true): tr("Turn the Fingerprint On")
-        case .biometrics(false): tr("Turn the Fingerprint Off")
+        case .owner(.biometrics, true): tr("Turn the Fingerprint On")
+        case .owner(.biometrics, false): tr("Turn the Fingerprint Off")
+        case .owner(.devicePasscode, true): tr("Turn the Account's Password On")
+        case .owner(.devicePasscode, false): tr("Turn the Account's Password Off")
+        case .chip(true): tr("Put the Passcode under the Security Chip")
+        case .chip(false): tr("Take the Passcode out of the Security Chip")
         case .countsBiometrics: tr("Change What Counts")
         }
     }

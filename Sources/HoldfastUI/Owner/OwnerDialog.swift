@@ -1,0 +1,147 @@
+public import Holdfast
+public import Observation
+internal import Synchronization
+
+/// What the system says and asks while it looks for its owner: at a sensor, or for the password of his account.
+@MainActor @Observable
+public final class OwnerDialog {
+    /// The way that is being asked for; nil while nobody is asked.
+    public private(set) var step: OwnerStep?
+    /// What a sensor said last.
+    public private(set) var guidance: OwnerGuidance?
+    /// Samples of this prompt that did not match.
+    public private(set) var misses = 0
+    /// The finger that a sensor waits for, where it waits for one.
+    public private(set) var finger: OwnerFinger?
+    /// What waits for ``answer(_:)``.
+    public private(set) var question: OwnerPrompt?
+    /// What the system wants to have read.
+    public private(set) var message: OwnerPrompt?
+
+    @ObservationIgnored private var asking: Task<VaultError?, Never>?
+    @ObservationIgnored private var answer: OwnerAnswer?
+
+    /// Nobody is asked.
+    package init() {}
+
+    /// What a prompt is made of: asks, with what it has to show.
+    typealias Ask = @Sendable (OwnerPrompts) async throws(VaultError) -> Void
+
+    /// Asks, and shows what is said meanwhile.
+    /// - Returns: Why nothing came of it; nil for a yes.
+    func run(_ step: OwnerStep, _ ask: @escaping Ask) async -> VaultError? {
+        guard self.step == nil else { return VaultError(.busy, "another prompt is up") }
+        self.step = step
+        misses = 0
+        // One after the other: what a sensor said last is what counts.
+        let (said, saying) = AsyncStream.makeStream(of: Said.self)
+        let listening = Task { [weak self] in
+            for await word in said { self?.take(word) }
+        }
+        let prompts = OwnerPrompts(
+            show: { saying.yield(.guidance($0)) }, finger: { saying.yield(.finger($0)) },
+            answer: { prompt in
+                guard prompt.needsAnswer else {
+                    saying.yield(.message(prompt))
+                    return nil
+                }
+                let answer = OwnerAnswer()
+                saying.yield(.question(prompt, answer))
+                return await answer.wait()
+            })
+        let asking = Task { () -> VaultError? in
+            do throws(VaultError) {
+                try await ask(prompts)
+                return nil
+            } catch { return error }
+        }
+        self.asking = asking
+        let problem = await withTaskCancellationHandler {
+            await asking.value
+        } onCancel: {
+            asking.cancel()
+        }
+        saying.finish()
+        await listening.value
+        end()
+        return problem
+    }
+
+    /// Gives what the owner typed to whoever asked.
+    public func answer(_ secret: consuming SecretBytes) {
+        guard let answer else { return }
+        self.answer = nil
+        question = nil
+        guidance = .checking
+        answer.give(secret)
+    }
+
+    /// The owner turned away.
+    public func cancel() {
+        asking?.cancel()
+        answer?.give(nil)
+        answer = nil
+    }
+
+    private enum Said: Sendable {
+        case guidance(OwnerGuidance)
+        case finger(OwnerFinger)
+        case message(OwnerPrompt)
+        case question(OwnerPrompt, OwnerAnswer)
+    }
+
+    private func take(_ word: Said) {
+        switch word {
+        case .guidance(let guidance):
+            self.guidance = guidance
+            if guidance == .noMatch { misses += 1 }
+        case .finger(let finger): self.finger = finger
+        case .message(let message): self.message = message
+        case .question(let question, let answer):
+            // Who turned away before is asked nothing more.
+            guard asking?.isCancelled == false else { return answer.give(nil) }
+            self.answer?.give(nil)
+            (self.question, self.answer) = (question, answer)
+            guidance = nil
+        }
+    }
+
+    private func end() {
+        answer?.give(nil)
+        (step, asking, answer) = (nil, nil, nil)
+        (guidance, finger, question, message) = (nil, nil, nil, nil)
+    }
+}
+
+/// An answer on its way from the screen to who waits for it; given once.
+private final class OwnerAnswer: Sendable {
+    private struct State: ~Copyable {
+        var secret: SecretBytes?
+        var isGiven = false
+        var waiting: CheckedContinuation<Void, Never>?
+    }
+
+    private let state = Mutex(State())
+
+    func give(_ secret: consuming SecretBytes?) {
+        var secret = secret
+        let waiting = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            guard !state.isGiven else { return nil }
+            state.isGiven = true
+            state.secret = secret.take()
+            return state.waiting.take()
+        }
+        waiting?.resume()
+    }
+
+    func wait() async -> SecretBytes? {
+        await withCheckedContinuation { waiting in
+            let isGiven = state.withLock { state in
+                if !state.isGiven { state.waiting = waiting }
+                return state.isGiven
+            }
+            if isGiven { waiting.resume() }
+        }
+        return state.withLock { $0.secret.take() }
+    }
+}

@@ -1,0 +1,144 @@
+public import Holdfast
+public import Observation
+
+/// The system's owner at the lock screen: which ways the vault's rules offer now, what is said while he is asked, and why
+/// only the passcode is left.
+///
+/// He is asked by himself once, when the lock machine wants a prompt: the app came back, the session was unlocked. After
+/// a lock by hand, and after a prompt that opened nothing, he asks for it himself.
+@MainActor @Observable
+public final class OwnerUnlockModel {
+    /// What the system says and asks while it looks for its owner.
+    public let dialog = OwnerDialog()
+    /// What may be asked for now, in the order of the rules; empty where only the passcode is left.
+    public private(set) var offers: [OwnerStep] = []
+    /// Why the last prompt opened nothing, or why nobody is asked although the rules take a finger or an account; nil where
+    /// there is nothing to say.
+    public var problem: VaultProblem? { ending ?? obstacle }
+
+    private var ending: VaultProblem?
+    private var obstacle: VaultProblem?
+    @ObservationIgnored private let app: HoldfastApp
+    /// Called when a prompt ended.
+    @ObservationIgnored var onEnd: @MainActor () async -> Void = {}
+    @ObservationIgnored private var facts: OwnerFacts?
+    @ObservationIgnored private var capabilities: [OwnerStep: OwnerCapability] = [:]
+    @ObservationIgnored private var outcomes: [OwnerStep: StepOutcome] = [:]
+    /// Looks at the machine that were begun; what an older one finds is not believed.
+    @ObservationIgnored private var looks = 0
+    @ObservationIgnored private var isLooked = false
+    /// The machine's last prompt, and whether it still waits for somebody to be asked.
+    @ObservationIgnored private var prompt: UInt64 = 0
+    @ObservationIgnored private var hasOccasion = false
+    @ObservationIgnored private var isInFront = true
+
+    init(_ app: HoldfastApp) { self.app = app }
+
+    /// Whether the lock screen can be seen: a face that knows it keeps a prompt from taking the sensor away from others.
+    public func setInFront(_ isInFront: Bool) {
+        self.isInFront = isInFront
+        askOnOccasion()
+    }
+
+    /// Asks the owner.
+    /// - Parameter step: One of ``offers``; the first of them where none is named.
+    public func ask(_ step: OwnerStep? = nil) async {
+        guard dialog.step == nil, let step = step ?? offers.first, offers.contains(step) else { return }
+        hasOccasion = false
+        ending = nil
+        let error = await dialog.run(step) { [lock = app.lock] prompts throws(VaultError) in
+            try await lock.unlock(by: step, prompts)
+        }
+        ending = error.flatMap { OwnerUnlockModel.problem($0, app.vault) }
+        outcomes[step] = error.map { StepOutcome($0, step) }
+        await onEnd()
+        if facts != nil { await look() }
+    }
+
+    /// The owner turned away: the passcode is left, and the same way is offered again.
+    public func turnAway() { dialog.cancel() }
+
+    /// Takes what was read of a shut lock in; nil for one that is open, or will never open again.
+    func adopt(_ facts: OwnerFacts?) {
+        let wasShut = self.facts != nil
+        self.facts = facts
+        guard let facts else { return reset() }
+        if let number = facts.prompt {
+            if number > prompt, dialog.step == nil { hasOccasion = true }
+            prompt = max(prompt, number)
+        } else {
+            hasOccasion = false
+        }
+        if !wasShut { ending = nil }
+        update()
+        if !isLooked, !facts.steps.isEmpty {
+            isLooked = true
+            Task { await look() }
+        } else {
+            askOnOccasion()
+        }
+    }
+
+    private func reset() {
+        looks += 1
+        dialog.cancel()
+        (capabilities, outcomes) = ([:], [:])
+        (isLooked, hasOccasion) = (false, false)
+        if !offers.isEmpty { offers = [] }
+        if problem != nil { (ending, obstacle) = (nil, nil) }
+    }
+
+    /// Finds out what the machine can do now, for the ways that the rules take.
+    private func look() async {
+        looks += 1
+        let mine = looks
+        var found: [OwnerStep: OwnerCapability] = [:]
+        for step in facts?.steps ?? [] { found[step] = await app.lock.ownerCapability(of: step) }
+        guard mine == looks else { return }
+        capabilities = found
+        update()
+        askOnOccasion()
+    }
+
+    private func askOnOccasion() {
+        // A password is typed by who wants to; a finger is laid on by the way.
+        guard hasOccasion, isInFront, dialog.step == nil, offers.first == .biometrics else { return }
+        hasOccasion = false
+        Task { await ask(.biometrics) }
+    }
+
+    private func update() {
+        guard let facts else { return }
+        let next = facts.offers(capabilities, after: outcomes)
+        if next != offers { offers = next }
+        // With no way open, the rules' own reason is told.
+        let why = facts.steps.isEmpty ? facts.passcodeReason.map { VaultProblem.passcodeNeeded($0) } : nil
+        if why != obstacle { obstacle = why }
+    }
+
+    /// What to say of a prompt; nil where it needs no words.
+    private static func problem(_ error: VaultError, _ vault: Vault) -> VaultProblem? {
+        switch error.code {
+        case .cancelled, .locked, .exists, .wiped: return nil
+        case .passcodeNeeded:
+            return .passcodeNeeded(vault.ownerState.expiry.map(PasscodeReason.init) ?? .rules)
+        default: return VaultProblem(error)
+        }
+    }
+}
+
+extension StepOutcome {
+    /// What an error means to the chain of the rules.
+    fileprivate init(_ error: VaultError, _ step: OwnerStep) {
+        self =
+            switch error.code {
+            case .notConfirmed: step == .biometrics ? .biometricFailed : .wrongSecret
+            case .ownerNotEnrolled: .notEnrolled
+            case .ownerLockedOut: .systemLockout
+            case .ownerBusy, .busy: .hardwareBusy
+            // Who turned away asks for what comes next himself, by typing, or by a button.
+            case .cancelled: .requestedOther
+            default: .unavailable
+            }
+    }
+}

@@ -1,0 +1,32 @@
+internal import Holdfast
+internal import HoldfastDoctor
+
+/// The security chip that the passcode can be put under.
+enum SecurityChip {
+    /// Why it cannot be used; nil where it can. Blocks for ``HoldfastDoctor/Examination/patience`` at most.
+    static func obstacle(_ app: HoldfastApp) -> OwnerObstacle? {
+        let request = Examination.Request(home: app.vault.home.path)
+        // Not every machine has one that is looked at.
+        guard let finding = Examination.run(request, only: .tpm) else { return .missing }
+        return switch finding.state {
+        case .good: nil
+        case .missing, .unready: .missing
+        case .broken, .slow: .busy
+        }
+    }
+}
+
+extension SecuritySettingsModel {
+    /// Puts the passcode under the chip, for who has the phrase.
+    @concurrent
+    nonisolated static func enrolChip(
+        _ vault: Vault, _ passcode: borrowing SecretBytes, _ phrase: borrowing RecoveryPhrase?
+    ) async throws(VaultError) {
+        switch phrase {
+        case .none: throw VaultError(.wrongPhrase, "the recovery phrase is needed")
+        case .some(let phrase):
+            let attempt = try vault.burnAttempt()
+            try vault.enrolHardware(passcode: passcode, spending: attempt, phrase: phrase)
+        }
+    }
+}

@@ -1,0 +1,56 @@
+#if canImport(SwiftUI)
+internal import DeviceOwner
+internal import HoldfastUI
+internal import SwiftUI
+
+/// Words and pictures for what the device recognises its owner by: keys in `Localizable.strings`, names of symbols.
+enum OwnerText {
+    static func unlock(_ step: OwnerStep) -> LocalizedStringKey {
+        guard step == .biometrics else { return "lock.owner.device" }
+        return switch BiometryKind.current {
+        case .touchID: "lock.owner.touchID"
+        case .opticID: "lock.owner.opticID"
+        case .faceID: "lock.owner.faceID"
+        case .none, .other: "lock.owner.other"
+        }
+    }
+
+    static func setting(_ step: OwnerStep) -> LocalizedStringKey {
+        guard step == .biometrics else { return "settings.device" }
+        return switch BiometryKind.current {
+        case .touchID: "settings.biometrics.touchID"
+        case .opticID: "settings.biometrics.opticID"
+        case .faceID: "settings.biometrics"
+        case .none, .other: "settings.biometrics.other"
+        }
+    }
+
+    static func symbol(_ step: OwnerStep) -> String {
+        guard step == .biometrics else { return "key.fill" }
+        return switch BiometryKind.current {
+        case .touchID: "touchid"
+        case .opticID: "opticid"
+        case .faceID: "faceid"
+        case .none, .other: "person.badge.key"
+        }
+    }
+
+    static func key(_ obstacle: OwnerObstacle) -> LocalizedStringKey {
+        switch obstacle {
+        case .missing: "problem.owner.missing"
+        case .notEnrolled: "problem.owner.notEnrolled"
+        case .lockedOut: "problem.owner.lockedOut"
+        case .busy: "problem.owner.busy"
+        }
+    }
+
+    static func key(_ reason: PasscodeReason) -> LocalizedStringKey {
+        switch reason {
+        case .start: "problem.passcode.start"
+        case .nonMatches: "problem.passcode.nonMatches"
+        case .enrolmentChanged: "problem.passcode.enrolmentChanged"
+        case .rules: "problem.passcode.rules"
+        }
+    }
+}
+#endif

@@ -1,0 +1,213 @@
+import Holdfast
+import HoldfastUI
+import Testing
+
+/// The system's owner at the lock screen.
+@MainActor @Suite(.timeLimit(.minutes(30))) struct OwnerUnlockTests {
+    /// An open vault whose rules take these ways of the owner.
+    private func open(_ scratch: Scratch, _ steps: OwnerStep...) async throws -> AppModels {
+        let models = try await scratch.open()
+        for step in steps { try await models.enrol(step) }
+        return models
+    }
+
+    @Test func aFingerOpensAfterThePasscodeAndTheSensorIsHeardLive() async throws {
+        let (scratch, sensor) = (Scratch(), PlayedSensor(.biometrics))
+        scratch.has(sensor)
+        let models = try await open(scratch, .biometrics)
+        let (lock, owner) = (models.lock, models.lock.owner)
+        await lock.handle(.forceLock)
+        await until { owner.offers == [.biometrics] }
+        #expect(sensor.prompts == 0, "nobody is asked by himself after he locked it")
+        #expect(owner.problem == nil && owner.dialog.step == nil)
+        sensor.plays(
+            .expects(.rightIndex), .says(.touch), .holds, .says(.retry), .holds, .says(.tooShort), .holds,
+            .says(.notCentred), .holds, .says(.removeAndRetry), .holds, .noMatch, .says(.noMatch), .holds, .match)
+        let asking = Task { await owner.ask() }
+        for said: OwnerGuidance in [.touch, .retry, .tooShort, .notCentred, .removeAndRetry, .noMatch] {
+            await until { owner.dialog.guidance == said }
+            #expect(owner.dialog.finger == .rightIndex && owner.dialog.step == .biometrics)
+            #expect(lock.isLocked && lock.isCovered)
+            sensor.go()
+        }
+        await asking.value
+        await until { !lock.isLocked }
+        #expect(owner.dialog.step == nil && owner.dialog.guidance == nil && owner.offers.isEmpty)
+        #expect(models.lock.app.vault.isUnlocked && owner.problem == nil)
+    }
+
+    @Test func whoComesBackIsAskedOnceByHimself() async throws {
+        let (scratch, sensor) = (Scratch(), PlayedSensor(.biometrics))
+        scratch.has(sensor)
+        let models = try await open(scratch, .biometrics)
+        let (lock, owner) = (models.lock, models.lock.owner)
+        await lock.handle(.didEnterBackground)
+        #expect(lock.isLocked)
+        sensor.plays(.says(.touch), .holds)
+        await lock.handle(.didBecomeActive)
+        await until { owner.dialog.guidance == .touch }
+        owner.turnAway()
+        await until { owner.dialog.step == nil }
+        #expect(owner.problem == nil, "turning away needs no words")
+        await until { owner.offers == [.biometrics] }
+        // The prompt itself makes an app inactive and then active again.
+        await lock.handle(.willResignActive)
+        await lock.handle(.didBecomeActive)
+        #expect(sensor.prompts == 1 && owner.dialog.step == nil)
+        // Nobody asks for a finger behind another window.
+        owner.setInFront(false)
+        await lock.handle(.systemLocked)
+        await lock.handle(.systemUnlocked)
+        await lock.refresh()
+        #expect(sensor.prompts == 1)
+        sensor.plays(.match)
+        owner.setInFront(true)
+        await until { !lock.isLocked }
+        #expect(sensor.prompts == 2)
+    }
+
+    @Test func whatOpensNothingIsSaidAndThePasscodeIsLeft() async throws {
+        let (scratch, sensor) = (Scratch(), PlayedSensor(.biometrics))
+        scratch.has(sensor)
+        let models = try await open(scratch, .biometrics)
+        let (lock, owner) = (models.lock, models.lock.owner)
+        await lock.handle(.forceLock)
+        await until { owner.offers == [.biometrics] }
+        sensor.plays(.noMatch, .noMatch, .noMatch)
+        await owner.ask()
+        #expect(owner.problem == .notRecognised && owner.offers == [.biometrics] && lock.isLocked)
+        sensor.plays(.timeOver)
+        await owner.ask()
+        #expect(owner.problem == .timedOut && owner.offers == [.biometrics])
+        sensor.plays(.fails(.busy("elsewhere")))
+        sensor.set(.busy("elsewhere"))
+        await owner.ask()
+        #expect(owner.problem == .ownerUnavailable(.busy) && owner.offers.isEmpty, "nothing to ask for now")
+        await owner.ask(.biometrics)
+        #expect(sensor.prompts == 3, "what is not offered is not asked for")
+        await lock.unlock(passcode: try secret("right"))
+        #expect(lock.state == .unlocked && owner.problem == nil)
+        sensor.set(.available)
+        await lock.handle(.forceLock)
+        await until { owner.offers == [.biometrics] }
+        for last in [false, true] {
+            sensor.plays(.noMatch, .noMatch, .noMatch)
+            await owner.ask()
+            #expect(owner.problem == (last ? .passcodeNeeded(.nonMatches) : .notRecognised))
+        }
+        #expect(owner.offers.isEmpty && lock.isLocked)
+        await lock.unlock(passcode: try secret("right"))
+        await lock.handle(.forceLock)
+        await until { owner.offers == [.biometrics] }
+        sensor.enrol("left-thumb")
+        sensor.plays(.match)
+        await owner.ask()
+        #expect(owner.problem == .passcodeNeeded(.enrolmentChanged) && owner.offers.isEmpty && lock.isLocked)
+    }
+
+    @Test func afterAStartThePasscodeComesFirst() async throws {
+        let (scratch, sensor) = (Scratch(), PlayedSensor(.biometrics))
+        scratch.has(sensor)
+        _ = try await open(scratch, .biometrics)
+        let models = AppModels(try scratch.app(), face: "test")
+        await models.lock.handle(.launch)
+        await models.lock.handle(.didBecomeActive)
+        #expect(models.lock.owner.problem == .passcodeNeeded(.start) && models.lock.owner.offers.isEmpty)
+        await models.lock.unlock(passcode: try secret("right"))
+        #expect(models.lock.owner.problem == nil)
+        await models.lock.handle(.forceLock)
+        await until { models.lock.owner.offers == [.biometrics] }
+        #expect(sensor.prompts == 0)
+    }
+
+    @Test func rulesWithoutAnOwnerSayNothingOfHim() async throws {
+        let (scratch, sensor) = (Scratch(), PlayedSensor(.biometrics))
+        scratch.has(sensor)
+        let models = try await scratch.open()
+        await models.lock.handle(.didEnterBackground)
+        await models.lock.handle(.didBecomeActive)
+        #expect(models.lock.owner.offers.isEmpty && models.lock.owner.problem == nil && sensor.prompts == 0)
+        await models.lock.owner.ask(.biometrics)
+        #expect(sensor.prompts == 0)
+    }
+
+    @Test func theChainGoesOnWithTheAccountAndItsQuestionsAreAnswered() async throws {
+        let (scratch, sensor, account) = (Scratch(), PlayedSensor(.biometrics), PlayedSensor(.devicePasscode))
+        scratch.has(sensor, account)
+        let models = try await open(scratch, .biometrics, .devicePasscode)
+        let (lock, owner) = (models.lock, models.lock.owner)
+        await lock.handle(.forceLock)
+        await until { owner.offers == [.biometrics, .devicePasscode] }
+        let question = OwnerPrompt.hidden("Password: ")
+        for (answer, opens) in [("wrong", false), ("correct", true)] {
+            account.plays(.tells(.information("Welcome")), .asks(question, "correct"))
+            let asking = Task { await owner.ask(.devicePasscode) }
+            await until { owner.dialog.question == question }
+            #expect(owner.dialog.message == .information("Welcome") && owner.dialog.step == .devicePasscode)
+            owner.dialog.answer(try secret(answer))
+            #expect(owner.dialog.question == nil)
+            await asking.value
+            #expect(owner.problem == (opens ? nil : .notRecognised))
+            if !opens { #expect(lock.isLocked) }
+        }
+        await until { !lock.isLocked }
+        // Without a sensor the account is all that is offered, and nobody is asked for it by himself.
+        sensor.set(.missing("unplugged"))
+        await lock.handle(.didEnterBackground)
+        await lock.handle(.didBecomeActive)
+        await until { owner.offers == [.devicePasscode] }
+        #expect(account.prompts == 2)
+        account.plays(.asks(question, "correct"))
+        let asking = Task { await owner.ask() }
+        await until { owner.dialog.question == question }
+        owner.turnAway()
+        await asking.value
+        #expect(owner.problem == nil && lock.isLocked && owner.offers == [.devicePasscode])
+    }
+
+    @Test func thePasscodeThatIsTypedMeanwhileOpensAndEndsThePrompt() async throws {
+        for isLockEnabled in [true, false] {
+            let (scratch, sensor) = (Scratch(), PlayedSensor(.biometrics))
+            scratch.has(sensor)
+            let models = try await scratch.open(isLockEnabled: isLockEnabled)
+            try await models.enrol(.biometrics)
+            let (lock, owner) = (models.lock, models.lock.owner)
+            await lock.handle(.forceLock)
+            await until { owner.offers == [.biometrics] }
+            sensor.plays(.says(.touch), .holds)
+            let asking = Task { await owner.ask() }
+            await until { owner.dialog.guidance == .touch }
+            await lock.unlock(passcode: try secret("right"))
+            #expect(lock.state == .unlocked)
+            await asking.value
+            #expect(lock.state == .unlocked && owner.dialog.step == nil && owner.problem == nil)
+        }
+    }
+
+    @Test func aLockThatFallsEndsThePromptAndWhatComesOfIt() async throws {
+        let (scratch, sensor) = (Scratch(), PlayedSensor(.biometrics))
+        scratch.has(sensor)
+        let models = try await open(scratch, .biometrics)
+        let (lock, owner) = (models.lock, models.lock.owner)
+        await lock.handle(.forceLock)
+        await until { owner.offers == [.biometrics] }
+        for event: LockEvent in [.forceLock, .systemLocked, .panic] {
+            sensor.plays(.says(.touch), .holds, .match)
+            let asking = Task { await owner.ask() }
+            await until { owner.dialog.guidance == .touch }
+            await lock.handle(event)
+            await asking.value
+            #expect(lock.isLocked && !lock.app.vault.isUnlocked, "\(event)")
+            await lock.handle(.systemUnlocked)
+            await until { owner.offers == [.biometrics] && owner.dialog.step == nil }
+        }
+    }
+}
+
+extension AppModels {
+    /// Takes a way of the owner into the rules, with the passcode.
+    func enrol(_ step: OwnerStep) async throws {
+        try await lock.app.lock.enrolOwner(step, passcode: try secret("right"))
+        await settings.load()
+    }
+}

@@ -1,0 +1,85 @@
+import Holdfast
+import Synchronization
+import Testing
+
+@testable import DeviceOwner
+
+/// A sensor, or an account's password, as a test wants it: there is none on the machine that runs it.
+final class PlayedSensor: OwnerBackend {
+    /// What it does in a prompt, one after the other. A prompt that ends without a verdict is a refusal.
+    enum Move: Sendable {
+        case says(OwnerGuidance)
+        case expects(OwnerFinger)
+        case match
+        case noMatch
+        /// Asks, and confirms the owner for this answer only.
+        case asks(OwnerPrompt, String)
+        case tells(OwnerPrompt)
+        /// Waits for ``PlayedSensor/go()``, or for the owner who turns away.
+        case holds
+        /// Nobody comes.
+        case timeOver
+        case fails(OwnerCapability)
+    }
+
+    struct State {
+        var capability = OwnerCapability.available
+        var enrolment = "right-index-finger"
+        var moves: [[Move]] = []
+        var prompts = 0
+    }
+
+    let step: OwnerStep
+    let hasEnrolment: Bool
+    private let state = Mutex(State())
+    private let signal = Cancellation()
+
+    init(_ step: OwnerStep, _ capability: OwnerCapability = .available) {
+        self.step = step
+        hasEnrolment = step == .biometrics
+        state.withLock { $0.capability = capability }
+    }
+
+    /// Plays these in the next prompt.
+    func plays(_ moves: Move...) { state.withLock { $0.moves.append(moves) } }
+    func go() { signal.cancel() }
+    var prompts: Int { state.withLock { $0.prompts } }
+    func set(_ capability: OwnerCapability) { state.withLock { $0.capability = capability } }
+    func enrol(_ finger: String) { state.withLock { $0.enrolment = finger } }
+
+    func capability() -> OwnerCapability { state.withLock { $0.capability } }
+    func enrolment() -> OwnerEnrolment? { hasEnrolment ? OwnerEnrolment([state.withLock { $0.enrolment }]) : nil }
+
+    func confirm(
+        _ conversation: any OwnerConversation, until deadline: UInt64, onNonMatch: () -> Bool
+    ) -> OwnerVerdict {
+        let moves = state.withLock { state in
+            state.prompts += 1
+            return state.moves.isEmpty ? [] : state.moves.removeFirst()
+        }
+        for move in moves {
+            switch move {
+            case .says(let guidance): conversation.show(guidance)
+            case .expects(let finger): conversation.expect(finger)
+            case .match: return .confirmed
+            case .noMatch: guard onNonMatch() else { return .refused }
+            case .tells(let prompt): _ = conversation.ask(prompt)
+            case .asks(let prompt, let right):
+                guard let answer = conversation.ask(prompt) else { return .cancelled }
+                return answer.withBytes(text) == right ? .confirmed : .refused
+            case .holds:
+                let told = Cancellation.wait([conversation.cancellation, signal], until: .max)
+                guard told === signal else { return .cancelled }
+                signal.take()
+            case .timeOver: return .timedOut
+            case .fails(let capability): return .impossible(capability)
+            }
+        }
+        return .refused
+    }
+}
+
+extension Scratch {
+    /// A machine with these ways to ask its owner.
+    func has(_ sensors: PlayedSensor...) { authenticator = OwnerAuthenticator(sensors) }
+}
