@@ -4,12 +4,16 @@ import Foundation
 /// system's.
 package enum AccountModule {
     /// Where it is installed; nil where it is not.
-    package static let path: String? = ["/usr/lib", "/usr/lib64", "/lib"].lazy
-        .flatMap { root in
-            ((try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []).map { "\(root)/\($0)" } + [root]
+    package static let path: String? = {
+        for root in ["/usr/lib", "/usr/lib64", "/lib"] {
+            let below = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
+            for folder in below.map({ "\(root)/\($0)" }) + [root] {
+                let module = folder + "/pam_wrapper/pam_matrix.so"
+                if FileManager.default.fileExists(atPath: module) { return module }
+            }
         }
-        .map { $0 + "/pam_wrapper/pam_matrix.so" }
-        .first { FileManager.default.fileExists(atPath: $0) }
+        return nil
+    }()
 
     /// Writes rules of the service `holdfast` into a folder, with an account "anna" whose password is "correct".
     package static func writeRules(into folder: String) throws {
