@@ -95,7 +95,8 @@ struct DatabaseName: Sendable {
         var readOnly = false
         let flags = isNew ? UInt32(MDB_NOSYNC) : 0
         var opened = try unsafe DatabaseEnvironment.openHandle(path, name, flags: flags)
-        if unsafe opened.status == EROFS || opened.status == EACCES {
+        // A new database that nobody can write is none.
+        if unsafe !isNew && (opened.status == EROFS || opened.status == EACCES) {
             unsafe mdb_env_close(opened.handle)
             readOnly = true
             unsafe opened = try DatabaseEnvironment.openHandle(path, name, flags: UInt32(MDB_RDONLY))
