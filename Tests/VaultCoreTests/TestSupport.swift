@@ -86,7 +86,8 @@ func errorCode(
 
 /// Repeatable bytes. Megabytes of them in a debug build, hence the plain loop.
 func pattern(_ count: Int, seed: UInt8 = 7) -> [UInt8] {
-    unsafe [UInt8](unsafeUninitializedCapacity: count) { bytes, filled in
+    guard count > 0 else { return [] }
+    return unsafe [UInt8](unsafeUninitializedCapacity: count) { bytes, filled in
         var state = UInt32(seed) &+ 1
         while filled < count {
             state = state &* 1_664_525 &+ 1_013_904_223

@@ -191,7 +191,8 @@ func secret(_ text: String) throws -> SecretBytes {
 
 /// Repeatable bytes. Megabytes of them in a debug build, hence the plain loop.
 func pattern(_ count: Int, seed: UInt32 = 8) -> [UInt8] {
-    unsafe [UInt8](unsafeUninitializedCapacity: count) { bytes, filled in
+    guard count > 0 else { return [] }
+    return unsafe [UInt8](unsafeUninitializedCapacity: count) { bytes, filled in
         var state = seed
         while filled < count {
             state = state &* 1_664_525 &+ 1_013_904_223
