@@ -101,11 +101,20 @@ package final class FingerprintSensor: Sendable {
 
     /// Enrols a finger with fprintd's own program.
     package func enrol(_ id: String, as finger: String = "right-index-finger") throws {
+        // One scan for each time that it asks: one more would wait in the device for whoever comes next.
+        let before = enrolmentScans()
+        var sent = 0
         let program = try bus.start(["fprintd-enroll", "-f", finger])
         try bus.wait("the enrolment") {
-            if program.isRunning { _ = send("SCAN \(id)") }
+            if sent < enrolmentScans() - before, send("SCAN \(id)") { sent += 1 }
             return !program.isRunning
         }
+    }
+
+    /// How often fprintd's program has asked for a finger.
+    private func enrolmentScans() -> Int {
+        let log = (try? String(contentsOfFile: bus.folder + "/log", encoding: .utf8)) ?? ""
+        return log.split(separator: "\n").count { $0.hasPrefix("Enrolling ") || $0.hasSuffix("enroll-stage-passed") }
     }
 
     /// Forgets this user's fingers.

@@ -71,23 +71,14 @@ extension AppLock {
     public func unlock(by step: OwnerStep, _ prompts: OwnerPrompts = OwnerPrompts()) async throws(VaultError) {
         guard ownerPrompt == nil else { throw VaultError(.busy, "another prompt is up") }
         let prompt = try beginPrompt(.authenticateUncounted)
-        let talk = OwnerPromptTalk(prompts)
-        ownerPrompt = OwnerRunning(for: .unlock(prompt.number), cancellation: talk.cancellation)
         let (vault, authenticator) = (vault, authenticator)
-        let asking = ownerTask {
+        let answer = await answer(to: .unlock(prompt.number), prompts) { talk in
             Result { () throws(VaultError) in
                 OwnerReleaseBox(try vault.confirmOwner(step, by: authenticator, talk))
             }
         }
-        let answer = await withTaskCancellationHandler {
-            await asking.value
-        } onCancel: {
-            talk.cancellation.cancel()
-        }
-        ownerPrompt = nil
         let isUp = isUp(prompt)
         do throws(VaultError) {
-            guard let answer else { throw VaultError(.busy, "no thread can be had; try again") }
             let box = try answer.get()
             guard isUp, let release = box.take() else { throw .locked }
             try vault.unlock(release)
@@ -102,21 +93,29 @@ extension AppLock {
     public func rehearseOwner(_ step: OwnerStep, _ prompts: OwnerPrompts = OwnerPrompts()) async throws(VaultError) {
         guard vault.isUnlocked else { throw .locked }
         guard ownerPrompt == nil else { throw VaultError(.busy, "another prompt is up") }
-        let talk = OwnerPromptTalk(prompts)
-        ownerPrompt = OwnerRunning(for: .rehearsal, cancellation: talk.cancellation)
         let authenticator = authenticator
-        let asking = ownerTask {
+        let answer = await answer(to: .rehearsal, prompts) { talk in
             Result { () throws(VaultError) in try authenticator.rehearse(step, talk) }
         }
+        guard vault.isUnlocked else { throw .locked }
+        try answer.get()
+    }
+
+    /// Puts up a prompt of the system, in a thread of its own; the cancellation of the task ends it.
+    private func answer<Answer: Sendable>(
+        to purpose: OwnerRunning.Purpose, _ prompts: OwnerPrompts,
+        _ ask: @escaping @Sendable (OwnerPromptTalk) -> Result<Answer, VaultError>
+    ) async -> Result<Answer, VaultError> {
+        let talk = OwnerPromptTalk(prompts)
+        ownerPrompt = OwnerRunning(for: purpose, cancellation: talk.cancellation)
+        defer { ownerPrompt = nil }
+        let asking = ownerTask { ask(talk) }
         let answer = await withTaskCancellationHandler {
             await asking.value
         } onCancel: {
             talk.cancellation.cancel()
         }
-        ownerPrompt = nil
-        guard let answer else { throw VaultError(.busy, "no thread can be had; try again") }
-        guard vault.isUnlocked else { throw .locked }
-        try answer.get()
+        return answer ?? .failure(VaultError(.busy, "no thread can be had; try again"))
     }
 
     /// Notes what is enrolled, after a passcode; a prompt that follows sees it noted.

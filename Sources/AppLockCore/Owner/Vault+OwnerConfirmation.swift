@@ -71,8 +71,8 @@ extension OwnerOutcome {
         switch consume self {
         case .released(let release): return release
         case .refused: throw VaultError(.notConfirmed, "the owner was not recognised")
-        case .cancelled: throw VaultError(.cancelled, "cancelled; the vault stays locked")
-        case .timedOut: throw VaultError(.timedOut, "nobody came in time; the vault stays locked")
+        case .cancelled: throw VaultError(.cancelled, "cancelled; nothing was opened")
+        case .timedOut: throw VaultError(.timedOut, "nobody came in time; nothing was opened")
         case .impossible(let capability): throw VaultError(capability)
         case .expired(let expiry): throw .passcodeNeeded(expiry)
         }

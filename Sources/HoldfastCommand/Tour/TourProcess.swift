@@ -72,7 +72,7 @@ final class TourProcess {
         close(output)
     }
 
-    /// The first line of its standard output; nil when it ended without one, or none came in 10 seconds.
+    /// The next line of its standard output; nil when it ended without another, or none came in 10 seconds.
     func line() -> String? {
         var line: [UInt8] = []
         let deadline = MonotonicClock.now() + 10_000_000_000

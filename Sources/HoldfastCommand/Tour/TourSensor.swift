@@ -129,12 +129,12 @@ final class TourSensor {
     /// - Returns: Whether that came to its end.
     func enrol(_ finger: String) throws -> Bool {
         let program = try run("/usr/bin/fprintd-enroll", ["-f", "right-index-finger"])
-        let isEnrolled = isThere {
-            _ = TourSensor.lay(finger, on: device)
-            return capability(is: .available)
+        // One scan for each time that it asks: one more would wait in the device for whoever comes next.
+        while let line = program.line() {
+            guard line.hasPrefix("Enrolling ") || line.hasSuffix("enroll-stage-passed") else { continue }
+            guard isThere({ TourSensor.lay(finger, on: device) }) else { return false }
         }
-        while isEnrolled, program.line() != nil {}  // it gives the sensor back, and ends
-        return isEnrolled
+        return isThere { capability(is: .available) }
     }
 
     /// Somebody who tries these fingers one after the other.

@@ -77,9 +77,8 @@ package struct TPMAttemptTier: AttemptTier {
             // This chip made the share, and what was kept says another one did.
             guard isKnown else { throw TPMShareData.altered }
             guard let index = try chip.find(PinIndex(handle: data.handle, name: object.name)) else { return .destroyed }
-            // Proves the authorisation without sending it. The question has no parameters that could be encrypted; the
-            // answer with the share comes through the other session, which is encrypted.
-            let session = try chip.session(.hmac, saltedTo: parent.number, isEncrypted: false)
+            // Proves the authorisation without sending it.
+            let session = try chip.session(.hmac, saltedTo: parent.number)
             let policy = try chip.session(.policy, saltedTo: parent.number)
             do {
                 try chip.policySecret(policy, index, authorisation: authorisation, session: session)
