@@ -12,17 +12,51 @@ extension Vault {
     ///   - passcode: The present passcode.
     ///   - attempt: Spent on it.
     ///   - phrase: The vault's phrase: who does not have it any more must not give up the other way in.
-    /// - Throws: `wrongPhrase`, `hardwareUnavailable`, with nothing changed; as ``changePasscode(from:spending:to:)``.
+    /// - Throws: `wrongPhrase`, `noRecoveryPhrase`, `hardwareUnavailable`, with nothing changed; as ``changePasscode(from:spending:to:)``.
     public func enrolHardware(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt,
         phrase: borrowing RecoveryPhrase
     ) throws(VaultError) {
-        guard let tier = notingTier else {
-            try attempt.refund()
-            throw VaultError(.hardwareUnavailable, "there is no TPM here (/dev/tpmrm0, or $HOLDFAST_TPM)")
-        }
+        let tier = try tier(for: &attempt)
         let verified = try verify(passcode, spending: &attempt)
         _ = try unwrap(phrase, attempt.header.header)
+        try enrol(passcode, verified, &attempt, tier)
+    }
+
+    /// As ``enrolHardware(passcode:spending:phrase:)``, for an owner who does not show that he has the phrase, or whose
+    /// vault has none: with the chip, or with its last attempt, everything in the vault may be lost.
+    ///
+    /// - Parameters:
+    ///   - passcode: The present passcode.
+    ///   - attempt: Spent on it.
+    ///   - insisting: Whether the owner wants just that. Otherwise nothing is changed.
+    /// - Throws: `lastWayIn` without `insisting`, with nothing spent; as the other.
+    public func enrolHardware(
+        passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, insisting: Bool
+    ) throws(VaultError) {
+        guard insisting else {
+            try attempt.refund()
+            throw VaultError(
+                .lastWayIn,
+                "with the chip the vault would be lost to who has no recovery phrase; nothing was changed, because nobody "
+                    + "insisted")
+        }
+        let tier = try tier(for: &attempt)
+        let verified = try verify(passcode, spending: &attempt)
+        try enrol(passcode, verified, &attempt, tier)
+    }
+
+    /// The hardware that is there; without any the attempt is given back.
+    private func tier(for attempt: inout BurnedAttempt) throws(VaultError) -> any AttemptTier {
+        if let tier = notingTier { return tier }
+        try attempt.refund()
+        throw VaultError(.hardwareUnavailable, "there is no TPM here (/dev/tpmrm0, or $HOLDFAST_TPM)")
+    }
+
+    private func enrol(
+        _ passcode: borrowing SecretBytes, _ verified: borrowing Verified, _ attempt: inout BurnedAttempt,
+        _ tier: any AttemptTier
+    ) throws(VaultError) {
         do throws(VaultError) {
             try rewrap(passcode, verified, &attempt, tier: tier)
         } catch {

@@ -205,7 +205,7 @@ extension Vault {
 
     /// The master key out of the recovery slot.
     func unwrap(_ phrase: borrowing RecoveryPhrase, _ header: Header) throws(VaultError) -> SecretBytes {
-        guard let slot = header.recoverySlot else { throw .damaged("the recovery slot is missing") }
+        guard let slot = header.recoverySlot else { throw .noRecoveryPhrase }
         let factor = try SlotKey.expand(phrase, vault: header.vault)
         let key = try SlotKey(factor: factor, slot: slot)
         guard key.matches(slot) else {

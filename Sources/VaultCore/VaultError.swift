@@ -19,6 +19,10 @@ public struct VaultError: Error, Sendable, Hashable {
         public static let wrongPasscode = Code("wrongPasscode")
         /// The recovery phrase was checked and is wrong.
         public static let wrongPhrase = Code("wrongPhrase")
+        /// The vault has no recovery phrase: its owner had it removed.
+        public static let noRecoveryPhrase = Code("noRecoveryPhrase")
+        /// Nothing would open the vault once its passcode or its chip is lost, and nobody insisted on that.
+        public static let lastWayIn = Code("lastWayIn")
         /// A delay after failed attempts is running; nothing was checked.
         public static let delayed = Code("delayed")
         /// No passcode attempt is left; only the recovery phrase opens the vault.

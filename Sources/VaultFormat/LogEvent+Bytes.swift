@@ -19,6 +19,7 @@ extension LogEvent {
         case .passcodeChanged: 65
         case .rekeyed: 66
         case .recovered: 67
+        case .recoveryPhraseSet(let isThere): isThere ? 68 : 69
         case .selfDestruct(let change): change.rawValue
         case .wipeBegun: 84
         case .device(let change, _): change.rawValue
@@ -30,7 +31,7 @@ extension LogEvent {
 
     func writeFields(to writer: inout ByteWriter) {
         switch self {
-        case .created, .confirmed, .passcodeChanged, .selfDestruct: break
+        case .created, .confirmed, .passcodeChanged, .recoveryPhraseSet, .selfDestruct: break
         case .restarted(let restart):
             writer.integer(restart.reason.rawValue)
             LogEvent.write(restart.previous, to: &writer)
@@ -92,6 +93,7 @@ extension LogEvent {
         case 65: self = .passcodeChanged
         case 66: self = .rekeyed(epoch: try reader.integer(UInt32.self))
         case 67: self = .recovered(headerWasAltered: try LogEvent.flag(&reader))
+        case 68, 69: self = .recoveryPhraseSet(isThere: code == 68)
         case 84: self = .wipeBegun(isDeliberate: try LogEvent.flag(&reader))
         case 112: self = .inboxMigrated(count: try reader.integer(UInt32.self))
         case 114: self = .drill(passed: try LogEvent.flag(&reader))

@@ -35,6 +35,8 @@ package enum LogEvent: Sendable, Hashable {
     case rekeyed(epoch: UInt32)
     /// A new passcode by the recovery phrase.
     case recovered(headerWasAltered: Bool)
+    /// The vault was given a recovery phrase, or its phrase was taken away.
+    case recoveryPhraseSet(isThere: Bool)
 
     case selfDestruct(LogSelfDestruct)
     /// Whether the owner asked for it; else the limit was reached.

@@ -16,6 +16,19 @@ enum KeyChanges {
         }
     }
 
+    /// Another phrase each time; the passcode stays.
+    static func phrases(_ home: String, _ clock: FileClock, passcode: Int, from first: Int) throws {
+        let vault = try Vault.known(home, clock)
+        var number = first
+        while true {
+            try done("phrase \(passcode) \(number + 1)") {
+                try vault.enrolRecoveryPhrase(
+                    Known.phrase(number + 1), passcode: Known.passcode(passcode), spending: vault.burnAttempt())
+            }
+            number += 1
+        }
+    }
+
     static func recoveries(_ home: String, _ clock: FileClock, from first: Int, phrase: Int) throws {
         let vault = try Vault.known(home, clock)
         var number = first

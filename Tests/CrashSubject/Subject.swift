@@ -48,6 +48,7 @@ import VaultCore
         case "put": try Writes.puts(home, clock, writer: number(rest, 0), count: number(rest, 1))
         case "attempt": try Guesses.endless(home, clock, first: number(rest, 0))
         case "passcode": try KeyChanges.passcodes(home, clock, from: number(rest, 0))
+        case "phrase": try KeyChanges.phrases(home, clock, passcode: number(rest, 0), from: number(rest, 1))
         case "recover": try KeyChanges.recoveries(home, clock, from: number(rest, 0), phrase: number(rest, 1))
         case "rekey": try KeyChanges.rekeys(home, clock, from: number(rest, 0), phrase: number(rest, 1))
         case "policy": try PolicyChanges.endless(home, clock, from: number(rest, 0))

@@ -13,6 +13,7 @@ enum Options {
     static let open = Flag("open", "In the open compartment, which is reached without the passcode.")
     static let writeOnly = Flag("write-only", "With --open: seal it, so that only the unlocked vault reads it.")
     static let yes = Flag("yes", "Do not ask whether this is really wanted.")
+    static let insist = Flag("insist", "Do it although a loss may then be the loss of everything in the vault.")
     static let dryRun = Flag("dry-run", "Only tell what would be erased.")
     static let phrase = Flag("phrase", "Use the recovery phrase and ask for it on the terminal.")
 

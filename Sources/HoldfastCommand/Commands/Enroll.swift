@@ -8,10 +8,14 @@ extension Command {
             "The TPM then holds a share without which the passcode opens nothing, and counts wrong passcodes itself: a copy "
                 + "of the vault cannot be searched on another machine, and putting old files back gives no attempt back.",
             "The limit becomes final, with self-destruct on or off: after it, on another machine, and when the TPM is "
-                + "cleared, only the recovery phrase opens the vault. It must therefore be entered now. The TPM is the one "
-                + "of the kernel's resource manager (/dev/tpmrm0), or what $HOLDFAST_TPM names as the TSS does.",
+                + "cleared, only the recovery phrase opens the vault. It must therefore be entered now; with --insist it "
+                + "is not asked for, and who has none loses the vault with the chip. The TPM is the one of the kernel's "
+                + "resource manager (/dev/tpmrm0), or what $HOLDFAST_TPM names as the TSS does.",
         ],
-        options: [Options.home.option, Options.passcodeDescriptor.option, Options.phraseDescriptor.option],
+        options: [
+            Options.insist.option, Options.home.option, Options.passcodeDescriptor.option,
+            Options.phraseDescriptor.option,
+        ],
         run: enroll)
 
     static let slots = Command(
@@ -22,13 +26,18 @@ extension Command {
         options: [Options.home.option, Options.json.option], run: listSlots)
 
     static let removeSlot = Command(
-        "slots", "remove", summary: "take the passcode out of the TPM, or fingers and account out of the rules",
+        "slots", "remove", summary: "take away a way in: TPM, finger, account or recovery phrase",
         details: [
             "tpm: the passcode opens the vault by itself from then on, on any machine. fingerprint, device: the vault's rules "
-                + "do not take the owner's finger, or the account's password, any more."
+                + "do not take the owner's finger, or the account's password, any more.",
+            "phrase: the passcode is the only lasting way in from then on. A forgotten passcode, used-up attempts, and the "
+                + "loss of the TPM where the passcode is under one, are then the loss of everything: only with --insist.",
         ],
-        places: [Place(name: "SLOT", kind: .word(["tpm", "fingerprint", "device"]), help: "What is removed.")],
-        options: [Options.home.option, Options.passcodeDescriptor.option], run: removeSlotNamed)
+        places: [
+            Place(name: "SLOT", kind: .word(["tpm", "fingerprint", "device", "phrase"]), help: "What is removed.")
+        ],
+        options: [Options.insist.option, Options.home.option, Options.passcodeDescriptor.option],
+        run: removeSlotNamed)
 
     static let enrollFingerprint = Command(
         "enroll", "fingerprint", synonyms: ["finger", "biometrics"], summary: "let the owner's finger open the vault",
@@ -55,18 +64,40 @@ extension Command {
 
 private func enroll(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let input = SecretInput(arguments)
+    let insists = arguments[Options.insist]
+    guard !insists || arguments[Options.phraseDescriptor] == nil else {
+        throw .usage("--insist asks for no phrase: --phrase-fd does not go with it")
+    }
     try input.requirePasscodeSource()
-    try input.requirePhraseSource()
+    if !insists { try input.requirePhraseSource() }
     let vault = try Unlocking.find(arguments)
     try Unlocking.refuseEarly(vault)
+    if !insists { try requirePhrase(vault) }
     let passcode = try input.passcode()
-    let phrase = try input.phrase()
-    try PassingNote.show("Sealing a share in the TPM ...") { () throws(CommandError) in
-        try vaultCall { try vault.enrolHardware(passcode: passcode, spending: vault.burnAttempt(), phrase: phrase) }
+    if insists {
+        try PassingNote.show("Sealing a share in the TPM ...") { () throws(CommandError) in
+            try vaultCall { try vault.enrolHardware(passcode: passcode, spending: vault.burnAttempt(), insisting: true) }
+        }
+    } else {
+        let phrase = try input.phrase()
+        try PassingNote.show("Sealing a share in the TPM ...") { () throws(CommandError) in
+            try vaultCall { try vault.enrolHardware(passcode: passcode, spending: vault.burnAttempt(), phrase: phrase) }
+        }
     }
-    let limit = try vaultCall { try vault.status() }.policy.attemptLimit
-    Output.remark("the TPM counts from now on: after \(limit) wrong passcodes only the recovery phrase opens the vault")
+    let status = try vaultCall { try vault.status() }
+    let rest = status.slots.contains(.recoveryPhrase) ? "only the recovery phrase opens" : "nothing opens"
+    Output.remark("the TPM counts from now on: after \(status.policy.attemptLimit) wrong passcodes \(rest) the vault")
     return .done
+}
+
+/// Before the owner types a passcode.
+private func requirePhrase(_ vault: Vault) throws(CommandError) {
+    guard try vaultCall({ try vault.status() }).slots.contains(.recoveryPhrase) else {
+        throw .failure(
+            "noRecoveryPhrase",
+            "this vault has no recovery phrase, and would be lost with the chip; holdfast enroll phrase issues one, "
+                + "--insist goes on without. Nothing was changed")
+    }
 }
 
 /// Puts a step of the owner into the rules. What it needs must be there now: a rule that nothing can follow is a surprise.
@@ -123,6 +154,7 @@ private func removeSlotNamed(_ arguments: Arguments) throws(CommandError) -> Exi
     switch arguments[place: 0] {
     case "fingerprint": step = .biometrics
     case "device": step = .devicePasscode
+    case "phrase": return try removePhrase(arguments)
     default: return try removeFromHardware(arguments)
     }
     let input = SecretInput(arguments)

@@ -67,18 +67,12 @@ private func rekey(_ arguments: Arguments, _ input: SecretInput) throws(CommandE
     return .done
 }
 
-/// The present phrase, entered, or a new one, handed over. A phrase that will not count must not be shown, so the
-/// passcode is checked before.
+/// The present phrase, entered, or a new one, handed over.
 private func keptOrNewPhrase(
     _ input: SecretInput, _ delivery: PhraseDelivery?, _ vault: Vault, _ current: borrowing SecretBytes
 ) throws(CommandError) -> RecoveryPhrase {
     guard let delivery else { return try input.phrase() }
-    try PassingNote.show("Checking the passcode ...") { () throws(CommandError) in
-        try vaultCall { try vault.verify(passcode: current, spending: vault.burnAttempt()) }
-    }
-    let phrase = try vaultCall { try Vault.newRecoveryPhrase() }
-    try delivery.deliver(phrase)
-    return phrase
+    return try newPhrase(delivery, vault, current)
 }
 
 /// Moves what is left under older keys.

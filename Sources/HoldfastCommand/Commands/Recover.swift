@@ -19,6 +19,7 @@ private func recoverVault(_ arguments: Arguments) throws(CommandError) -> ExitCo
     try input.requirePhraseSource()
     try input.requirePasscodeSource()
     let vault = try Unlocking.find(arguments)
+    try Unlocking.refuseWithoutPhrase(vault)
     let phrase = try input.phrase()
     try Unlocking.refuseIdentityPhrase(phrase, vault)
     let passcode = try input.newPasscode()

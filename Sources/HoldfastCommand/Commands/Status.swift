@@ -53,7 +53,9 @@ private func facts(_ status: Vault.Status) -> [(String, String)] {
     let limit = status.policy.attemptLimit
     facts.append(("attempts", "\(status.remainingAttempts) of \(limit) left"))
     if status.isPasscodeClosed {
-        facts.append(("", "the passcode is closed; only the recovery phrase opens (holdfast recover)"))
+        let hasPhrase = status.slots.contains(.recoveryPhrase)
+        let rest = hasPhrase ? "only the recovery phrase opens (holdfast recover)" : "there is no recovery phrase"
+        facts.append(("", "the passcode is closed; \(rest)"))
     } else if let wait = status.retryAfter {
         facts.append(("", "the next one is taken in \(Format.wait(wait))"))
     }

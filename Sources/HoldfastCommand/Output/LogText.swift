@@ -10,6 +10,8 @@ enum LogText {
     private static let fixed = [
         "created": "the vault was created", "rotated": "a new part of the log begins",
         "confirmed": "the passcode was checked and right", "passcodeChanged": "the passcode was changed",
+        "recoveryPhraseIssued": "a new recovery phrase was issued",
+        "recoveryPhraseRemoved": "the recovery phrase was removed",
         "refused": "a wrong passcode", "repeated": "the same wrong passcode again, not counted",
         "wrongPhrase": "a wrong recovery phrase",
         "turnedAway": "an attempt was turned away: a delay ran, or none was left",

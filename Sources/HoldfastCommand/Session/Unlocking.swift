@@ -23,6 +23,7 @@ enum Unlocking {
         if usesPhrase(arguments) { try input.requirePhraseSource() } else { try input.requirePasscodeSource() }
         let vault = try find(arguments)
         if usesPhrase(arguments) {
+            try refuseWithoutPhrase(vault)
             let phrase = try input.phrase()
             try refuseIdentityPhrase(phrase, vault)
             try vaultCall { try vault.unlock(phrase: phrase, evenIfDamaged: evenIfDamaged) }
@@ -64,13 +65,24 @@ enum Unlocking {
             "this is the recovery phrase of your identity; the vault has another one, on its own sheet")
     }
 
+    /// Says before the owner types that no phrase opens this vault.
+    static func refuseWithoutPhrase(_ vault: Vault) throws(CommandError) {
+        guard try vaultCall({ try vault.status() }).slots.contains(.recoveryPhrase) else {
+            throw .failure(
+                "noRecoveryPhrase",
+                "this vault has no recovery phrase: its owner had it removed. Only the passcode opens it")
+        }
+    }
+
     /// Says before the owner types that no passcode is taken now.
     static func refuseEarly(_ vault: Vault) throws(CommandError) {
         let status = try vaultCall { try vault.status() }
         if status.isPasscodeClosed {
             var error = CommandError(
                 .delayed, code: "attemptsExhausted",
-                "no passcode attempt is left; use the recovery phrase (holdfast recover)")
+                status.slots.contains(.recoveryPhrase)
+                    ? "no passcode attempt is left; use the recovery phrase (holdfast recover)"
+                    : "no passcode attempt is left, and this vault has no recovery phrase: nothing opens it any more")
             error.remainingAttempts = 0
             throw error
         }

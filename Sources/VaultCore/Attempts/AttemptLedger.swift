@@ -234,6 +234,7 @@ extension AttemptLedger {
     ) throws(VaultError) -> BurnedAttempt {
         let now = clock.now()
         let policy = header.header.policy
+        let hasPhrase = header.header.recoverySlot != nil
         let ledger = try AttemptLedger.open(in: home, vault: header.header.vault, policy: policy, now: now)
         switch ledger.budget.decision(at: now) {
         case .allowed: return try BurnedAttempt(in: home, header: header, ledger: ledger, clock: clock)
@@ -247,7 +248,10 @@ extension AttemptLedger {
             throw VaultError(.wiped, "wrong passcodes have reached the limit: this vault is to be destroyed")
         case .closed:
             throw VaultError(
-                .attemptsExhausted, "no passcode attempt is left; use the recovery phrase (holdfast recover)",
+                .attemptsExhausted,
+                hasPhrase
+                    ? "no passcode attempt is left; use the recovery phrase (holdfast recover)"
+                    : "no passcode attempt is left, and there is no recovery phrase: nothing opens this vault any more",
                 remainingAttempts: 0)
         }
     }

@@ -68,6 +68,7 @@ extension LogEvent {
         case .passcodeChanged: "passcodeChanged"
         case .rekeyed: "rekeyed"
         case .recovered: "recovered"
+        case .recoveryPhraseSet(let isThere): isThere ? "recoveryPhraseIssued" : "recoveryPhraseRemoved"
         case .selfDestruct(let change):
             switch change {
             case .armed: "selfDestructArmed"
@@ -91,7 +92,7 @@ extension LogEvent {
 
     fileprivate var details: [(String, SecurityEvent.Value)] {
         switch self {
-        case .created, .confirmed, .passcodeChanged, .selfDestruct: []
+        case .created, .confirmed, .passcodeChanged, .recoveryPhraseSet, .selfDestruct: []
         case .restarted(let restart):
             [
                 ("reason", .text("\(restart.reason)")), ("found", .number(restart.found)),

@@ -41,6 +41,8 @@ enum LogText {
         case "fallbackUsed": tr("Opened another way than usual")
         case "policyChanged": tr("Rules were changed: %s", rules(event))
         case "passcodeChanged": tr("The passcode was changed")
+        case "recoveryPhraseIssued": tr("A new recovery phrase was issued")
+        case "recoveryPhraseRemoved": tr("The recovery phrase was removed")
         case "rekeyed": tr("New keys were made")
         case "recovered": tr("A new passcode was set with the recovery phrase")
         case "selfDestructArmed": tr("The countdown of self-destruct began")

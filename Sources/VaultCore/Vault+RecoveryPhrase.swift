@@ -1,0 +1,64 @@
+public import Cryptography
+public import SecretMemory
+internal import VaultFormat
+
+extension Vault {
+    /// Gives the vault this recovery phrase, in place of the one that it has or where it has none. Old copies of the header
+    /// still open with the old one; ``rekey(passcode:spending:newPasscode:phrase:isNewPhrase:)`` ends that.
+    ///
+    /// - Parameters:
+    ///   - phrase: A new one (``newRecoveryPhrase()``), which the owner has been shown already.
+    ///   - passcode: The present passcode.
+    ///   - attempt: Spent on it.
+    /// - Throws: As ``changePasscode(from:spending:to:)``.
+    public func enrolRecoveryPhrase(
+        _ phrase: borrowing RecoveryPhrase, passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt
+    ) throws(VaultError) {
+        let verified = try verify(passcode, spending: &attempt)
+        var header = attempt.header.header
+        header.set(try Vault.recoverySlot(phrase, wrapping: verified.master, header: header))
+        try replace(&attempt, with: header, noting: .recoveryPhraseSet(isThere: true), verified.keys) {
+            covered throws(VaultError) in
+            try verified.keys.headerKeys.mac(covered)
+        }
+    }
+
+    /// Takes the recovery phrase out of the vault: its passcode is the only lasting way in from then on. A forgotten
+    /// passcode, used-up attempts and, under a chip, the loss of the chip are then the loss of everything in it.
+    ///
+    /// Old copies of the header still open with the phrase.
+    /// - Parameters:
+    ///   - passcode: The present passcode.
+    ///   - attempt: Spent on it.
+    ///   - insisting: Whether the owner wants just that. Otherwise nothing is removed.
+    /// - Throws: `lastWayIn` without `insisting`, `noRecoveryPhrase` where there is none, with nothing spent; as
+    ///   ``changePasscode(from:spending:to:)``.
+    public func removeRecoveryPhrase(
+        passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, insisting: Bool
+    ) throws(VaultError) {
+        do throws(VaultError) {
+            guard attempt.header.header.recoverySlot != nil else { throw .noRecoveryPhrase }
+            guard insisting else {
+                throw VaultError(
+                    .lastWayIn,
+                    "without its recovery phrase a vault is lost with its passcode, its attempts or its chip; nothing was "
+                        + "removed, because nobody insisted")
+            }
+        } catch {
+            try? attempt.refund()
+            throw error
+        }
+        let verified = try verify(passcode, spending: &attempt)
+        var header = attempt.header.header
+        header.slots.removeAll { $0.kind == .recoveryPhrase }
+        try replace(&attempt, with: header, noting: .recoveryPhraseSet(isThere: false), verified.keys) {
+            covered throws(VaultError) in
+            try verified.keys.headerKeys.mac(covered)
+        }
+    }
+}
+
+extension VaultError {
+    static let noRecoveryPhrase = VaultError(
+        .noRecoveryPhrase, "this vault has no recovery phrase; holdfast enroll phrase issues one, with the passcode")
+}
