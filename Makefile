@@ -7,13 +7,12 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 # Tests run in this configuration; `make soak` always takes release.
 TEST_CONFIGURATION ?= debug
+TEST_PRODUCTS := .build-test/$(TEST_CONFIGURATION)
 
 SWIFT := scripts/with-swift swift
 # Nothing is installed for a toolchain that is too old.
 BOOTSTRAP := scripts/with-swift scripts/bootstrap
 STRICT := --explicit-target-dependency-import-check error
-# Only Swift Testing is used; without this an empty XCTest run prints its own summary.
-TEST := test --disable-xctest $(STRICT)
 SOURCES := $(wildcard Sources Tests Benchmarks Fuzz Package.swift Apps/*/Sources Apps/*/Package.swift)
 INSTALL := install
 STRIP ?= strip
@@ -23,8 +22,8 @@ STAGE := build/stage
 
 help:
 	@echo 'make run          bootstrap, build, and take the tour'
-	@echo 'make test         bootstrap, build and run the tests'
-	@echo 'make check        the tests, the desktop app driven on displays of its own, and the Apple branch'
+	@echo 'make test         bootstrap, build and run the tests, those of the desktop app and of the Apple branch too'
+	@echo 'make check        the same with every scenario of the desktop app'
 	@echo 'make bench        measure; prints one line per figure and writes bench.json'
 	@echo 'make lint         format, layout and script checks'
 	@echo 'make format       format the sources in place'
@@ -50,19 +49,13 @@ build:
 run: build
 	@$(STAGE)/holdfast tour
 
-# What fits into ten minutes on two cores, from a fresh clone.
+# Ends within ten minutes on two cores, from a fresh clone: the tests, the desktop app, the Apple branch.
 test:
 	@$(BOOTSTRAP) --test
-	@$(SWIFT) $(TEST) -c $(TEST_CONFIGURATION)
+	@scripts/test $(TEST_CONFIGURATION)
 
-# Everything: the desktop app, driven with the programs that the tests are built with, and the Apple branch too. The test
-# runner's own line is the last.
 check:
-	@$(BOOTSTRAP) --test
-	@$(SWIFT) build --build-tests --disable-xctest $(STRICT) -c $(TEST_CONFIGURATION)
-	@scripts/with-swift scripts/desktop-check $(TEST_CONFIGURATION)
-	@scripts/check-apple
-	@$(SWIFT) $(TEST) -c $(TEST_CONFIGURATION)
+	@HOLDFAST_DESKTOP=full $(MAKE) --no-print-directory test
 
 # The command that is measured is the one that `make install` installs. BENCH takes options (see --help).
 BENCH ?=
@@ -106,10 +99,10 @@ NAMES ?=
 desktop-test:
 	@$(BOOTSTRAP) --desktop --desktop-test
 	@scripts/desktop-messages
-	@scripts/desktop $(TEST_CONFIGURATION) build/desktop-$(TEST_CONFIGURATION)
-	@$(SWIFT) build $(STRICT) -c $(TEST_CONFIGURATION) --product holdfast
-	@$(SWIFT) build $(STRICT) -c $(TEST_CONFIGURATION) --product holdfast-server
-	@HOLDFAST_COMMAND=.build/$(TEST_CONFIGURATION)/holdfast HOLDFAST_SERVER=.build/$(TEST_CONFIGURATION)/holdfast-server \
+	@scripts/desktop test build/desktop-$(TEST_CONFIGURATION) $(TEST_CONFIGURATION)
+	@bash -c '. scripts/test-options $(TEST_CONFIGURATION); for product in holdfast holdfast-server; do \
+		$(SWIFT) build "$${test_options[@]}" --product $$product || exit 1; done'
+	@HOLDFAST_COMMAND=$(TEST_PRODUCTS)/holdfast HOLDFAST_SERVER=$(TEST_PRODUCTS)/holdfast-server \
 		scripts/desktop-test build/desktop-$(TEST_CONFIGURATION)/bin/holdfast-desktop $(NAMES)
 
 check-apple:

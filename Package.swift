@@ -263,6 +263,14 @@ if Context.environment["HOLDFAST_BENCHMARKS"] != nil {
     ]
 }
 
+// `make test` has the modules optimised that its tests hash and parse megabytes with. It asks for that by this name, because
+// nobody can depend on a package that has unsafe flags.
+if Context.environment["HOLDFAST_OPTIMIZED"] != nil {
+    for target in package.targets where ["SecretMemory", "Cryptography", "VaultFormat"].contains(target.name) {
+        target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"])]
+    }
+}
+
 // Apple systems have the libraries that an app is made of; the command, the agent and the server are for Linux.
 let appleTargets: Set<String> = [
     "SecretMemory", "Cryptography", "VaultFormat", "DeviceOwner", "KeyStores", "VaultCore", "AppLockCore",

@@ -50,8 +50,8 @@ import VaultCore
             let vault = try Vault.known(scratch.home, scratch.clock)
             if let next = secrets.next {
                 let staysPasscode = next.passcode == secrets.passcode
-                let isNew = try
-                    staysPasscode ? vault.opens(phrase: next.phrase) : vault.opens(next.passcode, scratch.clock)
+                let isNew =
+                    try staysPasscode ? vault.opens(phrase: next.phrase) : vault.opens(next.passcode, scratch.clock)
                 if isNew { new += 1 } else { old += 1 }
                 if isNew && next.phrase != secrets.phrase {
                     #expect(try !vault.opens(phrase: secrets.phrase), "the old phrase still opens; \(context)")
@@ -60,7 +60,8 @@ import VaultCore
                 }
                 if isNew {
                     #expect(
-                        try staysPasscode || !vault.opens(secrets.passcode, scratch.clock), "both passcodes open; \(context)")
+                        try staysPasscode || !vault.opens(secrets.passcode, scratch.clock),
+                        "both passcodes open; \(context)")
                     secrets.settle()
                 }
                 secrets.next = nil

@@ -39,7 +39,7 @@ final class NearServer: Transport, ServerClock {
 
     @MainActor
     func model(_ lock: LockModel) -> IdentityModel {
-        IdentityModel(lock) { [self] store, address, notify in
+        IdentityModel(lock, derivation: RecoveryDerivation(passes: 1, memoryKiB: 64)) { [self] store, address, notify in
             BetterAuthClient(
                 store: store, transport: self, server: address, trust: .pinned([responseKey.publicKey]),
                 now: { self.now }, notify: notify)

@@ -16,7 +16,8 @@ import VaultFormat
 
     static let events: [LogEvent] =
         [
-            .created, .confirmed, .passcodeChanged, .recoveryPhraseSet(isThere: true), .recoveryPhraseSet(isThere: false), .rotated(previous: link), .missed(count: 3, since: 12),
+            .created, .confirmed, .passcodeChanged, .recoveryPhraseSet(isThere: true),
+            .recoveryPhraseSet(isThere: false), .rotated(previous: link), .missed(count: 3, since: 12),
             .restarted(LogRestart(reason: .nothingFound, previous: nil, found: 0, refused: 0, unsettled: 0)),
             .restarted(LogRestart(reason: .restored, previous: link, found: 411, refused: 2, unsettled: 1)),
             .altered(LogAlteration(kind: .missing, previous: nil, position: 0)),

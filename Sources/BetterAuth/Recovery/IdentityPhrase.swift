@@ -51,7 +51,13 @@ public struct IdentityPhrase: ~Copyable {
     /// Derives the recovery key: 1.6 s and 256 MiB on a laptop of 2020.
     /// - Throws: ``Cryptography/CryptographyError``; `scalarOutOfRange` for a phrase that has no key, one of 2^32.
     public borrowing func recoveryKey() throws(CryptographyError) -> SoftwareSigningKey {
-        try SoftwareSigningKey(scalar: RecoveryDerivation.standard.seed(of: text))
+        try recoveryKey(.standard)
+    }
+
+    /// As ``recoveryKey()``, at costs that only tests may name.
+    package borrowing func recoveryKey(_ derivation: RecoveryDerivation) throws(CryptographyError) -> SoftwareSigningKey
+    {
+        try SoftwareSigningKey(scalar: derivation.seed(of: text))
     }
 }
 

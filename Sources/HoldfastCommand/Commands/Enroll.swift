@@ -76,7 +76,9 @@ private func enroll(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let passcode = try input.passcode()
     if insists {
         try PassingNote.show("Sealing a share in the TPM ...") { () throws(CommandError) in
-            try vaultCall { try vault.enrolHardware(passcode: passcode, spending: vault.burnAttempt(), insisting: true) }
+            try vaultCall {
+                try vault.enrolHardware(passcode: passcode, spending: vault.burnAttempt(), insisting: true)
+            }
         }
     } else {
         let phrase = try input.phrase()

@@ -32,7 +32,7 @@ extension IdentityModel {
         guard let identity = IdentityID(identity) else { return end(.recover, .invalidIdentity) }
         let began = drops
         let key: SoftwareSigningKey
-        do { key = try await IdentityModel.recoveryKey(of: old, vault: lock.app.vault) } catch {
+        do { key = try await IdentityModel.recoveryKey(of: old, derivation, vault: lock.app.vault) } catch {
             return end(.recover, error)
         }
         guard began == drops else { return end(.recover, .locked) }

@@ -13,14 +13,15 @@ extension IdentityModel {
         guard !lock.isLocked else { return end(.drill, .locked) }
         running = .drill
         outcome = nil
-        let problem = await IdentityModel.drill(words, asked: facts.drill?.positions, store, lock.app.vault)
+        let problem = await IdentityModel.drill(words, asked: facts.drill?.positions, derivation, store, lock.app.vault)
         await load()
         end(.drill, problem)
     }
 
     @concurrent
     private nonisolated static func drill(
-        _ words: consuming SecretBytes, asked: [Int]?, _ store: any CredentialStore, _ vault: Vault
+        _ words: consuming SecretBytes, asked: [Int]?, _ derivation: RecoveryDerivation,
+        _ store: any CredentialStore, _ vault: Vault
     ) async -> IdentityProblem? {
         guard let turn = await turn(in: vault) else { return .busy }
         defer { withExtendedLifetime(turn) {} }
@@ -34,7 +35,7 @@ extension IdentityModel {
             if let spot {
                 isPassed = try spot.isMet(by: words)
             } else {
-                let key = try await recoveryKey(of: words, vault: vault)
+                let key = try await recoveryKey(of: words, derivation, vault: vault)
                 isPassed = account.recoveryHashes.contains(Derivations.standard.recoveryHash(of: key.publicKey))
             }
             credentials.drills.note(passed: isPassed, wallClockTime())

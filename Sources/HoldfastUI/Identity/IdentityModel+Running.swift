@@ -21,7 +21,9 @@ extension IdentityModel {
         _ body: @escaping @Sendable (BetterAuthClient, RecoveryHash) async throws(IdentityError) -> LogEvent?
     ) async {
         guard prepared == action, running == nil else { return end(action, running == nil ? .wrongPhrase : .busy) }
-        guard let hash = await IdentityModel.hash(of: copyOfPhrase()) else { return end(action, .wrongPhrase) }
+        guard let hash = await IdentityModel.hash(of: copyOfPhrase(), derivation) else {
+            return end(action, .wrongPhrase)
+        }
         let isDone = await run(action, server) { client throws(IdentityError) in
             try await body(client, hash)
         } then: { [weak self] in
@@ -95,13 +97,13 @@ extension IdentityModel {
     /// The key of a phrase that its owner typed: a second and more.
     @concurrent
     nonisolated static func recoveryKey(
-        of text: consuming SecretBytes, vault: Vault
+        of text: consuming SecretBytes, _ derivation: RecoveryDerivation, vault: Vault
     ) async throws(IdentityProblem) -> SoftwareSigningKey {
         let key: SoftwareSigningKey
         do {
             let phrase = try IdentityPhrase(parsing: text)
             if isVaultPhrase(phrase, vault) { throw IdentityProblem.vaultPhrase }
-            key = try phrase.recoveryKey()
+            key = try phrase.recoveryKey(derivation)
         } catch let problem as IdentityProblem { throw problem } catch { throw .wrongPhrase }
         return key
     }
@@ -113,11 +115,13 @@ extension IdentityModel {
     }
 
     @concurrent
-    private nonisolated static func hash(of text: consuming SecretBytes?) async -> RecoveryHash? {
+    private nonisolated static func hash(
+        of text: consuming SecretBytes?, _ derivation: RecoveryDerivation
+    ) async -> RecoveryHash? {
         switch text {
         case .none: return nil
         case .some(let text):
-            guard let key = try? IdentityPhrase(parsing: text).recoveryKey() else { return nil }
+            guard let key = try? IdentityPhrase(parsing: text).recoveryKey(derivation) else { return nil }
             return Derivations.standard.recoveryHash(of: key.publicKey)
         }
     }

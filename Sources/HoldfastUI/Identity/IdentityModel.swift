@@ -37,6 +37,7 @@ public final class IdentityModel {
     @ObservationIgnored let lock: LockModel
     @ObservationIgnored let store: any CredentialStore
     @ObservationIgnored let connect: Connect
+    @ObservationIgnored let derivation: RecoveryDerivation
     @ObservationIgnored var phrase: IdentityPhrase?
     @ObservationIgnored private var loads = 0
     /// Locks so far: what was begun before the last one shows nothing any more.
@@ -45,9 +46,12 @@ public final class IdentityModel {
     package typealias Notify = @Sendable (IdentityNotice) -> Void
     package typealias Connect = @Sendable (any CredentialStore, ServerAddress, @escaping Notify) -> BetterAuthClient
 
-    /// - Parameter connect: Makes the client of a server, which tells its notices.
-    package init(_ lock: LockModel, connect: @escaping Connect) {
+    /// - Parameters:
+    ///   - derivation: How recovery keys follow from phrases; tests name lower costs.
+    ///   - connect: Makes the client of a server, which tells its notices.
+    package init(_ lock: LockModel, derivation: RecoveryDerivation = .standard, connect: @escaping Connect) {
         self.lock = lock
+        self.derivation = derivation
         self.connect = connect
         store = VaultCredentials(in: lock.app.vault)
         lock.onLock { [weak self] in self?.drop() }

@@ -1,6 +1,10 @@
+import Cryptography
 import Foundation
+import SecretMemory
 import Synchronization
 import Testing
+import VaultCore
+import VaultFormat
 
 /// A scratch folder with a vault's home in it, removed with it.
 final class Sandbox {
@@ -96,7 +100,7 @@ final class Sandbox {
     }
 }
 
-/// A vault that is made once, because keys are derived at their real cost; tests work on copies.
+/// A vault that is made once, with the least costs that the command takes; tests work on copies.
 struct Prepared: Sendable {
     static let passcode = "correct horse"
     static let greeting = "Guten Tag\n"
@@ -117,10 +121,14 @@ struct Prepared: Sendable {
         let sandbox = try Sandbox()
         let home = folder + "/home"
         let variables = ["HOLDFAST_HOME": home]
-        let created = try sandbox.run(
-            "init", "--phrase-out-fd", "4", passcode: passcode,
-            descriptors: [4: .output(sandbox.path + "/phrase")], environment: variables)
-        try #require(created.code == 0, "\(created.errors)")
+        let least = DerivationParameters(passes: 3, memoryKiB: 64 << 10)
+        let secret = try SecretBytes(count: passcode.utf8.count) { memory in
+            for (index, byte) in passcode.utf8.enumerated() {
+                memory.storeBytes(of: byte, toByteOffset: index, as: UInt8.self)
+            }
+        }
+        let words = try Vault.create(at: home, passcode: secret, settings: VaultSettings(costs: least))
+        let phrase = words.withText { unsafe $0.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) } }
         let greeting = try sandbox.run(
             "put", "greeting", passcode: passcode, input: .file(sandbox.file(greeting.utf8)), environment: variables)
         try #require(greeting.code == 0, "\(greeting.errors)")
@@ -128,8 +136,7 @@ struct Prepared: Sendable {
             "put", "big", "--collection", "files", passcode: passcode, input: .file(sandbox.file(big)),
             environment: variables)
         try #require(big.code == 0, "\(big.errors)")
-        let phrase = String(decoding: try sandbox.bytes("phrase"), as: UTF8.self)
-        return Prepared(home: home, phrase: phrase.trimmingCharacters(in: .newlines))
+        return Prepared(home: home, phrase: phrase)
     }
 }
 

@@ -309,11 +309,17 @@ def locking():
     check(not app.all("New Item") and "half typed" not in app.said(), "what was half typed is gone")
 
 
-def pick(app, combo, steps):
-    """Chooses in a list by keyboard: so many entries further down."""
+def pick(app, combo, entry, steps):
+    """Chooses in a list by keyboard: the entry so many below the first. A list that opens late misses keys."""
     app.focus()
-    app.click(app.find(combo, "combo box"))
-    app.keys(*(["Down"] * steps), "Return")
+    for _ in range(5):
+        app.click(app.find(combo, "combo box"))
+        app.keys("Home", *(["Down"] * steps), "Return")
+        try:
+            return app.find(entry, patience=4)
+        except Missing:
+            app.keys("Escape")
+    raise Missing(entry)
 
 
 def settings():
@@ -669,8 +675,7 @@ def refusals():
 def focus_loss():
     app = state["app"]
     app.page("Settings")
-    pick(app, "When another window is used", 2)
-    app.find("Count as leaving")
+    pick(app, "When another window is used", "Count as leaving", 2)
     app.page("Vault")
     row(app, "notes")
     app.focus()
