@@ -17,6 +17,8 @@ public final class SetupModel {
         case phrase
         /// Three of them are asked for.
         case check
+        /// The owner was away: the passcode is asked for before the assistant goes on.
+        case resume
         /// Whether the app lock goes on.
         case protection
         /// The vault is opened for the first time.
@@ -35,17 +37,21 @@ public final class SetupModel {
     }
 
     /// Where the assistant is.
-    public private(set) var step = Step.welcome
+    public internal(set) var step = Step.welcome
     /// How strong the passcode is that is being typed.
-    public private(set) var strength: PasscodeStrength?
+    public internal(set) var strength: PasscodeStrength?
     /// What went wrong last.
-    public private(set) var problem: VaultProblem?
+    public internal(set) var problem: VaultProblem?
     /// The places of the words that the check asks for, counted from 1.
     public private(set) var positions: [Int] = []
     /// Whether the app lock is switched on at the end.
     public var enablesLock = true
     /// Whether something is being checked, or the system is asking its owner.
-    public private(set) var isBusy = false
+    public internal(set) var isBusy = false
+    /// Whether the words were on paper before the owner was away. Else others are shown, and only those count.
+    public internal(set) var isPhraseChecked = false
+    /// How often the owner was away: a face empties what is typed when this changes.
+    public internal(set) var absences = 0
     /// What the system says and asks while a finger proves itself.
     public let dialog = OwnerDialog()
     /// The app, once it was opened.
@@ -53,11 +59,15 @@ public final class SetupModel {
 
     /// The folder of the new vault.
     public let path: String
-    @ObservationIgnored private var passcode: SecretBytes?
-    @ObservationIgnored private var check: PhraseCheck?
+    @ObservationIgnored var passcode: SecretBytes?
+    @ObservationIgnored var check: PhraseCheck?
     /// Kept for as long as the chip may want it.
-    @ObservationIgnored private var phrase: RecoveryPhrase?
-    @ObservationIgnored private var left: [Step] = []
+    @ObservationIgnored var phrase: RecoveryPhrase?
+    @ObservationIgnored var left: [Step] = []
+    /// The chip is offered to who has shown that he has the words; after an absence they are not there to be compared.
+    @ObservationIgnored var offersChip = true
+    /// What the owner went away by.
+    @ObservationIgnored var lastEvent = LockEvent.systemLocked
     @ObservationIgnored private let create: Create
     @ObservationIgnored private let look: Look
 
@@ -65,7 +75,7 @@ public final class SetupModel {
     typealias Create = @Sendable (String, borrowing SecretBytes) throws(VaultError) -> RecoveryPhrase
     typealias Open = @Sendable (String) throws(VaultError) -> HoldfastApp
     package typealias Look = @Sendable (HoldfastApp) async -> Set<Part>
-    @ObservationIgnored private let open: Open
+    @ObservationIgnored let open: Open
 
     /// - Parameter path: A folder that does not exist or is empty.
     public convenience init(at path: String) {
@@ -106,17 +116,24 @@ public final class SetupModel {
         guard passcode.count > 0 else { return problem = .invalidPasscode }
         problem = nil
         step = .creating
+        let began = absences
         do throws(VaultError) {
             let phrase = try await SetupModel.create(path, passcode, create)
-            let check = PhraseCheck(phrase)
-            positions = check.positions
-            self.check = consume check
-            self.passcode = consume passcode
-            step = .phrase
+            guard began == absences else { return step = .resume }
+            show(phrase, passcode)
         } catch {
             problem = VaultProblem(error)
             step = .passcode
         }
+    }
+
+    /// The words are to be written down.
+    func show(_ phrase: consuming RecoveryPhrase, _ passcode: consuming SecretBytes) {
+        let check = PhraseCheck(phrase)
+        positions = check.positions
+        self.check = consume check
+        self.passcode = consume passcode
+        step = .phrase
     }
 
     /// Lends the words of the phrase while they are shown; nil otherwise.
@@ -160,6 +177,7 @@ public final class SetupModel {
             return false
         }
         phrase = current.end()
+        isPhraseChecked = true
         step = .protection
         return true
     }
@@ -170,6 +188,7 @@ public final class SetupModel {
         guard step == .protection, let passcode = passcode.take() else { return }
         step = .opening
         problem = nil
+        let began = absences
         do throws(VaultError) {
             let app = try open(path)
             await app.lock.handle(.launch)
@@ -180,72 +199,14 @@ public final class SetupModel {
         } catch { problem = VaultProblem(error) }
         if let app, problem == nil {
             let parts = await look(app)
-            left = (parts.contains(.chip) ? [.chip] : []) + (parts.contains(.fingerprint) ? [.fingerprint] : [])
+            left =
+                (offersChip && parts.contains(.chip) ? [.chip] : [])
+                + (parts.contains(.fingerprint) ? [.fingerprint] : [])
         }
+        guard began == absences else { return await lockAndFinish() }
         self.passcode = consume passcode
         // The vault is there whatever went wrong on the way: its lock screen says the rest.
         goOn()
-    }
-
-    /// Puts the passcode under the chip. What does not succeed is said, and may be tried again or left out.
-    public func enrolChip() async {
-        guard step == .chip, !isBusy, let app, let passcode = passcode.take() else { return }
-        let phrase = phrase.take()
-        isBusy = true
-        problem = nil
-        do throws(VaultError) {
-            try await SecuritySettingsModel.enrolChip(app.vault, passcode, phrase)
-        } catch { problem = VaultProblem(error) }
-        self.passcode = consume passcode
-        self.phrase = consume phrase
-        isBusy = false
-        if problem == nil { goOn() }
-    }
-
-    /// Has the finger prove itself, and takes it into the rules of the vault then.
-    public func enrolFingerprint() async {
-        guard step == .fingerprint, !isBusy, let app else { return }
-        isBusy = true
-        problem = nil
-        let refusal = await dialog.run(.biometrics) { [lock = app.lock] prompts throws(VaultError) in
-            try await lock.rehearseOwner(.biometrics, prompts)
-        }
-        if let refusal {
-            isBusy = false
-            problem = refusal.code == .cancelled ? nil : VaultProblem(refusal)
-            return
-        }
-        guard let passcode = passcode.take() else { return isBusy = false }
-        do throws(VaultError) {
-            try await app.lock.enrolOwner(.biometrics, passcode: passcode)
-        } catch { problem = VaultProblem(error) }
-        self.passcode = consume passcode
-        isBusy = false
-        if problem == nil { goOn() }
-    }
-
-    /// The owner wants to do without what is offered; a finger that is being waited for is let go.
-    public func leaveOut() {
-        guard step == .chip || step == .fingerprint else { return }
-        if dialog.step != nil { return dialog.cancel() }
-        guard !isBusy else { return }
-        problem = nil
-        goOn()
-    }
-
-    private func goOn() {
-        step = left.isEmpty ? .finished : left.removeFirst()
-        // The words, and then the passcode, are needed no more.
-        if step != .chip { phrase = nil }
-        if step == .finished { passcode = nil }
-    }
-
-    private nonisolated static func look(_ app: HoldfastApp) async -> Set<Part> {
-        async let capability = app.lock.ownerCapability(of: .biometrics)
-        var parts: Set<Part> = []
-        if await SecuritySettingsModel.look(app, SecurityChip.obstacle) == nil { parts.insert(.chip) }
-        if await capability == .available { parts.insert(.fingerprint) }
-        return parts
     }
 
     @concurrent

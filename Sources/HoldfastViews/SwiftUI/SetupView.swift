@@ -11,6 +11,7 @@ public struct SetupView: View {
     @State private var repeated = ""
     @State private var answers: [Int: String] = [:]
     @State private var isWrong = false
+    @Environment(\.scenePhase) private var phase
 
     /// - Parameters:
     ///   - model: The assistant.
@@ -31,6 +32,7 @@ public struct SetupView: View {
                 case .phrase: phrase
                 case .check: check
                 case .protection: protection
+                case .resume: resume
                 case .fingerprint: biometrics
                 case .chip: EmptyView()  // these devices have the Secure Enclave, which keeps shares by itself
                 case .finished: EmptyView()
@@ -42,6 +44,7 @@ public struct SetupView: View {
             .padding()
         }
         .onChange(of: model.step) { _, step in if step == .finished { finished() } }
+        .onChange(of: phase) { _, phase in if phase == .background { leave() } }
     }
 
     @ViewBuilder private var welcome: some View {
@@ -86,6 +89,13 @@ public struct SetupView: View {
         next("setup.finish") { Task { await model.finish() } }
     }
 
+    @ViewBuilder private var resume: some View {
+        title("setup.resume")
+        Text(model.isPhraseChecked ? "setup.resume.advice" : "setup.resume.newWords", bundle: .module)
+        SecureField(text: $typed, prompt: nil) { Text("lock.passcode", bundle: .module) }
+        next("settings.continue") { goOn() }.disabled(typed.isEmpty || model.isBusy)
+    }
+
     @ViewBuilder private var biometrics: some View {
         title(OwnerText.setting(.biometrics))
         Text("setup.biometrics.advice", bundle: .module)
@@ -120,6 +130,18 @@ public struct SetupView: View {
         repeated = ""
         let (chosen, again) = (SecretCarrier(first), SecretCarrier(second))
         Task { await model.choose(passcode: chosen.take(), repeated: again.take()) }
+    }
+
+    private func goOn() {
+        guard let passcode = try? SecretBytes(typed: typed) else { return }
+        typed = ""
+        let secret = SecretCarrier(passcode)
+        Task { await model.resume(passcode: secret.take()) }
+    }
+
+    private func leave() {
+        (typed, repeated, answers) = ("", "", [:])
+        Task { await model.suspend(.didEnterBackground) }
     }
 
     private func finishCheck() {

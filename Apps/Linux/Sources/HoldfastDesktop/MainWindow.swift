@@ -12,6 +12,7 @@ final class MainWindow {
     private let face: FaceModel
     private var setup: SetupPage?
     private var ready: ReadyWindow?
+    private var events: SystemEvents?
 
     init(_ app: Application, _ place: Place) {
         self.app = app
@@ -25,6 +26,17 @@ final class MainWindow {
         _ = app.action("shortcuts", keys: ["<Control>question", "F1"]) { [unowned self] in showShortcuts() }
         _ = app.action("about", keys: []) { [unowned self] in showAbout() }
         bind(self, { [face] in MainWindow.shown(face.phase) }) { [unowned self] in show($0) }
+        events = SystemEvents { [unowned self] in happened($0) }
+    }
+
+    private func happened(_ event: SystemEvents.Event) {
+        let letSleep = { [unowned self] in events?.letSleep() ?? () }
+        if let ready { return ready.happened(event, letSleep) }
+        guard event.closes else { return }
+        Task {
+            if let setup { await setup.suspend(event.ofLock) }
+            if event == .sleeps { letSleep() }
+        }
     }
 
     func present() {

@@ -67,6 +67,9 @@ final class ReadyWindow {
 
     func toast(_ text: String) { toasts.show(text) }
 
+    /// Something happened to the session or the machine.
+    func happened(_ event: SystemEvents.Event, _ letSleep: @escaping () -> Void) { watch?.happened(event, letSleep) }
+
     private func changed(to state: LockModel.State) {
         for action in actions { action.isEnabled = state == .unlocked }
         switch state {

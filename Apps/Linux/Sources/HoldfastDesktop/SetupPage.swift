@@ -14,6 +14,9 @@ final class SetupPage {
     private let first: Editable, repeated: Editable, meter: StrengthMeter, problem: Label
     private let words: FlowBox
     private let answers: [Editable], checkProblem: Label
+    private let again: Editable, resumed: Button, resumeAdvice: Label, resumeProblem: Label
+    private var lastActivity = ContinuousClock.now
+    private var waiting: Task<Void, Never>?
     private let begin: Button, written: Button, finish: Button, lock: Toggle
     /// The pages of parts that the machine may have: what goes wrong, and the two ways on.
     private let parts: [(step: SetupModel.Step, problem: Label, use: Button, skip: Button)]
@@ -27,7 +30,7 @@ final class SetupPage {
             (.welcome, ui.widget("setup-welcome")), (.passcode, ui.widget("setup-passcode")),
             (.phrase, ui.widget("setup-phrase")), (.check, ui.widget("setup-check")),
             (.protection, ui.widget("setup-protection")), (.chip, ui.widget("setup-chip")),
-            (.fingerprint, ui.widget("setup-fingerprint")),
+            (.fingerprint, ui.widget("setup-fingerprint")), (.resume, ui.widget("setup-resume")),
         ]
         parts = [(SetupModel.Step.chip, "setup-chip"), (.fingerprint, "setup-fingerprint")].map { step, name in
             (step, ui.widget("\(name)-problem"), ui.widget("\(name)-use"), ui.widget("\(name)-skip"))
@@ -44,6 +47,10 @@ final class SetupPage {
         words = ui.widget("setup-words")
         answers = [ui.widget("setup-word-1"), ui.widget("setup-word-2"), ui.widget("setup-word-3")]
         checkProblem = ui.widget("setup-check-problem")
+        again = ui.widget("setup-resume-passcode")
+        resumed = ui.widget("setup-resume-go-on")
+        resumeAdvice = ui.widget("setup-resume-advice")
+        resumeProblem = ui.widget("setup-resume-problem")
         begin = ui.widget("setup-begin")
         written = ui.widget("setup-written")
         finish = ui.widget("setup-finish")
@@ -51,20 +58,52 @@ final class SetupPage {
         connect(ui)
         bind(self, { model.step }) { [unowned self] in show($0) }
         bind(self, { model.problem }) { [unowned self] in
-            for label in [problem] + parts.map(\.problem) {
+            for label in [problem, resumeProblem] + parts.map(\.problem) {
                 label.text = $0.map(ProblemText.of) ?? ""
                 label.isVisible = $0 != nil
             }
         }
         bind(self, { Busy(isBusy: model.isBusy, isAsking: model.dialog.step != nil) }) { [unowned self] in show($0) }
         bind(self, { model.strength }) { [unowned self] in meter.show($0) }
+        bind(self, { model.absences }) { [unowned self] _ in clear() }
+        window.onActivity { [weak self] in self?.lastActivity = .now }
+        watch()
     }
 
     /// Nothing of the phrase or the passcode stays on the screen.
     func end() {
-        words.removeAll()
-        for entry in answers + [first, repeated] { entry.clear() }
+        waiting?.cancel()
+        clear()
     }
+
+    /// The owner went away.
+    func suspend(_ event: LockEvent) async {
+        clear()
+        await model.suspend(event)
+    }
+
+    private func clear() {
+        words.removeAll()
+        for entry in answers + [first, repeated, again] { entry.clear() }
+    }
+
+    /// Who left the assistant standing is away, too.
+    private func watch() {
+        waiting = Task { [weak self] in
+            while let last = self?.lastActivity, !Task.isCancelled {
+                let due = last + SetupPage.patience
+                if due <= .now {
+                    await self?.suspend(.idleTimeout)
+                    self?.lastActivity = .now
+                } else {
+                    try? await Task.sleep(until: due)
+                }
+            }
+        }
+    }
+
+    /// Longer than for an open vault: words are being written on paper meanwhile.
+    private static let patience = Duration.seconds(900)
 
     private func connect(_ ui: Builder) {
         begin.onClick { [model] in model.begin() }
@@ -78,6 +117,8 @@ final class SetupPage {
         ui.widget("setup-again", as: Button.self).onClick { [model] in model.showPhraseAgain() }
         lock.onChange { [model] in model.enablesLock = $0 }
         finish.onClick { [model] in Task { await model.finish() } }
+        again.onEntryActivate { [unowned self] in goOn() }
+        resumed.onClick { [unowned self] in goOn() }
         for (step, _, use, skip) in parts {
             use.onClick { [model] in
                 Task { if step == .chip { await model.enrolChip() } else { await model.enrolFingerprint() } }
@@ -93,6 +134,7 @@ final class SetupPage {
             use.isSensitive = !busy.isBusy
             skip.isSensitive = !busy.isBusy || busy.isAsking
         }
+        resumed.isSensitive = !busy.isBusy
         let isWaiting = busy.isBusy && !busy.isAsking
         working.isVisible = isWaiting || SetupPage.isWorking(model.step)
         spinner.set("spinning", working.isVisible)
@@ -108,6 +150,13 @@ final class SetupPage {
         window.dropFocus()
         let (secret, second) = (SecretCarrier(passcode), SecretCarrier(again))
         Task { [model] in await model.choose(passcode: secret.take(), repeated: second.take()) }
+    }
+
+    private func goOn() {
+        guard !again.isEmpty, !model.isBusy else { return again.focus() }
+        guard let passcode = try? again.takeSecret() else { return }
+        let secret = SecretCarrier(passcode)
+        Task { [model] in await model.resume(passcode: secret.take()) }
     }
 
     private func check() {
@@ -142,6 +191,14 @@ final class SetupPage {
             }
             answers[0].focus()
         case .protection: finish.focus()
+        case .resume:
+            resumeAdvice.text =
+                model.isPhraseChecked
+                ? tr("You were away. Your passcode goes on with setting up.")
+                : tr(
+                    "You were away. Your passcode goes on with setting up. You will get other words: cross out those that you have written down already."
+                )
+            again.focus()
         case .chip, .fingerprint: parts.first { $0.step == step }?.use.focus()
         case .creating, .opening: break
         case .finished: onFinish()

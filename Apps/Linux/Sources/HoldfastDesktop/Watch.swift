@@ -8,7 +8,6 @@ final class Watch {
     private let models: AppModels
     /// Whether a window of ours other than this one has the focus.
     private let hasDialog: () -> Bool
-    private var events: SystemEvents?
     private var lastActivity = ContinuousClock.now
     private var waiting: Task<Void, Never>?
     private var isAway = false
@@ -27,7 +26,6 @@ final class Watch {
         window.on("map") { [unowned self] in
             window.onSurfaceState { [unowned self] in if window.isMinimised { send(.minimised) } }
         }
-        events = SystemEvents { [unowned self] in happened($0) }
         let (lock, preferences) = (models.lock, models.preferences)
         bind(self, { Idle(isOpen: !lock.isLocked, seconds: preferences.values.idleSeconds) }) { [unowned self] in
             arm($0)
@@ -39,21 +37,13 @@ final class Watch {
         models.lock.send(event)
     }
 
-    private func happened(_ event: SystemEvents.Event) {
-        switch event {
-        case .sessionLocked: send(.systemLocked)
-        case .sessionUnlocked: models.lock.send(.systemUnlocked)
-        case .switchedAway: send(.userSwitchedAway)
-        case .switchedBack: models.lock.send(.userSwitchedBack)
-        case .lidClosed: send(.lidClosed)
-        case .wakes: models.lock.send(.resumed)
-        case .sleeps:
-            Trace.mark()
-            // The machine waits with sleep until the keys are gone.
-            Task {
-                await models.lock.handle(.suspended)
-                events?.letSleep()
-            }
+    /// - Parameter letSleep: Called when the machine may sleep: it waits until the keys are gone.
+    func happened(_ event: SystemEvents.Event, _ letSleep: @escaping () -> Void) {
+        guard event == .sleeps else { return event.closes ? send(event.ofLock) : models.lock.send(event.ofLock) }
+        Trace.mark()
+        Task {
+            await models.lock.handle(.suspended)
+            letSleep()
         }
     }
 

@@ -93,6 +93,7 @@ def first_run():
     app.type("Passcode again", PASSCODE)
     app.shot("02-passcode")
     app.press("Continue")
+    away_before_the_words_are_checked(app)
     words, asked = written_down(app)
     state["words"] = " ".join(words[number] for number in sorted(words))
     for number in asked:
@@ -107,6 +108,22 @@ def first_run():
     without_parts(app)
     check(f"1. {words[1]}" not in app.said(), "the phrase is gone")
     app.shot("05-empty-vault")
+
+
+def away_before_the_words_are_checked(app):
+    """The session is locked while the words are on the screen: they go, and others take their place."""
+    app.find("I Wrote Them Down", "push button")
+    first = next(app.each(role="label", part="1. ")).name
+    state["logind"].lock()
+    app.find("Welcome Back")
+    check(first not in app.said(), "the words go with the session")
+    app.type("Passcode", "not this one")
+    app.press("Continue")
+    app.find(part="That passcode is not right.")
+    app.shot("03-welcome-back")
+    app.type("Passcode", PASSCODE)
+    app.press("Continue")
+    app.find("I Wrote Them Down", "push button")
 
 
 def written_down(app):

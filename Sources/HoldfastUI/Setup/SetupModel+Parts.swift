@@ -1,0 +1,68 @@
+internal import Holdfast
+
+// What the machine has beside: a security chip, a fingerprint sensor.
+extension SetupModel {
+    /// Puts the passcode under the chip. What does not succeed is said, and may be tried again or left out.
+    public func enrolChip() async {
+        guard step == .chip, !isBusy, let app, let passcode = passcode.take() else { return }
+        let phrase = phrase.take()
+        isBusy = true
+        problem = nil
+        do throws(VaultError) {
+            try await SecuritySettingsModel.enrolChip(app.vault, passcode, phrase)
+        } catch { problem = VaultProblem(error) }
+        isBusy = false
+        guard step == .chip else { return }  // the owner was away
+        self.passcode = consume passcode
+        self.phrase = consume phrase
+        if problem == nil { goOn() }
+    }
+
+    /// Has the finger prove itself, and takes it into the rules of the vault then.
+    public func enrolFingerprint() async {
+        guard step == .fingerprint, !isBusy, let app else { return }
+        isBusy = true
+        problem = nil
+        let refusal = await dialog.run(.biometrics) { [lock = app.lock] prompts throws(VaultError) in
+            try await lock.rehearseOwner(.biometrics, prompts)
+        }
+        guard step == .fingerprint else { return isBusy = false }  // the owner was away
+        if let refusal {
+            isBusy = false
+            problem = refusal.code == .cancelled ? nil : VaultProblem(refusal)
+            return
+        }
+        guard let passcode = passcode.take() else { return isBusy = false }
+        do throws(VaultError) {
+            try await app.lock.enrolOwner(.biometrics, passcode: passcode)
+        } catch { problem = VaultProblem(error) }
+        isBusy = false
+        guard step == .fingerprint else { return }
+        self.passcode = consume passcode
+        if problem == nil { goOn() }
+    }
+
+    /// The owner wants to do without what is offered; a finger that is being waited for is let go.
+    public func leaveOut() {
+        guard step == .chip || step == .fingerprint else { return }
+        if dialog.step != nil { return dialog.cancel() }
+        guard !isBusy else { return }
+        problem = nil
+        goOn()
+    }
+
+    func goOn() {
+        step = left.isEmpty ? .finished : left.removeFirst()
+        // The words, and then the passcode, are needed no more.
+        if step != .chip { phrase = nil }
+        if step == .finished { passcode = nil }
+    }
+
+    nonisolated static func look(_ app: HoldfastApp) async -> Set<Part> {
+        async let capability = app.lock.ownerCapability(of: .biometrics)
+        var parts: Set<Part> = []
+        if await SecuritySettingsModel.look(app, SecurityChip.obstacle) == nil { parts.insert(.chip) }
+        if await capability == .available { parts.insert(.fingerprint) }
+        return parts
+    }
+}

@@ -1,0 +1,81 @@
+public import Holdfast
+
+extension SetupModel {
+    /// Nobody is there any more, or the machine goes to sleep: passcode, words and keys are gone when this returns, but for
+    /// what is being made or opened at this moment, which goes as soon as it is there.
+    ///
+    /// A vault that was made stays. The assistant goes on where it was once the passcode is given; past the app lock's
+    /// question the vault is locked and its own lock screen takes over.
+    /// - Parameter event: What happened, for the lock machine.
+    public func suspend(_ event: LockEvent) async {
+        absences += 1
+        lastEvent = event
+        switch step {
+        case .welcome, .resume, .creating, .opening, .finished: break
+        case .passcode: (strength, problem) = (nil, nil)
+        case .phrase, .check, .protection:
+            forget()
+            offersChip = !isPhraseChecked
+            step = .resume
+        case .chip, .fingerprint:
+            dialog.cancel()
+            await lockAndFinish()
+        }
+    }
+
+    private func forget() {
+        passcode = nil
+        check = nil
+        phrase = nil
+        problem = nil
+    }
+
+    func lockAndFinish() async {
+        forget()
+        left = []
+        await app?.lock.handle(lastEvent)
+        step = .finished
+    }
+
+    /// The owner is back: goes on with the app lock's question where the words were on paper already, else shows new words,
+    /// which take the place of those that were on the screen.
+    ///
+    /// ``problem`` says what was wrong; a wrong passcode is counted by the vault.
+    /// - Parameter passcode: The one that was chosen.
+    public func resume(passcode: consuming SecretBytes) async {
+        guard step == .resume, !isBusy else { return }
+        isBusy = true
+        problem = nil
+        defer { isBusy = false }
+        let began = absences
+        do throws(VaultError) {
+            let app = try open(path)
+            if isPhraseChecked {
+                try await SetupModel.check(passcode, app.vault)
+                guard began == absences else { return }
+                self.passcode = consume passcode
+                step = .protection
+            } else {
+                let phrase = try await SetupModel.newPhrase(passcode, app.vault)
+                guard began == absences else { return }
+                show(phrase, passcode)
+            }
+        } catch { problem = VaultProblem(error) }
+    }
+
+    @concurrent
+    private nonisolated static func check(
+        _ passcode: borrowing SecretBytes, _ vault: Vault
+    ) async throws(VaultError) {
+        try vault.verify(passcode: passcode, spending: vault.burnAttempt())
+    }
+
+    @concurrent
+    private nonisolated static func newPhrase(
+        _ passcode: borrowing SecretBytes, _ vault: Vault
+    ) async throws(VaultError) -> RecoveryPhrase {
+        let phrase = try Vault.newRecoveryPhrase()
+        try vault.enrolRecoveryPhrase(phrase, passcode: passcode, spending: vault.burnAttempt())
+        return phrase
+    }
+}
