@@ -205,10 +205,10 @@ import VaultCore
         for page in 0..<pages {
             let start = page * 4096
             let heads = Array(start..<start + 200).filter { database[$0] != 0 }
-            for offset in TestRun.sample(heads, 2, using: &generator) {
+            for offset in TestRun.sample(heads, 1, using: &generator) {
                 orders.append("open.mdb \(offset) \(Int.random(in: 1...255, using: &generator))")
             }
-            guard TestRun.isSoak || page % 4 == 0 else { continue }
+            guard TestRun.isSoak || page % 8 == 0 else { continue }
             orders.append("open.mdb page \(page) \(Int.random(in: 0..<pages, using: &generator))")
         }
         // Where the tree of the records is: head of a node (8), its name, and LMDB's description of a tree (48).
