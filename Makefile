@@ -49,7 +49,7 @@ build:
 run: build
 	@$(STAGE)/holdfast tour
 
-# Ends within ten minutes on two cores, from a fresh clone: the tests, the desktop app, the Apple branch.
+# About ten minutes on two cores, from a fresh clone: the tests, the desktop app, the Apple branch.
 test:
 	@$(BOOTSTRAP) --test
 	@scripts/test $(TEST_CONFIGURATION)
