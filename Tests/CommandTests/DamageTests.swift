@@ -53,6 +53,20 @@ import Testing
         #expect(again.code == 1, "a damaged vault was taken for none")
     }
 
+    @Test func aDamagedLedgerIsMendedByThePhrase() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let ledger = try sandbox.bytes("home/ledger")
+        _ = try sandbox.file(ledger.map { ~$0 }, "home/ledger")
+        let closed = try sandbox.run("get", "greeting", passcode: Prepared.passcode)
+        #expect(closed.code == 4, "a ledger that says nothing gives no attempt: \(closed.errors)")
+        let phrase = try Prepared.shared().phrase
+        let recovered = try sandbox.run(
+            "recover", "--phrase-fd=3", "--passcode-fd=4",
+            descriptors: [3: sandbox.lines(phrase), 4: sandbox.lines("found again")])
+        #expect(recovered.code == 0, "\(recovered.errors)")
+        #expect(try sandbox.run("get", "greeting", passcode: "found again").text == Prepared.greeting)
+    }
+
     @Test func aDamagedFileIsFound() throws {
         let sandbox = try Sandbox(prepared: true)
         let name = try #require(try FileManager.default.contentsOfDirectory(atPath: sandbox.home + "/files").first)

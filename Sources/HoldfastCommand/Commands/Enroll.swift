@@ -152,6 +152,9 @@ private func changeRules(
 }
 
 private func removeSlotNamed(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    guard arguments[place: 0] == "phrase" || !arguments[Options.insist] else {
+        throw .usage("\(Options.insist.option.spelled) goes with the phrase only")
+    }
     let step: OwnerStep
     switch arguments[place: 0] {
     case "fingerprint": step = .biometrics

@@ -65,9 +65,10 @@ enum Unlocking {
             "this is the recovery phrase of your identity; the vault has another one, on its own sheet")
     }
 
-    /// Says before the owner types that no phrase opens this vault.
+    /// Says before the owner types that no phrase opens this vault. Where the status cannot be had the phrase may be what
+    /// mends it.
     static func refuseWithoutPhrase(_ vault: Vault) throws(CommandError) {
-        guard try vaultCall({ try vault.status() }).slots.contains(.recoveryPhrase) else {
+        if let status = try? vault.status(), !status.slots.contains(.recoveryPhrase) {
             throw .failure(
                 "noRecoveryPhrase",
                 "this vault has no recovery phrase: its owner had it removed. Only the passcode opens it")

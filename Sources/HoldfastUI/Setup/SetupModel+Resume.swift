@@ -5,7 +5,7 @@ extension SetupModel {
     /// what is being made or opened at this moment, which goes as soon as it is there.
     ///
     /// A vault that was made stays. The assistant goes on where it was once the passcode is given; past the app lock's
-    /// question the vault is locked and its own lock screen takes over.
+    /// question the vault is locked and its own lock screen takes over. What is typed is the face's to empty.
     /// - Parameter event: What happened, for the lock machine.
     public func suspend(_ event: LockEvent) async {
         absences += 1

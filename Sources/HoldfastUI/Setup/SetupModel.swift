@@ -50,8 +50,8 @@ public final class SetupModel {
     public internal(set) var isBusy = false
     /// Whether the words were on paper before the owner was away. Else others are shown, and only those count.
     public internal(set) var isPhraseChecked = false
-    /// How often the owner was away: a face empties what is typed when this changes.
-    public internal(set) var absences = 0
+    /// How often the owner was away: what began before shows nothing any more.
+    @ObservationIgnored var absences = 0
     /// What the system says and asks while a finger proves itself.
     public let dialog = OwnerDialog()
     /// The app, once it was opened.

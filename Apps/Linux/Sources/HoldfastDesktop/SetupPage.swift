@@ -65,7 +65,6 @@ final class SetupPage {
         }
         bind(self, { Busy(isBusy: model.isBusy, isAsking: model.dialog.step != nil) }) { [unowned self] in show($0) }
         bind(self, { model.strength }) { [unowned self] in meter.show($0) }
-        bind(self, { model.absences }) { [unowned self] _ in clear() }
         window.onActivity { [weak self] in self?.lastActivity = .now }
         watch()
     }
