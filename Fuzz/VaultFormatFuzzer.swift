@@ -235,6 +235,10 @@ private enum Samples {
             Slot(
                 id: 3, kind: SlotKind(rawValue: 77), flags: [], derivation: nil, salt: fill(5, 16),
                 commitment: fill(6, 32)),
+            Slot(
+                id: 4, kind: .hardware, flags: [.bindsPolicy, .hardwareShare],
+                derivation: DerivationParameters(passes: 3, memoryKiB: 65_536), salt: fill(8, 16),
+                commitment: fill(9, 32), hardwareName: [4, 5, 6]),
         ]
         for index in slots.indices {
             slots[index].nonce = fill(7, 12)

@@ -44,7 +44,7 @@ except ImportError as missing:
 
 FORMAT_VERSION = 1
 COPY_SIZE = 8192
-PASSCODE, PHRASE = 1, 2
+PASSCODE, PHRASE, PIN = 1, 2, 4
 KIND_NAMES = {1: "passcode", 2: "recoveryPhrase", 3: "deviceOwner", 4: "hardware"}
 HARDWARE_SHARE, BINDS_POLICY = 1, 2
 RECORDS, NAMES, FILES, LOG, IDENTITY, INBOX = 1, 2, 3, 4, 5, 6
@@ -274,6 +274,8 @@ class Slot:
             reader.check(derivation == 1 and self.flags & BINDS_POLICY)
         if self.kind == PHRASE:
             reader.check(derivation == 0 and self.flags == 0)
+        if self.kind == PIN:
+            reader.check(derivation == 1 and self.flags == HARDWARE_SHARE | BINDS_POLICY)
 
 
 def check_policy(data):
@@ -338,7 +340,8 @@ class Header:
         reader.check(not any(reader.take(COPY_SIZE - 64 - reader.position)))
         self.covered, self.mac = copy[:-64], reader.take(32)
         reader.check(len({slot.id for slot in self.slots}) == count)
-        reader.check(sum(slot.kind == PASSCODE for slot in self.slots) <= 1)
+        for single in (PASSCODE, PHRASE, PIN):
+            reader.check(sum(slot.kind == single for slot in self.slots) <= 1)
 
     def slot(self, kind):
         for slot in self.slots:

@@ -54,6 +54,7 @@ package enum Request: Sendable, Hashable {
     package enum Factor: UInt8, Sendable, Hashable, CaseIterable {
         case passcode = 1
         case recoveryPhrase = 2
+        case pin = 3
     }
 
     /// Who confirms the owner.

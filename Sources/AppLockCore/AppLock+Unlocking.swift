@@ -17,6 +17,18 @@ extension AppLock {
         try opened(prompt, by: .passcode)
     }
 
+    /// Opens the vault with the PIN that the machine's chip counts (``VaultCore/Vault/enrolPIN(_:passcode:spending:)``):
+    /// burns an attempt, derives the key, and tells the machine how it went. What the passcode is asked for still needs it.
+    /// - Throws: As ``VaultCore/Vault/burnAttempt()`` and ``VaultCore/Vault/unlock(pin:spending:evenIfDamaged:)``; the lock
+    ///   stays shut then.
+    public func unlock(pin: borrowing SecretBytes) throws(VaultError) {
+        let prompt = try beginPrompt(.authenticate)
+        do throws(VaultError) {
+            try vault.unlock(pin: pin, spending: vault.burnAttempt())
+        } catch { throw refused(prompt, error) }
+        try opened(prompt, by: .pin)
+    }
+
     /// Opens the vault with its recovery phrase.
     /// - Throws: As ``VaultCore/Vault/unlock(phrase:evenIfDamaged:)``; the lock stays shut then.
     public func unlock(phrase: borrowing RecoveryPhrase) throws(VaultError) {

@@ -95,10 +95,7 @@ extension Vault {
             return try SlotKey(factor: factor, slot: slot)
                 .wrap(master, into: slot, vault: header.vault, policyDigest: header.policy.digest())
         }
-        let authorisation = try SlotKey.authorisation(factor: factor, slot: slot)
-        let made = try keyStore { () throws(KeyStoreError) in
-            try tier.makeShare(authorisation: authorisation, limit: header.policy.attemptLimit)
-        }
+        let made = try share(factor, slot, of: header, tier)
         do throws(VaultError) {
             slot.flags.insert(.hardwareShare)
             slot.hardwareName = made.object.name
@@ -111,6 +108,16 @@ extension Vault {
         }
     }
 
+    /// A new share of a counted slot in the hardware, which gives it for what the slot's secret yields only.
+    static func share(
+        _ factor: borrowing SecretBytes, _ slot: Slot, of header: Header, _ tier: any AttemptTier
+    ) throws(VaultError) -> HardwareShare {
+        let authorisation = try SlotKey.authorisation(factor: factor, slot: slot)
+        return try keyStore { () throws(KeyStoreError) in
+            try tier.makeShare(authorisation: authorisation, limit: header.policy.attemptLimit)
+        }
+    }
+
     static func recoverySlot(
         _ phrase: borrowing RecoveryPhrase, wrapping master: borrowing SecretBytes, header: Header
     ) throws(VaultError) -> Slot {
@@ -120,7 +127,7 @@ extension Vault {
             .wrap(master, into: slot, vault: header.vault, policyDigest: header.policy.digest())
     }
 
-    private static func emptySlot(
+    static func emptySlot(
         _ id: UInt8, _ kind: SlotKind, _ flags: Slot.Flags, _ costs: DerivationParameters?
     ) throws(VaultError) -> Slot {
         let salt = try crypto { () throws(CryptographyError) in try SecureRandom.bytes(Slot.saltSize) }

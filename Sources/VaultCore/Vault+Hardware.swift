@@ -47,7 +47,7 @@ extension Vault {
     }
 
     /// The hardware that is there; without any the attempt is given back.
-    private func tier(for attempt: inout BurnedAttempt) throws(VaultError) -> any AttemptTier {
+    func tier(for attempt: inout BurnedAttempt) throws(VaultError) -> any AttemptTier {
         if let tier = notingTier { return tier }
         try attempt.refund()
         throw VaultError(.hardwareUnavailable, "there is no TPM here (/dev/tpmrm0, or $HOLDFAST_TPM)")
@@ -101,7 +101,7 @@ extension Vault {
     /// The hardware that a new passcode slot goes under: none where the present one is under none.
     func tier(of slot: Slot?) throws(VaultError) -> (any AttemptTier)? {
         guard let slot, slot.flags.contains(.hardwareShare) else { return nil }
-        guard let tier = notingTier else { throw .noTier }
+        guard let tier = notingTier else { throw .noTier(.passcode) }
         return tier
     }
 }

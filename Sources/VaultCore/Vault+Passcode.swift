@@ -49,6 +49,8 @@ extension Vault {
         public let headerWasAltered: Bool
         /// The passcode was under a chip that could not be asked, and is under none now.
         public let hardwareWasDropped: Bool
+        /// The vault had a PIN under a chip, and has none now.
+        public let pinWasRemoved: Bool
     }
 
     /// Opens the vault with its phrase, gives it a new passcode and all attempts back. It is unlocked afterwards.
@@ -76,7 +78,9 @@ extension Vault {
         let costs = try newCosts(header)
         let old = locked.header.passcodeSlot
         keybag.complete(&header, headerKeys)
-        header.slots.removeAll { $0.kind == .passcode }
+        let hadPIN = locked.header.pinSlot != nil
+        // All ways in begin anew: nobody gives a PIN its tries back.
+        header.slots.removeAll { $0.kind == .passcode || $0.kind == .hardware }
         let made = try slotAfterRecovery(newPasscode, old, costs: costs, wrapping: master, header: header)
         header.set(made.slot)
         let success = Success(.recovered(headerWasAltered: isAltered), after: budget(header))
@@ -93,7 +97,7 @@ extension Vault {
         try? resetAnchor(locked.header)
         try install(open(locked.header, master: master, proving: .keyBound), noting: success)
         takeInOpenItems()
-        return Recovery(headerWasAltered: isAltered, hardwareWasDropped: made.isDropped)
+        return Recovery(headerWasAltered: isAltered, hardwareWasDropped: made.isDropped, pinWasRemoved: hadPIN)
     }
 
     /// Whether there is a key store that could hold the generation, and answers.

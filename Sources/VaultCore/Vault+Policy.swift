@@ -91,6 +91,7 @@ extension Vault {
         }
         guard let costs = header.passcodeSlot?.derivation else { throw .damaged("the passcode slot is missing") }
         verified.keys.complete(&header)
+        let endsPIN = try header.fitPINSlot(verified.master, limit: attempt.header.header.policy.attemptLimit)
         let changed = LogEvent.policyChanged(LogPolicyFields(from: attempt.header.header.policy, to: header.policy))
         header.set(
             try Vault.passcodeSlot(
@@ -99,6 +100,7 @@ extension Vault {
         try replace(&attempt, with: header, noting: changed, verified.keys) { covered throws(VaultError) in
             try verified.keys.headerKeys.mac(covered)
         }
+        if endsPIN { log.append(.pinSet(isThere: false)) }
         if renewsOwner { renewOwner(verified.master, attempt.header.header) }
         // Who has it open goes on under the new rules.
         if let open = gate.current {

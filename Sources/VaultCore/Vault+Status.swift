@@ -20,6 +20,10 @@ extension Vault {
         /// What an unlock with the passcode proves; nil where there is none, or where it needs hardware that this program
         /// cannot ask.
         public let passcodeAssurance: Assurance?
+        /// Whether there is a PIN under a chip.
+        public let hasPIN: Bool
+        /// What an unlock with the PIN proves; nil where there is none, or where this program has no chip to ask.
+        public let pinAssurance: Assurance?
         /// The rules in the header.
         public let policy: VaultPolicy
         /// Passcode attempts left before the limit.
@@ -46,7 +50,9 @@ extension Vault {
             id: header.vault, path: home.path, formatVersion: Header.formatVersion, created: header.created,
             slots: header.slots.map(\.kind), derivation: header.passcodeSlot?.derivation,
             hasHardwareShare: header.passcodeSlot?.flags.contains(.hardwareShare) ?? false,
-            passcodeAssurance: passcodeAssurance(header), policy: header.policy,
+            passcodeAssurance: passcodeAssurance(header), hasPIN: header.pinSlot != nil,
+            pinAssurance: header.pinSlot != nil && settings.tier != nil ? assurance(of: header.pinSlot) : nil,
+            policy: header.policy,
             remainingAttempts: budget.remaining, refusedAttempts: Int(budget.refused), retryAfter: retryAfter,
             isPasscodeClosed: decision == .closed || decision == .destroy, log: log.status())
     }

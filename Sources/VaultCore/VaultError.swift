@@ -15,12 +15,14 @@ public struct VaultError: Error, Sendable, Hashable {
         public static let noVault = Code("noVault")
         /// Something is at this place already; nothing was written.
         public static let exists = Code("exists")
-        /// The passcode was checked and is wrong.
+        /// The passcode, or the PIN, was checked and is wrong.
         public static let wrongPasscode = Code("wrongPasscode")
         /// The recovery phrase was checked and is wrong.
         public static let wrongPhrase = Code("wrongPhrase")
         /// The vault has no recovery phrase: its owner had it removed.
         public static let noRecoveryPhrase = Code("noRecoveryPhrase")
+        /// The vault has no PIN under a chip.
+        public static let noPIN = Code("noPIN")
         /// Nothing would open the vault once its passcode or its chip is lost, and nobody insisted on that.
         public static let lastWayIn = Code("lastWayIn")
         /// A delay after failed attempts is running; nothing was checked.
@@ -39,7 +41,8 @@ public struct VaultError: Error, Sendable, Hashable {
         public static let rollbackSuspected = Code("rollbackSuspected")
         /// A key store or chip that the vault needs could not be asked.
         public static let hardwareUnavailable = Code("hardwareUnavailable")
-        /// The chip gives its share never again; only the recovery phrase opens the vault.
+        /// The chip gives its share never again; only the recovery phrase opens the vault, and the passcode where it was the
+        /// PIN's share.
         public static let hardwareDestroyed = Code("hardwareDestroyed")
         /// The operation needs an unlocked vault.
         public static let locked = Code("locked")
@@ -55,7 +58,7 @@ public struct VaultError: Error, Sendable, Hashable {
         public static let recordExists = Code("recordExists")
         /// A record or collection name is empty or too long.
         public static let invalidName = Code("invalidName")
-        /// A passcode is empty or longer than 1,024 bytes.
+        /// A passcode is empty or longer than 1,024 bytes, or a PIN is too short, too long or guessed first.
         public static let invalidPasscode = Code("invalidPasscode")
         /// The unlock proved less than the collection asks for.
         public static let assuranceTooLow = Code("assuranceTooLow")

@@ -53,6 +53,8 @@ package struct Header: Sendable, Hashable {
     package var passcodeSlot: Slot? { slots.first { $0.kind == .passcode } }
     /// The recovery slot, if there is one.
     package var recoverySlot: Slot? { slots.first { $0.kind == .recoveryPhrase } }
+    /// The slot of a PIN under a chip, if there is one.
+    package var pinSlot: Slot? { slots.first { $0.kind == .hardware } }
 
     /// Replaces the slot with the same id, or adds it.
     package mutating func set(_ slot: Slot) {
@@ -126,8 +128,9 @@ extension Header {
         }
         try reader.expectZeros("header padding")
         mac = Array(bytes[(covered - Header.macSize)..<covered])
-        guard Set(slots.map(\.id)).count == count, slots.filter({ $0.kind == .passcode }).count <= 1,
-            slots.filter({ $0.kind == .recoveryPhrase }).count <= 1
+        let single: [SlotKind] = [.passcode, .recoveryPhrase, .hardware]
+        guard Set(slots.map(\.id)).count == count,
+            single.allSatisfy({ kind in slots.filter { $0.kind == kind }.count <= 1 })
         else {
             throw .invalid(field: "slots")
         }

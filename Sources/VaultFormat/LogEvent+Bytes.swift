@@ -20,6 +20,7 @@ extension LogEvent {
         case .rekeyed: 66
         case .recovered: 67
         case .recoveryPhraseSet(let isThere): isThere ? 68 : 69
+        case .pinSet(let isThere): isThere ? 70 : 71
         case .selfDestruct(let change): change.rawValue
         case .wipeBegun: 84
         case .device(let change, _): change.rawValue
@@ -31,7 +32,7 @@ extension LogEvent {
 
     func writeFields(to writer: inout ByteWriter) {
         switch self {
-        case .created, .confirmed, .passcodeChanged, .recoveryPhraseSet, .selfDestruct: break
+        case .created, .confirmed, .passcodeChanged, .recoveryPhraseSet, .pinSet, .selfDestruct: break
         case .restarted(let restart):
             writer.integer(restart.reason.rawValue)
             LogEvent.write(restart.previous, to: &writer)
@@ -94,6 +95,7 @@ extension LogEvent {
         case 66: self = .rekeyed(epoch: try reader.integer(UInt32.self))
         case 67: self = .recovered(headerWasAltered: try LogEvent.flag(&reader))
         case 68, 69: self = .recoveryPhraseSet(isThere: code == 68)
+        case 70, 71: self = .pinSet(isThere: code == 70)
         case 84: self = .wipeBegun(isDeliberate: try LogEvent.flag(&reader))
         case 112: self = .inboxMigrated(count: try reader.integer(UInt32.self))
         case 114: self = .drill(passed: try LogEvent.flag(&reader))

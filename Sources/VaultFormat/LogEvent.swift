@@ -37,6 +37,8 @@ package enum LogEvent: Sendable, Hashable {
     case recovered(headerWasAltered: Bool)
     /// The vault was given a recovery phrase, or its phrase was taken away.
     case recoveryPhraseSet(isThere: Bool)
+    /// The vault was given a PIN under the chip, or its PIN was taken away.
+    case pinSet(isThere: Bool)
 
     case selfDestruct(LogSelfDestruct)
     /// Whether the owner asked for it; else the limit was reached.

@@ -11,7 +11,7 @@ public struct SlotKind: RawRepresentable, Sendable, Hashable {
     public static let recoveryPhrase = SlotKind(rawValue: 2)
     /// A key-store share released after biometrics or the device passcode.
     public static let deviceOwner = SlotKind(rawValue: 3)
-    /// A hardware token or chip with its own authorisation.
+    /// A short PIN under a chip that counts its tries itself. At most one in a vault.
     public static let hardware = SlotKind(rawValue: 4)
 
     /// The word used in HKDF's info and on screen.
@@ -147,8 +147,9 @@ package struct Slot: Sendable, Hashable {
             guard derivation != nil, flags.contains(.bindsPolicy) else { throw .invalid(field: "passcode slot") }
         case .recoveryPhrase:
             guard derivation == nil, flags.isEmpty else { throw .invalid(field: "recovery slot") }
-        default:
-            guard !kind.isCounted || flags.contains(.bindsPolicy) else { throw .invalid(field: "counted slot") }
+        case .hardware:
+            guard derivation != nil, flags == [.hardwareShare, .bindsPolicy] else { throw .invalid(field: "PIN slot") }
+        default: break
         }
     }
 }

@@ -8,6 +8,7 @@ import Testing
     static let requests: [(Request, payload: Int)] = [
         (.hello(version: 7), 0), (.status, 0),
         (.unlock(.passcode, idle: nil, timeout: nil, secret: 11..<19), 8),
+        (.unlock(.pin, idle: nil, timeout: nil, secret: 11..<15), 4),
         (.unlock(.recoveryPhrase, idle: 1, timeout: .max, secret: 11..<1035), 1024), (.lock, 0), (.get(path), 0),
         (.put(path, replacing: true), 0), (.put(path, replacing: false), 0), (.list(collection: nil), 0),
         (.list(collection: ""), 0), (.list(collection: "logins"), 0), (.remove(path), 0), (.ping, 0), (.shutDown, 0),
@@ -126,7 +127,7 @@ import Testing
 
     @Test func fieldsOutsideTheirRangeAreRefused() throws {
         let bad: [(UInt8, [UInt8])] = [
-            (3, [3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 65]),  // a factor that there is not
+            (3, [4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 65]),  // a factor that there is not
             (3, [1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 65]),  // a flag that is none
             (3, [1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 65]),  // a time behind no flag
             (3, [1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 65]),  // no time at all

@@ -17,7 +17,8 @@ import VaultFormat
     static let events: [LogEvent] =
         [
             .created, .confirmed, .passcodeChanged, .recoveryPhraseSet(isThere: true),
-            .recoveryPhraseSet(isThere: false), .rotated(previous: link), .missed(count: 3, since: 12),
+            .recoveryPhraseSet(isThere: false), .pinSet(isThere: true), .pinSet(isThere: false),
+            .rotated(previous: link), .missed(count: 3, since: 12),
             .restarted(LogRestart(reason: .nothingFound, previous: nil, found: 0, refused: 0, unsettled: 0)),
             .restarted(LogRestart(reason: .restored, previous: link, found: 411, refused: 2, unsettled: 1)),
             .altered(LogAlteration(kind: .missing, previous: nil, position: 0)),
@@ -50,7 +51,9 @@ import VaultFormat
         #expect(LogEvent.unproven(.rollbackReported, LogTests.run).code == 38)
         let known = Set(LogTests.events.map(\.code))
         let all: [UInt8] =
-            [1, 2, 3, 4, 5, 16, 17, 18, 19, 20, 21] + Array(32...38) + [48, 64, 65, 66, 67, 68, 69, 80, 81, 82, 83, 84]
+            [1, 2, 3, 4, 5, 16, 17, 18, 19, 20, 21] + Array(32...38) + [
+                48, 64, 65, 66, 67, 68, 69, 70, 71, 80, 81, 82, 83, 84,
+            ]
             + Array(96...101) + [112, 114]
         #expect(known == Set(all))
         for code in (0...255).map(UInt8.init) where !known.contains(code) {

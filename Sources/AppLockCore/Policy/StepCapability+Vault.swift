@@ -36,7 +36,8 @@ extension [FallbackStep: StepCapability] {
             let seconds = wait.components.seconds + (wait.components.attoseconds > 0 ? 1 : 0)
             return .lockedOut(why: "the next attempt is taken in \(seconds) s")
         }
-        guard let assurance = status.passcodeAssurance else {
+        // A PIN under a chip answers the same step, and may prove more.
+        guard let assurance = [status.passcodeAssurance, status.pinAssurance].compactMap(\.self).max() else {
             return .missing(why: "the hardware that holds a share of its key cannot be asked here")
         }
         return .available(assurance)

@@ -41,6 +41,7 @@ extension Agent {
             }
             switch factor {
             case .passcode: try vault.unlock(passcode: secret, spending: vault.burnAttempt())
+            case .pin: try vault.unlock(pin: secret, spending: vault.burnAttempt())
             case .recoveryPhrase:
                 let phrase: RecoveryPhrase
                 do throws(RecoveryPhraseError) { phrase = try RecoveryPhrase(parsing: secret) } catch {

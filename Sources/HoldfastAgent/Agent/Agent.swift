@@ -74,6 +74,7 @@ package final class Agent {
             var method: UnlockMethod {
                 switch self {
                 case .secret(.passcode, _, _): .passcode
+                case .secret(.pin, _, _): .pin
                 case .secret(.recoveryPhrase, _, _): .recoveryPhrase
                 case .release(let release): release.step.method
                 }

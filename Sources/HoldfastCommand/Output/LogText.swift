@@ -12,6 +12,7 @@ enum LogText {
         "confirmed": "the passcode was checked and right", "passcodeChanged": "the passcode was changed",
         "recoveryPhraseIssued": "a new recovery phrase was issued",
         "recoveryPhraseRemoved": "the recovery phrase was removed",
+        "pinEnrolled": "a PIN was put under the chip", "pinRemoved": "the PIN was removed",
         "refused": "a wrong passcode", "repeated": "the same wrong passcode again, not counted",
         "wrongPhrase": "a wrong recovery phrase",
         "turnedAway": "an attempt was turned away: a delay ran, or none was left",
@@ -57,7 +58,7 @@ enum LogText {
     private static let methods = [
         "passcode": "the passcode", "recoveryPhrase": "the recovery phrase",
         "deviceOwner": "the device owner's consent",
-        "hardware": "the chip", "biometrics": "biometrics", "devicePasscode": "the device's passcode",
+        "hardware": "the PIN under the chip", "biometrics": "biometrics", "devicePasscode": "the device's passcode",
     ]
 
     private static let reasons = [

@@ -34,7 +34,7 @@ struct SlotKey: ~Copyable {
     ///   - factor: A, 32 bytes.
     ///   - slot: Must not say that there is a share.
     init(factor: borrowing SecretBytes, slot: Slot) throws(VaultError) {
-        guard !slot.flags.contains(.hardwareShare) else { throw .noTier }
+        guard !slot.flags.contains(.hardwareShare) else { throw .noTier(slot.kind) }
         try self.init(input: SlotKey.input(factor), slot)
     }
 
@@ -69,6 +69,43 @@ struct SlotKey: ~Copyable {
         let second = try secretMemory { () throws(SecretMemoryError) in try both.copy(32..<64) }
         wrappingKey = first
         commitment = second
+    }
+
+    /// Of a slot whose wrapping key was kept (``kept(by:for:of:)``).
+    /// - Throws: `damaged`.
+    init(
+        kept sealed: [UInt8], by key: borrowing SecretBytes, for slot: Slot, of vault: VaultID
+    ) throws(VaultError) {
+        var opened = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: 32) }
+        let associated = SlotKey.keptAssociatedData(slot, vault)
+        let nonceSize = AES256GCM.nonceSize
+        try crypto { () throws(CryptographyError) in
+            var cipher = try AES256GCM(key: key)
+            try opened.withMutableBytes { opened throws(CryptographyError) in
+                let bytes = unsafe sealed.span.bytes
+                try unsafe cipher.open(
+                    bytes.extracting(nonceSize..<bytes.byteCount), nonce: bytes.extracting(0..<nonceSize),
+                    authenticating: associated.span.bytes, into: &opened)
+            }
+        }
+        let commitment = try secretMemory { () throws(SecretMemoryError) in
+            try unsafe SecretBytes(copying: slot.commitment.span.bytes)
+        }
+        wrappingKey = opened
+        self.commitment = commitment
+    }
+
+    /// The wrapping key under a key that whoever has the master key has: nonce, ciphertext, tag.
+    borrowing func kept(
+        by key: borrowing SecretBytes, for slot: Slot, of vault: VaultID
+    ) throws(VaultError) -> [UInt8] {
+        try seal(wrappingKey, key: key, authenticating: SlotKey.keptAssociatedData(slot, vault))
+    }
+
+    /// Vault id, "slot key", format version, slot id, kind, salt.
+    private static func keptAssociatedData(_ slot: Slot, _ vault: VaultID) -> [UInt8] {
+        let version = (0..<4).map { UInt8(truncatingIfNeeded: Header.formatVersion >> UInt32(8 * $0)) }
+        return vault.bytes + Array("slot key".utf8) + version + [slot.id, slot.kind.rawValue] + slot.salt
     }
 
     /// What a chip is asked with instead of the passcode: 32 bytes.

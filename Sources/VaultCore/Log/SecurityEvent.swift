@@ -69,6 +69,7 @@ extension LogEvent {
         case .rekeyed: "rekeyed"
         case .recovered: "recovered"
         case .recoveryPhraseSet(let isThere): isThere ? "recoveryPhraseIssued" : "recoveryPhraseRemoved"
+        case .pinSet(let isThere): isThere ? "pinEnrolled" : "pinRemoved"
         case .selfDestruct(let change):
             switch change {
             case .armed: "selfDestructArmed"
@@ -92,7 +93,7 @@ extension LogEvent {
 
     fileprivate var details: [(String, SecurityEvent.Value)] {
         switch self {
-        case .created, .confirmed, .passcodeChanged, .recoveryPhraseSet, .selfDestruct: []
+        case .created, .confirmed, .passcodeChanged, .recoveryPhraseSet, .pinSet, .selfDestruct: []
         case .restarted(let restart):
             [
                 ("reason", .text("\(restart.reason)")), ("found", .number(restart.found)),

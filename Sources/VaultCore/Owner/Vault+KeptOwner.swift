@@ -28,7 +28,7 @@ extension Vault {
         }
         var header = attempt.header.header
         header.slots.removeAll { $0.kind == .deviceOwner }
-        guard let id = (UInt8(3)...15).first(where: { id in !header.slots.contains { $0.id == id } }) else {
+        guard let id = header.freeSlotID else {
             throw VaultError(.tooLarge, "the header has no room for another slot")
         }
         let secret = try crypto { () throws(CryptographyError) in try SecureRandom.secret(32) }

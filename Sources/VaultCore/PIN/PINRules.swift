@@ -1,0 +1,38 @@
+internal import SecretMemory
+internal import VaultFormat
+
+/// What can be a PIN. The chip gives a thief as many tries as the vault's rules say, at most ten: four characters are
+/// enough unless they are the ones that everybody tries first.
+enum PINRules {
+    static let sizes = 4...64
+
+    /// - Throws: `invalidPasscode`.
+    static func check(_ pin: borrowing SecretBytes) throws(VaultError) {
+        guard sizes.contains(pin.count) else {
+            throw VaultError(.invalidPasscode, "a PIN has \(sizes.lowerBound) to \(sizes.upperBound) bytes")
+        }
+        guard !isRun(pin) else {
+            throw VaultError(
+                .invalidPasscode, "a PIN like 0000, 1234 or 4321 is what everybody tries first; choose another one")
+        }
+    }
+
+    /// Whether each byte is the one before it, or one more, or one less, all the way. Takes the same time for all PINs of a
+    /// size.
+    private static func isRun(_ pin: borrowing SecretBytes) -> Bool {
+        pin.withBytes { bytes in
+            var isRun = (same: true, up: true, down: true)
+            for index in 1..<bytes.byteCount {
+                let step = Int(bytes[index]) - Int(bytes[index - 1])
+                isRun.same = (step == 0) && isRun.same
+                isRun.up = (step == 1) && isRun.up
+                isRun.down = (step == -1) && isRun.down
+            }
+            return isRun.same || isRun.up || isRun.down
+        }
+    }
+}
+
+extension RawSpan {
+    fileprivate subscript(index: Int) -> UInt8 { integer(at: index, as: UInt8.self) ?? 0 }
+}

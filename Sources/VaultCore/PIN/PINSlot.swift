@@ -1,0 +1,63 @@
+internal import Cryptography
+internal import KeyStores
+internal import SecretMemory
+internal import VaultFormat
+
+/// What the slot of a PIN carries beside the wrapped key: where the chip has its share, and the slot's wrapping key under
+/// the master key, so that a change of the rules, which the slot is bound to, needs the passcode only and not the PIN too.
+///
+/// Version 1, the chip's object behind its 16-bit length, little endian, then nonce, wrapping key and tag.
+struct PINSlot {
+    static let version: UInt8 = 1
+    private static let sealedSize = 60
+
+    let object: HardwareObject
+    private let sealedKey: [UInt8]
+
+    /// Nil for a slot that is not as ``make(_:under:factor:share:wrapping:of:)`` makes them.
+    init?(_ slot: Slot) {
+        let bytes = slot.kindData
+        guard slot.kind == .hardware, bytes.count > 3 + PINSlot.sealedSize, bytes[0] == PINSlot.version else {
+            return nil
+        }
+        let size = Int(bytes[1]) | Int(bytes[2]) << 8
+        guard bytes.count == 3 + size + PINSlot.sealedSize else { return nil }
+        object = HardwareObject(name: slot.hardwareName, data: Array(bytes[3..<3 + size]))
+        sealedKey = Array(bytes[(3 + size)...])
+    }
+
+    /// The slot, finished.
+    /// - Parameters:
+    ///   - empty: With its id, salt and costs.
+    ///   - made: What the chip gave for it.
+    ///   - factor: A, 32 bytes.
+    static func make(
+        _ empty: Slot, under made: borrowing HardwareShare, factor: borrowing SecretBytes,
+        wrapping master: borrowing SecretBytes, of header: Header
+    ) throws(VaultError) -> Slot {
+        var slot = empty
+        slot.flags.insert(.hardwareShare)
+        slot.hardwareName = made.object.name
+        let key = try SlotKey(factor: factor, slot: slot, share: made.share)
+        let sealed = try key.kept(by: keeper(master, header.vault), for: slot, of: header.vault)
+        let size = made.object.data.count
+        slot.kindData = [version, UInt8(size & 0xff), UInt8(size >> 8 & 0xff)] + made.object.data + sealed
+        return try key.wrap(master, into: slot, vault: header.vault, policyDigest: header.policy.digest())
+    }
+
+    /// The slot of a header for the rules that the header has now.
+    /// - Throws: `damaged`.
+    static func rewrap(
+        _ slot: Slot, _ master: borrowing SecretBytes, of header: Header
+    ) throws(VaultError) -> Slot {
+        guard let pin = PINSlot(slot) else { throw .damaged("the slot of the PIN is not what was written") }
+        let key = try SlotKey(kept: pin.sealedKey, by: keeper(master, header.vault), for: slot, of: header.vault)
+        return try key.wrap(master, into: slot, vault: header.vault, policyDigest: header.policy.digest())
+    }
+
+    private static func keeper(_ master: borrowing SecretBytes, _ vault: VaultID) throws(VaultError) -> SecretBytes {
+        try crypto { () throws(CryptographyError) in
+            try unsafe HKDFSHA256.derive(master, salt: vault.bytes.span.bytes, info: "holdfast/1/slot-keys", count: 32)
+        }
+    }
+}
