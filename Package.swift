@@ -82,7 +82,7 @@ let crashProducts: [Product] = [.library(name: "FaultInjection", type: .dynamic,
 let ownerTests: [Target] = [
     .executableTarget(
         name: "KeyStoreSubject",
-        dependencies: ["DeviceOwner", "KeyStores", "VaultCore", "Cryptography", "SecretMemory"],
+        dependencies: ["DeviceOwner", "KeyStores", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"],
         path: "Tests/KeyStoreSubject", swiftSettings: settings),
     tests(
         "KeyStoresTests",

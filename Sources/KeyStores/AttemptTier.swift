@@ -27,12 +27,19 @@ package protocol AttemptTier: Sendable {
     /// - Throws: ``KeyStoreError`` when it could not be asked.
     func redeem(_ object: HardwareObject, authorisation: borrowing SecretBytes) throws(KeyStoreError) -> Redemption
 
+    /// How many wrong authorisations are left before the share is gone, without making one; 0 for a share that this hardware
+    /// gives no more or never had, nil where nobody can tell.
+    /// - Throws: ``KeyStoreError`` when it could not be asked.
+    func remaining(_ object: HardwareObject) throws(KeyStoreError) -> Int?
+
     /// Makes a share impossible to redeem; one that is gone already is fine.
     /// - Throws: ``KeyStoreError``.
     func destroy(_ object: HardwareObject) throws(KeyStoreError)
 }
 
 extension AttemptTier {
+    package func remaining(_ object: HardwareObject) throws(KeyStoreError) -> Int? { nil }
+
     /// As ``makeShare(authorisation:limit:note:)``, for a share that is destroyed before the process can end.
     package func makeShare(authorisation: borrowing SecretBytes, limit: Int) throws(KeyStoreError) -> HardwareShare {
         try makeShare(authorisation: authorisation, limit: limit) { _ in }

@@ -1,7 +1,7 @@
 public import Cryptography
 internal import KeyStores
 public import SecretMemory
-internal import VaultFormat
+package import VaultFormat
 
 extension Vault {
     /// Puts the passcode under the machine's TPM: it holds a share without which the passcode opens nothing, and counts
@@ -44,6 +44,18 @@ extension Vault {
         let tier = try tier(for: &attempt)
         let verified = try verify(passcode, spending: &attempt)
         try enrol(passcode, verified, &attempt, tier)
+    }
+
+    /// Whether this program has a chip to ask; nobody looked whether it answers.
+    package var hasChip: Bool { settings.tier != nil }
+
+    /// How many wrong secrets the chip still takes for a slot, by its own count, which only a right one sets back; 0 for one
+    /// that it gives nothing for any more. Nil for a slot without a share, and where nobody can tell.
+    package func remainingAtChip(_ kind: SlotKind) -> Int? {
+        guard let tier = settings.tier,
+            let object = try? HeaderFile.read(in: home).slots.first(where: { $0.kind == kind })?.hardwareObject
+        else { return nil }
+        do throws(KeyStoreError) { return try tier.remaining(object) } catch { return nil }
     }
 
     /// The hardware that is there; without any the attempt is given back.

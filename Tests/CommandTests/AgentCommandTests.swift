@@ -208,7 +208,7 @@ import Testing
 
 /// A sandbox with a copy of the prepared vault and a runtime folder, whose agent ends with it.
 final class AgentSandbox {
-    private let sandbox: Sandbox
+    let sandbox: Sandbox
 
     init() throws {
         sandbox = try Sandbox(prepared: true)
@@ -225,6 +225,7 @@ final class AgentSandbox {
 
     func file(_ bytes: some Sequence<UInt8>) throws -> String { try sandbox.file(bytes) }
     func bytes(_ name: String) throws -> [UInt8] { try sandbox.bytes(name) }
+    func lines(_ text: String) throws -> Source { try sandbox.lines(text) }
 
     func run(
         _ words: String..., passcode: String? = nil, input: Source = .null, descriptors: [Int32: Source] = [:],

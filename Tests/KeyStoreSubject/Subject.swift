@@ -4,14 +4,15 @@ import Glibc
 import KeyStores
 import SecretMemory
 import VaultCore
+import VaultFormat
 
 /// Asks the keyring that the environment names: a process keeps the bus that it connected to first.
 ///
-/// Or puts the passcode `right` of a vault under the TPM that SUBJECT_TPM names, changes it there, takes it out.
+/// Or puts the passcode `right` of a vault under the TPM that SUBJECT_TPM names, changes it there, takes it out; gives it the
+/// PIN `2580` under that TPM, changes a rule, takes the PIN away.
 ///
-/// Usage: KeyStoreSubject probe | put NAME BYTE | get NAME | delete NAME | enrol HOME PHRASE | change HOME PHRASE |
-/// remove HOME PHRASE. Standard output: what came of it, or the code of
-/// an error.
+/// Usage: KeyStoreSubject probe | put NAME BYTE | get NAME | delete NAME | CHANGE HOME PHRASE, with CHANGE one of enrol,
+/// change, remove, enrolPIN, rules, removePIN. Standard output: what came of it, or the code of an error.
 @main enum Subject {
     static func main() {
         let words = Array(CommandLine.arguments.dropFirst())
@@ -28,7 +29,7 @@ import VaultCore
                 let share = try store.redeem(item, OwnerRelease(.biometrics, secret))
                 return say(share.withBytes { bytes in unsafe bytes.withUnsafeBytes { "\(unsafe $0[0]) \($0.count)" } })
             case "delete": try store.delete(item)
-            case "enrol", "change", "remove": try Hardware.run(words)
+            case "enrol", "change", "remove", "enrolPIN", "rules", "removePIN": try Hardware.run(words)
             default: exit(2)
             }
             say("done")
@@ -64,7 +65,13 @@ private enum Hardware {
             let phrase = try RecoveryPhrase(parsing: secret(words[2]))
             try vault.enrolHardware(passcode: passcode, spending: attempt, phrase: phrase)
         case "change": try vault.changePasscode(from: passcode, spending: attempt, to: passcode)
-        default: try vault.removeHardware(passcode: passcode, spending: attempt)
+        case "remove": try vault.removeHardware(passcode: passcode, spending: attempt)
+        case "enrolPIN": try vault.enrolPIN(secret("2580"), passcode: passcode, spending: attempt)
+        case "removePIN": try vault.removePIN(passcode: passcode, spending: attempt)
+        default:
+            try vault.changePolicy(passcode: passcode, spending: attempt) { policy in
+                policy.lockTiming = policy.lockTiming == .onRelaunch ? .after(seconds: 5) : .onRelaunch
+            }
         }
     }
 

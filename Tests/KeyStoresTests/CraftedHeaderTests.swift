@@ -25,10 +25,13 @@ struct CraftedHeaderTests {
         original = Array(try Data(contentsOf: URL(fileURLWithPath: home.folder + "/header")))
     }
 
-    /// Changes what the passcode's slot keeps, in both copies.
-    private func craft(_ change: (inout Slot) -> Void) throws {
+    /// Changes what a slot keeps, in both copies.
+    private func craft(
+        _ kind: SlotKind = .passcode, in original: [UInt8]? = nil, _ change: (inout Slot) -> Void
+    ) throws {
+        let original = original ?? self.original
         var header = try Header(parsing: Array(original[..<Header.copySize])) { BLAKE3.hash($0).bytes }
-        let index = try #require(header.slots.firstIndex { $0.kind == .passcode })
+        let index = try #require(header.slots.firstIndex { $0.kind == kind })
         change(&header.slots[index])
         let copy = try header.encoded { BLAKE3.hash($0).bytes }
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: home.folder + "/header"))
@@ -77,6 +80,37 @@ struct CraftedHeaderTests {
         #expect(try unlock() == (.damaged, false))
         try craft { $0.hardwareName[10] ^= 1 }
         #expect(try unlock() == (.damaged, false))
+    }
+
+    /// The same of a PIN's slot: behind its version and a length, its data are those of the passcode's.
+    @Test func noPartOfThePINsSlotCanBeChanged() throws {
+        try home.enrolPIN()
+        let original = Array(try Data(contentsOf: URL(fileURLWithPath: home.folder + "/header")))
+        func unlock() throws -> (code: VaultError.Code?, sent: Bool) {
+            proxy.arm(at: nil) {}
+            let code = try home.unlock(pin: "2580", at: proxy.location)
+            #expect(try home.vault().status().remainingAttempts == 5, "what could not be checked was counted")
+            return (code, proxy.codes.contains(CraftedHeaderTests.policySecret))
+        }
+        #expect(try unlock() == (nil, true))
+        for part in 0..<4 {
+            for place in [\Range<Int>.lowerBound, \.upperBound] {
+                try craft(.hardware, in: original) { slot in
+                    let range = CraftedHeaderTests.part(part, of: Array(slot.kindData.dropFirst(3)))
+                    slot.kindData[3 + min(range[keyPath: place], range.upperBound - 1)] ^= 1
+                }
+                #expect(try unlock() == (.damaged, false), "part \(part)")
+            }
+        }
+        for byte in 0..<3 {
+            try craft(.hardware, in: original) { $0.kindData[byte] ^= 1 }
+            #expect(try unlock() == (.damaged, false), "byte \(byte)")
+        }
+        try craft(.hardware, in: original) { $0.hardwareName[10] ^= 1 }
+        #expect(try unlock() == (.damaged, false))
+        // What is kept for a change of the rules is no part of the share; it is authenticated with the slot.
+        try craft(.hardware, in: original) { $0.kindData[$0.kindData.count - 1] ^= 1 }
+        #expect(try unlock() == (.damaged, true))
     }
 
     /// The parent of another chip, which holds what it takes to answer, is not asked by this vault's owner on this machine;

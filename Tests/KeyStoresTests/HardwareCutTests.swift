@@ -5,13 +5,13 @@ import Testing
 import VaultCore
 import VaultFormat
 
-/// A process that puts a passcode under a TPM, changes it there, or takes it out, ended at every command that it sends to
+/// A process that puts a passcode or a PIN under a TPM, changes it or the rules there, or takes it out, ended at every command that it sends to
 /// the chip and at every call that changes the home: the passcode opens whatever was cut off, no attempt is lost, and
 /// nothing is left behind in the chip.
 @Suite(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: cuts in the middle of enrolling are not tested"))
 struct HardwareCutTests {
     private static let isSoak = ProcessInfo.processInfo.environment["HOLDFAST_SOAK"] != nil
-    private static let changes = ["enrol", "change", "remove"]
+    private static let changes = ["enrol", "change", "enrolPIN", "rules", "removePIN", "remove"]
 
     /// Every place in the full count; else some, from another one in each run.
     private static func places(_ step: Int) -> (first: Int, step: Int) {
@@ -30,6 +30,7 @@ struct HardwareCutTests {
         }
         try home.unlock()
         #expect(try home.indices() == home.wantedIndices(), "\(place), after another change")
+        if try vault.status().hasPIN { #expect(try home.unlock(pin: "2580") == nil, "\(place), by the PIN") }
     }
 
     @Test("cut", arguments: [false, true])
@@ -62,6 +63,7 @@ struct HardwareCutTests {
         }
         #expect(cuts >= 3, "from command \(first)")
         try home.prepare("enrol")
+        if try home.vault().status().hasPIN { try home.removePIN() }
         #expect(try home.indices() == 0, "what was taken out left nothing")
     }
 

@@ -3,7 +3,9 @@ import Foundation
 import KeyStores
 import RealParts
 import SecretMemory
+import Testing
 import VaultCore
+import VaultFormat
 
 /// A vault with the passcode `right`, a software TPM, and a process that puts the one under the other.
 final class HardwareHome: Sendable {
@@ -35,7 +37,7 @@ final class HardwareHome: Sendable {
         return try Vault(at: folder, settings: settings)
     }
 
-    /// Begins `enrol`, `change` or `remove` in a process of its own.
+    /// Begins a change in a process of its own, as KeyStoreSubject calls it.
     func begin(_ change: String, at location: String? = nil, _ environment: [String: String] = [:]) throws -> Spawned {
         try Spawned(
             [HardwareHome.products + "/KeyStoreSubject", change, folder, phrase],
@@ -64,17 +66,47 @@ final class HardwareHome: Sendable {
         return vault
     }
 
+    func enrolPIN() throws {
+        let vault = try vault()
+        let passcode = try secret(Array("right".utf8))
+        try vault.enrolPIN(secret(Array("2580".utf8)), passcode: passcode, spending: vault.burnAttempt())
+    }
+
+    func removePIN() throws {
+        let vault = try vault()
+        try vault.removePIN(passcode: secret(Array("right".utf8)), spending: vault.burnAttempt())
+    }
+
+    /// Opens the vault with a PIN, and tells what came of it.
+    /// - Parameter location: Where the chip is reached; nil for the chip itself.
+    func unlock(pin: String, at location: String? = nil) throws -> VaultError.Code? {
+        let vault = try vault(location)
+        let pin = try secret(Array(pin.utf8))
+        do throws(VaultError) { try vault.unlock(pin: pin, spending: vault.burnAttempt()) } catch { return error.code }
+        #expect(vault.assurance == .hardwareLimited)
+        return nil
+    }
+
     /// Indices in the chip.
     func indices() throws -> Int {
         try chip.tool("tpm2_getcap", "handles-nv-index").output.split(separator: "\n").count
     }
 
-    /// What the header wants to be there: an index for the share, and one for the generation.
-    func wantedIndices() throws -> Int { try vault().status().hasHardwareShare ? 2 : 0 }
+    /// What the header wants to be there: an index for the passcode's share and one for the generation, one for the PIN's.
+    func wantedIndices() throws -> Int {
+        let status = try vault().status()
+        return (status.hasHardwareShare ? 2 : 0) + (status.hasPIN ? 1 : 0)
+    }
 
     /// Brings about what a change begins from.
     func prepare(_ change: String) throws {
-        let isUnder = try vault().status().hasHardwareShare
+        let status = try vault().status()
+        let isUnder = status.hasHardwareShare
+        switch change {
+        case "enrolPIN": return  // the first one, or another one
+        case "rules", "removePIN": return status.hasPIN ? () : try enrolPIN()
+        default: break
+        }
         if change == "enrol", isUnder { try remove() }
         if change != "enrol", !isUnder { try enrol() }
     }

@@ -86,7 +86,11 @@ struct TPMAttemptTierTests {
     @Test func theLimitIsFinalWhateverIsDone() throws {
         let (share, object) = try tier.make(1, limit: 3)
         #expect(try tier.ask(object, 1) == .share(share))
-        for left in [2, 1, 0] { #expect(try tier.ask(object, 9) == .wrong(left)) }
+        for left in [2, 1, 0] {
+            #expect(try tier.remaining(object) == left + 1)
+            #expect(try tier.ask(object, 9) == .wrong(left))
+            for _ in 0..<2 { #expect(try tier.remaining(object) == left, "looking is no try") }
+        }
         #expect(try tier.ask(object, 1) == .destroyed)
         try chip.tool("tpm2_dictionarylockout", "--clear-lockout")
         #expect(try tier.ask(object, 1) == .destroyed)
@@ -107,6 +111,7 @@ struct TPMAttemptTierTests {
         let (_, object) = try tier.make(1, limit: 5)
         try tier.destroy(object)
         #expect(try tier.ask(object, 1) == .destroyed)
+        #expect(try tier.remaining(object) == 0)
         try tier.destroy(object)
     }
 
@@ -123,7 +128,9 @@ struct TPMAttemptTierTests {
     @Test func anotherChipIsForeign() throws {
         let (_, object) = try tier.make(1, limit: 5)
         let other = try SoftwareTPM()
-        #expect(try TPMAttemptTier(at: TPMLocation(other.location)).ask(object, 1) == .foreign)
+        let elsewhere = TPMAttemptTier(at: TPMLocation(other.location))
+        #expect(try elsewhere.ask(object, 1) == .foreign)
+        #expect(try elsewhere.remaining(object) == 0 && tier.remaining(object) == 5)
         #expect(try chip.tool("tpm2_clear").status == 0)
         #expect(try tier.ask(object, 1) == .foreign)
     }

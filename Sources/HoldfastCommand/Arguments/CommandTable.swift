@@ -7,7 +7,8 @@ enum CommandTable {
         .receiptVerify, .identityCreate, .identityRecover, .identityDelete, .identityLink, .identityAcceptLink,
         .identityUnlink, .identityRotate, .identitySessionOpen, .identitySessionRefresh, .identitySessionClose,
         .identityRequest, .identityChangeRecovery, .identityErase, .identityStatus, .identityDrill, .enrollTPM,
-        .enrollFingerprint, .enrollDevice, .enrollPhrase, .slots, .removeSlot, .doctor, .explain, .tour, .completions,
+        .enrollPIN, .enrollFingerprint, .enrollDevice, .enrollPhrase, .slots, .removeSlot, .doctor, .explain, .tour,
+        .completions,
         .help,
     ]
 

@@ -56,6 +56,8 @@ enum Options {
         "passcode-fd", "Read the passcode from file descriptor N twice: a line for the start, a line for the end.")
     static let newPasscodeDescriptor = DescriptorOption(
         "passcode-fd", "Read the new passcode from file descriptor N, one line.")
+    static let pinDescriptor = DescriptorOption("pin-fd", "Use the PIN and read it from file descriptor N, one line.")
+    static let newPINDescriptor = DescriptorOption("pin-fd", "Read the new PIN from file descriptor N, one line.")
     static let phraseDescriptor = DescriptorOption(
         "phrase-fd", "Use the recovery phrase and read it from file descriptor N, one line.")
     static let phraseOutDescriptor = DescriptorOption(
@@ -101,6 +103,6 @@ enum Options {
 
     /// What every command takes that opens the vault.
     static let unlocking = [
-        home.option, passcodeDescriptor.option, phrase.option, phraseDescriptor.option,
+        home.option, passcodeDescriptor.option, pinDescriptor.option, phrase.option, phraseDescriptor.option,
     ]
 }

@@ -26,15 +26,16 @@ extension Command {
         options: [Options.home.option, Options.json.option], run: listSlots)
 
     static let removeSlot = Command(
-        "slots", "remove", summary: "take away a way in: TPM, finger, account or recovery phrase",
+        "slots", "remove", summary: "take away a way in: TPM, PIN, finger, account or recovery phrase",
         details: [
-            "tpm: the passcode opens the vault by itself from then on, on any machine. fingerprint, device: the vault's rules "
+            "tpm: the passcode opens the vault by itself from then on, on any machine. pin: the PIN opens nothing any more. fingerprint, device: the vault's rules "
                 + "do not take the owner's finger, or the account's password, any more.",
             "phrase: the passcode is the only lasting way in from then on. A forgotten passcode, used-up attempts, and the "
                 + "loss of the TPM where the passcode is under one, are then the loss of everything: only with --insist.",
         ],
         places: [
-            Place(name: "SLOT", kind: .word(["tpm", "fingerprint", "device", "phrase"]), help: "What is removed.")
+            Place(
+                name: "SLOT", kind: .word(["tpm", "pin", "fingerprint", "device", "phrase"]), help: "What is removed.")
         ],
         options: [Options.insist.option, Options.home.option, Options.passcodeDescriptor.option],
         run: removeSlotNamed)
@@ -160,6 +161,7 @@ private func removeSlotNamed(_ arguments: Arguments) throws(CommandError) -> Exi
     case "fingerprint": step = .biometrics
     case "device": step = .devicePasscode
     case "phrase": return try removePhrase(arguments)
+    case "pin": return try removePIN(arguments)
     default: return try removeFromHardware(arguments)
     }
     let input = SecretInput(arguments)
@@ -201,7 +203,7 @@ private func listSlots(_ arguments: Arguments) throws(CommandError) -> ExitCode 
     }
     var table = Table(["SLOT", "PROVES", "ATTEMPTS"])
     for slot in status.slots {
-        table.append([slot.name, slot.proof(status), slot == .passcode ? "counted" : "not counted"])
+        table.append([slot.name, slot.proof(status), slot.isCounted ? "counted" : "not counted"])
     }
     try Output.write(table.text)
     return .done
@@ -212,13 +214,14 @@ extension SlotKind {
         switch self {
         case .passcode where status.hasHardwareShare: "hardwareLimited"
         case .deviceOwner: "presence"
+        case .hardware: "hardwareLimited"
         default: "keyBound"
         }
     }
 
     fileprivate func json(_ status: Vault.Status) -> JSON {
         .object([
-            "kind": .text(name), "assurance": .text(proof(status)), "isCounted": .boolean(self == .passcode),
+            "kind": .text(name), "assurance": .text(proof(status)), "isCounted": .boolean(isCounted),
         ])
     }
 }

@@ -37,7 +37,8 @@ func explainPolicy(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let facts = OwnerFacts(arguments, for: policy)
     let report = PolicyReport(status: status, owner: facts.capabilities)
     let decision = facts.decision(status)
-    let sentences = decision.explanation(under: policy.fallback)
+    var sentences = decision.explanation(under: policy.fallback)
+    if case .ask(.appPasscode) = decision.action, let sentence = ofPIN(status) { sentences.insert(sentence, at: 1) }
     if arguments[Options.json] {
         try Output.write(decision.json(sentences, report))
         return .done
@@ -47,6 +48,14 @@ func explainPolicy(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     try Output.write("\(name): \(order).\n")
     for sentence in sentences { try Output.write(Escaping.sentence(sentence) + "\n") }
     return .done
+}
+
+/// What is asked for where the vault has a PIN for this machine's chip.
+private func ofPIN(_ status: Vault.Status) -> String? {
+    guard status.pinAssurance != nil else { return nil }
+    let passcode = status.passcodeAssurance.map { ", which is \($0.words)" } ?? ""
+    return
+        "The PIN is asked for in its place, and counted by the TPM; an empty answer asks for the passcode\(passcode)."
 }
 
 extension FallbackDecision {

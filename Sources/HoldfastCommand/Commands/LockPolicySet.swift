@@ -34,6 +34,9 @@ private func setPolicy(_ arguments: Arguments) throws(CommandError) -> ExitCode 
         return .done
     }
     try Unlocking.refuseEarly(vault)
+    if status.hasPIN, policy.attemptLimit != status.policy.attemptLimit {
+        Output.note("NOTE: the TPM's limit cannot be changed: the PIN goes with the old one (holdfast enroll pin)")
+    }
     let passcode = try input.passcode()
     let changed = try PassingNote.show("Changing the rules ...") { () throws(CommandError) in
         try vaultCall {

@@ -54,6 +54,7 @@ private func rekey(_ arguments: Arguments, _ input: SecretInput) throws(CommandE
     let current = try input.passcode("Passcode as it is now: ")
     let new = try input.newPasscode()
     let phrase = try keptOrNewPhrase(input, delivery, vault, current)
+    let hadPIN = try vaultCall { try vault.status() }.hasPIN
     try PassingNote.show("Making new keys ...") { () throws(CommandError) in
         try vaultCall {
             try vault.rekey(
@@ -62,6 +63,7 @@ private func rekey(_ arguments: Arguments, _ input: SecretInput) throws(CommandE
         }
     }
     if !keepsPhrase { Output.remark("the new recovery phrase counts from now on; the old one opens nothing any more") }
+    tellOfEndedPIN(vault, hadPIN)
     try finishRekey(vault)
     Output.remark("the passcode is changed and everything is under new keys")
     return .done

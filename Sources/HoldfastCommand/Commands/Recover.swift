@@ -35,6 +35,7 @@ private func recoverVault(_ arguments: Arguments) throws(CommandError) -> ExitCo
         Output.note(
             "NOTE: the passcode was under a TPM that could not be asked; it is under none now (holdfast enroll tpm)")
     }
+    if recovery.pinWasRemoved { Output.note("NOTE: the PIN is gone; holdfast enroll pin sets another one") }
     Output.remark("the new passcode opens the vault; the recovery phrase is unchanged")
     return .done
 }

@@ -93,6 +93,7 @@ private func words(_ kind: SlotKind) -> String {
     switch kind {
     case .recoveryPhrase: "recovery phrase"
     case .deviceOwner: "device owner"
+    case .hardware: "PIN under the TPM"
     default: kind.name
     }
 }
@@ -107,7 +108,8 @@ extension Vault.Status {
             "derivation": derivation.map {
                 .object(["passes": .integer(Int64($0.passes)), "memoryKiB": .integer(Int64($0.memoryKiB))])
             } ?? .null,
-            "hasHardwareShare": .boolean(hasHardwareShare), "attemptLimit": .integer(Int64(policy.attemptLimit)),
+            "hasHardwareShare": .boolean(hasHardwareShare), "hasPIN": .boolean(hasPIN),
+            "attemptLimit": .integer(Int64(policy.attemptLimit)),
             "remainingAttempts": .integer(Int64(remainingAttempts)),
             "refusedAttempts": .integer(Int64(refusedAttempts)),
             "retryAfterSeconds": retryAfter.map { .integer(Format.roundedUpSeconds($0)) } ?? .null,

@@ -10,6 +10,8 @@ extension Command {
                 + "unlocked, put, get, list, rm and status use it and ask for nothing; they never start it.",
             "Where the vault's rules take the owner's finger or the account's password (holdfast enroll), these are asked for "
                 + "first, once the passcode was given to this agent and for three days; --passcode asks for the passcode.",
+            "Where the vault has a PIN for this machine's TPM (holdfast enroll pin), that is asked for in place of the "
+                + "passcode; an empty answer asks for the passcode.",
             "It locks when nobody used it for 15 minutes, 12 hours after it was unlocked, with holdfast lock, and when "
                 + "the passcode or the rules of the vault are changed. A time in the vault's own rules is the longest "
                 + "that --idle can ask for.",
@@ -21,13 +23,11 @@ extension Command {
 
 private func unlockVault(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let input = SecretInput(arguments)
-    guard !Unlocking.usesPhrase(arguments) || arguments[Options.passcodeDescriptor] == nil else {
-        throw .usage("either the passcode or the recovery phrase opens the vault; give one of them")
-    }
+    try Unlocking.requireOneSecret(arguments)
     if Unlocking.usesPhrase(arguments) { try input.requirePhraseSource() }
     let vault = try Unlocking.find(arguments)
     let locksIn: UInt64?
-    if !Unlocking.usesPhrase(arguments), arguments[Options.passcodeDescriptor] == nil, !arguments[Options.passcode],
+    if !Unlocking.namesSecret(arguments), !arguments[Options.passcode],
         case .opened(let locksIn) = try OwnerUnlock.run(arguments, vault)
     {
         return try tell(locksIn, arguments)
@@ -38,10 +38,13 @@ private func unlockVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
             try unlock(arguments, .recoveryPhrase, text)
         }
     } else {
-        try input.requirePasscodeSource()
+        try input.requireCountedSource()
         try Unlocking.refuseEarly(vault)
-        let passcode = try input.passcode()
-        locksIn = try passcode.withBytes { bytes throws(CommandError) in try unlock(arguments, .passcode, bytes) }
+        locksIn = try Unlocking.ask(arguments, vault) { kind, secret throws(CommandError) in
+            try secret.withBytes { bytes throws(CommandError) in
+                try unlock(arguments, kind == .pin ? .pin : .passcode, bytes)
+            }
+        }
     }
     return try tell(locksIn, arguments)
 }

@@ -14,8 +14,9 @@ extension Command {
             "--dry-run only tells what would be erased, and asks for nothing.",
         ],
         options: [
-            Options.dryRun.option, Options.yes.option, Options.receipt.option, Options.json.option,
-        ] + Options.unlocking,
+            Options.dryRun.option, Options.yes.option, Options.receipt.option, Options.json.option, Options.home.option,
+            Options.passcodeDescriptor.option, Options.phrase.option, Options.phraseDescriptor.option,
+        ],
         run: wipeVault)
 }
 

@@ -15,7 +15,7 @@ enum ExitCode: Int32, Sendable, CaseIterable {
         case .done: "done"
         case .failure: "failure: the reason is on standard error"
         case .usage: "wrong usage; nothing was done"
-        case .refused: "locked: a wrong passcode or recovery phrase"
+        case .refused: "locked: a wrong passcode, PIN or recovery phrase"
         case .delayed: "delayed after wrong passcodes, no attempt is left, or the vault was destroyed"
         case .damaged: "damaged, or written by a newer version"
         case .notFound: "no such record, or no vault"

@@ -29,7 +29,7 @@ struct IdentityAccess {
         self.arguments = arguments
         turn = try IdentityAccess.turn(in: HomeFolder.path(arguments))
         keys = IdentityAccess.keys(arguments, notices)
-        if arguments[Options.passcodeDescriptor] == nil, !Unlocking.usesPhrase(arguments),
+        if !Unlocking.namesSecret(arguments),
             let agent = try? AgentAccess.connect(arguments), (try? agent.status().isUnlocked) ?? false
         {
             vault = try Unlocking.find(arguments)

@@ -24,7 +24,7 @@ enum AgentAccess {
     static func use<R>(
         _ arguments: Arguments, _ body: (borrowing AgentClient, inout Session) throws -> R
     ) throws(CommandError) -> R? {
-        guard arguments[Options.passcodeDescriptor] == nil, !Unlocking.usesPhrase(arguments) else { return nil }
+        guard !Unlocking.namesSecret(arguments) else { return nil }
         var session = Session()
         do {
             guard let agent = try connect(arguments) else { return nil }

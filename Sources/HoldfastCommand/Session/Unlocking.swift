@@ -13,14 +13,12 @@ enum Unlocking {
         return try vaultCall { try Vault(at: path) }
     }
 
-    /// The vault, opened with the passcode or, where that is asked for, with the phrase.
+    /// The vault, opened with the passcode, with its PIN, or with the phrase, as is asked for.
     /// - Parameter evenIfDamaged: Whether a database that others changed is opened, to tell what is wrong with it.
     static func open(_ arguments: Arguments, evenIfDamaged: Bool = false) throws(CommandError) -> Vault {
         let input = SecretInput(arguments)
-        guard !usesPhrase(arguments) || arguments[Options.passcodeDescriptor] == nil else {
-            throw .usage("either the passcode or the recovery phrase opens the vault; give one of them")
-        }
-        if usesPhrase(arguments) { try input.requirePhraseSource() } else { try input.requirePasscodeSource() }
+        try requireOneSecret(arguments)
+        if usesPhrase(arguments) { try input.requirePhraseSource() } else { try input.requireCountedSource() }
         let vault = try find(arguments)
         if usesPhrase(arguments) {
             try refuseWithoutPhrase(vault)
@@ -29,11 +27,8 @@ enum Unlocking {
             try vaultCall { try vault.unlock(phrase: phrase, evenIfDamaged: evenIfDamaged) }
         } else {
             try refuseEarly(vault)
-            let passcode = try input.passcode()
-            try PassingNote.show("Checking the passcode ...") { () throws(CommandError) in
-                try vaultCall {
-                    try vault.unlock(passcode: passcode, spending: burn(vault), evenIfDamaged: evenIfDamaged)
-                }
+            try ask(arguments, vault) { kind, secret throws(CommandError) in
+                try open(vault, kind, secret, evenIfDamaged: evenIfDamaged)
             }
         }
         tellOpenItems(vault)
@@ -44,6 +39,20 @@ enum Unlocking {
             Output.note("this unlocking could not be written into the security log: \(problem.reason)")
         }
         return vault
+    }
+
+    private static func open(
+        _ vault: Vault, _ kind: TypedSecret, _ secret: borrowing SecretBytes, evenIfDamaged: Bool
+    ) throws(CommandError) {
+        try PassingNote.show("Checking the \(kind == .pin ? "PIN" : "passcode") ...") { () throws(CommandError) in
+            try vaultCall {
+                switch kind {
+                case .passcode:
+                    try vault.unlock(passcode: secret, spending: burn(vault), evenIfDamaged: evenIfDamaged)
+                case .pin: try vault.unlock(pin: secret, spending: burn(vault), evenIfDamaged: evenIfDamaged)
+                }
+            }
+        }
     }
 
     /// Spends an attempt, and names the way in where none can be spent.

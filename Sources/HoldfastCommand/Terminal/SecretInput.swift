@@ -14,11 +14,13 @@ struct SecretInput {
     static let longestPhrase = 1024
 
     private let passcodeDescriptor: Int32?
+    private let pinDescriptor: Int32?
     private let phraseDescriptor: Int32?
     private let recoveryDescriptor: Int32?
 
     init(_ arguments: Arguments) {
         passcodeDescriptor = arguments[Options.passcodeDescriptor]
+        pinDescriptor = arguments[Options.pinDescriptor]
         phraseDescriptor = arguments[Options.phraseDescriptor]
         recoveryDescriptor = arguments[Options.recoveryDescriptor]
     }
@@ -28,6 +30,17 @@ struct SecretInput {
     func requirePasscodeSource() throws(CommandError) {
         guard passcodeDescriptor == nil, !Terminal.isThere else { return }
         throw .usage("there is no terminal to ask for the passcode; give it with --passcode-fd N")
+    }
+
+    /// As ``requirePasscodeSource()``.
+    func requirePINSource() throws(CommandError) {
+        guard pinDescriptor == nil, !Terminal.isThere else { return }
+        throw .usage("there is no terminal to ask for the PIN; give it with --pin-fd N")
+    }
+
+    /// As ``requirePasscodeSource()``, for a secret that the vault counts: the passcode, or the PIN.
+    func requireCountedSource() throws(CommandError) {
+        if pinDescriptor == nil { try requirePasscodeSource() }
     }
 
     /// As ``requirePasscodeSource()``.
@@ -50,6 +63,25 @@ struct SecretInput {
         let second = try passcode("The same again: ")
         guard first.isEqual(to: second) else {
             throw .failure("mismatch", "the two passcodes are not the same; nothing was changed")
+        }
+        return first
+    }
+
+    /// The PIN as it is now; nil for an empty answer on the terminal, by which the owner asks for the passcode instead.
+    func pin() throws(CommandError) -> SecretBytes? {
+        let pin = try read(pinDescriptor, "PIN (empty: the passcode instead): ", SecretInput.longestPasscode, "a PIN")
+        guard pin.count == 0 else { return pin }
+        if pinDescriptor != nil { throw .failure("invalidPasscode", "a PIN may not be empty") }
+        return nil
+    }
+
+    /// A PIN to be set: typed twice on the terminal, one line of the descriptor.
+    func newPIN() throws(CommandError) -> SecretBytes {
+        let first = try read(pinDescriptor, "New PIN: ", SecretInput.longestPasscode, "a PIN")
+        if pinDescriptor != nil { return first }
+        let second = try read(nil, "The same again: ", SecretInput.longestPasscode, "a PIN")
+        guard first.isEqual(to: second) else {
+            throw .failure("mismatch", "the two PINs are not the same; nothing was changed")
         }
         return first
     }

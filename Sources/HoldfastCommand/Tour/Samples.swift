@@ -4,6 +4,8 @@ enum Samples {
     static let wrongPasscode = "blue-harbour-1798"
     static let secondPasscode = "nine-quiet-lanterns"
     static let thirdPasscode = "found-again-in-june"
+    static let pin = "2580"
+    static let wrongPIN = "1470"
 
     struct Item: Sendable {
         let collection: String

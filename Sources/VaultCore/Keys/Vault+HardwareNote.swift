@@ -26,6 +26,8 @@ struct NotingTier: AttemptTier {
         try tier.redeem(object, authorisation: authorisation)
     }
 
+    func remaining(_ object: HardwareObject) throws(KeyStoreError) -> Int? { try tier.remaining(object) }
+
     func destroy(_ object: HardwareObject) throws(KeyStoreError) { try tier.destroy(object) }
 }
 

@@ -85,7 +85,7 @@ extension Sandbox {
     /// Starts the binary on a terminal: standard descriptors and all.
     func start(
         _ words: String..., on terminal: PseudoTerminal, program: String = Program.path,
-        descriptors: [Int32: Source] = [:], blocked: [Int32] = []
+        descriptors: [Int32: Source] = [:], blocked: [Int32] = [], environment: [String: String] = [:]
     ) throws -> Child {
         var all: [Int32: Source] = [
             0: .terminal(terminal.path), 1: .terminal(terminal.path), 2: .terminal(terminal.path),
@@ -93,6 +93,7 @@ extension Sandbox {
         all.merge(descriptors) { $1 }
         return try Child(
             program, raw: words.map { Array($0.utf8) }, descriptors: all,
-            environment: ["HOLDFAST_HOME": home, "HOME": path, "TERM": "xterm"], blocked: blocked)
+            environment: ["HOLDFAST_HOME": home, "HOME": path, "TERM": "xterm"].merging(environment) { $1 },
+            blocked: blocked)
     }
 }

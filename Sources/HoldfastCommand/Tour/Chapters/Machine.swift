@@ -39,6 +39,22 @@ extension Chapter {
                 }
                 return "after 3 not even the right one gets it, whatever is put back on the disk"
             },
+            Step("opened a vault with a PIN that the TPM counts") { tour in
+                guard let chip = tour.chip else { return "nothing to try" }
+                let vault = try tour.vaultWithPIN(chip)
+                let refusal = try await tour.expectRefusal(.wrongPasscode, "\"\(Samples.wrongPIN)\"") {
+                    try vault.unlock(pin: Tour.secret(Samples.wrongPIN), spending: vault.burnAttempt())
+                }
+                tour.show("\"\(Samples.wrongPIN)\": \(refusal.reason)")
+                try vault.unlock(pin: Tour.secret(Samples.pin), spending: vault.burnAttempt())
+                try tour.expect(vault.assurance == .hardwareLimited, "the PIN proves less than the TPM's count")
+                vault.lock()
+                let elsewhere = try Vault(at: vault.home.path, settings: Tour.settings(nil))
+                try await tour.expectRefusal(.hardwareUnavailable, "the PIN without that TPM") {
+                    try elsewhere.unlock(pin: Tour.secret(Samples.pin), spending: elsewhere.burnAttempt())
+                }
+                return "\"\(Samples.pin)\" opens it here; a copy on another machine it does not"
+            },
             Step("signed with a key that never left it") { tour in
                 guard let chip = tour.chip else { return "nothing to try" }
                 let authorisation = try Tour.secret(String(repeating: "a", count: 32))
@@ -83,6 +99,24 @@ extension Chapter {
                 return "nobody was asked"
             },
         ])
+}
+
+extension Tour {
+    /// A vault with a PIN under a TPM, at the lowest costs that are accepted.
+    fileprivate func vaultWithPIN(_ chip: TourChip) throws -> Vault {
+        let passcode = try Tour.secret(Samples.firstPasscode)
+        let settings = Tour.settings(chip.tier)
+        _ = try Vault.create(at: scratch + "/chip", passcode: passcode, settings: settings)
+        let vault = try Vault(at: scratch + "/chip", settings: settings)
+        try vault.enrolPIN(Tour.secret(Samples.pin), passcode: passcode, spending: vault.burnAttempt())
+        return vault
+    }
+
+    fileprivate static func settings(_ tier: TPMAttemptTier?) -> VaultSettings {
+        var settings = VaultSettings(costs: DerivationParameters(passes: 3, memoryKiB: 65_536))
+        settings.tier = tier
+        return settings
+    }
 }
 
 /// A software TPM in the tour's folder, ended with this object.

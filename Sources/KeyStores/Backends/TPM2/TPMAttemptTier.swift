@@ -93,6 +93,19 @@ package struct TPMAttemptTier: AttemptTier {
         }
     }
 
+    package func remaining(_ object: HardwareObject) throws(KeyStoreError) -> Int? {
+        try keyStoreErrors {
+            let data = try TPMShareData(parsing: object.data)
+            let chip = try TPMConnection(location)
+            let parent = try chip.primary()
+            guard try chip.objectName(parent.number) == data.parent,
+                let index = try chip.find(PinIndex(handle: data.handle, name: object.name))
+            else { return 0 }
+            let state = try chip.readPinIndex(index, write: TPMPolicyDigest(known: data.writePolicy), parent: parent)
+            return Int(state.limit) - Int(min(state.count, state.limit))
+        }
+    }
+
     package func destroy(_ object: HardwareObject) throws(KeyStoreError) {
         try keyStoreErrors {
             let data = try TPMShareData(parsing: object.data)

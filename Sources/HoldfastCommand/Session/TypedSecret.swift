@@ -1,0 +1,84 @@
+internal import Holdfast
+
+/// The secrets that the vault counts: what a command asks for to open it.
+enum TypedSecret {
+    case passcode
+    case pin
+}
+
+extension Unlocking {
+    /// Whether the command line says with which secret the vault is opened, so that no agent is asked.
+    static func namesSecret(_ arguments: Arguments) -> Bool {
+        arguments[Options.passcodeDescriptor] != nil || arguments[Options.pinDescriptor] != nil || usesPhrase(arguments)
+    }
+
+    /// - Throws: A usage error where more than one is named.
+    static func requireOneSecret(_ arguments: Arguments) throws(CommandError) {
+        let named = [
+            arguments[Options.passcodeDescriptor] != nil, arguments[Options.pinDescriptor] != nil,
+            usesPhrase(arguments),
+        ]
+        guard named.count(where: \.self) <= 1 else {
+            throw .usage("either the passcode, the PIN or the recovery phrase opens the vault; give one of them")
+        }
+    }
+
+    /// Asks for the PIN where the vault has one for this machine's chip, else for the passcode, and opens with what came. On
+    /// the terminal an empty PIN means the passcode, and so does one that the chip answers for no more.
+    static func ask<R>(
+        _ arguments: Arguments, _ vault: Vault,
+        _ open: (TypedSecret, borrowing SecretBytes) throws(CommandError) -> R
+    ) throws(CommandError) -> R {
+        let input = SecretInput(arguments)
+        if try asksPIN(arguments, vault) {
+            switch try input.pin() {
+            case .none: break
+            case .some(let pin):
+                do throws(CommandError) { return try open(.pin, pin) } catch {
+                    guard arguments[Options.pinDescriptor] == nil, isOver(error) else { throw error }
+                    Output.note(error.message)
+                }
+            }
+        }
+        try tellOfPasscode(arguments, vault)
+        let passcode = try input.passcode()
+        return try open(.passcode, passcode)
+    }
+
+    private static func asksPIN(_ arguments: Arguments, _ vault: Vault) throws(CommandError) -> Bool {
+        if arguments[Options.pinDescriptor] != nil { return true }
+        guard arguments[Options.passcodeDescriptor] == nil, !arguments[Options.passcode], Terminal.isThere else {
+            return false
+        }
+        let status = try vaultCall { try vault.status() }
+        guard status.pinAssurance != nil else { return false }
+        let left = vault.remainingAtChip(.hardware)
+        if left == 0 {
+            Output.note("the PIN opens nothing here any more (holdfast enroll pin sets another one)")
+            return false
+        }
+        tell(left, status, "PIN", then: "only the passcode opens")
+        return true
+    }
+
+    /// Says before the owner types that the chip takes fewer than the vault's own count has: a success with another secret
+    /// sets back the one and not the other.
+    private static func tell(_ left: Int?, _ status: Vault.Status, _ what: String, then end: String) {
+        guard let left, left < status.remainingAttempts else { return }
+        Output.note("NOTE: the TPM takes \(Format.count(UInt64(left), "more wrong \(what)")), then \(end)")
+    }
+
+    /// As the above, of the passcode.
+    private static func tellOfPasscode(_ arguments: Arguments, _ vault: Vault) throws(CommandError) {
+        guard arguments[Options.passcodeDescriptor] == nil, Terminal.isThere else { return }
+        let status = try vaultCall { try vault.status() }
+        guard status.hasHardwareShare else { return }
+        let end = status.slots.contains(.recoveryPhrase) ? "only the recovery phrase opens" : "nothing opens"
+        tell(vault.remainingAtChip(.passcode), status, "passcode", then: "\(end) the vault")
+    }
+
+    /// Whether the PIN opens nothing, now or ever, and nothing was counted for it.
+    private static func isOver(_ error: CommandError) -> Bool {
+        [VaultError.Code.hardwareDestroyed, .hardwareUnavailable, .noPIN].map(\.description).contains(error.code)
+    }
+}

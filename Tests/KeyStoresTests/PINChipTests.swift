@@ -1,0 +1,82 @@
+import Foundation
+import KeyStores
+import RealParts
+import SecretMemory
+import Testing
+import VaultCore
+import VaultFormat
+
+/// A PIN under a software TPM: the chip counts, whatever becomes of the home and of the power.
+@Suite(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: a PIN under a TPM is not tested"))
+struct PINChipTests {
+    let home: HardwareHome
+
+    init() throws {
+        home = try HardwareHome()
+        try home.enrolPIN()
+    }
+
+    private func bytes(_ file: String) throws -> Data {
+        try Data(contentsOf: URL(fileURLWithPath: "\(home.folder)/\(file)"))
+    }
+
+    @Test func opensHereAndNotOnAnotherMachine() throws {
+        #expect(try home.unlock(pin: "2580") == nil)
+        let other = try SoftwareTPM()
+        #expect(try home.unlock(pin: "2580", at: other.location) == .hardwareUnavailable)
+        let plain = try Vault(at: home.folder, settings: .costsForTests())
+        #expect(try plain.status().pinAssurance == nil)
+        let passcode = try secret(Array("right".utf8))
+        try plain.unlock(passcode: passcode, spending: plain.burnAttempt())
+        #expect(try plain.status().remainingAttempts == 5)
+    }
+
+    /// A thief who puts the home back after each guess has as many as the chip gives, and no more.
+    @Test(arguments: [false, true])
+    func oldHomesAndPowerCutsGiveNoTryBack(_ cutsPower: Bool) throws {
+        let before = (ledger: try bytes("ledger"), header: try bytes("header"))
+        for number in 0..<5 {
+            #expect(try home.unlock(pin: "999\(number)") == .wrongPasscode)
+            try before.ledger.write(to: URL(fileURLWithPath: home.folder + "/ledger"))
+            try before.header.write(to: URL(fileURLWithPath: home.folder + "/header"))
+            if cutsPower { try home.chip.cutPower() }
+        }
+        #expect(try home.unlock(pin: "2580") == .hardwareDestroyed)
+        try home.unlock()
+        #expect(try home.unlock(pin: "2580") == .hardwareDestroyed, "no passcode gives the PIN back")
+        try home.enrolPIN()
+        #expect(try home.unlock(pin: "2580") == nil)
+        #expect(try home.indices() == 1)
+        // The slot as it was: its index is gone.
+        try before.header.write(to: URL(fileURLWithPath: home.folder + "/header"))
+        #expect(try home.unlock(pin: "2580") == .hardwareDestroyed)
+    }
+
+    @Test func aRightOneGivesAllTriesBackAndPasscodesAreCountedApart() throws {
+        try home.enrol()
+        #expect(try home.indices() == 3)
+        for _ in 0..<3 {
+            #expect(try home.unlock(pin: "9999") == .wrongPasscode)
+            #expect(try home.unlock(pin: "2580") == nil)
+        }
+        for number in 0..<2 {
+            let vault = try home.vault()
+            let wrong = try secret(Array("wrong \(number)".utf8))
+            #expect(throws: VaultError.self) { try vault.unlock(passcode: wrong, spending: vault.burnAttempt()) }
+        }
+        #expect(try home.unlock(pin: "2580") == nil)
+        try home.unlock()
+        try home.removePIN()
+        #expect(try home.indices() == 2)
+    }
+
+    @Test func theRulesChangeWithoutThePINAndAWipeLeavesNothing() throws {
+        let vault = try home.vault()
+        let passcode = try secret(Array("right".utf8))
+        try vault.changePolicy(passcode: passcode, spending: vault.burnAttempt()) { $0.lockTiming = .never }
+        #expect(try home.unlock(pin: "2580") == nil)
+        #expect(try home.indices() == 1)
+        _ = try vault.wipe(passcode: passcode, spending: vault.burnAttempt()) { _ in }
+        #expect(try home.indices() == 0)
+    }
+}
