@@ -52,6 +52,24 @@ struct PINChipTests {
         #expect(try home.unlock(pin: "2580") == .hardwareDestroyed)
     }
 
+    /// A chip that falls silent at any command of a wrong one: what it has counted, the ledger has too.
+    @Test func aSilentChipGivesNoTryBackThatItCounted() throws {
+        let proxy = try TPMProxy(home.chip)
+        var counted = 0
+        for number in 0... {
+            #expect(try home.unlock(pin: "2580") == nil)
+            proxy.arm(at: number) {}
+            let code = try home.unlock(pin: "1470", at: proxy.location)
+            let vault = try home.vault()
+            let isCounted = try vault.status().remainingAttempts == 4
+            #expect(isCounted == (vault.remainingAtChip(.hardware) == 4), "cut at command \(number)")
+            #expect(code == (isCounted ? .wrongPasscode : .hardwareUnavailable), "cut at command \(number)")
+            if isCounted { counted += 1 }
+            guard proxy.hasCut else { break }
+        }
+        #expect(counted > 1, "no command came behind the one that is counted")
+    }
+
     @Test func aRightOneGivesAllTriesBackAndPasscodesAreCountedApart() throws {
         try home.enrol()
         #expect(try home.indices() == 3)

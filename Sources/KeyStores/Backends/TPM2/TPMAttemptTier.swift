@@ -85,9 +85,10 @@ package struct TPMAttemptTier: AttemptTier {
             } catch let failure as TPMFailure where failure.isLimitReached {
                 return .destroyed
             } catch let failure as TPMFailure where failure.isWrongAuthorisation {
-                let state = try chip.readPinIndex(
+                // It is counted by now, whether or not the chip still tells how many are left.
+                let state = try? chip.readPinIndex(
                     index, write: TPMPolicyDigest(known: data.writePolicy), parent: parent)
-                return .wrongSecret(remaining: Int(state.limit) - Int(min(state.count, state.limit)))
+                return .wrongSecret(remaining: state.map { Int($0.limit) - Int(min($0.count, $0.limit)) })
             }
             return .share(try chip.unseal(sealed, session: policy))
         }
