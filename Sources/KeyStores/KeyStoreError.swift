@@ -12,6 +12,8 @@ public struct KeyStoreError: Error, Sendable, Hashable, CustomStringConvertible 
         public static let busy = Code("busy")
         /// Its own protection against guessing is in force; nothing was checked.
         public static let lockedOut = Code("lockedOut")
+        /// It was asked, and the answer was lost: what was asked for may have been counted.
+        public static let unanswered = Code("unanswered")
         /// The secret that was given is wrong.
         public static let wrongSecret = Code("wrongSecret")
         /// What was stored is gone for ever: removed, used up, or the store was cleared.

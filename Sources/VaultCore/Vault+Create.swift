@@ -113,9 +113,9 @@ extension Vault {
         _ factor: borrowing SecretBytes, _ slot: Slot, of header: Header, _ tier: any AttemptTier
     ) throws(VaultError) -> HardwareShare {
         let authorisation = try SlotKey.authorisation(factor: factor, slot: slot)
-        return try keyStore { () throws(KeyStoreError) in
-            try tier.makeShare(authorisation: authorisation, limit: header.policy.attemptLimit)
-        }
+        do throws(KeyStoreError) {
+            return try tier.makeShare(authorisation: authorisation, limit: header.policy.attemptLimit)
+        } catch { throw VaultError(error, of: slot.kind) }
     }
 
     static func recoverySlot(

@@ -69,6 +69,8 @@ extension Vault {
         _ passcode: borrowing SecretBytes, _ verified: borrowing Verified, _ attempt: inout BurnedAttempt,
         _ tier: any AttemptTier
     ) throws(VaultError) {
+        // No tag of a wrong passcode may lie in the ledger any more.
+        if let unsettled = verified.unsettled { throw unsettled }
         do throws(VaultError) {
             try rewrap(passcode, verified, &attempt, tier: tier)
         } catch {

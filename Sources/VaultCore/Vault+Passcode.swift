@@ -96,6 +96,7 @@ extension Vault {
         try AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
         try? resetAnchor(locked.header)
         try install(open(locked.header, master: master, proving: .keyBound), noting: success)
+        if hadPIN { log.append(.pinSet(isThere: false)) }
         takeInOpenItems()
         return Recovery(headerWasAltered: isAltered, hardwareWasDropped: made.isDropped, pinWasRemoved: hadPIN)
     }
@@ -160,6 +161,7 @@ extension Vault {
         let headerKeys = try HeaderKeys(master: master, vault: header.vault)
         let costs = try newCosts(header)
         header.epoch = epoch
+        let hadPIN = header.pinSlot != nil
         // Slots of other kinds wrap the old master key and would open nothing.
         header.slots.removeAll { $0.kind != .passcode && $0.kind != .recoveryPhrase }
         header.sealedKeybag = try keybag.sealed(by: headerKeys, vault: header.vault, epoch: epoch)
@@ -172,6 +174,7 @@ extension Vault {
             covered throws(VaultError) in
             try headerKeys.mac(covered)
         }
+        if hadPIN { log.append(.pinSet(isThere: false)) }
         let proving = assurance(of: attempt.header.header.passcodeSlot)
         try install(open(attempt.header.header, master: master, proving: proving), noting: nil)
         // Whoever was unlocked before could go on writing under keys that the old header opens: shut out from here on. The

@@ -104,8 +104,8 @@ extension Vault {
         if renewsOwner { renewOwner(verified.master, attempt.header.header) }
         // Who has it open goes on under the new rules.
         if let open = gate.current {
-            let keys = try self.open(
-                attempt.header.header, master: verified.master, proving: verified.keys.admission.assurance)
+            let proved = max(open.keys.admission.assurance, verified.keys.admission.assurance)
+            let keys = try self.open(attempt.header.header, master: verified.master, proving: proved)
             gate.replace(open, with: try UnlockedVault(keys, in: home))
         }
         return header.policy

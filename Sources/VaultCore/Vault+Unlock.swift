@@ -112,106 +112,6 @@ extension Vault {
         if !evenIfDamaged { takeInOpenItems() }
     }
 
-    /// A right passcode's fruits.
-    struct Verified: ~Copyable {
-        let master: SecretBytes
-        let keys: UnlockedKeys
-        /// Why the ledger still has the counts from before; nil when they are gone, as they should be.
-        let unsettled: VaultError?
-    }
-
-    /// Checks the passcode, or the PIN, against its slot and settles the attempt either way.
-    func verify(
-        _ secret: borrowing SecretBytes, _ kind: SlotKind = .passcode, spending attempt: inout BurnedAttempt
-    ) throws(VaultError) -> Verified {
-        let header = attempt.header.header
-        do throws(VaultError) {
-            guard try attempt.home.isSameFolder(as: home) else {
-                throw VaultError(.noVault, "this attempt was burned for another vault")
-            }
-            try Vault.check(passcode: secret)
-            guard let slot = header.slots.first(where: { $0.kind == kind }) else {
-                throw kind == .hardware ? .noPIN : .damaged("the passcode slot is missing")
-            }
-            if let costs = slot.derivation {
-                try format(HeaderFile.name) { () throws(FormatError) in try settings.limits.check(costs) }
-            }
-            let factor = try SlotKey.stretch(secret, for: slot)
-            let tag = try SlotKey.repeatTag(factor: factor, slot: slot)
-            let hasShare = slot.flags.contains(.hardwareShare)
-            let isRepeat =
-                hasShare ? wrongTag.matches(tag) : attempt.knownWrong.map { constantTimeEquals(tag, $0) } ?? false
-            if isRepeat {
-                try attempt.refund()
-                log.append(.repeated)
-                throw Vault.wrong(kind, attempt, again: true)
-            }
-            var left: Int?
-            let key = try slotKey(factor, slot, left: &left)
-            guard let key, key.matches(slot) else {
-                if hasShare { wrongTag.set(tag) }
-                var isRecorded = true
-                do throws(VaultError) {
-                    try attempt.refuse(tag: hasShare ? nil : tag)
-                } catch { isRecorded = false }  // it stays spent all the same
-                // Before the log is written: nothing comes between the limit and the keys' end.
-                if isRecorded, attempt.mustDestroy { throw destroy(attempt.header) }
-                log.append(.refused)
-                throw Vault.wrong(kind, attempt, again: false, left: left)
-            }
-            wrongTag.set(nil)
-            let master = try key.unwrap(slot, vault: header.vault, policyDigest: header.policy.digest())
-            let keys = try open(header, master: master, proving: assurance(of: slot))
-            // A ledger that cannot be written any more must not keep the owner out: the attempt stays spent.
-            var unsettled: VaultError?
-            do throws(VaultError) { try attempt.settle() } catch { unsettled = error }
-            sweepHardware(header)
-            return Verified(master: master, keys: keys, unsettled: unsettled)
-        } catch let error where error.code != .wrongPasscode && error.code != .wiped {
-            try? attempt.refund()  // never checked, or checked and right: not a failure
-            throw error
-        }
-    }
-
-    /// The slot's key, with the hardware's share where one is mixed in; nil when the hardware says that the secret is
-    /// wrong, and how many more it takes, where it tells.
-    private func slotKey(
-        _ factor: borrowing SecretBytes, _ slot: Slot, left: inout Int?
-    ) throws(VaultError) -> SlotKey? {
-        guard slot.flags.contains(.hardwareShare) else { return try SlotKey(factor: factor, slot: slot) }
-        guard let tier = settings.tier else { throw .noTier(slot.kind) }
-        guard let object = slot.hardwareObject else { throw .damaged("the slot does not say where its share is") }
-        let authorisation = try SlotKey.authorisation(factor: factor, slot: slot)
-        let answer = try keyStore { () throws(KeyStoreError) in
-            try tier.redeem(object, authorisation: authorisation)
-        }
-        switch consume answer {
-        case .share(let share): return try SlotKey(factor: factor, slot: slot, share: share)
-        case .wrongSecret(let remaining):
-            left = remaining
-            return nil
-        case .destroyed: throw .hardwareDestroyed(slot.kind)
-        case .foreign: throw .foreignHardware(slot.kind)
-        }
-    }
-
-    /// - Parameter chip: How many more the chip takes, where it was asked: a success with another secret set the ledger
-    ///   back and not the chip.
-    private static func wrong(
-        _ kind: SlotKind, _ attempt: borrowing BurnedAttempt, again: Bool, left chip: Int? = nil
-    ) -> VaultError {
-        let left = min(attempt.remainingAttempts, chip ?? .max)
-        let delay = attempt.delayLeft
-        var reason = kind == .hardware ? "wrong PIN" : "wrong passcode"
-        if again { reason += " (the same as before: not counted again)" }
-        reason += left == 1 ? "; 1 attempt remains" : "; \(left) attempts remain"
-        if left < attempt.remainingAttempts { reason += " at the chip" }
-        reason += attempt.warning
-        if delay > 0 { reason += ", the next one in \(seconds(delay))" }
-        return VaultError(
-            .wrongPasscode, reason, remainingAttempts: left, retryAfter: delay > 0 ? .milliseconds(delay) : nil)
-    }
-
     static func check(passcode: borrowing SecretBytes) throws(VaultError) {
         guard (1...1024).contains(passcode.count) else {
             throw VaultError(.invalidPasscode, "a passcode has 1 to 1024 bytes")
@@ -253,32 +153,6 @@ extension Vault {
 }
 
 extension VaultError {
-    /// What is left to an owner whose slot the hardware does not open.
-    private static func others(_ kind: SlotKind) -> String {
-        kind == .hardware ? "use the passcode" : "use the recovery phrase"
-    }
-
-    private static func this(_ kind: SlotKind) -> String { kind == .hardware ? "this PIN" : "this passcode" }
-
-    static func noTier(_ kind: SlotKind) -> VaultError {
-        VaultError(.hardwareUnavailable, "\(this(kind)) needs a chip that cannot be asked here; \(others(kind))")
-    }
-
-    static func foreignHardware(_ kind: SlotKind) -> VaultError {
-        VaultError(
-            .hardwareUnavailable,
-            "\(this(kind)) belongs to another machine's chip, or this one's was cleared; \(others(kind))")
-    }
-
-    static func hardwareDestroyed(_ kind: SlotKind) -> VaultError {
-        VaultError(
-            .hardwareDestroyed,
-            "the chip does not answer for \(this(kind)) any more: its limit was reached, or it was cleared; "
-                + (kind == .hardware
-                    ? "use the passcode, and holdfast enroll pin for another PIN"
-                    : "use the recovery phrase (holdfast recover)"))
-    }
-
     static let headerAltered = VaultError.damaged(
         "the header was changed by something else than Holdfast; use holdfast recover with the phrase")
 }

@@ -68,7 +68,9 @@ extension Header {
     /// The bytes that the MAC covers: the whole copy before it.
     /// - Throws: ``FormatError/headerFull`` when the parts do not fit, or what the policy's encoding throws.
     package func authenticatedBytes() throws(FormatError) -> [UInt8] {
-        guard slots.count <= Header.maximumSlots, sealedKeybag.count <= Header.maximumKeybag else { throw .headerFull }
+        guard slots.count <= Header.maximumSlots, sealedKeybag.count <= Header.maximumKeybag,
+            slots.allSatisfy(\.fits)
+        else { throw .headerFull }
         var writer = ByteWriter()
         writer.append(Header.magic)
         writer.integer(Header.formatVersion)

@@ -78,6 +78,9 @@ package struct Slot: Sendable, Hashable {
         self.hardwareName = hardwareName
     }
 
+    /// Whether a reader takes it.
+    var fits: Bool { hardwareName.count <= Slot.maximumHardwareName && kindData.count <= Slot.maximumExtension }
+
     /// Everything before the commitment: written as it stands, and the main part of the authenticated data.
     private func encodeParameters(_ writer: inout ByteWriter) {
         writer.integer(id)

@@ -52,22 +52,44 @@ struct PINChipTests {
         #expect(try home.unlock(pin: "2580") == .hardwareDestroyed)
     }
 
-    /// A chip that falls silent at any command of a wrong one: what it has counted, the ledger has too.
-    @Test func aSilentChipGivesNoTryBackThatItCounted() throws {
+    /// A chip that falls silent at any command of a wrong one, before or after it did what was asked: what it has counted,
+    /// the ledger has too, and nothing else.
+    @Test(arguments: [false, true])
+    func aSilentChipGivesNoTryBackThatItCounted(_ losesAnswer: Bool) throws {
         let proxy = try TPMProxy(home.chip)
         var counted = 0
+        var unheard = 0
         for number in 0... {
             #expect(try home.unlock(pin: "2580") == nil)
-            proxy.arm(at: number) {}
+            proxy.arm(at: number, losesAnswer: losesAnswer) {}
             let code = try home.unlock(pin: "1470", at: proxy.location)
             let vault = try home.vault()
-            let isCounted = try vault.status().remainingAttempts == 4
+            let status = try vault.status()
+            let isCounted = status.remainingAttempts == 4
             #expect(isCounted == (vault.remainingAtChip(.hardware) == 4), "cut at command \(number)")
-            #expect(code == (isCounted ? .wrongPasscode : .hardwareUnavailable), "cut at command \(number)")
+            #expect(code == .wrongPasscode || code == .hardwareUnavailable, "cut at command \(number)")
+            // Nobody heard that it was wrong: it is spent, and no step towards the vault's end.
+            if isCounted, code == .hardwareUnavailable {
+                unheard += 1
+                #expect(status.refusedAttempts == 0)
+            }
             if isCounted { counted += 1 }
             guard proxy.hasCut else { break }
         }
         #expect(counted > 1, "no command came behind the one that is counted")
+        #expect(unheard == (losesAnswer ? 1 : 0))
+    }
+
+    /// An attempt whose answer was lost is spent for a passcode under the chip as well; a right one costs nothing.
+    @Test func aLostAnswerCostsARightSecretNothing() throws {
+        let proxy = try TPMProxy(home.chip)
+        for number in 0... {
+            proxy.arm(at: number, losesAnswer: true) {}
+            let code = try home.unlock(pin: "2580", at: proxy.location)
+            #expect(code == nil || code == .hardwareUnavailable)
+            #expect(try home.vault().status().remainingAttempts == 5, "lost answer to command \(number)")
+            guard proxy.hasCut else { break }
+        }
     }
 
     @Test func aRightOneGivesAllTriesBackAndPasscodesAreCountedApart() throws {

@@ -14,6 +14,8 @@ package final class TPMProxy: Sendable {
         var codes: [UInt32] = []
         var cut: Int?
         var isCut = false
+        /// The chip gets the command, and its answer is lost.
+        var losesAnswer = false
         var action: (@Sendable () -> Void)?
         var isEnded = false
     }
@@ -58,9 +60,10 @@ package final class TPMProxy: Sendable {
     }
 
     /// Does something when the program sends its `number`th command from now on, counted from 0, which the chip then does
-    /// not get.
-    package func arm(at number: Int?, _ action: @escaping @Sendable () -> Void) {
+    /// not get; or gets, and its answer is lost.
+    package func arm(at number: Int?, losesAnswer: Bool = false, _ action: @escaping @Sendable () -> Void) {
         state.withLock { state in
+            state.losesAnswer = losesAnswer
             state.commands = 0
             state.codes = []
             state.cut = number
@@ -110,6 +113,7 @@ package final class TPMProxy: Sendable {
         }
         Thread.detachNewThread { [self] in
             var buffer = [UInt8](repeating: 0, count: 8192)
+            var isCutting = false
             pump: while true {
                 var waiting = [
                     pollfd(fd: client, events: Int16(POLLIN), revents: 0),
@@ -119,7 +123,17 @@ package final class TPMProxy: Sendable {
                 for (index, other) in [(0, chip), (1, client)] where waiting[index].revents != 0 {
                     let count = unsafe read(waiting[index].fd, &buffer, buffer.count)
                     guard count > 0 else { break pump }
-                    if isData, index == 0, mustCut(buffer[..<count]) { break pump }
+                    if index == 1, isCutting {
+                        cut()
+                        break pump
+                    }
+                    if isData, index == 0, mustCut(buffer[..<count]) {
+                        isCutting = true
+                        if !state.withLock({ $0.losesAnswer }) {
+                            cut()
+                            break pump
+                        }
+                    }
                     guard unsafe send(other, buffer, count, Int32(MSG_NOSIGNAL)) == count else { break pump }
                 }
             }
@@ -130,15 +144,19 @@ package final class TPMProxy: Sendable {
 
     /// - Parameter command: Tag (2), size (4), code (4), all big endian, and the rest (TPM 2.0 Library, part 1, section 18).
     private func mustCut(_ command: ArraySlice<UInt8>) -> Bool {
-        let action = state.withLock { state -> (@Sendable () -> Void)? in
+        state.withLock { state in
             defer { state.commands += 1 }
             state.codes.append(command.dropFirst(6).prefix(4).reduce(0) { $0 << 8 | UInt32($1) })
-            guard state.cut == state.commands else { return nil }
+            return state.cut == state.commands
+        }
+    }
+
+    private func cut() {
+        let action = state.withLock { state in
             state.isCut = true
             return state.action
         }
         action?()
-        if action != nil { state.withLock { $0.isEnded = true } }
-        return action != nil
+        state.withLock { $0.isEnded = true }
     }
 }

@@ -19,23 +19,34 @@ import VaultFormat
         self.settings = settings
     }
 
-    private func create() throws -> (vault: Vault, phrase: RecoveryPhraseBox) {
+    func create() throws -> (vault: Vault, phrase: RecoveryPhraseBox) {
         let phrase = try Vault.create(at: home.path, passcode: secret("right"), settings: settings)
         let vault = try Vault(at: home.path, settings: settings)
         try enrol("2580", vault)
         return (vault, RecoveryPhraseBox(phrase))
     }
 
-    private func enrol(_ pin: String, _ vault: Vault, passcode: String = "right") throws {
+    func enrol(_ pin: String, _ vault: Vault, passcode: String = "right") throws {
         try vault.enrolPIN(secret(pin), passcode: secret(passcode), spending: vault.burnAttempt())
     }
 
-    private func open(_ vault: Vault, pin: String) throws {
+    func open(_ vault: Vault, pin: String) throws {
         try vault.unlock(pin: secret(pin), spending: vault.burnAttempt())
     }
 
-    private func header() throws -> Header {
+    func header() throws -> Header {
         try Header(parsing: Array(home.bytes("header")[..<Header.copySize])) { BLAKE3.hash($0).bytes }
+    }
+
+    /// Sectors of the ledger that have the tag of a wrong secret.
+    func tags() throws -> Int {
+        let ledger = try home.bytes("ledger")
+        return try (0..<2).count { index in
+            let start = index * LedgerSector.size
+            let sector = try LedgerSector(
+                parsing: Array(ledger[start..<start + LedgerSector.size]), checksum: { BLAKE3.hash($0).bytes })
+            return sector.knownWrong != nil
+        }
     }
 
     @Test func opensTheVaultAndProvesWhatTheChipProves() throws {
@@ -106,13 +117,7 @@ import VaultFormat
         for _ in 0..<3 { #expect(errorCode { try open(vault, pin: "9999") } == .wrongPasscode) }
         #expect(chip.asked == 1)
         #expect(try vault.status().remainingAttempts == 4)
-        let ledger = try home.bytes("ledger")
-        for index in 0..<2 {
-            let start = index * LedgerSector.size
-            let sector = try LedgerSector(
-                parsing: Array(ledger[start..<start + LedgerSector.size]), checksum: { BLAKE3.hash($0).bytes })
-            #expect(sector.knownWrong == nil)
-        }
+        #expect(try tags() == 0)
     }
 
     @Test func itsWrongOnesDestroyTheVaultWhereTheRulesSaySo() throws {
@@ -166,12 +171,15 @@ import VaultFormat
         vault.lock()
         #expect(errorCode { try open(vault, pin: "2580") } == .noPIN)
         #expect(chip.objectCount == 0)
+        try vault.unlock("new")
+        #expect(try vault.securityLog().entries.map(\.event.name).contains("pinRemoved"))
     }
 
     @Test func aRecoveryEndsIt() throws {
         let (vault, phrase) = try create()
         #expect(try vault.recover(phrase: phrase.phrase, newPasscode: secret("new")).pinWasRemoved)
         #expect(try !vault.status().hasPIN)
+        #expect(try vault.securityLog().entries.map(\.event.name).contains("pinRemoved"))
         #expect(chip.objectCount == 0)
         #expect(try !vault.recover(phrase: phrase.phrase, newPasscode: secret("new")).pinWasRemoved)
     }
@@ -191,12 +199,22 @@ import VaultFormat
         #expect(try vault.status().remainingAttempts == 5)
     }
 
-    @Test(arguments: ["", "123", "0000", "aaaaaaaa", "1234", "4321", "abcdef", String(repeating: "01", count: 33)])
+    @Test(arguments: [
+        "", "123", "0000", "aaaaaaaa", "1234", "4321", "abcdef", "right", String(repeating: "01", count: 33),
+    ])
     func whatCannotBeAPIN(_ pin: String) throws {
         let (vault, _) = try create()
         #expect(errorCode { try enrol(pin, vault) } == .invalidPasscode)
         #expect(try vault.status().remainingAttempts == 5)
         try open(vault, pin: "2580")
+    }
+
+    /// A run is one from its first character to its last.
+    @Test(arguments: ["1239", "1112", "4320", "0123456780", "2134"])
+    func whatOnlyLooksLikeARun(_ pin: String) throws {
+        let (vault, _) = try create()
+        try enrol(pin, vault)
+        try open(vault, pin: pin)
     }
 
     @Test func neitherAWrongPasscodeNorAMissingChipChangesAnything() throws {

@@ -84,6 +84,40 @@ import VaultFormat
         }
     }
 
+    @Test func aPINIsUnderAChipStretchedAndBoundToTheRules() throws {
+        let pin = Sample.passcodeSlotBytes.with(3, at: 0).with(4, at: 1)
+        #expect(try header(pin).pinSlot?.kind == .hardware)
+        #expect(error(pin.replacing(at: 4, with: repeated(0, 13))) == .invalid(field: "PIN slot"), "no derivation")
+        #expect(error(pin.with(1, at: 2)) == .invalid(field: "PIN slot"), "no policy")
+        let bare = pin.with(2, at: 2)
+        #expect(error(bare) == .invalid(field: "slot hardware name"), "no share, with a name")
+        let nameless = Array(bare[..<33]) + counted([]) + Array(bare[38...])
+        #expect(error(nameless) == .invalid(field: "PIN slot"), "no share")
+    }
+
+    @Test func atMostOneOfEachKindThatIsOpened() {
+        for bytes in [Sample.passcodeSlotBytes, Sample.recoverySlotBytes, Sample.passcodeSlotBytes.with(4, at: 1)] {
+            let two = counted(bytes.with(10, at: 0)) + counted(bytes.with(11, at: 0))
+            let failure = formatError { () throws(FormatError) in
+                _ = try Header(
+                    parsing: Sample.copy(counted(Sample.policyBytes) + counted([]) + [2] + two), checksum: testChecksum)
+            }
+            #expect(failure == .invalid(field: "slots"))
+        }
+    }
+
+    /// What no reader takes is not written: the copy that could still be read would be gone.
+    @Test func partsThatAreTooLongAreNotWritten() throws {
+        var slot = Sample.unknownSlot
+        slot.kindData = repeated(1, 1024)
+        var header = try header(Sample.unknownSlotBytes)
+        header.set(slot)
+        _ = try Header(parsing: header.encoded(checksum: testChecksum), checksum: testChecksum)
+        slot.kindData.append(1)
+        header.set(slot)
+        #expect(formatError { () throws(FormatError) in _ = try header.encoded(checksum: testChecksum) } == .headerFull)
+    }
+
     @Test func authenticatedDataIsThatOfTheDocument() {
         let digest = repeated(0x77, 32)
         #expect(

@@ -22,6 +22,8 @@ struct AttemptLedger: ~Copyable, Sendable {
     private let needsSave: Bool
     private let isMissing: Bool
     private let isMadeUp: Bool
+    /// Whether either sector has the tag of a wrong passcode.
+    private var hasTag: Bool
 
     /// Reads the ledger for spending; the caller holds the header's lock.
     /// - Throws: `readOnly`, `permissionDenied`, `inputOutput`: an attempt that cannot be recorded is not made.
@@ -41,6 +43,7 @@ struct AttemptLedger: ~Copyable, Sendable {
         needsSave = found.sector == nil || found.oneIsBad || budget.delayMustRestart(at: now)
         isMissing = missing
         isMadeUp = found.sector == nil
+        hasTag = AttemptLedger.sectors(bytes, vault: vault).contains { $0?.knownWrong != nil }
         if budget.delayMustRestart(at: now) { budget.restartDelay(at: now) }
     }
 
@@ -70,19 +73,24 @@ struct AttemptLedger: ~Copyable, Sendable {
 
     /// The truth in two sectors: the newer valid one. One that is bad may have been a burn in the making.
     static func decide(_ bytes: [UInt8], vault: VaultID) -> (sector: LedgerSector?, oneIsBad: Bool, nextIndex: Int) {
-        let sectors = (0..<2).map { index -> LedgerSector? in
-            let start = index * LedgerSector.size
-            guard bytes.count >= start + LedgerSector.size else { return nil }
-            let sector = try? LedgerSector(
-                parsing: Array(bytes[start..<start + LedgerSector.size]), checksum: HeaderFile.checksum)
-            return sector?.vault == vault ? sector : nil
-        }
+        let sectors = sectors(bytes, vault: vault)
         switch (sectors[0], sectors[1]) {
         case (let first?, let second?):
             return first.sequence >= second.sequence ? (first, false, 1) : (second, false, 0)
         case (let first?, nil): return (first, true, 1)
         case (nil, let second?): return (second, true, 0)
         case (nil, nil): return (nil, false, 0)
+        }
+    }
+
+    /// Those that are valid.
+    private static func sectors(_ bytes: [UInt8], vault: VaultID) -> [LedgerSector?] {
+        (0..<2).map { index in
+            let start = index * LedgerSector.size
+            guard bytes.count >= start + LedgerSector.size else { return nil }
+            let sector = try? LedgerSector(
+                parsing: Array(bytes[start..<start + LedgerSector.size]), checksum: HeaderFile.checksum)
+            return sector?.vault == vault ? sector : nil
         }
     }
 
@@ -134,7 +142,16 @@ struct AttemptLedger: ~Copyable, Sendable {
     mutating func update(knownWrong tag: [UInt8]?, _ change: (inout AttemptBudget) -> Void) throws(VaultError) {
         change(&budget)
         knownWrong = tag
+        hasTag = hasTag || tag != nil
         try save()
+    }
+
+    /// All attempts are back, and no tag is left in either sector.
+    mutating func settle(at now: BootInstant) throws(VaultError) {
+        try update(knownWrong: nil) { $0.settle(at: now) }
+        guard hasTag else { return }
+        try save()
+        hasTag = false
     }
 
     /// Puts back an earlier budget: the attempt was not one.
@@ -222,7 +239,7 @@ public struct BurnedAttempt: ~Copyable, Sendable {
     /// The passcode was right.
     mutating func settle() throws(VaultError) {
         let now = clock.now()
-        try ledger.update(knownWrong: nil) { $0.settle(at: now) }
+        try ledger.settle(at: now)
     }
 }
 
@@ -274,7 +291,7 @@ extension AttemptLedger {
     static func reset(in home: HomeDirectory, header: Header, clock: any BootClock) throws(VaultError) {
         let now = clock.now()
         var ledger = try AttemptLedger.open(in: home, vault: header.vault, policy: header.policy, now: now)
-        try ledger.update(knownWrong: nil) { $0.settle(at: now) }
+        try ledger.settle(at: now)
     }
 }
 

@@ -7,13 +7,17 @@ enum PINRules {
     static let sizes = 4...64
 
     /// - Throws: `invalidPasscode`.
-    static func check(_ pin: borrowing SecretBytes) throws(VaultError) {
+    static func check(_ pin: borrowing SecretBytes, beside passcode: borrowing SecretBytes) throws(VaultError) {
         guard sizes.contains(pin.count) else {
             throw VaultError(.invalidPasscode, "a PIN has \(sizes.lowerBound) to \(sizes.upperBound) bytes")
         }
         guard !isRun(pin) else {
             throw VaultError(
                 .invalidPasscode, "a PIN like 0000, 1234 or 4321 is what everybody tries first; choose another one")
+        }
+        // It could be searched for wherever the passcode can.
+        guard !pin.isEqual(to: passcode) else {
+            throw VaultError(.invalidPasscode, "the PIN has to be another one than the passcode")
         }
     }
 

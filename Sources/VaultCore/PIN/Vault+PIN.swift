@@ -12,7 +12,7 @@ extension Vault {
     /// A PIN opens the vault and changes nothing in it that needs the passcode. It ends with another attempt limit, with new
     /// keys, and with a recovery by the phrase.
     /// - Parameters:
-    ///   - pin: 4 to 64 bytes; not one character over and over, and no run such as 1234.
+    ///   - pin: 4 to 64 bytes; not one character over and over, no run such as 1234, and not the passcode.
     ///   - passcode: The present passcode.
     ///   - attempt: Spent on it.
     /// - Throws: `invalidPasscode` for a PIN that cannot be one, `hardwareUnavailable` without a chip that counts, with
@@ -20,12 +20,14 @@ extension Vault {
     public func enrolPIN(
         _ pin: borrowing SecretBytes, passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt
     ) throws(VaultError) {
-        do throws(VaultError) { try PINRules.check(pin) } catch {
+        do throws(VaultError) { try PINRules.check(pin, beside: passcode) } catch {
             try? attempt.refund()
             throw error
         }
         let tier = try tier(for: &attempt)
         let verified = try verify(passcode, spending: &attempt)
+        // No tag of a passcode may lie in the ledger any more: it could be that of the PIN.
+        if let unsettled = verified.unsettled { throw unsettled }
         do throws(VaultError) {
             var header = attempt.header.header
             header.set(try newPINSlot(pin, wrapping: verified.master, header: header, tier))

@@ -59,6 +59,21 @@ package struct TPMAttemptTier: AttemptTier {
     package func redeem(
         _ object: HardwareObject, authorisation: borrowing SecretBytes
     ) throws(KeyStoreError) -> Redemption {
+        var lost: TPMFailure?
+        do throws(KeyStoreError) {
+            return try ask(object, authorisation, lost: &lost)
+        } catch {
+            guard let lost else { throw error }
+            // In a conversation of its own, when the one that broke off is over: a chip that counts none has counted none.
+            if let state = try? state(object), state.count == 0 { throw error }
+            throw KeyStoreError(.unanswered, "\(lost.error.reason), and may have counted this attempt")
+        }
+    }
+
+    /// - Parameter lost: What kept the chip's answer from us, where it may have counted the authorisation.
+    private func ask(
+        _ object: HardwareObject, _ authorisation: borrowing SecretBytes, lost: inout TPMFailure?
+    ) throws(KeyStoreError) -> Redemption {
         try keyStoreErrors {
             let data = try TPMShareData(parsing: object.data)
             // Nothing of what was kept is authenticated before the slot is open. Until all of it fits together, nothing that
@@ -89,21 +104,29 @@ package struct TPMAttemptTier: AttemptTier {
                 let state = try? chip.readPinIndex(
                     index, write: TPMPolicyDigest(known: data.writePolicy), parent: parent)
                 return .wrongSecret(remaining: state.map { Int($0.limit) - Int(min($0.count, $0.limit)) })
+            } catch let failure as TPMFailure where !failure.isFromChip {
+                lost = failure
+                throw failure
             }
             return .share(try chip.unseal(sealed, session: policy))
         }
     }
 
     package func remaining(_ object: HardwareObject) throws(KeyStoreError) -> Int? {
+        guard let state = try state(object) else { return 0 }
+        return Int(state.limit) - Int(min(state.count, state.limit))
+    }
+
+    /// Count and limit; nil where this chip does not have the index.
+    private func state(_ object: HardwareObject) throws(KeyStoreError) -> (count: UInt32, limit: UInt32)? {
         try keyStoreErrors {
             let data = try TPMShareData(parsing: object.data)
             let chip = try TPMConnection(location)
             let parent = try chip.primary()
             guard try chip.objectName(parent.number) == data.parent,
                 let index = try chip.find(PinIndex(handle: data.handle, name: object.name))
-            else { return 0 }
-            let state = try chip.readPinIndex(index, write: TPMPolicyDigest(known: data.writePolicy), parent: parent)
-            return Int(state.limit) - Int(min(state.count, state.limit))
+            else { return nil }
+            return try chip.readPinIndex(index, write: TPMPolicyDigest(known: data.writePolicy), parent: parent)
         }
     }
 

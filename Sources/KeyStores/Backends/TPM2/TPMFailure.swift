@@ -6,9 +6,11 @@ struct TPMFailure: KeyStoreErrorSource {
     /// The command, for the reason.
     let operation: String
 
+    /// Whether the chip said so: else it is of the software in front of it, and what the chip has done is not known.
+    var isFromChip: Bool { code & 0xff_0000 == 0 || TPMFailure.resourceManagers.contains(code & 0xff_0000) }
+
     /// What the code is about, whichever parameter, handle or session it blames.
     var meaning: TSS2_RC {
-        let isFromChip = code & 0xff_0000 == 0 || TPMFailure.resourceManagers.contains(code & 0xff_0000)
         guard isFromChip else { return code }
         let code = code & 0xffff
         return code & 0x80 != 0 ? code & 0xbf : code

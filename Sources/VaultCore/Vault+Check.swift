@@ -1,0 +1,181 @@
+internal import Cryptography
+internal import KeyStores
+internal import SecretMemory
+internal import VaultFormat
+
+// A counted secret, checked: what was burned for it is settled, refused, or given back.
+extension Vault {
+    /// A right secret's fruits.
+    struct Verified: ~Copyable {
+        let master: SecretBytes
+        let keys: UnlockedKeys
+        /// Why the ledger still has the counts from before; nil when they are gone, as they should be.
+        let unsettled: VaultError?
+    }
+
+    /// Checks the passcode, or the PIN, against its slot and settles the attempt either way.
+    func verify(
+        _ secret: borrowing SecretBytes, _ kind: SlotKind = .passcode, spending attempt: inout BurnedAttempt
+    ) throws(VaultError) -> Verified {
+        let header = attempt.header.header
+        // Whether it may have been counted where no refund reaches.
+        var isSpent = false
+        do throws(VaultError) {
+            guard try attempt.home.isSameFolder(as: home) else {
+                throw VaultError(.noVault, "this attempt was burned for another vault")
+            }
+            try Vault.check(passcode: secret)
+            let slot = try countedSlot(kind, header)
+            let factor = try SlotKey.stretch(secret, for: slot)
+            let tag = try SlotKey.repeatTag(factor: factor, slot: slot)
+            if isKnownWrong(tag, attempt) {
+                try attempt.refund()
+                log.append(.repeated)
+                throw Vault.wrong(kind, attempt, again: true, left: remainingAtChip(kind))
+            }
+            var left: Int?
+            let key = try slotKey(factor, header, slot, left: &left, isSpent: &isSpent)
+            guard let key, key.matches(slot) else {
+                var isRecorded = true
+                do throws(VaultError) {
+                    try refuse(&attempt, tag)
+                } catch { isRecorded = false }  // it stays spent all the same
+                // Before the log is written: nothing comes between the limit and the keys' end.
+                if isRecorded, attempt.mustDestroy { throw destroy(attempt.header) }
+                log.append(.refused)
+                throw Vault.wrong(kind, attempt, again: false, left: left)
+            }
+            wrongTag.set(nil)
+            let master = try key.unwrap(slot, vault: header.vault, policyDigest: header.policy.digest())
+            let keys = try open(header, master: master, proving: assurance(of: slot))
+            // A ledger that cannot be written any more must not keep the owner out: the attempt stays spent.
+            var unsettled: VaultError?
+            do throws(VaultError) { try attempt.settle() } catch { unsettled = error }
+            sweepHardware(header)
+            return Verified(master: master, keys: keys, unsettled: unsettled)
+        } catch let error where error.code != .wrongPasscode && error.code != .wiped {
+            // Never checked, or checked and right: not a failure.
+            if !isSpent { try? attempt.refund() }
+            throw error
+        }
+    }
+
+    private func countedSlot(_ kind: SlotKind, _ header: Header) throws(VaultError) -> Slot {
+        guard let slot = header.slots.first(where: { $0.kind == kind }) else {
+            throw kind == .hardware ? .noPIN : .damaged("the passcode slot is missing")
+        }
+        if let costs = slot.derivation {
+            try format(HeaderFile.name) { () throws(FormatError) in try settings.limits.check(costs) }
+        }
+        return slot
+    }
+
+    /// The tag of a wrong secret is on the disk in the file tier only. Beside a chip it would let a search that costs
+    /// Argon2id alone find a near miss; and who types his PIN where the passcode is asked for would leave it there.
+    private func isKnownWrong(_ tag: [UInt8], _ attempt: borrowing BurnedAttempt) -> Bool {
+        if attempt.header.header.hasChipShare { return wrongTag.matches(tag) }
+        return attempt.knownWrong.map { constantTimeEquals(tag, $0) } ?? false
+    }
+
+    private func refuse(_ attempt: inout BurnedAttempt, _ tag: [UInt8]) throws(VaultError) {
+        let isInMemory = attempt.header.header.hasChipShare
+        if isInMemory { wrongTag.set(tag) }
+        try attempt.refuse(tag: isInMemory ? nil : tag)
+    }
+
+    /// The slot's key, with the hardware's share where one is mixed in; nil when the hardware says that the secret is
+    /// wrong.
+    /// - Parameters:
+    ///   - left: How many more the hardware takes, where it tells.
+    ///   - isSpent: Whether the hardware was asked, may have counted, and nobody knows.
+    private func slotKey(
+        _ factor: borrowing SecretBytes, _ header: Header, _ slot: Slot, left: inout Int?, isSpent: inout Bool
+    ) throws(VaultError) -> SlotKey? {
+        guard slot.flags.contains(.hardwareShare) else { return try SlotKey(factor: factor, slot: slot) }
+        guard let tier = settings.tier else { throw .noTier(slot.kind) }
+        guard let object = slot.hardwareObject else { throw .damaged("the slot does not say where its share is") }
+        let authorisation = try SlotKey.authorisation(factor: factor, slot: slot)
+        let answer: Redemption
+        do throws(KeyStoreError) {
+            answer = try tier.redeem(object, authorisation: authorisation)
+        } catch {
+            isSpent = error.code == .unanswered
+            throw VaultError(error, of: slot.kind)
+        }
+        switch consume answer {
+        case .share(let share):
+            let key = try SlotKey(factor: factor, slot: slot, share: share)
+            // The hardware has found it right: what does not fit is the slot.
+            guard key.matches(slot) else { throw .damaged("the slot in the header was changed") }
+            return key
+        case .wrongSecret(let remaining):
+            left = remaining
+            return nil
+        case .destroyed: throw .hardwareDestroyed(slot.kind, besidePIN: header.pinSlot != nil)
+        case .foreign: throw .foreignHardware(slot.kind)
+        }
+    }
+
+    /// - Parameter chip: How many more the chip takes, where it was asked: a success with another secret set the ledger
+    ///   back and not the chip.
+    private static func wrong(
+        _ kind: SlotKind, _ attempt: borrowing BurnedAttempt, again: Bool, left chip: Int?
+    ) -> VaultError {
+        let left = min(attempt.remainingAttempts, chip ?? .max)
+        let delay = attempt.delayLeft
+        var reason = kind == .hardware ? "wrong PIN" : "wrong passcode"
+        if again { reason += " (the same as before: not counted again)" }
+        reason += left == 1 ? "; 1 attempt remains" : "; \(left) attempts remain"
+        if left < attempt.remainingAttempts { reason += " at the chip" }
+        reason += attempt.warning
+        if delay > 0 { reason += ", the next one in \(seconds(delay))" }
+        return VaultError(
+            .wrongPasscode, reason, remainingAttempts: left, retryAfter: delay > 0 ? .milliseconds(delay) : nil)
+    }
+}
+
+extension Header {
+    /// Whether a chip holds a share of a counted slot.
+    var hasChipShare: Bool { slots.contains { $0.kind.isCounted && $0.flags.contains(.hardwareShare) } }
+}
+
+extension VaultError {
+    /// What is left to an owner whose slot the hardware does not open.
+    private static func others(_ kind: SlotKind) -> String {
+        kind == .hardware ? "use the passcode" : "use the recovery phrase"
+    }
+
+    private static func this(_ kind: SlotKind) -> String { kind == .hardware ? "this PIN" : "this passcode" }
+
+    /// A key store's failure is never a wrong secret; whether it may have been counted is said.
+    init(_ error: KeyStoreError, of kind: SlotKind) {
+        switch error.code {
+        case .outOfMemory: self.init(.outOfMemory, error.reason)
+        case .damaged where kind == .hardware: self = .damaged("\(error.reason); use the passcode")
+        case .damaged: self = .damaged("\(error.reason); use holdfast recover with the phrase")
+        default: self.init(.hardwareUnavailable, "\(error.reason); or \(VaultError.others(kind))")
+        }
+    }
+
+    static func noTier(_ kind: SlotKind) -> VaultError {
+        VaultError(.hardwareUnavailable, "\(this(kind)) needs a chip that cannot be asked here; \(others(kind))")
+    }
+
+    static func foreignHardware(_ kind: SlotKind) -> VaultError {
+        VaultError(
+            .hardwareUnavailable,
+            "\(this(kind)) belongs to another machine's chip, or this one's was cleared; \(others(kind))")
+    }
+
+    static func hardwareDestroyed(_ kind: SlotKind, besidePIN: Bool) -> VaultError {
+        let rest =
+            switch kind {
+            case .hardware: "use the passcode, and holdfast enroll pin for another PIN"
+            default: "use the recovery phrase (holdfast recover)" + (besidePIN ? ", or the PIN" : "")
+            }
+        return VaultError(
+            .hardwareDestroyed,
+            "the chip does not answer for \(this(kind)) any more: its limit was reached, it was cleared, or a copy of this "
+                + "vault let go of it; \(rest)")
+    }
+}
