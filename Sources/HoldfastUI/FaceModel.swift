@@ -106,6 +106,7 @@ public final class AppModels {
         log = SecurityLogModel(lock)
         identity = IdentityModel(lock)
         doctor = DoctorModel(home: app.vault.home.path)
+        settings.onPIN = { [weak lock] in await lock?.pinWasSet() }
         lock.onLock { [weak vault, weak settings, weak selfDestruct, weak log, weak doctor] in
             vault?.drop()
             settings?.drop()

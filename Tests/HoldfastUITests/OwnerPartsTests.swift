@@ -99,6 +99,35 @@ import Testing
         #expect(settings.failure == nil && !settings.showsChipOn && settings.passcodeAssurance == .keyBound)
     }
 
+    @Test(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: the screens' TPM is not tested"))
+    func aPINUnderARealChipFromTheSettingsToItsEnd() async throws {
+        let (scratch, chip) = (Scratch(), try SoftwareTPM())
+        scratch.tier = TPMAttemptTier(at: TPMLocation(chip.location))
+        let models = try await scratch.open()
+        let (lock, settings) = (models.lock, models.settings)
+        #expect(try await settings.setPIN(secret("2580"), passcode: secret("right")) == nil)
+        #expect(settings.hasPIN && settings.passcodeAssurance == .keyBound, "the passcode is under no chip")
+        await lock.handle(.forceLock)
+        #expect(lock.prompt == .pin)
+        await lock.unlock(pin: try secret("2580"))
+        #expect(lock.state == .unlocked)
+        await lock.handle(.forceLock)
+        for number in 1...5 {
+            #expect(lock.prompt == .pin)
+            await lock.unlock(pin: try secret("999\(number)"))
+            #expect(lock.guidance == .refused(.wrongPIN(remaining: 5 - number)))
+            scratch.clock.advance(3600)
+            lock.tick()
+            await lock.refresh()
+        }
+        await lock.unlock(pin: try secret("2580"))
+        #expect(lock.isLocked && lock.guidance == .refused(.pinIsOver) && lock.prompt == .passcode)
+        await lock.unlock(passcode: try secret("right"))
+        settings.request(.pinRemoval)
+        await settings.prove(passcode: try secret("right"))
+        #expect(lock.state == .unlocked && settings.failure == nil && !settings.hasPIN)
+    }
+
     @Test(
         .enabled(
             if: SoftwareTPM.isInstalled && FingerprintSensor.isInstalled,

@@ -1,5 +1,7 @@
 /// What the lock screen asks for.
 public enum LockPrompt: Sendable, Hashable {
+    /// The PIN that the machine's chip counts.
+    case pin
     /// The app's own passcode.
     case passcode
     /// The 24 words of the vault.

@@ -29,10 +29,10 @@ public final class LockModel {
     public private(set) var prompt = LockPrompt.passcode
     /// Whether the owner may answer with the recovery phrase.
     public private(set) var hasRecoveryPhrase = false
+    /// Whether the owner may answer with the PIN: there is one, this machine can be asked for it, and attempts are taken.
+    public private(set) var hasPIN = false
     /// What to say about the last attempt.
     public private(set) var guidance = LockGuidance.none
-    /// Attempts left; told after a refusal, and always while reaching the limit destroys the vault.
-    public private(set) var remainingAttempts: Int?
     /// What happens when none is left.
     public private(set) var consequence = LimitConsequence.slows
     /// Whole seconds until the next attempt is taken; nil when one may be made now.
@@ -48,6 +48,11 @@ public final class LockModel {
     @ObservationIgnored public let app: HoldfastApp
     @ObservationIgnored private var delayedUntil: BootInstant?
     @ObservationIgnored private var isChecking = false
+    private var attemptsToTell: Int?
+    /// Whether what is asked for was settled since the lock fell: it does not change by itself under who types.
+    @ObservationIgnored private var isPromptSettled = false
+    /// Whether the chip has said that it answers for the PIN no more.
+    @ObservationIgnored private var isPINSpent = false
     /// Readings that were begun, and the last one that does not count any more: it may be from before a change.
     @ObservationIgnored private var readings = 0
     @ObservationIgnored private var stale = 0
@@ -61,6 +66,15 @@ public final class LockModel {
 
     /// Whether content is withheld until somebody proves to be the owner.
     public var isLocked: Bool { state != .unlocked }
+
+    /// Attempts left; told after a refusal, and always while reaching the limit destroys the vault. After a wrong PIN it is
+    /// the chip's count, where that is the smaller one: it ends the PIN only, so it is not told where all would end.
+    public var remainingAttempts: Int? {
+        guard let left = attemptsToTell, consequence == .slows,
+            case .refused(.wrongPIN(let atChip?)) = guidance
+        else { return attemptsToTell }
+        return min(left, atChip)
+    }
 
     /// The screen of this lock; it is shut until ``refresh()`` or an event tells otherwise.
     public init(_ app: HoldfastApp) {
@@ -115,8 +129,13 @@ public final class LockModel {
 
     /// The owner wants to answer with another secret.
     public func choose(_ prompt: LockPrompt) {
-        guard prompt == .passcode || hasRecoveryPhrase else { return }
+        switch prompt {
+        case .passcode: break
+        case .pin: guard hasPIN else { return }
+        case .recoveryPhrase: guard hasRecoveryPhrase else { return }
+        }
         self.prompt = prompt
+        isPromptSettled = true
         if guidance != .phraseOnly { guidance = .none }
     }
 
@@ -127,6 +146,27 @@ public final class LockModel {
             try await app.lock.unlock(passcode: passcode)
             await end(nil)
         } catch { await end(VaultProblem(error)) }
+    }
+
+    /// As ``unlock(passcode:)``, with the PIN. One that the chip does not answer for leaves the passcode to be asked for.
+    public func unlock(pin: consuming SecretBytes) async {
+        guard begin() else { return }
+        do throws(VaultError) {
+            try await app.lock.unlock(pin: pin)
+            isPINSpent = false
+            await end(nil)
+        } catch {
+            if error.code == .hardwareDestroyed { isPINSpent = true }
+            let problem = VaultProblem(ofPIN: error)
+            if problem == .pinIsOver || problem == .pinUnavailable { choose(.passcode) }
+            await end(problem)
+        }
+    }
+
+    /// The vault has another PIN.
+    func pinWasSet() async {
+        isPINSpent = false
+        await refresh()
     }
 
     /// Opens the vault with its recovery phrase as it was typed; attempts are not counted.
@@ -215,10 +255,14 @@ extension LockModel {
         stale = readings
         isCovered = true
         if state == .unlocked { state = .locked }
-        prompt = .passcode
+        prompt = firstPrompt
+        isPromptSettled = false
         guidance = .none
         for drop in droppers { drop() }
     }
+
+    /// A PIN is there to be asked for first, unless it is over.
+    private var firstPrompt: LockPrompt { hasPIN && !isPINSpent ? .pin : .passcode }
 
     private func adopt(_ facts: LockFacts) {
         guard shutting == 0 else { return }
@@ -253,9 +297,13 @@ extension LockModel {
         switch status {
         case .success(let status):
             hasRecoveryPhrase = status.slots.contains(.recoveryPhrase)
+            hasPIN = status.pinAssurance != nil && !status.isPasscodeClosed
+            if !status.hasPIN { isPINSpent = false }
+            if !isPromptSettled || (prompt == .pin && !hasPIN) { prompt = firstPrompt }
+            isPromptSettled = isLocked
             consequence = status.policy.selfDestruct ? .destroys : .slows
             let isTold = status.policy.selfDestruct || status.refusedAttempts > 0
-            remainingAttempts = isTold ? status.remainingAttempts : nil
+            attemptsToTell = isTold ? status.remainingAttempts : nil
             if status.isPasscodeClosed, isLocked, state != .destroyed {
                 prompt = .recoveryPhrase
                 if guidance == .none { guidance = .phraseOnly }

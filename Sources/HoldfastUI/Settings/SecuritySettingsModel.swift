@@ -19,6 +19,8 @@ public final class SecuritySettingsModel {
         case owner(OwnerStep, Bool)
         /// Whether the passcode is under the machine's security chip.
         case chip(Bool)
+        /// The PIN is taken away; ``setPIN(_:passcode:)`` gives one.
+        case pinRemoval
         /// Whether a failed biometric prompt counts while self-destruct is on.
         case countsBiometrics(Bool)
     }
@@ -47,6 +49,8 @@ public final class SecuritySettingsModel {
     public private(set) var passcodeAssurance: Assurance?
     /// Whether the passcode is under the machine's security chip.
     public private(set) var isUnderChip = false
+    /// Whether there is a PIN under a chip, of this machine or of another one.
+    public private(set) var hasPIN = false
     /// Why the chip cannot be used; nil where it can.
     public private(set) var chipObstacle: OwnerObstacle? = .missing
     /// The change that waits for its proof. The switch shows it as wanted until it is proved, then as it is.
@@ -63,6 +67,8 @@ public final class SecuritySettingsModel {
     private var obstacles: [OwnerStep: OwnerObstacle] = [.biometrics: .missing, .devicePasscode: .missing]
     @ObservationIgnored private let app: HoldfastApp
     @ObservationIgnored private let lookAtChip: LookAtChip
+    /// Called when the vault has another PIN.
+    @ObservationIgnored var onPIN: @MainActor () async -> Void = {}
 
     package typealias LookAtChip = @Sendable (HoldfastApp) -> OwnerObstacle?
 
@@ -113,6 +119,9 @@ public final class SecuritySettingsModel {
 
     /// As ``canSwitch(_:)``, of the chip.
     public var canSwitchChip: Bool { chipObstacle == nil || showsChipOn }
+
+    /// Whether a PIN can be set: the chip holds its share.
+    public var canSetPIN: Bool { chipObstacle == nil }
 
     /// Reads what holds.
     public func load() async { adopt(await SecuritySettingsModel.status(app.vault)) }
@@ -189,6 +198,19 @@ public final class SecuritySettingsModel {
         } catch { return VaultProblem(error) }
     }
 
+    /// Gives the vault a PIN under the machine's chip, in place of the one that it may have.
+    /// - Returns: Why not; nil when it was done.
+    public func setPIN(_ pin: consuming SecretBytes, passcode: consuming SecretBytes) async -> VaultProblem? {
+        guard !isBusy else { return .busy }
+        isBusy = true
+        defer { isBusy = false }
+        let problem = await SecuritySettingsModel.setPIN(app.vault, pin, passcode)
+        guard problem == nil else { return problem }
+        adopt(await SecuritySettingsModel.status(app.vault))
+        await onPIN()
+        return nil
+    }
+
     /// What belongs to an open vault is forgotten.
     public func drop() {
         dialog.cancel()
@@ -200,7 +222,7 @@ public final class SecuritySettingsModel {
         switch change {
         case .owner(let step, true): .owner(step)
         case .chip(true): .passcodeAndPhrase
-        case .lock, .timing, .attemptLimit, .owner(_, false), .chip(false), .countsBiometrics: .passcode
+        case .lock, .timing, .attemptLimit, .owner(_, false), .chip(false), .pinRemoval, .countsBiometrics: .passcode
         }
     }
 
@@ -212,6 +234,7 @@ public final class SecuritySettingsModel {
         case .attemptLimit(let limit): policy.attemptLimit == limit
         case .owner(let step, let isOn): policy.asks(for: step) == isOn
         case .chip(let isOn): isUnderChip == isOn
+        case .pinRemoval: !hasPIN
         case .countsBiometrics(let isOn): policy.countsBiometricFailures == isOn
         }
     }
@@ -221,6 +244,7 @@ public final class SecuritySettingsModel {
         policy = status.policy
         passcodeAssurance = status.passcodeAssurance
         isUnderChip = status.hasHardwareShare
+        hasPIN = status.hasPIN
     }
 }
 
@@ -241,6 +265,7 @@ extension SecuritySettingsModel {
             case .owner(let step, false): try await app.lock.removeOwner(step, passcode: passcode)
             case .chip(true): try await SecuritySettingsModel.enrolChip(app.vault, passcode, phrase)
             case .chip(false): try await SecuritySettingsModel.removeChip(app.vault, passcode)
+            case .pinRemoval: try await SecuritySettingsModel.removePIN(app.vault, passcode)
             case .countsBiometrics(let isOn): try await edit(passcode) { $0.countsBiometricFailures = isOn }
             }
         } catch { failure = Failure(change: change, problem: VaultProblem(error)) }

@@ -4,6 +4,8 @@ public import Holdfast
 public enum VaultProblem: Sendable, Hashable {
     /// The passcode is wrong; so many attempts are left, nil where nobody counts.
     case wrongPasscode(remaining: Int?)
+    /// The PIN is wrong; so many attempts are left.
+    case wrongPIN(remaining: Int?)
     /// The recovery phrase is not the vault's.
     case wrongPhrase
     /// What was typed is no recovery phrase; why.
@@ -34,6 +36,14 @@ public enum VaultProblem: Sendable, Hashable {
     case invalidPasscode
     /// The two passcodes that were typed differ.
     case passcodesDiffer
+    /// A PIN is too short, too long, or one that everybody tries first.
+    case invalidPIN
+    /// The two PINs that were typed differ.
+    case pinsDiffer
+    /// The PIN opens nothing any more, or there is none; the passcode opens.
+    case pinIsOver
+    /// The chip that counts the PIN does not answer; the passcode opens.
+    case pinUnavailable
     /// Rules are outside what is allowed.
     case invalidRules
     /// This unlock proved too little for the collection.
@@ -83,6 +93,17 @@ public enum VaultProblem: Sendable, Hashable {
         }
     }
 
+    /// As ``init(_:)-(VaultError)``, of an error that answered a PIN.
+    init(ofPIN error: VaultError) {
+        switch error.code {
+        case .wrongPasscode: self = .wrongPIN(remaining: error.remainingAttempts)
+        case .invalidPasscode: self = .invalidPIN
+        case .hardwareDestroyed: self = .pinIsOver
+        case .hardwareUnavailable: self = .pinUnavailable
+        default: self.init(error)
+        }
+    }
+
     /// As ``init(_:)-(VaultError)``, for what a closure of ours threw.
     init(any error: any Error) {
         switch error {
@@ -102,7 +123,7 @@ public enum VaultProblem: Sendable, Hashable {
         .tooLarge: .tooLarge, .readOnly: .readOnly, .diskFull: .diskFull, .permissionDenied: .permissionDenied,
         .busy: .busy, .hardwareUnavailable: .hardwareUnavailable, .hardwareDestroyed: .hardwareDestroyed,
         .rollbackSuspected: .rolledBack, .outOfMemory: .outOfMemory, .notPending: .notPending,
-        .notConfirmed: .notRecognised, .timedOut: .timedOut, .cancelled: .cancelled,
+        .noPIN: .pinIsOver, .notConfirmed: .notRecognised, .timedOut: .timedOut, .cancelled: .cancelled,
         .ownerUnavailable: .ownerUnavailable(.missing), .ownerNotEnrolled: .ownerUnavailable(.notEnrolled),
         .ownerLockedOut: .ownerUnavailable(.lockedOut), .ownerBusy: .ownerUnavailable(.busy),
         .passcodeNeeded: .passcodeNeeded(.rules),

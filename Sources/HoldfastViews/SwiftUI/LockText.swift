@@ -5,7 +5,10 @@ internal import SwiftUI
 
 /// Keys of the lock screen's words in `Localizable.strings`.
 enum LockText {
-    static func key(_ reason: LockReason) -> LocalizedStringKey { LocalizedStringKey("lock.reason.\(reason.rawValue)") }
+    static func key(_ reason: LockReason, _ prompt: LockPrompt) -> LocalizedStringKey {
+        if reason == .launch, prompt == .pin { return "lock.reason.launch.pin" }
+        return LocalizedStringKey("lock.reason.\(reason.rawValue)")
+    }
 
     static func key(_ guidance: LockGuidance) -> LocalizedStringKey? {
         switch guidance {
@@ -23,16 +26,28 @@ enum LockText {
     }
 
     static func field(_ prompt: LockPrompt) -> LocalizedStringKey {
-        prompt == .passcode ? "lock.passcode" : "lock.phrase"
+        switch prompt {
+        case .pin: "lock.pin"
+        case .passcode: "lock.passcode"
+        case .recoveryPhrase: "lock.phrase"
+        }
     }
 
-    static func other(_ prompt: LockPrompt) -> LocalizedStringKey {
-        prompt == .passcode ? "lock.usePhrase" : "lock.usePasscode"
+    /// The words of the button that turns to it.
+    static func use(_ prompt: LockPrompt) -> LocalizedStringKey {
+        switch prompt {
+        case .pin: "lock.usePIN"
+        case .passcode: "lock.usePasscode"
+        case .recoveryPhrase: "lock.usePhrase"
+        }
     }
 
     static func key(_ problem: VaultProblem) -> LocalizedStringKey {
         switch problem {
         case .wrongPasscode: "problem.wrongPasscode"
+        case .wrongPIN: "problem.wrongPIN"
+        case .pinIsOver: "problem.pinIsOver"
+        case .pinUnavailable: "problem.pinUnavailable"
         case .wrongPhrase, .unreadablePhrase: "problem.wrongPhrase"
         case .delayed(let seconds): "lock.delay \(seconds)"
         case .attemptsExhausted: "problem.attemptsExhausted"
@@ -46,7 +61,8 @@ enum LockText {
         case .ownerUnavailable(let obstacle): OwnerText.key(obstacle)
         case .passcodeNeeded(let reason): OwnerText.key(reason)
         case .locked, .keysChanged, .newerVersion, .noVault, .exists, .notFound, .invalidName, .invalidPasscode,
-            .passcodesDiffer, .invalidRules, .assuranceTooLow, .tooLarge, .file, .busy, .hardwareUnavailable,
+            .passcodesDiffer, .invalidPIN, .pinsDiffer, .invalidRules, .assuranceTooLow, .tooLarge, .file, .busy,
+            .hardwareUnavailable,
             .hardwareDestroyed, .rolledBack, .cancelled, .notPending, .other:
             "problem.other"
         }

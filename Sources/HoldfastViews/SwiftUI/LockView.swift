@@ -5,7 +5,7 @@ internal import AppLockCore
 internal import DeviceOwner
 internal import SecretMemory
 
-/// The lock screen: the device's owner where the rules take him, a passcode or the recovery phrase, what the last attempt
+/// The lock screen: the device's owner where the rules take him, a PIN, a passcode or the recovery phrase, what the last attempt
 /// came to, attempts left, and the delay.
 ///
 /// The owner is asked once by himself when the app comes back, and at a button; the device shows its own prompt for it.
@@ -24,7 +24,7 @@ public struct LockView: View {
         VStack(spacing: 20) {
             Image(systemName: "lock.fill").font(.largeTitle).accessibilityHidden(true)
             Text("lock.title", bundle: .module).font(.title2).accessibilityAddTraits(.isHeader)
-            Text(LockText.key(model.reason), bundle: .module).foregroundStyle(.secondary)
+            Text(LockText.key(model.reason, model.prompt), bundle: .module).foregroundStyle(.secondary)
             SecureField(text: $typed, prompt: nil) { Text(LockText.field(model.prompt), bundle: .module) }
                 .focused($isFocused)
                 .onSubmit { answer() }
@@ -33,7 +33,7 @@ public struct LockView: View {
             if let left = model.remainingAttempts {
                 Text(LockText.attempts(left, model.consequence), bundle: .module)
             }
-            if let seconds = model.delay, model.prompt == .passcode {
+            if let seconds = model.delay, model.isDelayed {
                 Text("lock.delay \(seconds)", bundle: .module).monospacedDigit()
             }
             Button {
@@ -47,12 +47,12 @@ public struct LockView: View {
             if let problem = model.owner.problem {
                 Text(LockText.key(problem), bundle: .module).foregroundStyle(.secondary)
             }
-            if model.hasRecoveryPhrase, model.guidance != .phraseOnly {
+            ForEach(model.otherPrompts, id: \.self) { prompt in
                 Button {
                     typed = ""
-                    model.choose(model.prompt == .passcode ? .recoveryPhrase : .passcode)
+                    model.choose(prompt)
                 } label: {
-                    Text(LockText.other(model.prompt), bundle: .module)
+                    Text(LockText.use(prompt), bundle: .module)
                 }
             }
             if model.state == .checking { ProgressView() }
@@ -62,6 +62,8 @@ public struct LockView: View {
         .background(.ultraThickMaterial)
         .accessibilityAddTraits(.isModal)
         .onAppear { isFocused = true }
+        // One field for all of them: what was typed for one is not handed over as another.
+        .onChange(of: model.prompt) { _, _ in typed = "" }
     }
 
     private func ownerButton(_ step: OwnerStep) -> some View {
@@ -79,9 +81,7 @@ public struct LockView: View {
         .disabled(model.owner.dialog.step != nil || model.state == .checking)
     }
 
-    private var isWaiting: Bool {
-        model.state == .checking || (model.delay != nil && model.prompt == .passcode)
-    }
+    private var isWaiting: Bool { model.state == .checking || model.isDelayed }
 
     private func answer() {
         guard !typed.isEmpty, !isWaiting, let secret = try? SecretBytes(typed: typed) else { return }
@@ -89,6 +89,7 @@ public struct LockView: View {
         let (carried, prompt) = (SecretCarrier(secret), model.prompt)
         Task {
             switch prompt {
+            case .pin: await model.unlock(pin: carried.take())
             case .passcode: await model.unlock(passcode: carried.take())
             case .recoveryPhrase: await model.unlock(phrase: carried.take())
             }

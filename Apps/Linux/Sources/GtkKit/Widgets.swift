@@ -34,6 +34,13 @@ package class Button: Widget {
         gtk_widget_set_tooltip_text(widget, label)
         accessibleLabel(label)
     }
+    /// - Parameter spoken: What a screen reader says in place of it.
+    package func setLabel(_ text: String, spoken: String) {
+        label = text
+        // With the text comes its name, or, in later versions, that the text is its name.
+        gtk_accessible_reset_relation(opaque, GTK_ACCESSIBLE_RELATION_LABELLED_BY)
+        accessibleLabel(spoken)
+    }
     package func onClick(_ action: @escaping () -> Void) { on("clicked", action) }
 }
 

@@ -225,6 +225,50 @@ final class ChangeForm {
     }
 }
 
+/// A PIN under the security chip.
+final class PINForm {
+    let root: Widget, passcode: Editable, cancel: Button
+    var onConfirm: (consuming SecretBytes, consuming SecretBytes) -> Void = { _, _ in }
+    private let new: Editable, repeated: Editable, problem: Label, confirm: Button
+
+    init(_ ui: Builder) {
+        root = ui.widget("pin")
+        passcode = ui.widget("pin-passcode")
+        new = ui.widget("pin-new")
+        repeated = ui.widget("pin-repeat")
+        cancel = ui.widget("pin-cancel")
+        problem = ui.widget("pin-problem")
+        confirm = ui.widget("pin-confirm")
+        confirm.onClick { [unowned self] in finish() }
+        repeated.onEntryActivate { [unowned self] in finish() }
+        clear()
+    }
+
+    func show(_ wrong: VaultProblem?) {
+        problem.text = wrong.map(ProblemText.of) ?? ""
+        problem.isVisible = wrong != nil
+        root.isSensitive = true
+    }
+
+    func clear() {
+        for entry in [passcode, new, repeated] { entry.clear() }
+        onConfirm = { _, _ in }
+        show(nil)
+    }
+
+    private func finish() {
+        guard let first = try? new.copySecret(), let second = try? repeated.copySecret() else {
+            return show(.outOfMemory)
+        }
+        guard first.isEqual(to: second) else { return show(.pinsDiffer) }
+        guard first.count > 0 else { return show(.invalidPIN) }
+        guard let present = try? passcode.takeSecret() else { return show(.outOfMemory) }
+        show(nil)
+        root.isSensitive = false
+        onConfirm(present, first)
+    }
+}
+
 /// The bar and the words under a passcode that is being chosen.
 final class StrengthMeter {
     private let bar: LevelBar, label: Label

@@ -12,10 +12,11 @@ final class LockCover {
     private let cover: Widget
     private let picture: Picture
     private let form: Widget
-    private let passcodeForm: Widget, phraseForm: Widget
-    private let passcode: Editable, phrase: Editable, new: Editable, repeated: Editable
+    private let passcodeForm: Widget, pinForm: Widget, phraseForm: Widget
+    private let passcode: Editable, pin: Editable, phrase: Editable, new: Editable, repeated: Editable
     private let reason: Label, failure: Label, attempts: Label, delay: Label
-    private let unlock: Button, other: Button
+    private let unlock: Button
+    private let others: [(prompt: LockPrompt, button: Button)]
     private let spinner: Widget
     private let ownerProblem: Label, finger: Button, account: Button, stop: Button, talk: OwnerTalk
     /// What was typed wrongly without asking the vault.
@@ -30,8 +31,10 @@ final class LockCover {
         picture = ui.widget("cover-picture")
         form = ui.widget("lock-form")
         passcodeForm = ui.widget("passcode-form")
+        pinForm = ui.widget("pin-form")
         phraseForm = ui.widget("phrase-form")
         passcode = ui.widget("passcode")
+        pin = ui.widget("pin")
         phrase = ui.widget("phrase")
         new = ui.widget("phrase-new")
         repeated = ui.widget("phrase-repeat")
@@ -40,7 +43,10 @@ final class LockCover {
         attempts = ui.widget("lock-attempts")
         delay = ui.widget("lock-delay")
         unlock = ui.widget("unlock")
-        other = ui.widget("other-way")
+        others = [
+            (.pin, ui.widget("use-pin")), (.passcode, ui.widget("use-passcode")),
+            (.recoveryPhrase, ui.widget("use-phrase")),
+        ]
         spinner = ui.widget("lock-spinner")
         ownerProblem = ui.widget("owner-problem")
         finger = ui.widget("owner-finger")
@@ -51,10 +57,12 @@ final class LockCover {
             confirm: ui.widget("owner-confirm"))
         gtk_overlay_add_overlay(overlay.opaque, cover.widget)
         unlock.onClick { [unowned self] in answer() }
-        for entry in [passcode, phrase, new, repeated] { entry.onActivate { [unowned self] in answer() } }
-        other.onClick { [unowned self] in
-            clear()
-            lock.choose(lock.prompt == .passcode ? .recoveryPhrase : .passcode)
+        for entry in [passcode, pin, phrase, new, repeated] { entry.onActivate { [unowned self] in answer() } }
+        for (prompt, button) in others {
+            button.onClick { [unowned self] in
+                clear()
+                lock.choose(prompt)
+            }
         }
         let model = parts.models.cover
         bind(self, { model.shown }) { [unowned self] in show($0) }
@@ -65,12 +73,12 @@ final class LockCover {
     /// Everything that the form shows, so that one change of the screen follows one change of the lock.
     private struct Facts: Equatable {
         let state: LockModel.State, prompt: LockPrompt, guidance: LockGuidance, reason: LockReason
-        let remaining: Int?, consequence: LimitConsequence, delay: Int?, hasPhrase: Bool
+        let remaining: Int?, consequence: LimitConsequence, delay: Int?, isDelayed: Bool, others: [LockPrompt]
 
         init(_ lock: LockModel) {
             (state, prompt, guidance, reason) = (lock.state, lock.prompt, lock.guidance, lock.reason)
             (remaining, consequence) = (lock.remainingAttempts, lock.consequence)
-            (delay, hasPhrase) = (lock.delay, lock.hasRecoveryPhrase)
+            (delay, isDelayed, others) = (lock.delay, lock.isDelayed, lock.otherPrompts)
         }
     }
 
@@ -98,20 +106,18 @@ final class LockCover {
         let asksPhrase = facts.prompt == .recoveryPhrase
         if isChecking, form.hasFocus { window.dropFocus() }
         showForm()
-        let isDelayed = facts.delay != nil && !asksPhrase
         form.isSensitive = !isChecking
-        passcode.isSensitive = !isDelayed
-        unlock.isSensitive = !isDelayed
+        for entry in [passcode, pin] { entry.isSensitive = !facts.isDelayed }
+        unlock.isSensitive = !facts.isDelayed
         spinner.isVisible = isChecking
         spinner.set("spinning", isChecking)
-        other.isVisible = facts.hasPhrase && facts.guidance != .phraseOnly
-        other.label = asksPhrase ? tr("Use the Passcode") : tr("Use the Recovery Phrase…")
-        reason.text = LockText.of(facts.reason)
+        for (prompt, button) in others { button.isVisible = facts.others.contains(prompt) }
+        reason.text = LockText.of(facts.reason, facts.prompt)
         showFailure(facts.guidance)
         attempts.isVisible = facts.remaining != nil && !asksPhrase
         if let left = facts.remaining { attempts.text = LockText.attempts(left, facts.consequence) }
         attempts.setClass("error", facts.consequence == .destroys)
-        delay.isVisible = isDelayed
+        delay.isVisible = facts.isDelayed
         if let seconds = facts.delay { delay.text = LockText.delay(seconds) }
         if facts.state == .locked || facts.state == .delayed { focus() }
     }
@@ -120,6 +126,7 @@ final class LockCover {
     private func showForm() {
         let isAsked = lock.owner.dialog.question != nil
         passcodeForm.isVisible = lock.prompt == .passcode && !isAsked
+        pinForm.isVisible = lock.prompt == .pin && !isAsked
         phraseForm.isVisible = lock.prompt == .recoveryPhrase && !isAsked
         unlock.isVisible = !isAsked
     }
@@ -133,24 +140,29 @@ final class LockCover {
     private func focus() {
         guard cover.isVisible, form.isSensitive else { return }
         if lock.owner.dialog.question != nil { return }  // the account's password has the keyboard
-        if lock.prompt == .recoveryPhrase {
-            if !phraseForm.hasFocus { phrase.focus() }
-        } else if passcode.isSensitive {
-            passcode.focus()
-        } else {
-            other.focus()
+        switch lock.prompt {
+        case .recoveryPhrase: if !phraseForm.hasFocus { phrase.focus() }
+        // What is left to do while nothing can be typed.
+        case .passcode where lock.isDelayed, .pin where lock.isDelayed:
+            others.last { lock.otherPrompts.contains($0.prompt) }?.button.focus()
+        case .passcode: passcode.focus()
+        case .pin: pin.focus()
         }
     }
 
     private func answer() {
         mistake = nil
         do {
-            if lock.prompt == .passcode {
+            switch lock.prompt {
+            case .passcode:
                 guard !passcode.isEmpty, lock.delay == nil else { return }
                 let secret = SecretCarrier(try passcode.takeSecret())
                 Task { [lock] in await lock.unlock(passcode: secret.take()) }
-            } else {
-                try answerWithPhrase()
+            case .pin:
+                guard !pin.isEmpty, lock.delay == nil else { return }
+                let secret = SecretCarrier(try pin.takeSecret())
+                Task { [lock] in await lock.unlock(pin: secret.take()) }
+            case .recoveryPhrase: try answerWithPhrase()
             }
         } catch {
             mistake = .outOfMemory
@@ -180,7 +192,7 @@ final class LockCover {
     }
 
     private func clear() {
-        for entry in [passcode, phrase, new, repeated] where !entry.isEmpty { entry.clear() }
+        for entry in [passcode, pin, phrase, new, repeated] where !entry.isEmpty { entry.clear() }
         mistake = nil
     }
 }

@@ -13,6 +13,7 @@ final class Sheets {
     private let ask: AskForm
     let edit: EditForm
     let change: ChangeForm
+    let pin: PINForm
     private let fields: FieldsForm
     private let words: WordsForm
     private let owner: OwnerForm
@@ -31,6 +32,7 @@ final class Sheets {
         ask = AskForm(parts)
         edit = EditForm(parts)
         change = ChangeForm(parts)
+        pin = PINForm(parts)
         fields = FieldsForm(parts)
         words = WordsForm(parts, window)
         owner = OwnerForm(parts)
@@ -38,7 +40,10 @@ final class Sheets {
             forms.add(form, named: name)
             form.isVisible = false
         }
-        for button in [ask.cancel, edit.cancel, change.cancel, fields.cancel, words.cancel, owner.cancel] {
+        let cancels = [
+            ask.cancel, edit.cancel, change.cancel, pin.cancel, fields.cancel, words.cancel, owner.cancel,
+        ]
+        for button in cancels {
             button.onClick { [unowned self] in cancel() }
         }
         // A sheet that is down must be gone for the keyboard and screen readers too.
@@ -121,6 +126,7 @@ final class Sheets {
 
     func showEdit() { show("edit", edit.root, edit.first) {} }
     func showChange() { show("change", change.root, change.old) {} }
+    func showPIN() { show("pin", pin.root, pin.passcode) {} }
 
     func cancel() {
         let onCancel = onCancel
@@ -142,6 +148,7 @@ final class Sheets {
         ask.clear()
         edit.clear()
         change.clear()
+        pin.clear()
         fields.clear()
         words.clear()
         owner.clear()
@@ -153,8 +160,8 @@ final class Sheets {
 
     private var everyForm: [(Widget, String)] {
         [
-            (ask.root, "ask"), (edit.root, "edit"), (change.root, "change"), (fields.root, "fields"),
-            (words.root, "words"), (owner.root, "owner"),
+            (ask.root, "ask"), (edit.root, "edit"), (change.root, "change"), (pin.root, "pin"),
+            (fields.root, "fields"), (words.root, "words"), (owner.root, "owner"),
         ]
     }
 

@@ -273,6 +273,11 @@ class App:
         place = ["--window", self.window(), str(left + width // 2), str(top + height // 2)]
         subprocess.run(["xdotool", "mousemove", *place, "click", "1"], check=True)
 
+    def scroll_up(self):
+        """Turns the wheel over the middle of the window."""
+        place = ["--window", self.window(), "390", "340"]
+        subprocess.run(["xdotool", "mousemove", *place, "click", "--repeat", "10", "--delay", "5", "4"], check=True)
+
     def pixels(self):
         """How light the pixel at a place in the window is, 0 to 255."""
         picture = pathlib.Path(self.log.name + ".png")

@@ -11,6 +11,7 @@ final class SettingsPage {
     private let selfDestruct: SelfDestructModel
     private let preferences: PreferencesModel
     private let lock: Toggle, destroys: Toggle, blur: Toggle, chip: Toggle, chipRow: Row
+    private let pinRow: Row, pinSet: Button, pinRemove: Button
     private let owners: [(step: OwnerStep, toggle: Toggle, row: Row)]
     private let timing: ComboRow, focusLoss: ComboRow, idle: ComboRow, limit: ComboRow, clipboard: ComboRow
     private let countdownRow: Row, countdownBar: ProgressBar, destroysRow: Row, passcodeRow: Row
@@ -27,6 +28,9 @@ final class SettingsPage {
         lock = ui.widget("app-lock")
         chip = ui.widget("chip")
         chipRow = ui.widget("chip-row")
+        pinRow = ui.widget("pin-row")
+        pinSet = ui.widget("pin-set")
+        pinRemove = ui.widget("pin-remove")
         owners = [
             (.biometrics, ui.widget("biometrics"), ui.widget("biometrics-row")),
             (.devicePasscode, ui.widget("account"), ui.widget("account-row")),
@@ -87,6 +91,8 @@ final class SettingsPage {
             Task { await selfDestruct.cancel() }
         }
         ui.widget("passcode-change", as: Button.self).onClick { [unowned self] in changePasscode() }
+        pinSet.onClick { [unowned self] in setPIN() }
+        pinRemove.onClick { [unowned self] in request(.pinRemoval) }
         ui.widget("receipt-copy", as: Button.self).onClick { [unowned self] in
             guard let key = selfDestruct.receiptKey else { return }
             parts.clipboard.copy(key)
@@ -138,11 +144,13 @@ final class SettingsPage {
     /// What the machine has, and whether it is used.
     private struct Parts: Equatable {
         let owners: [OwnerObstacle?], canSwitch: [Bool], chip: OwnerObstacle?, canSwitchChip: Bool, isUnderChip: Bool
+        let hasPIN: Bool
         init(_ model: SecuritySettingsModel) {
             (owners, canSwitch) = (
                 OwnerStep.allCases.map(model.obstacle), OwnerStep.allCases.map(model.canSwitch)
             )
             (chip, canSwitchChip, isUnderChip) = (model.chipObstacle, model.canSwitchChip, model.isUnderChip)
+            hasPIN = model.hasPIN
         }
     }
 
@@ -168,6 +176,11 @@ final class SettingsPage {
             }
             chip.isSensitive = model.canSwitchChip
             chipRow.subtitle = SettingsText.ofChip(model.chipObstacle, isOn: model.isUnderChip)
+            pinSet.isSensitive = model.canSetPIN
+            // The passcode's button has the same word on it.
+            pinSet.setLabel(model.hasPIN ? tr("Change…") : tr("Set…"), spoken: tr("Set the PIN"))
+            pinRemove.isVisible = model.hasPIN
+            pinRow.subtitle = SettingsText.ofPIN(model.chipObstacle, isThere: model.hasPIN)
         }
         bind(self, { model.passcodeAssurance }) { [unowned self] in
             passcodeRow.subtitle = $0.map(SettingsText.of) ?? ""
@@ -231,7 +244,8 @@ final class SettingsPage {
 
     private func ask(for wanted: SecuritySettingsModel.Change, wantsPhrase: Bool) {
         parts.sheets.askPasscode(
-            SettingsText.title(of: wanted), SettingsText.question(for: wanted), confirm: tr("Change"),
+            SettingsText.title(of: wanted), SettingsText.question(for: wanted, hasPIN: model.hasPIN),
+            confirm: wanted == .pinRemoval ? tr("Remove") : tr("Change"),
             wantsPhrase: wantsPhrase
         ) { [model, parts] passcode, phrase in
             let (secret, words) = (SecretCarrier(passcode), phrase)
@@ -303,5 +317,19 @@ final class SettingsPage {
             }
         }
         parts.sheets.showChange()
+    }
+
+    private func setPIN() {
+        let form = parts.sheets.pin
+        form.onConfirm = { [model, parts] passcode, pin in
+            let (passcode, pin) = (SecretCarrier(passcode), SecretCarrier(pin))
+            Task {
+                let problem = await model.setPIN(pin.take(), passcode: passcode.take())
+                if let problem { return form.show(problem) }
+                parts.sheets.dismiss()
+                parts.toast(tr("The PIN was set"))
+            }
+        }
+        parts.sheets.showPIN()
     }
 }

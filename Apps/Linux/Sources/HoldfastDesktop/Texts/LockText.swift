@@ -4,9 +4,9 @@ import Holdfast
 
 /// The lock screen's words.
 enum LockText {
-    static func of(_ reason: LockReason) -> String {
+    static func of(_ reason: LockReason, _ prompt: LockPrompt) -> String {
         switch reason {
-        case .launch: tr("Enter your passcode to go on.")
+        case .launch: prompt == .pin ? tr("Enter your PIN to go on.") : tr("Enter your passcode to go on.")
         case .background: tr("Locked after you left.")
         case .idle: tr("Locked because nobody was using it.")
         case .systemLock: tr("Locked with your session.")

@@ -43,6 +43,8 @@ enum LogText {
         case "passcodeChanged": tr("The passcode was changed")
         case "recoveryPhraseIssued": tr("A new recovery phrase was issued")
         case "recoveryPhraseRemoved": tr("The recovery phrase was removed")
+        case "pinEnrolled": tr("A PIN was set")
+        case "pinRemoved": tr("The PIN was removed")
         case "rekeyed": tr("New keys were made")
         case "recovered": tr("A new passcode was set with the recovery phrase")
         case "selfDestructArmed": tr("The countdown of self-destruct began")
@@ -76,6 +78,7 @@ enum LogText {
             switch text(event, "method") {
             case "passcode": tr("Opened with the passcode")
             case "recoveryPhrase": tr("Opened with the recovery phrase")
+            case "hardware": tr("Opened with the PIN")
             case "biometrics": tr("Opened with a fingerprint")
             default: tr("Opened")
             }

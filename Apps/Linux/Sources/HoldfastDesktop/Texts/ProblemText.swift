@@ -8,6 +8,7 @@ enum ProblemText {
     static func of(_ problem: VaultProblem) -> String {
         switch problem {
         case .wrongPasscode: tr("That passcode is not right.")
+        case .wrongPIN: tr("That PIN is not right.")
         case .wrongPhrase: tr("These are not the words of this vault.")
         case .unreadablePhrase(let error): of(error)
         case .delayed(let seconds): LockText.delay(seconds)
@@ -23,6 +24,10 @@ enum ProblemText {
         case .invalidName: tr("Give it a name that is not too long.")
         case .invalidPasscode: tr("A passcode has at least one character, and at most 1,024 bytes.")
         case .passcodesDiffer: tr("The two passcodes are not the same.")
+        case .invalidPIN: tr("A PIN has 4 to 64 characters, and is none like 0000, 1234 or 4321.")
+        case .pinsDiffer: tr("The two PINs are not the same.")
+        case .pinIsOver: tr("The PIN opens nothing any more. Use the passcode.")
+        case .pinUnavailable: tr("The security chip does not answer for the PIN now. Use the passcode.")
         case .invalidRules: tr("These rules are outside what is allowed.")
         case .assuranceTooLow: tr("This way to unlock is not strong enough for that collection.")
         case .tooLarge: tr("It is too large to be shown. Save it as a file.")

@@ -50,6 +50,17 @@ enum SettingsText {
         }
     }
 
+    static func ofPIN(_ obstacle: OwnerObstacle?, isThere: Bool) -> String {
+        switch obstacle {
+        case nil:
+            isThere
+                ? tr("Opens the vault on this machine; behind the limit only the passcode does")
+                : tr("Short, beside the passcode, and counted by the security chip")
+        case .missing, .notEnrolled: tr("No security chip can be used here")
+        case .lockedOut, .busy: tr("The security chip does not answer now")
+        }
+    }
+
     static func proof(of step: OwnerStep) -> String {
         switch step {
         case .biometrics: tr("Show that it works: the reader asks for your finger.")
@@ -58,8 +69,11 @@ enum SettingsText {
     }
 
     /// What is asked for a change.
-    static func question(for change: SecuritySettingsModel.Change) -> String {
+    static func question(for change: SecuritySettingsModel.Change, hasPIN: Bool) -> String {
         switch change {
+        case .attemptLimit where hasPIN:
+            tr("Changes of the rules need your passcode. The chip counts the PIN by the old limit: the PIN goes.")
+        case .pinRemoval: tr("The passcode opens the vault then, and takes the PIN away now.")
         case .chip(true):
             tr(
                 "The limit of wrong passcodes becomes final. Behind it, on another machine, and when the chip is cleared, only the recovery phrase opens the vault: type it now."
@@ -92,6 +106,7 @@ enum SettingsText {
         case .owner(.devicePasscode, false): tr("Turn the Account's Password Off")
         case .chip(true): tr("Put the Passcode under the Security Chip")
         case .chip(false): tr("Take the Passcode out of the Security Chip")
+        case .pinRemoval: tr("Remove the PIN")
         case .countsBiometrics: tr("Change What Counts")
         }
     }

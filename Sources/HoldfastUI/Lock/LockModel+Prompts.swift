@@ -1,0 +1,12 @@
+extension LockModel {
+    /// What the owner can answer with in place of what is asked for now, for a button each.
+    public var otherPrompts: [LockPrompt] {
+        guard guidance != .phraseOnly else { return [] }
+        var prompts: [LockPrompt] = hasPIN ? [.pin, .passcode] : [.passcode]
+        if hasRecoveryPhrase { prompts.append(.recoveryPhrase) }
+        return prompts.filter { $0 != prompt }
+    }
+
+    /// Whether what is asked for is not taken before ``delay`` is over: a passcode and a PIN, never the phrase.
+    public var isDelayed: Bool { delay != nil && prompt != .recoveryPhrase }
+}
