@@ -49,6 +49,9 @@ extension Vault {
     /// Whether this program has a chip to ask; nobody looked whether it answers.
     package var hasChip: Bool { settings.tier != nil }
 
+    /// Whether a chip or key store still holds what no header names any more, because it could not be asked.
+    package var owesHardware: Bool { HardwareNote.read(in: home) != nil }
+
     /// How many wrong secrets the chip still takes for a slot, by its own count, which only a right one sets back; 0 for one
     /// that it gives nothing for any more. Nil for a slot without a share, and where nobody can tell.
     package func remainingAtChip(_ kind: SlotKind) -> Int? {

@@ -23,7 +23,7 @@ extension Vault {
         /// Whether there is a PIN under a chip.
         public let hasPIN: Bool
         /// What an unlock with the PIN proves; nil where there is none, or where this program has no chip to ask.
-        public let pinAssurance: Assurance?
+        public package(set) var pinAssurance: Assurance?
         /// The rules in the header.
         public let policy: VaultPolicy
         /// Passcode attempts left before the limit.

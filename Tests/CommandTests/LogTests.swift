@@ -18,7 +18,8 @@ import Testing
         #expect(lines.allSatisfy { $0.count == 3 })
         #expect(
             lines.map { String($0[2]) } == [
-                "the vault was created", "unlocked with the passcode", "unlocked with the passcode", "a wrong passcode",
+                "the vault was created", "unlocked with the passcode", "unlocked with the passcode",
+                "a wrong passcode or PIN",
                 "unlocked with the passcode, after 1 wrong passcode",
             ])
         #expect(lines.map { Int($0[0]) } == [0, 1, 2, 3, 4])

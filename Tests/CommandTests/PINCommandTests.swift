@@ -151,6 +151,24 @@ struct PINCommandTests {
         #expect(try sandbox.run("lock", "--shut-down").code == 0)
     }
 
+    /// What the PIN held up is looked at anew when it goes; and a chip that could not be asked to forget it is told of.
+    @Test func whatGoesWithThePINIsSaid() throws {
+        try enroll()
+        let minimum = try sandbox.run(
+            "lock-policy", "set", "minimum.bank=hardwareLimited", passcode: Prepared.passcode, environment: variables)
+        #expect(minimum.code == 0 && !minimum.errors.contains("bank"), "\(minimum.errors)")
+        let limit = try sandbox.run(
+            "lock-policy", "set", "attemptLimit=7", passcode: Prepared.passcode, environment: variables)
+        #expect(limit.code == 0 && limit.errors.contains("bank"), "\(limit.errors)")
+        try enroll()
+        let silent = ["HOLDFAST_TPM": "swtpm:path=/nonexistent/socket"]
+        let removed = try sandbox.run("slots", "remove", "pin", passcode: Prepared.passcode, environment: silent)
+        #expect(removed.code == 0 && removed.errors.contains("could not be asked to forget it"), "\(removed.errors)")
+        #expect(try get(pin: "2580").code == 1)
+        #expect(try sandbox.run("get", "greeting", passcode: Prepared.passcode, environment: variables).code == 0)
+        #expect(try chip.tool("tpm2_getcap", "handles-nv-index").output.isEmpty, "the next right passcode sees to it")
+    }
+
     @Test func whatEndsAPINSaysSo() throws {
         try enroll()
         let kept = try sandbox.run(

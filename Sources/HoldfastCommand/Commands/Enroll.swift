@@ -88,8 +88,8 @@ private func enroll(_ arguments: Arguments) throws(CommandError) -> ExitCode {
         }
     }
     let status = try vaultCall { try vault.status() }
-    let rest = status.slots.contains(.recoveryPhrase) ? "only the recovery phrase opens" : "nothing opens"
-    Output.remark("the TPM counts from now on: after \(status.policy.attemptLimit) wrong passcodes \(rest) the vault")
+    Output.remark(
+        "the TPM counts from now on: after \(status.policy.attemptLimit) wrong passcodes \(status.restWithoutPasscode)")
     return .done
 }
 

@@ -32,8 +32,9 @@ private func setPIN(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     try PassingNote.show("Sealing a share in the TPM ...") { () throws(CommandError) in
         try vaultCall { try vault.enrolPIN(pin, passcode: passcode, spending: vault.burnAttempt()) }
     }
-    let limit = try vaultCall { try vault.status() }.policy.attemptLimit
-    Output.remark("the PIN opens the vault on this machine; after \(limit) wrong ones only the passcode does")
+    let policy = try vaultCall { try vault.status() }.policy
+    let end = policy.selfDestruct ? "the vault is destroyed" : "only the passcode does"
+    Output.remark("the PIN opens the vault on this machine; after \(policy.attemptLimit) wrong ones \(end)")
     return .done
 }
 
@@ -49,6 +50,10 @@ func removePIN(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let passcode = try input.passcode()
     try PassingNote.show("Removing the PIN ...") { () throws(CommandError) in
         try vaultCall { try vault.removePIN(passcode: passcode, spending: vault.burnAttempt()) }
+    }
+    if vault.owesHardware {
+        Output.note(
+            "NOTE: the TPM could not be asked to forget it; the next right passcode on its machine sees to that")
     }
     Output.remark("the PIN opens nothing any more")
     return .done

@@ -32,7 +32,9 @@ private func showPolicy(_ arguments: Arguments) throws(CommandError) -> ExitCode
 
 func explainPolicy(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let vault = try Unlocking.find(arguments)
-    let status = try vaultCall { try vault.status() }
+    var status = try vaultCall { try vault.status() }
+    // What is told is what would be asked here: not a PIN of another machine's chip, nor one that is used up.
+    if vault.remainingAtChip(.hardware) == 0 { status.pinAssurance = nil }
     let policy = status.policy
     let facts = OwnerFacts(arguments, for: policy)
     let report = PolicyReport(status: status, owner: facts.capabilities)

@@ -45,7 +45,9 @@ private func setPolicy(_ arguments: Arguments) throws(CommandError) -> ExitCode 
             }
         }
     }
-    for issue in linter.issues(changed) { Output.note("\(issue.severity): \(issue.words)") }
+    // Looked at anew: a PIN may have gone with the change.
+    let after = try vaultCall { try PolicyLinter(vault.status()) }
+    for issue in after.issues(changed) { Output.note("\(issue.severity): \(issue.words)") }
     Output.remark("the rules are changed")
     return .done
 }

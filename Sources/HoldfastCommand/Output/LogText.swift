@@ -13,7 +13,7 @@ enum LogText {
         "recoveryPhraseIssued": "a new recovery phrase was issued",
         "recoveryPhraseRemoved": "the recovery phrase was removed",
         "pinEnrolled": "a PIN was put under the chip", "pinRemoved": "the PIN was removed",
-        "refused": "a wrong passcode", "repeated": "the same wrong passcode again, not counted",
+        "refused": "a wrong passcode or PIN", "repeated": "the same wrong one again, not counted",
         "wrongPhrase": "a wrong recovery phrase",
         "turnedAway": "an attempt was turned away: a delay ran, or none was left",
         "biometricFailed": "a biometric prompt without a match", "backedUp": "a backup was made",

@@ -1,4 +1,5 @@
 internal import Holdfast
+internal import HoldfastAgent
 
 /// The secrets that the vault counts: what a command asks for to open it.
 enum TypedSecret {
@@ -65,7 +66,10 @@ extension Unlocking {
     /// sets back the one and not the other.
     private static func tell(_ left: Int?, _ status: Vault.Status, _ what: String, then end: String) {
         guard let left, left < status.remainingAttempts else { return }
-        Output.note("NOTE: the TPM takes \(Format.count(UInt64(left), "more wrong \(what)")), then \(end)")
+        Output.note(
+            left == 0
+                ? "NOTE: the TPM gives nothing for the \(what) any more: \(end)"
+                : "NOTE: the TPM takes \(Format.count(left, "more wrong \(what)")), then \(end)")
     }
 
     /// As the above, of the passcode.
@@ -73,12 +77,26 @@ extension Unlocking {
         guard arguments[Options.passcodeDescriptor] == nil, Terminal.isThere else { return }
         let status = try vaultCall { try vault.status() }
         guard status.hasHardwareShare else { return }
-        let end = status.slots.contains(.recoveryPhrase) ? "only the recovery phrase opens" : "nothing opens"
-        tell(vault.remainingAtChip(.passcode), status, "passcode", then: "\(end) the vault")
+        tell(vault.remainingAtChip(.passcode), status, "passcode", then: status.restWithoutPasscode)
     }
 
     /// Whether the PIN opens nothing, now or ever, and nothing was counted for it.
     private static func isOver(_ error: CommandError) -> Bool {
-        [VaultError.Code.hardwareDestroyed, .hardwareUnavailable, .noPIN].map(\.description).contains(error.code)
+        // An agent from before there were PINs does not know what is meant.
+        let codes = [VaultError.Code.hardwareDestroyed, .hardwareUnavailable, .noPIN, .damaged, .agentProtocol]
+        return codes.map(\.description).contains(error.code)
+    }
+}
+
+extension Vault.Status {
+    /// `only the recovery phrase opens the vault`: what is left to an owner without his passcode.
+    var restWithoutPasscode: String {
+        let rest = [hasPIN ? "the PIN" : nil, slots.contains(.recoveryPhrase) ? "the recovery phrase" : nil]
+            .compactMap(\.self)
+        return switch rest.count {
+        case 0: "nothing opens the vault"
+        case 1: "only \(rest[0]) opens the vault"
+        default: "only \(rest.joined(separator: " and ")) open the vault"
+        }
     }
 }

@@ -80,7 +80,8 @@ enum Unlocking {
         if let status = try? vault.status(), !status.slots.contains(.recoveryPhrase) {
             throw .failure(
                 "noRecoveryPhrase",
-                "this vault has no recovery phrase: its owner had it removed. Only the passcode opens it")
+                "this vault has no recovery phrase: its owner had it removed. Only the passcode"
+                    + (status.hasPIN ? " and the PIN open it" : " opens it"))
         }
     }
 
