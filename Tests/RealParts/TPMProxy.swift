@@ -139,6 +139,8 @@ package final class TPMProxy: Sendable {
             }
             close(client)
             close(chip)
+            // Not before: the chip serves one connection at a time, and whoever comes next must not wait for this one.
+            if isCutting { state.withLock { $0.isEnded = true } }
         }
     }
 
@@ -157,6 +159,5 @@ package final class TPMProxy: Sendable {
             return state.action
         }
         action?()
-        state.withLock { $0.isEnded = true }
     }
 }
