@@ -10,8 +10,8 @@ extension Command {
             "It is asked for on the terminal in place of the passcode, by an empty answer to which one gets to the "
                 + "passcode. It opens the vault; what changes passcode, rules or ways in still needs the passcode. Wrong "
                 + "PINs count for the vault as wrong passcodes do, and destroy it where self-destruct is on.",
-            "4 to 64 bytes, neither one character over and over nor a run such as 1234. Another attempt limit, new keys "
-                + "(--rekey) and holdfast recover end it.",
+            "4 to 64 bytes; not one character over and over, no run such as 1234, and not the passcode. Another attempt "
+                + "limit, new keys (--rekey) and holdfast recover end it.",
         ],
         options: [Options.home.option, Options.passcodeDescriptor.option, Options.newPINDescriptor.option],
         run: setPIN)
