@@ -180,6 +180,15 @@ struct PINCommandTests {
         #expect(limit.code == 0 && limit.errors.contains("the PIN goes with the old one"), "\(limit.errors)")
         #expect(try get(pin: "2580").code == 1)
         try enroll()
+        let rekeyed = try sandbox.run(
+            "passcode", "change", "--rekey", "--passcode-fd=3", "--phrase-fd=4",
+            descriptors: [
+                3: sandbox.sandbox.lines(Prepared.passcode, Prepared.passcode),
+                4: sandbox.lines(Prepared.shared().phrase),
+            ], environment: variables)
+        #expect(rekeyed.code == 0 && rekeyed.errors.contains("the PIN is gone"), "\(rekeyed.errors)")
+        #expect(try get(pin: "2580").code == 1)
+        try enroll()
         let recovered = try sandbox.run(
             "recover", "--phrase-fd=4", passcode: "another", descriptors: [4: sandbox.lines(Prepared.shared().phrase)],
             environment: variables)

@@ -215,6 +215,7 @@ import VaultFormat
         let (vault, _) = try create()
         try enrol(pin, vault)
         try open(vault, pin: pin)
+        #expect(vault.isUnlocked)
     }
 
     @Test func neitherAWrongPasscodeNorAMissingChipChangesAnything() throws {

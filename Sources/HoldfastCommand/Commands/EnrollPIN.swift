@@ -58,9 +58,3 @@ func removePIN(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     Output.remark("the PIN opens nothing any more")
     return .done
 }
-
-/// Tells who enrolled a PIN that a change of another kind ended it.
-func tellOfEndedPIN(_ vault: Vault, _ hadPIN: Bool) {
-    guard hadPIN, let status = try? vault.status(), !status.hasPIN else { return }
-    Output.note("NOTE: the PIN went with this change; holdfast enroll pin sets another one")
-}

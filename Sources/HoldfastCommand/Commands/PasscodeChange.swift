@@ -63,7 +63,7 @@ private func rekey(_ arguments: Arguments, _ input: SecretInput) throws(CommandE
         }
     }
     if !keepsPhrase { Output.remark("the new recovery phrase counts from now on; the old one opens nothing any more") }
-    tellOfEndedPIN(vault, hadPIN)
+    if hadPIN { Output.note("NOTE: the PIN is gone; holdfast enroll pin sets another one") }
     try finishRekey(vault)
     Output.remark("the passcode is changed and everything is under new keys")
     return .done

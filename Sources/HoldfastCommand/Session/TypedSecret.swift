@@ -80,7 +80,7 @@ extension Unlocking {
         tell(vault.remainingAtChip(.passcode), status, "passcode", then: status.restWithoutPasscode)
     }
 
-    /// Whether the PIN opens nothing, now or ever, and nothing was counted for it.
+    /// Whether no other PIN would open it either, now or ever: not a wrong one.
     private static func isOver(_ error: CommandError) -> Bool {
         // An agent from before there were PINs does not know what is meant.
         let codes = [VaultError.Code.hardwareDestroyed, .hardwareUnavailable, .noPIN, .damaged, .agentProtocol]

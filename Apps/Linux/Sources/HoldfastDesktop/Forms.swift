@@ -179,24 +179,34 @@ final class EditForm {
     }
 }
 
-/// Another passcode.
+/// Another passcode, or a PIN under the security chip: a new secret, typed twice, and the passcode as it is.
 final class ChangeForm {
+    /// What is set, and what its widgets' names begin with.
+    enum Secret: String {
+        case passcode = "change"
+        case pin
+    }
+
     let root: Widget, old: Editable, cancel: Button
     var onConfirm: (consuming SecretBytes, consuming SecretBytes) -> Void = { _, _ in }
-    private let new: Editable, repeated: Editable, meter: StrengthMeter, problem: Label, confirm: Button
+    private let secret: Secret, new: Editable, repeated: Editable, problem: Label
 
-    init(_ ui: Builder) {
-        root = ui.widget("change")
-        old = ui.widget("change-old")
-        new = ui.widget("change-new")
-        repeated = ui.widget("change-repeat")
-        cancel = ui.widget("change-cancel")
-        problem = ui.widget("change-problem")
-        confirm = ui.widget("change-confirm")
-        meter = StrengthMeter(ui.widget("change-level"), ui.widget("change-strength"))
+    init(_ ui: Builder, _ secret: Secret) {
+        self.secret = secret
+        let name = secret.rawValue
+        root = ui.widget(name)
+        old = ui.widget("\(name)-old")
+        new = ui.widget("\(name)-new")
+        repeated = ui.widget("\(name)-repeat")
+        cancel = ui.widget("\(name)-cancel")
+        problem = ui.widget("\(name)-problem")
+        let confirm: Button = ui.widget("\(name)-confirm")
         confirm.onClick { [unowned self] in finish() }
         repeated.onEntryActivate { [unowned self] in finish() }
-        new.onChange { [unowned self] in meter.show(new.withBytes { PasscodeStrength(of: $0) }) }
+        if secret == .passcode {
+            let meter = StrengthMeter(ui.widget("change-level"), ui.widget("change-strength"))
+            new.onChange { [unowned self] in meter.show(new.withBytes { PasscodeStrength(of: $0) }) }
+        }
         clear()
     }
 
@@ -216,53 +226,9 @@ final class ChangeForm {
         guard let first = try? new.copySecret(), let second = try? repeated.copySecret() else {
             return show(.outOfMemory)
         }
-        guard first.isEqual(to: second) else { return show(.passcodesDiffer) }
-        guard first.count > 0 else { return show(.invalidPasscode) }
+        guard first.isEqual(to: second) else { return show(secret == .pin ? .pinsDiffer : .passcodesDiffer) }
+        guard first.count > 0 else { return show(secret == .pin ? .invalidPIN : .invalidPasscode) }
         guard let present = try? old.takeSecret() else { return show(.outOfMemory) }
-        show(nil)
-        root.isSensitive = false
-        onConfirm(present, first)
-    }
-}
-
-/// A PIN under the security chip.
-final class PINForm {
-    let root: Widget, passcode: Editable, cancel: Button
-    var onConfirm: (consuming SecretBytes, consuming SecretBytes) -> Void = { _, _ in }
-    private let new: Editable, repeated: Editable, problem: Label, confirm: Button
-
-    init(_ ui: Builder) {
-        root = ui.widget("pin")
-        passcode = ui.widget("pin-passcode")
-        new = ui.widget("pin-new")
-        repeated = ui.widget("pin-repeat")
-        cancel = ui.widget("pin-cancel")
-        problem = ui.widget("pin-problem")
-        confirm = ui.widget("pin-confirm")
-        confirm.onClick { [unowned self] in finish() }
-        repeated.onEntryActivate { [unowned self] in finish() }
-        clear()
-    }
-
-    func show(_ wrong: VaultProblem?) {
-        problem.text = wrong.map(ProblemText.of) ?? ""
-        problem.isVisible = wrong != nil
-        root.isSensitive = true
-    }
-
-    func clear() {
-        for entry in [passcode, new, repeated] { entry.clear() }
-        onConfirm = { _, _ in }
-        show(nil)
-    }
-
-    private func finish() {
-        guard let first = try? new.copySecret(), let second = try? repeated.copySecret() else {
-            return show(.outOfMemory)
-        }
-        guard first.isEqual(to: second) else { return show(.pinsDiffer) }
-        guard first.count > 0 else { return show(.invalidPIN) }
-        guard let present = try? passcode.takeSecret() else { return show(.outOfMemory) }
         show(nil)
         root.isSensitive = false
         onConfirm(present, first)

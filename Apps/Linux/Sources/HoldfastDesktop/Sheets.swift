@@ -13,7 +13,7 @@ final class Sheets {
     private let ask: AskForm
     let edit: EditForm
     let change: ChangeForm
-    let pin: PINForm
+    let pin: ChangeForm
     private let fields: FieldsForm
     private let words: WordsForm
     private let owner: OwnerForm
@@ -31,8 +31,8 @@ final class Sheets {
         let parts = Builder(PackageResources.sheets_ui)
         ask = AskForm(parts)
         edit = EditForm(parts)
-        change = ChangeForm(parts)
-        pin = PINForm(parts)
+        change = ChangeForm(parts, .passcode)
+        pin = ChangeForm(parts, .pin)
         fields = FieldsForm(parts)
         words = WordsForm(parts, window)
         owner = OwnerForm(parts)
@@ -126,7 +126,7 @@ final class Sheets {
 
     func showEdit() { show("edit", edit.root, edit.first) {} }
     func showChange() { show("change", change.root, change.old) {} }
-    func showPIN() { show("pin", pin.root, pin.passcode) {} }
+    func showPIN() { show("pin", pin.root, pin.old) {} }
 
     func cancel() {
         let onCancel = onCancel

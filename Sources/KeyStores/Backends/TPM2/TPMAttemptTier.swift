@@ -103,7 +103,7 @@ package struct TPMAttemptTier: AttemptTier {
                 // It is counted by now, whether or not the chip still tells how many are left.
                 let state = try? chip.readPinIndex(
                     index, write: TPMPolicyDigest(known: data.writePolicy), parent: parent)
-                return .wrongSecret(remaining: state.map { Int($0.limit) - Int(min($0.count, $0.limit)) })
+                return .wrongSecret(remaining: state.map(TPMAttemptTier.left))
             } catch let failure as TPMFailure where !failure.isFromChip {
                 lost = failure
                 throw failure
@@ -113,9 +113,10 @@ package struct TPMAttemptTier: AttemptTier {
     }
 
     package func remaining(_ object: HardwareObject) throws(KeyStoreError) -> Int? {
-        guard let state = try state(object) else { return 0 }
-        return Int(state.limit) - Int(min(state.count, state.limit))
+        try state(object).map(TPMAttemptTier.left) ?? 0
     }
+
+    private static func left(count: UInt32, limit: UInt32) -> Int { Int(limit) - Int(min(count, limit)) }
 
     /// Count and limit; nil where this chip does not have the index.
     private func state(_ object: HardwareObject) throws(KeyStoreError) -> (count: UInt32, limit: UInt32)? {
