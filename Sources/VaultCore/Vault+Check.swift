@@ -28,7 +28,7 @@ extension Vault {
             let slot = try countedSlot(kind, header)
             let factor = try SlotKey.stretch(secret, for: slot)
             let tag = try SlotKey.repeatTag(factor: factor, slot: slot)
-            if isKnownWrong(tag, attempt) {
+            if wrongTag.matches(tag, of: slot) {
                 try attempt.refund()
                 log.append(.repeated)
                 throw Vault.wrong(kind, attempt, again: true, left: remainingAtChip(kind))
@@ -36,16 +36,17 @@ extension Vault {
             var left: Int?
             let key = try slotKey(factor, header, slot, left: &left, isSpent: &isSpent)
             guard let key, key.matches(slot) else {
+                wrongTag.set(tag, of: slot)
                 var isRecorded = true
                 do throws(VaultError) {
-                    try refuse(&attempt, tag)
+                    try attempt.refuse()
                 } catch { isRecorded = false }  // it stays spent all the same
                 // Before the log is written: nothing comes between the limit and the keys' end.
                 if isRecorded, attempt.mustDestroy { throw destroy(attempt.header) }
                 log.append(.refused)
                 throw Vault.wrong(kind, attempt, again: false, left: left)
             }
-            wrongTag.set(nil)
+            wrongTag.forget()
             let master = try key.unwrap(slot, vault: header.vault, policyDigest: header.policy.digest())
             let keys = try open(header, master: master, proving: assurance(of: slot))
             // A ledger that cannot be written any more must not keep the owner out: the attempt stays spent.
@@ -68,19 +69,6 @@ extension Vault {
             try format(HeaderFile.name) { () throws(FormatError) in try settings.limits.check(costs) }
         }
         return slot
-    }
-
-    /// The tag of a wrong secret is on the disk in the file tier only. Beside a chip it would let a search that costs
-    /// Argon2id alone find a near miss; and who types his PIN where the passcode is asked for would leave it there.
-    private func isKnownWrong(_ tag: [UInt8], _ attempt: borrowing BurnedAttempt) -> Bool {
-        if attempt.header.header.hasChipShare { return wrongTag.matches(tag) }
-        return attempt.knownWrong.map { constantTimeEquals(tag, $0) } ?? false
-    }
-
-    private func refuse(_ attempt: inout BurnedAttempt, _ tag: [UInt8]) throws(VaultError) {
-        let isInMemory = attempt.header.header.hasChipShare
-        if isInMemory { wrongTag.set(tag) }
-        try attempt.refuse(tag: isInMemory ? nil : tag)
     }
 
     /// The slot's key, with the hardware's share where one is mixed in; nil when the hardware says that the secret is
@@ -132,11 +120,6 @@ extension Vault {
         return VaultError(
             .wrongPasscode, reason, remainingAttempts: left, retryAfter: delay > 0 ? .milliseconds(delay) : nil)
     }
-}
-
-extension Header {
-    /// Whether a chip holds a share of a counted slot.
-    var hasChipShare: Bool { slots.contains { $0.kind.isCounted && $0.flags.contains(.hardwareShare) } }
 }
 
 extension VaultError {

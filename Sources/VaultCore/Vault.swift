@@ -9,8 +9,6 @@ public final class Vault: Sendable {
     package let home: HomeDirectory
     package let settings: VaultSettings
     let gate = Gate()
-    /// The tag of the last wrong passcode where a hardware share is mixed in: on the disk it would let a search that
-    /// costs Argon2id only find a near miss.
     let wrongTag = WrongTag()
     /// The owner's way in, while there is one, and the half of its key that a release brings.
     let ownerSlot = OwnerSlotPlace()

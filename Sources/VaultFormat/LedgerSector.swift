@@ -1,4 +1,6 @@
 /// One sector of the attempt ledger (security construction 4). Two lie in the file and are written in turn.
+///
+/// It has counts and times only: nothing that follows from a secret that was tried may be on a disk.
 package struct LedgerSector: Sendable, Hashable {
     package static let size = 4096
     package static let fileSize = 2 * size
@@ -19,12 +21,10 @@ package struct LedgerSector: Sendable, Hashable {
     package var delayStart: UInt64
     /// 16 bytes that name the boot which ``delayStart`` belongs to.
     package var bootID: [UInt8]
-    /// Tag of the last passcode known to be wrong (32 bytes), so that typing it again costs nothing.
-    package var knownWrong: [UInt8]?
 
     package init(
         vault: VaultID, sequence: UInt64, spent: UInt32, refused: UInt32, delay: UInt64, delayStart: UInt64,
-        bootID: [UInt8], knownWrong: [UInt8]?
+        bootID: [UInt8]
     ) {
         self.vault = vault
         self.sequence = sequence
@@ -33,7 +33,6 @@ package struct LedgerSector: Sendable, Hashable {
         self.delay = delay
         self.delayStart = delayStart
         self.bootID = bootID
-        self.knownWrong = knownWrong
     }
 
     package func encoded(checksum: (RawSpan) -> [UInt8]) -> [UInt8] {
@@ -47,8 +46,6 @@ package struct LedgerSector: Sendable, Hashable {
         writer.integer(delay)
         writer.integer(delayStart)
         writer.append(bootID)
-        writer.integer(UInt8(knownWrong == nil ? 0 : 1))
-        writer.append(knownWrong ?? [UInt8](repeating: 0, count: 32))
         writer.pad(to: LedgerSector.size - LedgerSector.checksumSize)
         return unsafe writer.bytes + checksum(writer.bytes.span.bytes)
     }
@@ -73,10 +70,6 @@ package struct LedgerSector: Sendable, Hashable {
         delay = try reader.integer(UInt64.self)
         delayStart = try reader.integer(UInt64.self)
         bootID = try reader.take(16)
-        let hasTag = try reader.integer(UInt8.self)
-        let tag = try reader.take(32)
-        guard hasTag <= 1, hasTag == 1 || tag.allSatisfy({ $0 == 0 }) else { throw .invalid(field: "ledger tag") }
-        knownWrong = hasTag == 1 ? tag : nil
         try reader.expectZeros("ledger padding")
         // Counts that no use reaches come from elsewhere; they must not overflow ours.
         guard refused <= spent, spent < 1 << 20, sequence < 1 << 62, delay <= 3_600_000 else {

@@ -78,15 +78,15 @@ import VaultCore
         let good = try home.bytes("ledger")
         let sectors = FlippedHeaderTests.sectorSize
         let offsets = FlippedHeaderTests.offsets(sectors, 60, &generator).flatMap { [$0, sectors + $0] }
-        for offset in offsets {
+        for (number, offset) in offsets.enumerated() {
             let mask = generator.mask()
             try home.write([good[offset] ^ mask], to: "ledger", at: offset)
             let context = "byte \(offset) ^ \(mask), HOLDFAST_SEED=\(TestRun.seed)"
             let left = try vault.status().remainingAttempts
             // The older sector may have one more spent, and a bad sector counts as another.
             #expect((max(0, remaining - 2)...remaining).contains(left), "\(left) left; \(context)")
-            // Trying shows the same, whatever the delay was changed to.
-            let passcode = try Known.wrongPasscode(100 + refused)
+            // Trying shows the same, whatever the delay was changed to. The same one twice would cost nothing.
+            let passcode = try Known.wrongPasscode(100 + number)
             let outcome = code { try vault.verify(passcode: passcode, spending: vault.burnAttempt()) }
             let allowed: Set<VaultError.Code> = [.wrongPasscode, .delayed, .attemptsExhausted]
             #expect(outcome.map(allowed.contains) == true, "\(String(describing: outcome)); \(context)")

@@ -119,19 +119,12 @@ final class CountingChip: AttemptTier {
         #expect(try vault.status().remainingAttempts == 5)
     }
 
-    @Test func theSameWrongPasscodeIsNotAskedOfTheChipAgainAndNotWrittenDown() throws {
+    @Test func theSameWrongPasscodeIsNotAskedOfTheChipAgain() throws {
         let (vault, _) = try create()
         #expect(errorCode { try vault.unlock("wrong") } == .wrongPasscode)
         #expect(errorCode { try vault.unlock("wrong") } == .wrongPasscode)
         #expect(chip.asked == 1)
         #expect(try vault.status().remainingAttempts == 4)
-        let ledger = try home.bytes("ledger")
-        for index in 0..<2 {
-            let start = index * LedgerSector.size
-            let sector = try LedgerSector(
-                parsing: Array(ledger[start..<start + LedgerSector.size]), checksum: { BLAKE3.hash($0).bytes })
-            #expect(sector.knownWrong == nil)
-        }
     }
 
     @Test func aChipThatIsGoneCountsNothingAndAClearedOneNeedsThePhrase() throws {

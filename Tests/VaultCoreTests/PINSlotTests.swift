@@ -13,32 +13,6 @@ extension PINTests {
         try home.write(copy + copy, to: "header")
     }
 
-    /// A PIN that was typed where the passcode is asked for must not be found again from the disk, where a search would cost
-    /// Argon2id only: neither in the ledger nor in a copy of it.
-    @Test func noTagOfAWrongPasscodeIsOnTheDiskBesideAPIN() throws {
-        _ = try Vault.create(at: home.path, passcode: secret("right"), settings: settings)
-        let vault = try Vault(at: home.path, settings: settings)
-        for number in 0..<2 { #expect(errorCode { try vault.unlock("2580 \(number)") } == .wrongPasscode) }
-        #expect(try tags() > 0, "the file tier knows a wrong passcode again")
-        try enrol("2580", vault)
-        #expect(try tags() == 0, "one from before is gone")
-        #expect(errorCode { try vault.unlock("2580") } == .wrongPasscode)
-        #expect(try tags() == 0)
-        #expect(errorCode { try vault.unlock("2580") } == .wrongPasscode)
-        #expect(try vault.status().remainingAttempts == 4, "known again in memory")
-        try open(vault, pin: "2580")
-        #expect(try tags() == 0)
-    }
-
-    @Test func aSuccessLeavesNoTagInEitherSector() throws {
-        _ = try Vault.create(at: home.path, passcode: secret("right"), settings: settings)
-        let vault = try Vault(at: home.path, settings: settings)
-        #expect(errorCode { try vault.unlock("near miss") } == .wrongPasscode)
-        #expect(try tags() > 0)
-        try vault.unlock("right")
-        #expect(try tags() == 0)
-    }
-
     /// The chip has found the PIN right: a commitment that does not fit is a changed header, and no wrong PIN.
     @Test func aChangedCommitmentIsDamageAndCostsNothing() throws {
         let (vault, _) = try create()

@@ -154,7 +154,7 @@ extension TestHome {
         let id = try vault.id
         let sector = LedgerSector(
             vault: id, sequence: 99, spent: 5, refused: 5, delay: 0, delayStart: 0,
-            bootID: [UInt8](repeating: 1, count: 16), knownWrong: nil)
+            bootID: [UInt8](repeating: 1, count: 16))
         let bytes = sector.encoded { BLAKE3.hash($0).bytes }
         try home.write(bytes + bytes, to: "ledger")
         #expect(errorCode { try vault.unlock("right") } == .wiped)
@@ -166,7 +166,7 @@ extension TestHome {
         let kept = try other.filled()
         let its = LedgerSector(
             vault: try kept.id, sequence: 99, spent: 5, refused: 5, delay: 0, delayStart: 0,
-            bootID: [UInt8](repeating: 1, count: 16), knownWrong: nil
+            bootID: [UInt8](repeating: 1, count: 16)
         ).encoded { BLAKE3.hash($0).bytes }
         try other.write(its + its, to: "ledger")
         try other.open().unlock("right")
@@ -179,7 +179,7 @@ extension TestHome {
         try vault.setSelfDestruct(true)
         let bytes = LedgerSector(
             vault: try vault.id, sequence: 99, spent: 5, refused: 5, delay: 0, delayStart: 0,
-            bootID: [UInt8](repeating: 1, count: 16), knownWrong: nil
+            bootID: [UInt8](repeating: 1, count: 16)
         ).encoded { BLAKE3.hash($0).bytes }
         try home.write(bytes + bytes, to: "ledger")
         #expect(errorCode { try vault.unlock(phrase: box.phrase) } == .wiped)

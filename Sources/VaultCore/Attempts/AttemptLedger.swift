@@ -15,15 +15,12 @@ struct AttemptLedger: ~Copyable, Sendable {
     private let file: DurableFile
     private let vault: VaultID
     private(set) var budget: AttemptBudget
-    private(set) var knownWrong: [UInt8]?
     private(set) var sequence: UInt64
     /// The sector that the next write goes to: never the one that holds the truth.
     private var nextIndex: Int
     private let needsSave: Bool
     private let isMissing: Bool
     private let isMadeUp: Bool
-    /// Whether either sector has the tag of a wrong passcode.
-    private var hasTag: Bool
 
     /// Reads the ledger for spending; the caller holds the header's lock.
     /// - Throws: `readOnly`, `permissionDenied`, `inputOutput`: an attempt that cannot be recorded is not made.
@@ -38,12 +35,10 @@ struct AttemptLedger: ~Copyable, Sendable {
         self.vault = vault
         sequence = found.sector?.sequence ?? 0
         nextIndex = found.nextIndex
-        knownWrong = found.sector?.knownWrong
         budget = AttemptLedger.budget(found.sector, oneIsBad: found.oneIsBad, policy: policy, now: now)
         needsSave = found.sector == nil || found.oneIsBad || budget.delayMustRestart(at: now)
         isMissing = missing
         isMadeUp = found.sector == nil
-        hasTag = AttemptLedger.sectors(bytes, vault: vault).contains { $0?.knownWrong != nil }
         if budget.delayMustRestart(at: now) { budget.restartDelay(at: now) }
     }
 
@@ -117,7 +112,7 @@ struct AttemptLedger: ~Copyable, Sendable {
         for index in 0..<2 {
             let sector = LedgerSector(
                 vault: vault, sequence: UInt64(index + 1), spent: 0, refused: 0, delay: 0,
-                delayStart: now.milliseconds, bootID: now.bootID, knownWrong: nil)
+                delayStart: now.milliseconds, bootID: now.bootID)
             try file.write(sector.encoded(checksum: HeaderFile.checksum), at: UInt64(index * LedgerSector.size))
         }
         try file.synchronize()
@@ -139,19 +134,9 @@ struct AttemptLedger: ~Copyable, Sendable {
     }
 
     /// Changes the budget and makes the change durable before returning.
-    mutating func update(knownWrong tag: [UInt8]?, _ change: (inout AttemptBudget) -> Void) throws(VaultError) {
+    mutating func update(_ change: (inout AttemptBudget) -> Void) throws(VaultError) {
         change(&budget)
-        knownWrong = tag
-        hasTag = hasTag || tag != nil
         try save()
-    }
-
-    /// All attempts are back, and no tag is left in either sector.
-    mutating func settle(at now: BootInstant) throws(VaultError) {
-        try update(knownWrong: nil) { $0.settle(at: now) }
-        guard hasTag else { return }
-        try save()
-        hasTag = false
     }
 
     /// Puts back an earlier budget: the attempt was not one.
@@ -164,7 +149,7 @@ struct AttemptLedger: ~Copyable, Sendable {
         let next = sequence + 1
         let sector = LedgerSector(
             vault: vault, sequence: next, spent: budget.spent, refused: budget.refused, delay: budget.delay,
-            delayStart: budget.delayStart.milliseconds, bootID: budget.delayStart.bootID, knownWrong: knownWrong)
+            delayStart: budget.delayStart.milliseconds, bootID: budget.delayStart.bootID)
         let bytes = sector.encoded(checksum: HeaderFile.checksum)
         try file.write(bytes, at: UInt64(nextIndex * LedgerSector.size))
         try file.synchronize()
@@ -191,9 +176,8 @@ public struct BurnedAttempt: ~Copyable, Sendable {
     ) throws(VaultError) {
         let before = ledger.budget
         let now = clock.now()
-        let tag = ledger.knownWrong
         do throws(VaultError) {
-            try ledger.update(knownWrong: tag) { $0.burn(at: now) }
+            try ledger.update { $0.burn(at: now) }
         } catch {
             // No attempt is issued, so none was made; what a failed flush left must not count as one.
             try? ledger.restore(before)
@@ -218,9 +202,6 @@ public struct BurnedAttempt: ~Copyable, Sendable {
     /// What was counted before it.
     var budgetBefore: AttemptBudget { before }
 
-    /// The tag of the last passcode known to be wrong.
-    var knownWrong: [UInt8]? { ledger.knownWrong }
-
     /// How often the ledger was written.
     var ledgerSequence: UInt64 { ledger.sequence }
 
@@ -230,16 +211,16 @@ public struct BurnedAttempt: ~Copyable, Sendable {
     /// The attempt was never checked, or repeated what is known to be wrong: it costs nothing.
     mutating func refund() throws(VaultError) { try ledger.restore(before) }
 
-    /// The passcode was wrong; `tag` recognises it when it comes again.
-    mutating func refuse(tag: [UInt8]?) throws(VaultError) {
+    /// The passcode was wrong.
+    mutating func refuse() throws(VaultError) {
         let now = clock.now()
-        try ledger.update(knownWrong: tag) { $0.refuse(at: now) }
+        try ledger.update { $0.refuse(at: now) }
     }
 
     /// The passcode was right.
     mutating func settle() throws(VaultError) {
         let now = clock.now()
-        try ledger.settle(at: now)
+        try ledger.update { $0.settle(at: now) }
     }
 }
 
@@ -280,7 +261,7 @@ extension AttemptLedger {
     ) throws(VaultError) -> AttemptBudget {
         let now = clock.now()
         var ledger = try AttemptLedger.open(in: home, vault: header.vault, policy: header.policy, now: now)
-        try ledger.update(knownWrong: ledger.knownWrong) { budget in
+        try ledger.update { budget in
             budget.burn(at: now)
             budget.refuse(at: now)
         }
@@ -291,7 +272,7 @@ extension AttemptLedger {
     static func reset(in home: HomeDirectory, header: Header, clock: any BootClock) throws(VaultError) {
         let now = clock.now()
         var ledger = try AttemptLedger.open(in: home, vault: header.vault, policy: header.policy, now: now)
-        try ledger.settle(at: now)
+        try ledger.update { $0.settle(at: now) }
     }
 }
 

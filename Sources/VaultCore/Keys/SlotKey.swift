@@ -116,11 +116,10 @@ struct SlotKey: ~Copyable {
     }
 
     /// Recognises a passcode that is already known to be wrong.
-    static func repeatTag(factor: borrowing SecretBytes, slot: Slot) throws(VaultError) -> [UInt8] {
-        let tag = try crypto { () throws(CryptographyError) in
+    static func repeatTag(factor: borrowing SecretBytes, slot: Slot) throws(VaultError) -> SecretBytes {
+        try crypto { () throws(CryptographyError) in
             try unsafe HKDFSHA256.derive(factor, salt: slot.salt.span.bytes, info: "holdfast/1/repeat", count: 32)
         }
-        return tag.withBytes { tag in (0..<32).map { tag.integer(at: $0, as: UInt8.self) ?? 0 } }
     }
 
     /// Whether the factor is the one the slot was made with.
