@@ -153,7 +153,7 @@ private func fuzzLogState(_ bytes: [UInt8]) {
     let tail = Array(bytes.suffix(32))
     let span = unsafe bytes.span.bytes
     guard let state = try? LogState(parsing: span, checksum: { _ in tail }) else { return }
-    require(state.offset >= 128 && state.offset <= 1 << 20, "a log's next entry lies outside")
+    require(state.offset >= 192 && state.offset <= 192 * 8192, "a log's next entry lies outside")
     // The key's place is the caller's.
     var copy = [UInt8](repeating: 0, count: LogState.size)
     for offset in LogState.keyRange { copy[offset] = bytes[offset] }
@@ -254,7 +254,7 @@ private enum Samples {
 
     static let sector = LedgerSector(
         vault: vault, sequence: 1, spent: 2, refused: 1, delay: 30_000, delayStart: 5,
-        bootID: [UInt8](repeating: 1, count: 16), knownWrong: [UInt8](repeating: 2, count: 32)
+        bootID: [UInt8](repeating: 1, count: 16)
     ).encoded(checksum: { _ in [UInt8](repeating: 0, count: 32) })
 
     static let chain = LogChain(bytes: Array(17...32))!
@@ -267,11 +267,13 @@ private enum Samples {
                 reason: .stateLost, previous: LogLink(chain: chain, first: 3), found: 4, refused: 1, unsettled: 0))
     ).encoded()
 
-    static let logFront = LogFront(vault: vault, chain: chain, first: 5)
+    static let logFront = LogFront(vault: vault, chain: chain, first: 5, epoch: 1)
         .encoded(checksum: { _ in [UInt8](repeating: 0, count: 32) })
 
     static let logState: [UInt8] = {
-        var state = LogState(kind: .live, vault: vault, chain: chain, first: 5, next: 9, bootID: Array(33...48))
+        var state = LogState(
+            kind: .live, vault: vault, chain: chain, first: 5, next: 9, bootID: Array(33...48),
+            recipient: LogState.Recipient(epoch: 1, point: [2] + Array(1...32)))
         var run = LogRun(since: 1)
         run.add(.refused)
         state.run = LogState.Run(run: run, kind: .refused, last: moment)

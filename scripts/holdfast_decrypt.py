@@ -43,6 +43,7 @@ except ImportError as missing:
     sys.exit(f"holdfast_decrypt: {missing}; on Debian: apt install python3-cryptography python3-argon2 python3-lmdb")
 
 FORMAT_VERSION = 1
+REVISION = 1  # of the layout; builds from before the first release wrote 0
 COPY_SIZE = 8192
 PASSCODE, PHRASE, PIN = 1, 2, 4
 KIND_NAMES = {1: "passcode", 2: "recoveryPhrase", 3: "deviceOwner", 4: "hardware"}
@@ -152,10 +153,10 @@ def open_box(key, nonce, box, associated, what):
         raise Damaged(f"{what} does not match its authentication tag") from None
 
 
-def private_key(vault, seed):
-    """The inbox key of a seed: the first candidate that is a scalar of P-256."""
+def private_key(vault, seed, label=b"holdfast/1/inbox-scalar"):
+    """The private key of a seed: the first candidate that is a scalar of P-256."""
     for attempt in range(256):
-        scalar = int.from_bytes(hkdf(vault, seed, b"holdfast/1/inbox-scalar" + bytes([attempt]), 32), "big")
+        scalar = int.from_bytes(hkdf(vault, seed, label + bytes([attempt]), 32), "big")
         try:
             return ec.derive_private_key(scalar, ec.SECP256R1())
         except ValueError:
@@ -174,20 +175,25 @@ def sealed_key(vault, shared, ephemeral, recipient):
     return both[:32], both[32:]
 
 
+def open_sealed_box(vault, key, box, associated, what):
+    """What was sealed to a public key: ephemeral point, ciphertext, tag."""
+    try:
+        point = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), box[:33])
+    except ValueError:
+        raise Damaged(f"{what} has no point on the curve") from None
+    shared = key.exchange(ec.ECDH(), point)
+    box_key, nonce = sealed_key(vault, shared, box[:33], compressed(key))
+    return open_box(box_key, nonce, box[33:], associated, what)
+
+
 def open_sealed(vault, seeds, item):
     """An item that was sealed to the vault's public key; its plaintext is laid out as a record's."""
     epoch = int.from_bytes(item[:4], "little")
     if len(item) < 4 + 33 + TAG or epoch not in seeds:
         raise Damaged("an item is not sealed to this vault")
     key = private_key(vault, seeds[epoch])
-    try:
-        point = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), item[4:37])
-    except ValueError:
-        raise Damaged("a sealed item has no point on the curve") from None
-    shared = key.exchange(ec.ECDH(), point)
-    box_key, nonce = sealed_key(vault, shared, item[4:37], compressed(key))
     associated = vault + b"inbox" + struct.pack("<II", FORMAT_VERSION, epoch)
-    return open_box(box_key, nonce, item[37:], associated, "a sealed item")
+    return open_sealed_box(vault, key, item[4:], associated, "a sealed item")
 
 
 def argon2id(passcode, salt, passes, memory, lanes):
@@ -326,8 +332,10 @@ class Header:
         if version > FORMAT_VERSION:
             raise Failure(f"the vault has format version {version}; this program knows {FORMAT_VERSION}")
         reader.check(version == FORMAT_VERSION)
-        self.anchored, reserved = reader.integer(2), reader.integer(2)
-        reader.check(self.anchored <= 1 and reserved == 0)
+        self.anchored, revision = reader.integer(2), reader.integer(2)
+        if revision < REVISION:
+            raise Failure("this vault was made by a build from before the first release, whose layout is no longer read")
+        reader.check(self.anchored <= 1 and revision == REVISION)
         self.vault = reader.take(16)
         self.generation, self.created, self.epoch = reader.integer(8), reader.integer(8), reader.integer(4)
         policy = reader.counted(2048)

@@ -8,12 +8,13 @@ Asks for the passcode on the terminal. Options:
     --passcode-fd N    read the passcode from this file descriptor: one line, without its line feed
     --phrase           ask for the vault's recovery phrase instead
     --phrase-fd N      read the phrase from this file descriptor, one line
-    --key-fd N         read the log's key, 64 hexadecimal digits, from this file descriptor
+    --key-fd N         read the log's keys from this file descriptor, as `holdfast log verify --key-out-fd` writes them: 72
+                       hexadecimal digits each
 
 Needs what holdfast_decrypt.py needs, which must lie beside it.
 
 Reads only: nothing in the home is written, no lock is taken and no attempt is counted. Run it while nothing writes to
-the vault, or on a copy. The log's key opens every entry and could make others: who has it must be trusted.
+the vault, or on a copy. The log's keys open every entry and could make others: give them to nobody you do not trust.
 
 A log and its state that were put back together to what they were before cannot be told from an unchanged log.
 
@@ -21,13 +22,14 @@ Exit status: 0 as it was written, 1 failed, 2 wrong usage, 3 wrong passcode or p
 """
 
 import argparse
+import hmac
 import importlib.util
 import json
 import os
 import struct
 import sys
 
-SLOT, BOX, PLAINTEXT = 128, 20, 92
+SLOT, BOX, TAG = 192, 8, 176
 PER_SEGMENT, MOST = 8191, 1 << 30
 LIVE, BACKUP, RESTORED = 1, 2, 3
 CREATED, RESTARTED, ROTATED, ALTERED, MISSED = 1, 2, 3, 4, 5
@@ -45,8 +47,8 @@ REASONS = (
     "", "requested", "idle", "timeout", "background", "system", "suspend", "ended", "wipe", "userSwitch",
     "lidClosed", "minimised", "panic", "clock",
 )  # fmt: skip
-RESTARTS = ("", "nothingFound", "stateLost", "backup", "restored")
-ALTERATIONS = ("", "missing", "replaced", "cut", "changed", "extended", "stateBehind")
+RESTARTS = ("", "nothingFound", "stateLost", "backup", "restored", "newKeys")
+ALTERATIONS = ("", "missing", "replaced", "cut", "changed", "extended", "stateBehind", "keyReplaced")
 
 
 def load(name):
@@ -76,6 +78,17 @@ def evolved(key, count):
     for _ in range(count):
         key = following(key)
     return key
+
+
+class Key:
+    """The log key of one epoch: a chain's first key follows from it, and the private key of what entries say."""
+
+    def __init__(self, vault, root):
+        self.root, self.private = root, holdfast.private_key(vault, root, b"holdfast/1/log-scalar")
+        self.public = holdfast.compressed(self.private)
+
+    def first(self, vault, chain):
+        return keyed(self.root, b"holdfast/1/log-chain" + vault + chain)
 
 
 class Link:
@@ -120,6 +133,8 @@ class Entry:
             self.link = Link(reader)
             self.details["found"] = reader.integer(8)
             self.numbers(reader, "refused", "unsettled")
+            self.digest = reader.take(32)
+            reader.check(self.details["reason"] == "newKeys" or not any(self.digest))
         elif code == ROTATED:
             self.link = Link(reader)
             reader.check(self.link.present)
@@ -171,21 +186,25 @@ class Entry:
 class Segment:
     """One file of entries. `end` is the index behind the last one that was proved, `rest` what stands behind it."""
 
-    def __init__(self, data, root, vault, expected=None):
-        self.entries, self.findings, self.vault, self.rest = [], [], vault, 0
+    def __init__(self, data, keys, vault, expected=None):
+        self.entries, self.findings, self.vault, self.rest, self.data = [], [], vault, 0, data
         front = self.front(data[:SLOT], vault)
+        if front and expected and front[2] not in keys:
+            front = None
         if front is None and expected is None:
             raise Damaged("the front of a segment was changed")
-        self.chain, self.first = front or expected
+        self.chain, self.first, self.epoch = front or expected
+        if self.epoch not in keys:
+            raise Damaged("the key of a segment was forgotten")
+        self.key = keys[self.epoch]
         if front is None:
             self.find("changed", self.first, "the front of a segment was changed")
         self.end = self.first
         self.tries = 20_000
-        key = evolved(keyed(root, b"holdfast/1/log-chain" + vault + self.chain), self.first)
+        key = evolved(self.key.first(vault, self.chain), self.first)
         offset = SLOT
         while offset < len(data):
-            entry = self.open(data, offset, self.end, key)
-            if entry is None:
+            if not self.proves(data, offset, self.end, key):
                 place = self.search(data, offset, key)
                 if place is None:
                     self.rest = len(data) - offset
@@ -194,31 +213,41 @@ class Segment:
                 offset, index = place
                 key, self.end = evolved(key, index - self.end), index
                 continue
-            self.entries.append(entry)
+            self.take(data[offset : offset + SLOT])
             key, self.end, offset = following(key), self.end + 1, offset + SLOT
 
     @staticmethod
     def front(data, vault):
         if len(data) != SLOT or data[:8] != b"HFSECLOG" or holdfast.blake3(data[:-32]) != data[-32:]:
             return None
-        version, found, chain, first = struct.unpack("<I16s16sQ", data[8:52])
-        if version != 1 or found != vault or first >= MOST or any(data[52:96]):
+        version, found, chain, first, epoch = struct.unpack("<I16s16sQI", data[8:56])
+        if version != 1 or found != vault or first >= MOST or any(data[56:-32]):
             return None
-        return chain, first
+        return chain, first, epoch
 
     def find(self, kind, position, words):
         self.findings.append((kind, position, words))
 
-    def open(self, data, offset, index, key):
+    def associated(self, index):
+        return self.vault + self.chain + struct.pack("<QI", index, holdfast.FORMAT_VERSION)
+
+    def proves(self, data, offset, index, key):
+        """Whether the slot was written for this place."""
         slot = data[offset : offset + SLOT]
-        if len(slot) != SLOT or int.from_bytes(slot[:8], "little") != index:
-            return None
-        associated = self.vault + self.chain + struct.pack("<QI", index, holdfast.FORMAT_VERSION)
+        if len(slot) != SLOT or int.from_bytes(slot[:BOX], "little") != index:
+            return False
+        tag = keyed(keyed(key, b"holdfast/1/log-entry"), self.associated(index) + slot[BOX:TAG])
+        return hmac.compare_digest(tag[:16], slot[TAG:])
+
+    def take(self, slot):
+        """The next entry, which was proved: what it says was sealed to the log's public key."""
         try:
-            entry_key = keyed(key, b"holdfast/1/log-entry")
-            return Entry(index, holdfast.open_box(entry_key, slot[8:BOX], slot[BOX:], associated, "an entry"))
+            box = slot[BOX:TAG]
+            plaintext = holdfast.open_sealed_box(
+                self.vault, self.key.private, box, self.associated(self.end), "an entry")
+            self.entries.append(Entry(self.end, plaintext))
         except Damaged:
-            return None
+            self.find("unreadable", self.end, f"entry {self.end} was not sealed to this vault's key")
 
     def search(self, data, start, key):
         """The next entry that proves itself, first at the places of whole slots."""
@@ -230,7 +259,7 @@ class Segment:
                 self.tries -= 1
                 if self.tries < 0:
                     return None
-                if self.open(data, offset, index, evolved(key, index - self.end)):
+                if self.proves(data, offset, index, evolved(key, index - self.end)):
                     return offset, index
         return None
 
@@ -267,11 +296,12 @@ class State:
             if len(sector) != 512 or holdfast.blake3(sector[:480]) != sector[480:] or sector[:8] != b"HFLOGKEY":
                 continue
             version, kind, found, chain, first, next_index, key = struct.unpack("<II16s16sQQ32s", sector[8:96])
+            epoch, point = struct.unpack("<I33s", sector[204:241])
             known = version == 1 and kind in (LIVE, BACKUP, RESTORED) and found == vault
             in_range = first <= next_index <= MOST and next_index - first <= PER_SEGMENT
             if known and in_range and (not self.present or next_index > self.next):
                 self.present, self.kind, self.chain, self.first = True, kind, chain, first
-                self.next, self.key = next_index, key
+                self.next, self.key, self.epoch, self.point = next_index, key, epoch, point
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -279,15 +309,16 @@ class State:
 
 
 class Log:
-    def __init__(self, home, vault, root):
-        self.entries, self.findings, self.notes, self.vault, self.root = [], [], [], vault, root
+    def __init__(self, home, vault, keys, changing):
+        self.entries, self.findings, self.notes, self.vault, self.keys = [], [], [], vault, keys
+        self.newest, self.changing = max(keys), changing
         state = State(self.read(home, "log.state") or b"", vault)
-        expected = (state.chain, state.first) if state.present else None
+        expected = (state.chain, state.first, state.epoch or self.newest) if state.present else None
         data = self.read(home, "log") or self.read(home, "log.new")
         newest = self.segment(data, expected)
         link = newest.begin.link if newest and newest.begin else None
         previous = self.segment(
-            self.read(home, "log.old"), (link.chain, link.first) if link and link.present else None)
+            self.read(home, "log.old"), (link.chain, link.first, newest.epoch) if link and link.present else None)
         if newest is None:
             if previous:
                 self.take(previous)
@@ -299,6 +330,8 @@ class Log:
             self.take(previous)
         if newest.begin:
             self.check_seam(newest, previous)
+            if previous and newest.begin.details.get("reason") == "newKeys":
+                self.check_digest(newest.begin, previous)
         self.take(newest)
         self.check_state(state, newest)
 
@@ -312,7 +345,7 @@ class Log:
 
     def segment(self, data, expected):
         try:
-            return Segment(data, self.root, self.vault, expected) if data is not None else None
+            return Segment(data, self.keys, self.vault, expected) if data is not None else None
         except Damaged:
             return None
 
@@ -356,12 +389,21 @@ class Log:
         if previous.rest > 0 and not ((begin.code == RESTARTED or other_chain) and previous.rest <= SLOT):
             self.find("inserted", previous.end, f"{previous.rest} bytes stand behind entry {previous.end}")
 
+    def check_digest(self, begin, previous):
+        """What was written under older keys must be what it was when the present ones came."""
+        found = begin.details["found"]
+        size = SLOT * (1 + found - min(previous.first, found))
+        if previous.end > found:
+            self.find("inserted", found, "entries were added under keys that were no longer the vault's")
+        if len(previous.data) >= size and holdfast.blake3(previous.data[:size]) != begin.digest:
+            self.find("changed", previous.first, "the part from before the vault's new keys was changed")
+
     def judge(self, entry):
         if entry.code == RESTARTED:
             reason = entry.details["reason"]
             if reason in ("nothingFound", "stateLost"):
                 self.find("restarted", entry.index, f"the log was begun anew ({reason})")
-            else:
+            elif reason != "newKeys":
                 self.notes.append(f"this vault is a copy ({reason}); its log was begun anew")
         elif entry.code == ALTERED:
             words = f"the files had been altered ({entry.details['kind']}; noticed at entry {entry.index})"
@@ -373,7 +415,11 @@ class Log:
         end = newest.end
         if not state.present:
             return self.find("state", end, "the log's state is lost: entries cut off at its end are not noticed")
-        key = evolved(keyed(self.root, b"holdfast/1/log-chain" + self.vault + newest.chain), state.next)
+        if newest.epoch != self.newest and not self.changing:
+            self.find("state", newest.first, "the newest part was written under keys that are no longer the vault's")
+        if state.kind == LIVE and (state.epoch, state.point) != (newest.epoch, newest.key.public):
+            self.find("state", state.next, "the state has a public key that is not the vault's")
+        key = evolved(newest.key.first(self.vault, newest.chain), state.next)
         if state.chain != newest.chain or state.kind == LIVE and state.key != key:
             return self.find("state", min(end, state.next), "the state is not that of this log")
         if end < state.next:
@@ -397,22 +443,28 @@ class Log:
 # The command.
 
 
-def log_key(home, options):
-    """The vault's id and the log's key."""
+def log_keys(home, options):
+    """The vault's id, the log's keys by epoch, and whether the vault's keys are being changed."""
     header = holdfast.read_header(home)
     if options.key_fd is not None:
         try:
-            key = bytes.fromhex(holdfast.read_secret(options.key_fd, "").decode())
+            text = bytes.fromhex(holdfast.read_secret(options.key_fd, "").decode())
         except ValueError:
-            key = b""
-        if len(key) != 32:
-            raise Failure("the log's key has 64 hexadecimal digits")
-        return header.vault, key
+            text = b""
+        if not text or len(text) % 36:
+            raise Failure("the log's keys have 72 hexadecimal digits each")
+        roots = dict(struct.unpack("<I32s", text[place : place + 36]) for place in range(0, len(text), 36))
+        return header.vault, keys_of(header, roots), False
     keybag = holdfast.open_keybag(header, *holdfast.secret_for(options, header))
-    keys = [key for (kind, _), key in keybag.items() if kind == holdfast.LOG]
-    if len(keys) != 1:
+    roots = {epoch: key for (kind, epoch), key in keybag.items() if kind == holdfast.LOG}
+    if not roots:
         raise Damaged("the keybag has no key for the security log")
-    return header.vault, keys[0]
+    changing = sum(kind == holdfast.RECORDS for kind, _ in keybag) > 1
+    return header.vault, keys_of(header, roots), changing
+
+
+def keys_of(header, roots):
+    return {epoch: Key(header.vault, root) for epoch, root in roots.items()}
 
 
 def main():
@@ -426,7 +478,7 @@ def main():
     parser.add_argument("what", nargs="?", choices=["entries"])
     options = parser.parse_args()
     try:
-        log = Log(options.home, *log_key(options.home, options))
+        log = Log(options.home, *log_keys(options.home, options))
     except Failure as failure:
         print(f"holdfast_log_verify: {failure}", file=sys.stderr)
         return failure.status

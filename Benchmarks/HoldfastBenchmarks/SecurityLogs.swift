@@ -64,7 +64,7 @@ private final class RawLog {
     }
 
     func append(_ times: Int) throws {
-        let slot = [UInt8](repeating: 7, count: 128)
+        let slot = [UInt8](repeating: 7, count: 192)
         let sector = [UInt8](repeating: 7, count: 512)
         for _ in 0..<times {
             guard unsafe pwrite(log, slot, slot.count, size) == slot.count, fdatasync(log) == 0,

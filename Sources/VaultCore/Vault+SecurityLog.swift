@@ -7,20 +7,20 @@ extension Vault {
     public func securityLog() throws(VaultError) -> SecurityLogReport {
         let vault = try gate.enter()
         defer { gate.leave() }
-        return try vault.keys.withLogKey { root throws(VaultError) in try log.report(root: root) }
+        return try log.report(LogKeys(vault.keys))
     }
 
-    /// The key that proves the log's entries without the vault, as `scripts/holdfast_log_verify.py` does: 32 bytes.
+    /// The keys that prove and open the log's entries without the vault, as `scripts/holdfast_log_verify.py` does: 36 bytes
+    /// each, an epoch (32 bit, little endian) and its key, newest first. More than one where an older part of the log is
+    /// from before a rekey.
     ///
-    /// It opens every entry and could make others, so it goes to nobody who must not. It stays the same for the life of
-    /// the vault.
+    /// They open every entry and could make others, so give them only to somebody you trust with that. New keys for the
+    /// vault end what they can do from then on.
     /// - Throws: `locked`, `outOfMemory`.
     public func exportSecurityLogKey() throws(VaultError) -> SecretBytes {
         let vault = try gate.enter()
         defer { gate.leave() }
-        return try vault.keys.withLogKey { root throws(VaultError) in
-            try secretMemory { () throws(SecretMemoryError) in try SecretBytes(copying: root) }
-        }
+        return try LogKeys(vault.keys).exported()
     }
 
     /// What this process writes into the log from now on, as it happens, also what could not be written. Needs no

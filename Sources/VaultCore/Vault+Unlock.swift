@@ -84,6 +84,7 @@ extension Vault {
         let opened = try verify(passcode, spending: &attempt)
         let success = Success(by: .passcode, after: attempt.budgetBefore)
         try install(opened.keys, evenIfDamaged: evenIfDamaged, noting: success)
+        forgetOldLogKeys(&attempt.header, opened.keys)
         let header = attempt.header.header
         _ = consume attempt  // nobody waits for the header meanwhile
         if evenIfDamaged { return }

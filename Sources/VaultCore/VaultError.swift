@@ -133,6 +133,11 @@ extension VaultError {
         switch error {
         case .newerVersion(let version):
             self.init(.newerVersion, "\(file) has format version \(version); a newer Holdfast is needed to open it")
+        case .unreleased:
+            self.init(
+                .newerVersion,
+                "this vault was made by a build from before the first release, whose layout is no longer read; open it with "
+                    + "that build and move what is in it")
         case .derivationCostOutOfRange:
             self = .damaged("\(file) asks for Argon2id costs outside what is allowed")
         case .headerFull: self.init(.tooLarge, "\(file) has no room for more slots, keys or settings")

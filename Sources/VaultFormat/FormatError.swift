@@ -4,6 +4,8 @@ package enum FormatError: Error, Sendable, Hashable {
     case wrongMagic
     /// Written by a newer Holdfast, which must be used to open it.
     case newerVersion(UInt32)
+    /// Written by a build from before the first release, whose layout was another one.
+    case unreleased
     /// The checksum does not match: the bytes were changed or only partly written.
     case checksumMismatch
     /// Shorter or longer than it must be.

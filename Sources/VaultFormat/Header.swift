@@ -5,6 +5,8 @@
 package struct Header: Sendable, Hashable {
     package static let magic = Array("HOLDFAST".utf8)
     package static let formatVersion: UInt32 = 1
+    /// Of the layout within version 1. Builds from before the first release wrote 0.
+    static let revision: UInt16 = 1
     package static let copySize = 8192
     package static let fileSize = 2 * copySize
     package static let macSize = 32
@@ -75,7 +77,7 @@ extension Header {
         writer.append(Header.magic)
         writer.integer(Header.formatVersion)
         writer.integer(flags.rawValue)
-        writer.integer(UInt16(0))
+        writer.integer(Header.revision)
         writer.append(vault.bytes)
         writer.integer(generation)
         writer.integer(created)
@@ -110,9 +112,10 @@ extension Header {
         guard version <= Header.formatVersion else { throw .newerVersion(version) }
         guard version == Header.formatVersion else { throw .invalid(field: "format version") }
         flags = Flags(rawValue: try reader.integer(UInt16.self))
-        guard flags.isSubset(of: .known), try reader.integer(UInt16.self) == 0 else {
-            throw .invalid(field: "header flags")
-        }
+        guard flags.isSubset(of: .known) else { throw .invalid(field: "header flags") }
+        let revision = try reader.integer(UInt16.self)
+        guard revision >= Header.revision else { throw .unreleased }
+        guard revision == Header.revision else { throw .invalid(field: "header revision") }
         guard let id = VaultID(bytes: try reader.take(16)) else { throw .wrongSize }
         vault = id
         generation = try reader.integer(UInt64.self)

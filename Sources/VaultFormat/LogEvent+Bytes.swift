@@ -39,6 +39,7 @@ extension LogEvent {
             writer.integer(restart.found)
             writer.integer(restart.refused)
             writer.integer(restart.unsettled)
+            writer.append(restart.digest)
         case .rotated(let previous): LogEvent.write(previous, to: &writer)
         case .altered(let alteration):
             writer.integer(alteration.kind.rawValue)
@@ -159,6 +160,8 @@ extension LogRestart {
         found = try reader.integer(UInt64.self)
         refused = try reader.integer(UInt32.self)
         unsettled = try reader.integer(UInt32.self)
+        digest = try reader.take(32)
+        guard reason == .newKeys || digest == LogRestart.noDigest else { throw .invalid(field: "log digest") }
     }
 }
 

@@ -64,6 +64,8 @@ package struct LogRestart: Sendable, Hashable {
         case backup = 3
         /// This home was restored from a backup.
         case restored = 4
+        /// The vault was given new keys, the log's among them.
+        case newKeys = 5
     }
 
     package let reason: Reason
@@ -74,13 +76,22 @@ package struct LogRestart: Sendable, Hashable {
     /// What the attempt ledger knew at that time: wrong passcodes, and attempts never checked.
     package let refused: UInt32
     package let unsettled: UInt32
+    /// BLAKE3 of the previous segment up to its last entry, 32 bytes: with new keys only, since whoever has the old ones
+    /// could write another past. Zeros else.
+    package let digest: [UInt8]
 
-    package init(reason: Reason, previous: LogLink?, found: UInt64, refused: UInt32, unsettled: UInt32) {
+    package static let noDigest = [UInt8](repeating: 0, count: 32)
+
+    package init(
+        reason: Reason, previous: LogLink?, found: UInt64, refused: UInt32, unsettled: UInt32,
+        digest: [UInt8] = LogRestart.noDigest
+    ) {
         self.reason = reason
         self.previous = previous
         self.found = found
         self.refused = refused
         self.unsettled = unsettled
+        self.digest = digest
     }
 }
 
@@ -99,6 +110,8 @@ package struct LogAlteration: Sendable, Hashable {
         case extended = 5
         /// The state was older than the log; nothing was lost.
         case stateBehind = 6
+        /// The public key in the state was not the vault's: what was written since somebody put it there cannot be read.
+        case keyReplaced = 7
     }
 
     package let kind: Kind

@@ -4,13 +4,16 @@
 /// entry's place follows from its index.
 package enum LogFormat {
     /// Bytes of a front and of an entry.
-    package static let slotSize = 128
-    package static let nonceRange = 8..<20
-    /// Ciphertext and tag.
-    package static let boxRange = 20..<128
-    package static let tagSize = 16
-    package static let plaintextSize = boxRange.count - tagSize
-    /// With its front a full segment has 1 MiB.
+    package static let slotSize = 192
+    /// What the entry says, sealed to the log's public key.
+    package static let boxRange = 8..<176
+    /// What proves the entry, under the key of its place.
+    package static let tagRange = 176..<192
+    package static let tagSize = tagRange.count
+    /// Bytes of a compressed point on P-256.
+    package static let pointSize = 33
+    package static let plaintextSize = boxRange.count - pointSize - 16
+    /// With its front a full segment has 1.5 MiB.
     package static let entriesPerSegment: UInt64 = 8191
     /// Entries of one chain. A verifier takes a step for each, so that more would only let others keep it busy.
     package static let mostEntries: UInt64 = 1 << 30
@@ -22,7 +25,7 @@ package enum LogFormat {
         UInt64(slotSize) * (1 + (index - min(first, index)))
     }
 
-    /// What is authenticated beside an entry: vault id, chain, index, format version.
+    /// What is authenticated beside an entry, by its tag and in its box: vault id, chain, index, format version.
     package static func associatedData(vault: VaultID, chain: LogChain, index: UInt64) -> [UInt8] {
         var writer = ByteWriter()
         writer.append(vault.bytes)
@@ -70,11 +73,14 @@ package struct LogFront: Sendable, Hashable {
     package let chain: LogChain
     /// Index of the entry that follows.
     package let first: UInt64
+    /// Of the log key that the chain begins with and that its entries are sealed to.
+    package let epoch: UInt32
 
-    package init(vault: VaultID, chain: LogChain, first: UInt64) {
+    package init(vault: VaultID, chain: LogChain, first: UInt64, epoch: UInt32) {
         self.vault = vault
         self.chain = chain
         self.first = first
+        self.epoch = epoch
     }
 
     package var link: LogLink { LogLink(chain: chain, first: first) }
@@ -86,6 +92,7 @@ package struct LogFront: Sendable, Hashable {
         writer.append(vault.bytes)
         writer.append(chain.bytes)
         writer.integer(first)
+        writer.integer(epoch)
         writer.pad(to: LogFormat.slotSize - LogFormat.checksumSize)
         return unsafe writer.bytes + checksum(writer.bytes.span.bytes)
     }
@@ -108,6 +115,7 @@ package struct LogFront: Sendable, Hashable {
         self.chain = chain
         first = try reader.integer(UInt64.self)
         guard first < LogFormat.mostEntries else { throw .invalid(field: "log index") }
+        epoch = try reader.integer(UInt32.self)
         try reader.expectZeros("log padding")
     }
 }

@@ -1,4 +1,5 @@
-/// One sector of `log.state`: which entry comes next, and the key that it will be sealed under.
+/// One sector of `log.state`: which entry comes next, the key that will prove it, and the public key that it will be sealed
+/// to.
 ///
 /// The fields lie within 512 bytes, which a disk writes as a whole, in pages of their own. The key's place is left to the
 /// caller, so that it never leaves locked memory.
@@ -10,6 +11,7 @@ package struct LogState: Sendable, Hashable {
     /// The front and the checksum lie around what is covered.
     package static let coveredSize = size - LogFormat.checksumSize
     static let magic = Array("HFLOGKEY".utf8)
+    private static let recipientOffset = 204
 
     package enum Kind: UInt8, Sendable, Hashable {
         /// The log goes on with this key.
@@ -33,6 +35,21 @@ package struct LogState: Sendable, Hashable {
     package var bootID: [UInt8]
     /// The run that goes on, with its last event.
     package var run: Run?
+    /// Whom entries are sealed to; nil in a copy.
+    package var recipient: Recipient?
+
+    /// The public half of a log key. Nothing proves it while the vault is locked.
+    package struct Recipient: Sendable, Hashable {
+        /// Of the log key in the keybag.
+        package let epoch: UInt32
+        /// Compressed, ``LogFormat/pointSize`` bytes.
+        package let point: [UInt8]
+
+        package init(epoch: UInt32, point: [UInt8]) {
+            self.epoch = epoch
+            self.point = point
+        }
+    }
 
     /// Events that an entry is still owed for, at the latest when something else is written.
     package struct Run: Sendable, Hashable {
@@ -47,13 +64,17 @@ package struct LogState: Sendable, Hashable {
         }
     }
 
-    package init(kind: Kind, vault: VaultID, chain: LogChain, first: UInt64, next: UInt64, bootID: [UInt8]) {
+    package init(
+        kind: Kind, vault: VaultID, chain: LogChain, first: UInt64, next: UInt64, bootID: [UInt8],
+        recipient: Recipient? = nil
+    ) {
         self.kind = kind
         self.vault = vault
         self.chain = chain
         self.first = first
         self.next = next
         self.bootID = bootID
+        self.recipient = recipient
         tail = [UInt8](repeating: 0, count: LogFormat.tagSize)
     }
 
@@ -79,6 +100,11 @@ package struct LogState: Sendable, Hashable {
             back.integer(UInt32(run.kind.rawValue))
             run.run.write(to: &back)
             run.last.write(to: &back)
+        }
+        back.pad(to: LogState.recipientOffset - LogState.keyRange.upperBound)
+        if let recipient {
+            back.integer(recipient.epoch)
+            back.append(recipient.point)
         }
         back.pad(to: LogState.coveredSize - LogState.keyRange.upperBound)
         LogState.store(back.bytes, at: LogState.keyRange.upperBound, into: &bytes)
@@ -118,11 +144,26 @@ package struct LogState: Sendable, Hashable {
         tail = try back.take(LogFormat.tagSize)
         bootID = try back.take(16)
         run = try LogState.readRun(&back)
-        try back.expectZeros("log state padding")
-        if kind != .live {
-            let hasKey = LogState.keyRange.contains { bytes.integer(at: $0, as: UInt8.self) != 0 }
-            guard run == nil, !hasKey else { throw .invalid(field: "log state key") }
+        if run == nil, try back.take(LogState.runSize).contains(where: { $0 != 0 }) {
+            throw .invalid(field: "log state padding")
         }
+        recipient = try LogState.readRecipient(&back)
+        try back.expectZeros("log state padding")
+        let hasKey = LogState.keyRange.contains { bytes.integer(at: $0, as: UInt8.self) != 0 }
+        guard kind == .live ? recipient != nil : recipient == nil && run == nil && !hasKey else {
+            throw .invalid(field: "log state key")
+        }
+    }
+
+    /// Of a run behind its flag.
+    private static let runSize = recipientOffset - keyRange.upperBound - LogFormat.tagSize - 16 - 4
+
+    /// Nil for zeros.
+    private static func readRecipient(_ reader: inout ByteReader) throws(FormatError) -> Recipient? {
+        let found = Recipient(epoch: try reader.integer(UInt32.self), point: try reader.take(LogFormat.pointSize))
+        if found.epoch == 0 && found.point.allSatisfy({ $0 == 0 }) { return nil }
+        guard found.epoch > 0, [2, 3].contains(found.point[0]) else { throw .invalid(field: "log state key") }
+        return found
     }
 
     private static func readRun(_ reader: inout ByteReader) throws(FormatError) -> Run? {

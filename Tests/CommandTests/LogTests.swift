@@ -35,9 +35,9 @@ import Testing
         let sandbox = try Sandbox(prepared: true)
         let before = try sandbox.bytes("home/log").count
         #expect(try sandbox.run("get", "greeting", passcode: Prepared.passcode).code == 0)
-        #expect(try sandbox.bytes("home/log").count == before + 128)
+        #expect(try sandbox.bytes("home/log").count == before + 192)
         #expect(try sandbox.run("status").code == 0)
-        #expect(try sandbox.bytes("home/log").count == before + 128)
+        #expect(try sandbox.bytes("home/log").count == before + 192)
     }
 
     @Test func verifyNamesThePlace() throws {
@@ -45,7 +45,7 @@ import Testing
         let whole = try sandbox.run("log", "verify", passcode: Prepared.passcode)
         #expect(whole.code == 0 && whole.text.contains("as it was written"), "\(whole.text)")
         var log = try sandbox.bytes("home/log")
-        log[2 * 128 + 50] ^= 1
+        log[2 * 192 + 50] ^= 1
         _ = try sandbox.file(log, "home/log")
         let found = try sandbox.run("log", "verify", passcode: Prepared.passcode)
         #expect(found.code == 5 && found.text.contains("entry 1") && found.text.contains("not as it was written"))

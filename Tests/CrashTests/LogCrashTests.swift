@@ -1,5 +1,6 @@
 #if os(Linux)
 import CrashSubject
+import Cryptography
 import Foundation
 import Testing
 import VaultFormat
@@ -149,13 +150,13 @@ import VaultFormat
         let file = try #require(try LogStateFile.open(.creating, in: vault.home, vault: front.vault))
         var state = try #require(file.state)
         let keys = try #require(vault.gate.current).keys
-        var key = try keys.withLogKey { root throws(VaultError) in
-            try LogKey(root: root, vault: front.vault, chain: front.chain)
-        }
+        var key = try keys.newestLogKey().first(of: front.chain)
+        let recipient = try #require(state.recipient).point
+        let point = try unsafe P256PublicKey(compressed: recipient.span.bytes)
         try key.evolve(by: state.next)
         while state.next < next {
             let entry = LogEntry(moment: vault.log.now, event: .drill(passed: true))
-            let slot = try key.seal(entry, at: state.next, vault: front.vault, chain: front.chain)
+            let slot = try key.seal(entry, at: state.next, vault: front.vault, chain: front.chain, to: point)
             log += slot
             state.tail = Array(slot.suffix(16))
             state.next += 1

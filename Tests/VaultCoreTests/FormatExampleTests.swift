@@ -31,7 +31,7 @@ import Testing
         #expect(try slot.salt == example["slot salt"])
         let factor = try SlotKey.stretch(secret(example["passcode"]), for: slot)
         #expect(try factor.withBytes { $0.array } == example["A"])
-        #expect(try SlotKey.repeatTag(factor: factor, slot: slot) == example["repeat tag"])
+        #expect(try SlotKey.repeatTag(factor: factor, slot: slot).withBytes { $0.array } == example["repeat tag"])
         #expect(try VaultPolicy.standard.digest() == example["policy digest"])
         let key = try SlotKey(factor: factor, slot: slot)
         let isRight = key.matches(slot)
@@ -104,12 +104,14 @@ import Testing
         let vault = try #require(VaultID(bytes: example["vault id"]))
         let front = try LogFront(parsing: log["log front"], checksum: HeaderFile.checksum)
         #expect(front.vault == vault && front.first == 0 && front.chain.bytes == Array(0xF0...0xFF))
-        let root = Array(0xC0...0xDF) as [UInt8]
-        var key = try root.withRawSpan { root throws(VaultError) in
-            try LogKey(root: root, vault: vault, chain: front.chain)
-        }
+        let keys = try LogEpochKey(secret(Array(0xC0...0xDF)), epoch: front.epoch, vault: vault)
+        #expect(try front.epoch == 1 && keys.recipient.point == log["log public key"])
+        var key = try keys.first(of: front.chain)
         #expect(try key.withBytes { $0.array } == log["log K(0)"])
-        let entry = try log["log entry"].withRawSpan { key.open($0, at: 0, vault: vault, chain: front.chain) }
+        let slot = try log["log entry"]
+        let isProved = slot.withRawSpan { key.proves($0, at: 0, vault: vault, chain: front.chain) }
+        #expect(isProved)
+        let entry = slot.withRawSpan { keys.open($0, at: 0, chain: front.chain) }
         let moment = LogMoment(wall: 1000, bootID: [UInt8](repeating: 0, count: 16), milliseconds: 5)
         #expect(entry == LogEntry(moment: moment, event: .created))
         try key.evolve()

@@ -109,8 +109,12 @@ import VaultFormat
     }
 
     @Test func reservedBitsAndBytesAreZero() {
-        for (offset, byte) in [(12, 3), (13, 1), (14, 1), (15, 0x80)] as [(Int, UInt8)] {
+        for (offset, byte) in [(12, 3), (13, 1)] as [(Int, UInt8)] {
             #expect(error(bytes.with(byte, at: offset).resummed) == .invalid(field: "header flags"))
+        }
+        #expect(error(bytes.with(0, at: 14).resummed) == .unreleased, "of a build from before the first release")
+        for (offset, byte) in [(14, 2), (15, 0x80)] as [(Int, UInt8)] {
+            #expect(error(bytes.with(byte, at: offset).resummed) == .invalid(field: "header revision"))
         }
         #expect(error(bytes.with(1, at: 8127).resummed) == .invalid(field: "header padding"))
         #expect(error(bytes.with(1, at: 7000).resummed) == .invalid(field: "header padding"))

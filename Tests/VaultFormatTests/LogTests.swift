@@ -21,6 +21,9 @@ import VaultFormat
             .rotated(previous: link), .missed(count: 3, since: 12),
             .restarted(LogRestart(reason: .nothingFound, previous: nil, found: 0, refused: 0, unsettled: 0)),
             .restarted(LogRestart(reason: .restored, previous: link, found: 411, refused: 2, unsettled: 1)),
+            .restarted(
+                LogRestart(
+                    reason: .newKeys, previous: link, found: 5, refused: 0, unsettled: 0, digest: repeated(3, 32))),
             .altered(LogAlteration(kind: .missing, previous: nil, position: 0)),
             .altered(LogAlteration(kind: .stateBehind, previous: link, position: 1 << 40)),
             .unlocked(LogUnlock(method: .passcode, refused: 0)),
@@ -40,7 +43,7 @@ import VaultFormat
         for event in LogTests.events {
             let entry = LogEntry(moment: LogTests.moment, event: event)
             let bytes = entry.encoded()
-            #expect(bytes.count == 92, "\(event)")
+            #expect(bytes.count == 119, "\(event)")
             #expect(try LogEntry(parsing: bytes) == entry, "\(event)")
         }
     }
@@ -57,7 +60,7 @@ import VaultFormat
             + Array(96...101) + [112, 114]
         #expect(known == Set(all))
         for code in (0...255).map(UInt8.init) where !known.contains(code) {
-            let bytes = [1, code] + repeated(0, 90)
+            let bytes = [1, code] + repeated(0, 117)
             #expect(formatError { () throws(FormatError) in _ = try LogEntry(parsing: bytes) } != nil, "code \(code)")
         }
     }
@@ -66,7 +69,7 @@ import VaultFormat
         let entry = LogEntry(moment: LogTests.moment, event: .unlocked(LogUnlock(method: .recoveryPhrase, refused: 3)))
         let expected: [UInt8] =
             [1, 16] + little(Int64(-5)) + Array(32..<48) + little(UInt64(9)) + [2] + little(UInt32(3))
-        #expect(entry.encoded() == expected + repeated(0, 92 - expected.count))
+        #expect(entry.encoded() == expected + repeated(0, 119 - expected.count))
     }
 
     /// One encoding only: whatever is read is written as the same bytes.
@@ -107,7 +110,7 @@ import VaultFormat
 
     // MARK: fronts
 
-    private static let front = LogFront(vault: vault, chain: chain, first: 0x1234)
+    private static let front = LogFront(vault: vault, chain: chain, first: 0x1234, epoch: 7)
 
     private func frontError(_ bytes: [UInt8]) -> FormatError? {
         formatError { () throws(FormatError) in _ = try LogFront(parsing: bytes, checksum: testChecksum) }
@@ -115,10 +118,11 @@ import VaultFormat
 
     @Test func aFrontIsTheBytesOfTheDocument() throws {
         let bytes = LogTests.front.encoded(checksum: testChecksum)
-        let fields = Array("HFSECLOG".utf8) + little(UInt32(1)) + Array(0..<32) + little(UInt64(0x1234))
-        #expect(bytes == (fields + repeated(0, 96 - fields.count) + repeated(0, 32)).resummed)
+        let fields =
+            Array("HFSECLOG".utf8) + little(UInt32(1)) + Array(0..<32) + little(UInt64(0x1234)) + little(UInt32(7))
+        #expect(bytes == (fields + repeated(0, 160 - fields.count) + repeated(0, 32)).resummed)
         #expect(try LogFront(parsing: bytes, checksum: testChecksum) == LogTests.front)
-        #expect(LogFormat.offset(of: 0x1236, first: 0x1234) == 384)
+        #expect(LogFormat.offset(of: 0x1236, first: 0x1234) == 576)
     }
 
     @Test func frontsOutsideTheFormatAreRefused() {
@@ -127,7 +131,7 @@ import VaultFormat
         for offset in bytes.indices { #expect(frontError(bytes.with(bytes[offset] ^ 4, at: offset)) != nil) }
         #expect(frontError(bytes.with(0, at: 0).resummed) == .wrongMagic)
         #expect(frontError(bytes.with(2, at: 8).resummed) == .newerVersion(2))
-        #expect(frontError(bytes.with(1, at: 95).resummed) == .invalid(field: "log padding"))
+        #expect(frontError(bytes.with(1, at: 159).resummed) == .invalid(field: "log padding"))
         #expect(frontError(bytes.with(0x40, at: 47).resummed) == .invalid(field: "log index"))
     }
 
@@ -135,7 +139,8 @@ import VaultFormat
 
     private static func state(withRun: Bool = true) -> LogState {
         var state = LogState(
-            kind: .live, vault: vault, chain: chain, first: 300, next: 311, bootID: Array(48..<64))
+            kind: .live, vault: vault, chain: chain, first: 300, next: 311, bootID: Array(48..<64),
+            recipient: LogState.Recipient(epoch: 5, point: [3] + Array(100..<132)))
         state.tail = Array(64..<80)
         if withRun { state.run = LogState.Run(run: run, kind: .wrongPhrase, last: moment) }
         return state
@@ -163,16 +168,23 @@ import VaultFormat
         fields += little(UInt32(1)) + little(UInt32(2))
         for count in 1...7 { fields += little(UInt32(count)) }
         fields += little(Int64(77)) + little(Int64(-5)) + Array(32..<48) + little(UInt64(9))
+        fields += little(UInt32(5)) + [3] + Array(100..<132)
         #expect(bytes == (fields + repeated(0, 480 - fields.count) + repeated(0, 32)).resummed)
         #expect(try parse(bytes) == LogTests.state())
         let without = LogTests.encode(LogTests.state(withRun: false))
         #expect(try parse(without) == LogTests.state(withRun: false))
-        #expect(without[128...].prefix(352).allSatisfy { $0 == 0 })
+        #expect(without[128..<204].allSatisfy { $0 == 0 })
+        #expect(stateError(without.with(1, at: 203).resummed) == .invalid(field: "log state padding"))
+        #expect(stateError(bytes.with(4, at: 208).resummed) == .invalid(field: "log state key"), "no compressed point")
+        #expect(
+            stateError(bytes.replacing(at: 204, with: repeated(0, 37)).resummed) == .invalid(field: "log state key"))
     }
 
     @Test func aCopyHasNoKey() throws {
         var state = LogTests.state(withRun: false)
         state.kind = .restored
+        #expect(stateError(LogTests.encode(state)) == .invalid(field: "log state key"), "a public key in a copy")
+        state.recipient = nil
         let bytes = LogTests.encode(state)
         #expect(try parse(bytes) == state)
         #expect(stateError(bytes.with(1, at: 70).resummed) == .invalid(field: "log state key"))

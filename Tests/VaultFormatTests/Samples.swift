@@ -96,7 +96,7 @@ enum Sample {
     }()
 
     static let headerFront: [UInt8] =
-        Array("HOLDFAST".utf8) + little(UInt32(1)) + [1, 0, 0, 0] + Array(0x10...0x1F)
+        Array("HOLDFAST".utf8) + little(UInt32(1)) + [1, 0, 1, 0] + Array(0x10...0x1F)
         + little(UInt64(0x1122_3344_5566_7788)) + little(UInt64(1_700_000_000_123)) + little(UInt32(5))
 
     /// A whole copy around `parts`, which follow the fixed front.
@@ -111,13 +111,13 @@ enum Sample {
 
     static let sector = LedgerSector(
         vault: vault, sequence: 0x0102_0304_0506_0708, spent: 4, refused: 3, delay: 60_000, delayStart: 987_654_321,
-        bootID: repeated(0xE1, 16), knownWrong: repeated(0xE2, 32))
+        bootID: repeated(0xE1, 16))
 
     static let sectorBytes: [UInt8] = {
         let used =
             Array("HFLEDGER".utf8) + little(UInt32(1)) + Array(0x10...0x1F) + little(UInt64(0x0102_0304_0506_0708))
             + little(UInt32(4)) + little(UInt32(3)) + little(UInt64(60_000)) + little(UInt64(987_654_321))
-            + repeated(0xE1, 16) + [1] + repeated(0xE2, 32)
+            + repeated(0xE1, 16)
         return (used + repeated(0, 4096 - used.count)).resummed
     }()
 

@@ -30,6 +30,7 @@ enum HeaderFile {
         let second = parse(bytes, at: Header.copySize)
         switch (first, second) {
         case (_, .failure(.newerVersion(let version))): throw VaultError(.newerVersion(version), in: name)
+        case (.failure(.unreleased), _), (_, .failure(.unreleased)): throw VaultError(.unreleased, in: name)
         case (.success(let first), .success(let second)):
             return Reading(header: first, needsRepair: first != second)
         case (.success(let first), .failure): return Reading(header: first, needsRepair: true)

@@ -14,10 +14,6 @@ struct Keybag: ~Copyable, Sendable {
         self.bytes = bytes
     }
 
-    /// Kinds that a new epoch gets anew. The others (log, identity) protect what has its own way of changing keys, and
-    /// are carried along.
-    private static let kindsOfEpochs: Set<KeybagLayout.Kind> = [.records, .names, .files, .inbox]
-
     /// The keys of a new vault.
     init(firstEpoch epoch: UInt32) throws(VaultError) {
         try self.init(random: KeybagLayout.Kind.allCases.map { ($0, epoch) })
@@ -25,7 +21,7 @@ struct Keybag: ~Copyable, Sendable {
 
     /// New keys for `epoch`, beside those of `earlier`, which are still needed to read.
     init(epoch: UInt32, keeping earlier: borrowing Keybag) throws(VaultError) {
-        let new = KeybagLayout.Kind.allCases.filter(Keybag.kindsOfEpochs.contains).map { (kind: $0, epoch: epoch) }
+        let new = KeybagLayout.Kind.allCases.map { (kind: $0, epoch: epoch) }
         try self.init(random: new + earlier.layout.entries.map { (kind: $0.kind, epoch: $0.epoch) })
         for entry in earlier.layout.entries {
             guard let range = layout.range(of: entry.kind, epoch: entry.epoch) else { continue }
@@ -52,11 +48,9 @@ struct Keybag: ~Copyable, Sendable {
         }
     }
 
-    /// Without the older epochs' keys: they are forgotten.
-    init(epoch: UInt32, of all: borrowing Keybag) throws(VaultError) {
-        let keys = all.layout.entries
-            .filter { $0.epoch == epoch || !Keybag.kindsOfEpochs.contains($0.kind) }
-            .map { (kind: $0.kind, epoch: $0.epoch) }
+    /// Only what is still needed; the other keys are forgotten.
+    init(of all: borrowing Keybag, keeping isNeeded: (KeybagLayout.Entry) -> Bool) throws(VaultError) {
+        let keys = all.layout.entries.filter(isNeeded).map { (kind: $0.kind, epoch: $0.epoch) }
         var bytes = try Keybag.allocate(keys.count)
         layout = try Keybag.writeLayout(keys, &bytes)
         for entry in layout.entries {
@@ -87,6 +81,9 @@ struct Keybag: ~Copyable, Sendable {
 
     /// Epochs that have a key for what is sealed to the vault while it is locked, newest first.
     var inboxEpochs: [UInt32] { layout.entries.filter { $0.kind == .inbox }.map(\.epoch).sorted(by: >) }
+
+    /// Epochs that have a key for the security log, newest first: the present one's, and those of segments that are kept.
+    var logEpochs: [UInt32] { layout.entries.filter { $0.kind == .log }.map(\.epoch).sorted(by: >) }
 
     /// Nil in vaults of earlier versions whose keys were not written since.
     var newestInboxEpoch: UInt32? { inboxEpochs.first }

@@ -26,6 +26,7 @@ extension SecurityLog {
         guard var state = file?.state else { return }
         state.kind = kind
         state.run = nil
+        state.recipient = nil
         guard let copy = try LogStateFile.open(.creating, in: target, vault: vault) else { return }
         try copy.writeWithoutKey(state)
     }

@@ -68,46 +68,42 @@ struct LogKey: ~Copyable, Sendable {
         }
     }
 
-    private borrowing func cipher() throws(VaultError) -> AES256GCM {
-        let key = try bytes.withBytes { key throws(VaultError) in try LogKey.hash(LogKey.entryLabel, key: key) }
-        return try crypto { () throws(CryptographyError) in try AES256GCM(key: key) }
-    }
-
-    /// A whole slot. The nonce is random: an entry cut short is sealed again under the same key.
+    /// A whole slot: what the entry says is sealed to `recipient`, so that nobody who can write entries can read them, and
+    /// the box has this place's tag.
     borrowing func seal(
-        _ entry: LogEntry, at index: UInt64, vault: VaultID, chain: LogChain
+        _ entry: LogEntry, at index: UInt64, vault: VaultID, chain: LogChain, to recipient: P256PublicKey
     ) throws(VaultError) -> [UInt8] {
-        var cipher = try cipher()
         let plaintext = entry.encoded()
         let associated = LogFormat.associatedData(vault: vault, chain: chain, index: index)
-        return try crypto { () throws(CryptographyError) in
-            let nonceBytes = try SecureRandom.bytes(LogFormat.nonceRange.count)
-            guard let nonce = unsafe Nonce96(copying: nonceBytes.span.bytes) else { throw .invalidSize }
-            var box = [UInt8](repeating: 0, count: LogFormat.boxRange.count)
+        let box = try crypto { () throws(CryptographyError) in
             let empty: [UInt8] = []
-            try box.withMutableRawSpan { box throws(CryptographyError) in
-                try unsafe cipher.seal(
-                    plaintext.span.bytes, empty.span.bytes, nonce: nonce, authenticating: associated.span.bytes,
-                    into: &box)
-            }
-            return (0..<8).map { UInt8(truncatingIfNeeded: index >> UInt64(8 * $0)) } + nonceBytes + box
+            return try unsafe P256SealedBox.seal(
+                plaintext.span.bytes, empty.span.bytes, to: recipient, context: vault.bytes.span.bytes,
+                authenticating: associated.span.bytes)
         }
+        let front = (0..<8).map { UInt8(truncatingIfNeeded: index >> UInt64(8 * $0)) }
+        return front + box + (try tag(associated + box))
     }
 
-    /// The entry in a slot; nil when it is not the one that was sealed for this place.
-    borrowing func open(_ slot: RawSpan, at index: UInt64, vault: VaultID, chain: LogChain) -> LogEntry? {
-        guard slot.byteCount == LogFormat.slotSize, slot.integer(at: 0, as: UInt64.self) == index,
-            var cipher = try? cipher()
-        else { return nil }
-        let associated = LogFormat.associatedData(vault: vault, chain: chain, index: index)
-        var plaintext = [UInt8](repeating: 0, count: LogFormat.plaintextSize)
-        do throws(CryptographyError) {
-            try plaintext.withMutableRawSpan { plaintext throws(CryptographyError) in
-                try unsafe cipher.open(
-                    slot.extracting(LogFormat.boxRange), nonce: slot.extracting(LogFormat.nonceRange),
-                    authenticating: associated.span.bytes, into: &plaintext)
+    /// Whether a slot was written for this place. Needs no key that opens it.
+    borrowing func proves(_ slot: RawSpan, at index: UInt64, vault: VaultID, chain: LogChain) -> Bool {
+        guard slot.byteCount == LogFormat.slotSize, slot.integer(at: 0, as: UInt64.self) == index else { return false }
+        let box = slot.extracting(LogFormat.boxRange)
+        let covered =
+            LogFormat.associatedData(vault: vault, chain: chain, index: index)
+            + (0..<box.byteCount).map { box.integer(at: $0, as: UInt8.self) ?? 0 }
+        guard let tag = try? tag(covered) else { return false }
+        return unsafe constantTimeEquals(tag.span.bytes, slot.extracting(LogFormat.tagRange))
+    }
+
+    /// The first half of BLAKE3 keyed with this place's own key.
+    private borrowing func tag(_ covered: [UInt8]) throws(VaultError) -> [UInt8] {
+        let key = try bytes.withBytes { key throws(VaultError) in try LogKey.hash(LogKey.entryLabel, key: key) }
+        let digest = try crypto { () throws(CryptographyError) in
+            try key.withBytes { key throws(CryptographyError) in
+                try unsafe BLAKE3.keyedHash(covered.span.bytes, key: key)
             }
-        } catch { return nil }
-        return try? LogEntry(parsing: plaintext)
+        }
+        return Array(digest.bytes.prefix(LogFormat.tagSize))
     }
 }

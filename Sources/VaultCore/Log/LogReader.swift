@@ -1,9 +1,10 @@
 internal import VaultFormat
 
-/// One segment, read with the log's root key: every entry is proved, and where it is not as it was written is told.
+/// One segment, read with the log's keys: every entry is proved, and where it is not as it was written is told.
 struct LogReader {
     let vault: VaultID
     let front: LogFront
+    private let keys: LogEpochKey
     private(set) var entries: [(index: UInt64, entry: LogEntry)] = []
     private(set) var findings: [SecurityLogFinding] = []
     /// The index behind the last entry that was found right.
@@ -16,23 +17,29 @@ struct LogReader {
     /// Reads a whole segment.
     /// - Parameters:
     ///   - bytes: The file.
-    ///   - root: The keybag's log key.
+    ///   - keys: Log keys of the keybag.
     ///   - link: Which segment it must be where its front cannot be read.
-    /// - Returns: Nil when there is no front, and no link to take its place.
-    init?(_ bytes: [UInt8], root: RawSpan, vault: VaultID, link: LogLink? = nil) throws(VaultError) {
+    ///   - epoch: Of the key that it must be written with where its front cannot be read; the newest is taken for nil.
+    /// - Returns: Nil when there is no front and no link to take its place, and for an epoch whose key was forgotten.
+    init?(
+        _ bytes: [UInt8], keys: LogKeys, vault: VaultID, link: LogLink? = nil, epoch: UInt32? = nil
+    ) throws(VaultError) {
         var damage: SecurityLogFinding?
-        if let front = LogSegment.front(of: bytes), front.vault == vault {
+        if let front = LogSegment.front(of: bytes), front.vault == vault, link == nil || keys[front.epoch] != nil {
             self.front = front
         } else if let link {
-            front = LogFront(vault: vault, chain: link.chain, first: link.first)
+            front = LogFront(
+                vault: vault, chain: link.chain, first: link.first, epoch: epoch ?? keys.newest.epoch)
             damage = SecurityLogFinding(.changed, at: link.first, "the front of a segment was changed")
         } else {
             return nil
         }
+        guard let epochKey = keys[front.epoch] else { return nil }
+        self.keys = epochKey
         self.vault = vault
         end = front.first
         if let damage { findings.append(damage) }
-        var key = try LogKey(root: root, vault: vault, chain: front.chain)
+        var key = try epochKey.first(of: front.chain)
         try key.evolve(by: front.first)
         try bytes.withRawSpan { bytes throws(VaultError) in try read(bytes, &key) }
     }
@@ -41,8 +48,8 @@ struct LogReader {
     private mutating func read(_ bytes: RawSpan, _ key: inout LogKey) throws(VaultError) {
         var offset = LogFormat.slotSize
         while offset < bytes.byteCount {
-            if let entry = open(bytes, at: offset, index: end, key) {
-                try take(entry, &key)
+            if proves(bytes, at: offset, index: end, key) {
+                try take(bytes.extracting(offset..<offset + LogFormat.slotSize), &key)
                 offset += LogFormat.slotSize
             } else if let place = try findNext(bytes, from: offset, key) {
                 report(place, from: offset)
@@ -56,16 +63,22 @@ struct LogReader {
         }
     }
 
-    private mutating func take(_ entry: LogEntry, _ key: inout LogKey) throws(VaultError) {
-        entries.append((end, entry))
+    private mutating func take(_ slot: RawSpan, _ key: inout LogKey) throws(VaultError) {
+        if let entry = keys.open(slot, at: end, chain: front.chain) {
+            entries.append((end, entry))
+        } else {
+            findings.append(
+                SecurityLogFinding(.unreadable, at: end, "entry \(end) was not sealed to this vault's key"))
+        }
         end += 1
         try key.evolve()
     }
 
-    private func open(_ bytes: RawSpan, at offset: Int, index: UInt64, _ key: borrowing LogKey) -> LogEntry? {
-        guard offset >= 0, bytes.byteCount - offset >= LogFormat.slotSize else { return nil }
+    /// Whether the slot at this place was written for it.
+    private func proves(_ bytes: RawSpan, at offset: Int, index: UInt64, _ key: borrowing LogKey) -> Bool {
+        guard offset >= 0, bytes.byteCount - offset >= LogFormat.slotSize else { return false }
         let slot = bytes.extracting(offset..<offset + LogFormat.slotSize)
-        return key.open(slot, at: index, vault: vault, chain: front.chain)
+        return key.proves(slot, at: index, vault: vault, chain: front.chain)
     }
 
     /// Where an entry was found that is not the next one in its place.
@@ -87,7 +100,7 @@ struct LogReader {
                 budget -= 1
                 var later = try key.copy()
                 try later.evolve(by: index - end)
-                if open(bytes, at: place, index: index, later) != nil { return Place(offset: place, index: index) }
+                if proves(bytes, at: place, index: index, later) { return Place(offset: place, index: index) }
             }
         }
         return nil

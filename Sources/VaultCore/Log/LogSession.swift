@@ -16,6 +16,8 @@ struct LogSession: ~Copyable {
     private let file: LogStateFile
     private var state: LogState
     private var key: LogKey
+    /// Whom entries are sealed to.
+    private var recipient: LogState.Recipient
     /// The segment that is written, once it was found to be what the state says.
     private var segment: DurableFile?
     private let bootID: [UInt8]
@@ -25,7 +27,8 @@ struct LogSession: ~Copyable {
     /// Opens the log for appending.
     /// - Throws: `damaged` when there is no state to go on from.
     init(_ file: LogStateFile, in home: HomeDirectory, bootID: [UInt8]) throws(VaultError) {
-        guard let state = file.state, state.kind == .live, let key = file.takeKey() else { throw .logLost }
+        guard let state = file.state, let recipient = state.recipient, let key = file.takeKey() else { throw .logLost }
+        self.recipient = recipient
         self.state = state
         self.key = key
         self.file = file
@@ -36,10 +39,13 @@ struct LogSession: ~Copyable {
     /// Begins a chain. Its state is written before anything is moved: whatever a kill leaves, the next writer goes on in
     /// the new chain and finds the old segment.
     init(
-        chain: LogChain, key: consuming LogKey, file: LogStateFile, in home: HomeDirectory, vault: VaultID,
-        first event: LogEvent, at moment: LogMoment
+        chain: LogChain, key: consuming LogKey, recipient: LogState.Recipient, file: LogStateFile,
+        in home: HomeDirectory,
+        vault: VaultID, first event: LogEvent, at moment: LogMoment
     ) throws(VaultError) {
-        state = LogState(kind: .live, vault: vault, chain: chain, first: 0, next: 0, bootID: moment.bootID)
+        self.recipient = recipient
+        state = LogState(
+            kind: .live, vault: vault, chain: chain, first: 0, next: 0, bootID: moment.bootID, recipient: recipient)
         self.key = key
         self.file = file
         self.home = home
@@ -48,7 +54,24 @@ struct LogSession: ~Copyable {
         try beginSegment(event, at: moment)
     }
 
-    var next: UInt64 { state.next }
+    /// The segment that is written and what it has: for the chain that comes after it.
+    var end: (link: LogLink, next: UInt64, size: UInt64) {
+        (LogLink(chain: state.chain, first: state.first), state.next, state.offset)
+    }
+
+    /// Whether entries are sealed to this key.
+    borrowing func isSealing(to keys: LogEpochKey) -> Bool { recipient == keys.recipient }
+
+    /// The epoch that the state says its key is of.
+    var epoch: UInt32 { recipient.epoch }
+
+    /// The state had somebody else's public key: from here on entries are sealed to the vault's, and the first one says so.
+    mutating func replaceRecipient(by keys: LogEpochKey, at moment: LogMoment) throws(VaultError) {
+        recipient = keys.recipient
+        state.recipient = recipient
+        let replaced = LogAlteration(kind: .keyReplaced, previous: nil, position: state.next)
+        try write(.altered(replaced), at: moment)
+    }
 
     // MARK: bringing state and entries together
 
@@ -120,7 +143,7 @@ struct LogSession: ~Copyable {
         guard found == nil, state.next > state.first, size >= state.offset, try tailIsRight(log) else {
             return replaced(by: found)
         }
-        let front = LogFront(vault: state.vault, chain: state.chain, first: state.first)
+        let front = LogFront(vault: state.vault, chain: state.chain, first: state.first, epoch: recipient.epoch)
         try log.write(front.encoded(checksum: HeaderFile.checksum), at: 0)
         try log.synchronize()
         return replaced(by: front)
@@ -140,7 +163,7 @@ struct LogSession: ~Copyable {
             guard rest > 0 else { return true }
             let slot = try log.read(LogFormat.slotSize, at: Int(state.offset))
             let isNext = slot.withRawSpan { slot in
-                key.open(slot, at: state.next, vault: state.vault, chain: state.chain) != nil
+                key.proves(slot, at: state.next, vault: state.vault, chain: state.chain)
             }
             if isNext {
                 try advance(past: slot)
@@ -215,13 +238,16 @@ struct LogSession: ~Copyable {
 
     private func seal(_ event: LogEvent, at moment: LogMoment) throws(VaultError) -> [UInt8] {
         let entry = LogEntry(moment: moment, event: event)
-        return try key.seal(entry, at: state.next, vault: state.vault, chain: state.chain)
+        let point = try crypto { () throws(CryptographyError) in
+            try unsafe P256PublicKey(compressed: recipient.point.span.bytes)
+        }
+        return try key.seal(entry, at: state.next, vault: state.vault, chain: state.chain, to: point)
     }
 
     /// A new segment with this first entry.
     private mutating func beginSegment(_ event: LogEvent, at moment: LogMoment) throws(VaultError) {
         let slot = try seal(event, at: moment)
-        let front = LogFront(vault: state.vault, chain: state.chain, first: state.next)
+        let front = LogFront(vault: state.vault, chain: state.chain, first: state.next, epoch: recipient.epoch)
         try LogSegment.replace(in: home, front: front, slot: slot)
         segment = try home.openFile(LogSegment.name, O_RDWR)
         state.first = state.next

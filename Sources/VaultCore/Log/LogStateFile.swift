@@ -1,3 +1,4 @@
+internal import Cryptography
 internal import SecretMemory
 internal import VaultFormat
 
@@ -67,7 +68,7 @@ final class LogStateFile {
             }
             guard size == LogState.size,
                 let found = sector.withBytes({ try? LogState(parsing: $0, checksum: HeaderFile.checksum) }),
-                found.vault == vault
+                found.vault == vault, found.recipient.map(LogStateFile.isKey) ?? true
             else { continue }
             valid += 1
             guard best.map({ $0.next < found.next }) ?? true else { continue }
@@ -82,6 +83,11 @@ final class LogStateFile {
         hasBadSector = valid == 1
         self.key = key
         self.file = file
+    }
+
+    /// A point that is not on the curve is nobody's key.
+    private static func isKey(_ recipient: LogState.Recipient) -> Bool {
+        (try? unsafe P256PublicKey(compressed: recipient.point.span.bytes)) != nil
     }
 
     /// Whether this is the live state's key.

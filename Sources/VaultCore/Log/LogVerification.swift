@@ -2,21 +2,24 @@ internal import VaultFormat
 
 extension SecurityLog {
     /// Reads both segments and the state, and proves that they belong together.
-    /// - Parameter root: The keybag's log key.
+    /// - Parameter keys: The keybag's log keys.
     /// - Throws: `busy`, `permissionDenied`, `inputOutput`; whatever is wrong with the log is in the report.
-    func report(root: RawSpan) throws(VaultError) -> SecurityLogReport {
+    func report(_ keys: LogKeys) throws(VaultError) -> SecurityLogReport {
         // Held while reading, so that no entry is written between one file and the next.
         let file = try LogStateFile.open(.reading, in: home, vault: vault)
         var verification = LogVerification(state: file?.state, bootID: now.bootID)
         let expected = verification.state.map { LogLink(chain: $0.chain, first: $0.first) }
         var bytes = try segment(LogSegment.name)
         if bytes == nil { bytes = try segment(LogSegment.newName) }
-        let newest = try read(bytes, root, expected)
-        let previous = try read(segment(LogSegment.previousName), root, newest?.begin?.previous)
-        verification.read(newest, previous)
+        let newest = try read(bytes, keys, expected, file?.state?.recipient?.epoch)
+        let old = try segment(LogSegment.previousName)
+        let previous = try read(old, keys, newest?.begin?.previous, newest?.front.epoch)
+        verification.read(newest, previous, old ?? [])
         if let newest, let state = verification.state {
-            var key = try LogKey(root: root, vault: vault, chain: newest.front.chain)
+            let epochKey = keys[newest.front.epoch] ?? keys.newest
+            var key = try epochKey.first(of: newest.front.chain)
             try key.evolve(by: min(state.next, LogFormat.mostEntries))
+            verification.checkEpoch(state, newest, epochKey, newest: keys)
             verification.check(state, newest, isKeyRight: state.kind != .live || file?.hasKey(key) ?? false)
         }
         if file?.hasBadSector == true {
@@ -25,9 +28,12 @@ extension SecurityLog {
         return verification.report
     }
 
-    private func read(_ bytes: [UInt8]?, _ root: RawSpan, _ link: LogLink?) throws(VaultError) -> LogReader? {
+    /// - Parameter epoch: Of the key, where the segment does not say it itself.
+    private func read(
+        _ bytes: [UInt8]?, _ keys: LogKeys, _ link: LogLink?, _ epoch: UInt32?
+    ) throws(VaultError) -> LogReader? {
         guard let bytes else { return nil }
-        return try LogReader(bytes, root: root, vault: vault, link: link)
+        return try LogReader(bytes, keys: keys, vault: vault, link: link, epoch: epoch)
     }
 
     /// What is no file of its own counts as absent.
@@ -54,7 +60,8 @@ private struct LogVerification {
         report.findings.append(SecurityLogFinding(kind, at: position, text))
     }
 
-    mutating func read(_ newest: LogReader?, _ previous: LogReader?) {
+    /// - Parameter old: The bytes of the previous segment.
+    mutating func read(_ newest: LogReader?, _ previous: LogReader?, _ old: [UInt8]) {
         guard let newest else {
             if let previous { take(previous) }
             return find(.missing, at: state?.first ?? 0, "the newest part of the log is not there")
@@ -62,6 +69,7 @@ private struct LogVerification {
         let kept = previous.flatMap { isExpected($0, before: newest) ? $0 : nil }
         if let kept { take(kept) }
         checkSeam(newest, kept)
+        if let kept { checkDigest(newest, kept, old) }
         take(newest)
         if state == nil {
             find(.state, at: newest.end, "the log's state is lost, so that entries cut off at its end are not noticed")
@@ -112,6 +120,33 @@ private struct LogVerification {
         }
     }
 
+    /// What was written under older keys must be what it was when the present ones came: who has those could write another.
+    private mutating func checkDigest(_ newest: LogReader, _ previous: LogReader, _ old: [UInt8]) {
+        guard case .restarted(let restart) = newest.entries.first?.entry.event, restart.reason == .newKeys else {
+            return
+        }
+        let size = LogFormat.offset(of: restart.found, first: previous.front.first)
+        if previous.end > restart.found {
+            find(.inserted, at: restart.found, "entries were added under keys that were no longer the vault's")
+        }
+        guard UInt64(old.count) >= size else { return }  // missing entries are told already
+        if unsafe HeaderFile.checksum(Array(old.prefix(Int(size))).span.bytes) != restart.digest {
+            find(.changed, at: previous.front.first, "the part from before the vault's new keys was changed")
+        }
+    }
+
+    /// The newest part is under the newest keys; only while a rekey is being finished it may not have come to that yet.
+    mutating func checkEpoch(_ state: LogState, _ newest: LogReader, _ key: LogEpochKey, newest keys: LogKeys) {
+        if newest.front.epoch != keys.newest.epoch && !keys.areChanging {
+            find(
+                .state, at: newest.front.first, "the newest part was written under keys that are no longer the vault's")
+        }
+        guard let recipient = state.recipient, recipient != key.recipient else { return }
+        find(
+            .state, at: state.next,
+            "the state has a public key that is not the vault's: what is written now cannot be read")
+    }
+
     /// What the entries themselves say about the log.
     private mutating func judge(_ index: UInt64, _ event: LogEvent) {
         switch event {
@@ -121,6 +156,7 @@ private struct LogVerification {
             case .stateLost: find(.restarted, at: index, "the log's state was lost, and the log begun anew")
             case .backup: report.notes.append("this vault is a backup; its log was begun anew")
             case .restored: report.notes.append("this vault was restored from a backup; its log was begun anew")
+            case .newKeys: break  // an event of its own says so
             }
         case .altered(let alteration):
             find(.altered, at: alteration.position, "\(alteration.words) (noticed at entry \(index))")
@@ -202,6 +238,8 @@ extension LogAlteration {
         case .changed: "entry \(position) had been changed"
         case .extended: "something stood behind the newest entry"
         case .stateBehind: "the state had been put back; no entry was lost"
+        case .keyReplaced:
+            "the log's public key had been replaced; entries before this one may have been read by somebody else"
         }
     }
 }

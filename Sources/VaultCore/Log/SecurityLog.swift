@@ -3,6 +3,12 @@ internal import SecretMemory
 internal import Synchronization
 package import VaultFormat
 
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
 /// The security log of one vault (security construction 8). Appending works while the vault is locked; reading needs its
 /// keys.
 ///
@@ -120,10 +126,43 @@ package final class SecurityLog: Sendable {
         if file.state?.kind == .live {
             var session = try LogSession(file, in: home, bootID: moment.bootID)
             try session.reconcile(at: moment)
-            return session
+            guard let begin else { return session }
+            return try goOn(session, file, begin, at: moment)
         }
         guard let begin else { throw .logLost }
         return try restart(file, begin, at: moment)
+    }
+
+    /// Sees to it that an unlocked vault's entries are sealed to its newest log key.
+    private func goOn(
+        _ session: consuming LogSession, _ file: LogStateFile, _ begin: Begin, at moment: LogMoment
+    ) throws(VaultError) -> LogSession {
+        var session = session
+        let newest = try begin.keys.newestLogKey()
+        if session.isSealing(to: newest) { return session }
+        // Keys from before another process's rekey are no reason to go back to them.
+        guard try HeaderFile.read(in: home).epoch == newest.epoch else { return session }
+        if session.epoch >= newest.epoch {
+            try session.replaceRecipient(by: newest, at: moment)
+            return session
+        }
+        // Of older keys: a rekey was cut off before it came here. Once it is finished, it is somebody who has those keys.
+        guard begin.keys.epochs.count > 1 else { return try restart(file, begin, at: moment) }
+        return try beginAnew(after: session, file, begin, newest, at: moment)
+    }
+
+    /// The chain that follows a rekey. Who has the old keys can write another past, so the new chain has its hash.
+    private func beginAnew(
+        after session: borrowing LogSession, _ file: LogStateFile, _ begin: Begin, _ newest: LogEpochKey,
+        at moment: LogMoment
+    ) throws(VaultError) -> LogSession {
+        let end = session.end
+        let written = try LogSegment.bytes(LogSegment.name, in: home) ?? []
+        let digest = unsafe HeaderFile.checksum(Array(written.prefix(Int(end.size))).span.bytes)
+        let restart = LogRestart(
+            reason: .newKeys, previous: end.link, found: end.next, refused: begin.refused, unsettled: begin.unsettled,
+            digest: digest)
+        return try SecurityLog.begin(file, .restarted(restart), in: home, vault: vault, newest, at: moment)
     }
 
     private func writeMissed(_ session: inout LogSession, at moment: LogMoment) throws(VaultError) {
@@ -139,6 +178,25 @@ package final class SecurityLog: Sendable {
 }
 
 extension SecurityLog {
+    /// Which of the keybag's log keys segments are written with; those of other epochs can be forgotten.
+    func epochsInUse() -> Set<UInt32> {
+        var epochs: Set<UInt32> = []
+        for name in [LogSegment.name, LogSegment.newName, LogSegment.previousName] {
+            guard let file = try? home.openFile(name, O_RDONLY), let front = try? LogSegment.front(of: file) else {
+                continue
+            }
+            epochs.insert(front.epoch)
+        }
+        return epochs
+    }
+
+    /// Sees to it that the log goes on under the newest keys.
+    /// - Throws: What kept it from that: the older keys must not be forgotten yet.
+    func takeUpNewKeys(_ begin: Begin) throws(VaultError) {
+        let session = try open(at: now, begin: begin)
+        if let failure = session.stateFailure { throw failure }
+    }
+
     /// Begins a chain in a vault that exists; what is left of the old one is set aside.
     private func restart(
         _ file: LogStateFile, _ begin: Begin, at moment: LogMoment
@@ -152,9 +210,7 @@ extension SecurityLog {
             }
         let previous = old.flatMap { LogSegment.front(of: $0)?.link }
         let found = try old.map { old throws(VaultError) in
-            try begin.keys.withLogKey { root throws(VaultError) in
-                try LogReader(old, root: root, vault: vault)?.end
-            }
+            try LogReader(old, keys: LogKeys(begin.keys), vault: vault)?.end
         }
         // A copy knows how many entries there were.
         let isCopied = file.state.map { $0.kind != .live && $0.chain == previous?.chain } ?? false
@@ -162,19 +218,19 @@ extension SecurityLog {
         let restart = LogRestart(
             reason: reason, previous: previous, found: max((found ?? nil) ?? 0, copied), refused: begin.refused,
             unsettled: begin.unsettled)
-        return try SecurityLog.begin(file, .restarted(restart), in: home, keys: begin.keys, at: moment)
+        return try SecurityLog.begin(
+            file, .restarted(restart), in: home, vault: vault, begin.keys.newestLogKey(), at: moment)
     }
 
     private static func begin(
-        _ file: LogStateFile, _ event: LogEvent, in home: HomeDirectory, keys: UnlockedKeys,
+        _ file: LogStateFile, _ event: LogEvent, in home: HomeDirectory, vault: VaultID, _ keys: LogEpochKey,
         at moment: LogMoment
     ) throws(VaultError) -> LogSession {
         let bytes = try crypto { () throws(CryptographyError) in try SecureRandom.bytes(16) }
         guard let chain = LogChain(bytes: bytes) else { throw VaultError(.cryptography, "no random bytes") }
-        let key = try keys.withLogKey { root throws(VaultError) in
-            try LogKey(root: root, vault: keys.vault, chain: chain)
-        }
-        return try LogSession(chain: chain, key: key, file: file, in: home, vault: keys.vault, first: event, at: moment)
+        return try LogSession(
+            chain: chain, key: keys.first(of: chain), recipient: keys.recipient, file: file, in: home, vault: vault,
+            first: event, at: moment)
     }
 
     /// Begins the log of a new vault.
@@ -184,18 +240,16 @@ extension SecurityLog {
         guard let file = try LogStateFile.open(.creating, in: home, vault: keys.vault) else {
             throw .damaged("\(LogStateFile.name) cannot be created")
         }
-        let session = try begin(file, .created, in: home, keys: keys, at: log.now)
+        let session = try begin(file, .created, in: home, vault: keys.vault, keys.newestLogKey(), at: log.now)
         if let failure = session.stateFailure { throw failure }
     }
 }
 
 extension UnlockedKeys {
-    /// Lends the keybag's log key, which stays the same through every change of keys.
-    func withLogKey<R: ~Copyable>(_ body: (RawSpan) throws(VaultError) -> R) throws(VaultError) -> R {
-        guard let entry = keybag.layout.entries.first(where: { $0.kind == .log }) else {
-            throw .damaged("the keybag has no key for the security log")
-        }
-        return try keybag.withKey(.log, epoch: entry.epoch, body)
+    /// What the log's entries are written with: the newest epoch's.
+    func newestLogKey() throws(VaultError) -> LogEpochKey {
+        guard let epoch = keybag.logEpochs.first else { throw .damaged("the keybag has no key for the security log") }
+        return try LogEpochKey(keybag.key(.log, epoch: epoch), epoch: epoch, vault: vault)
     }
 }
 

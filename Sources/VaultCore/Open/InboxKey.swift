@@ -12,20 +12,8 @@ internal import Darwin
 struct InboxKey: ~Copyable {
     let privateKey: P256PrivateKey
 
-    /// The first of HKDF's candidates that is a scalar: all but one in 2^32 seeds need one.
     init(seed: borrowing SecretBytes, vault: VaultID) throws(VaultError) {
-        for attempt: UInt8 in 0...UInt8.max {
-            let info = Array("holdfast/1/inbox-scalar".utf8) + [attempt]
-            do throws(CryptographyError) {
-                let scalar = try unsafe HKDFSHA256.derive(
-                    seed, salt: vault.bytes.span.bytes, info: info.span.bytes, count: P256PrivateKey.scalarSize)
-                privateKey = try P256PrivateKey(scalar: scalar)
-                return
-            } catch {
-                guard error == .scalarOutOfRange else { throw VaultError(error) }
-            }
-        }
-        throw VaultError(.cryptography, "no private key could be made from a seed")
+        privateKey = try SeededKey.make(from: seed, vault: vault, label: "holdfast/1/inbox-scalar")
     }
 
     /// Whether a file's public half was made from this seed. Costs one hash and nothing on the curve.

@@ -78,7 +78,7 @@ import VaultFormat
         let copiedState = try copy.bytes("log.state")
         #expect(copiedState[LogState.keyRange].allSatisfy { $0 == 0 })
         #expect(!state[LogState.keyRange].allSatisfy { $0 == 0 })
-        #expect(try copy.bytes("log").count == 5 * 128)
+        #expect(try copy.bytes("log").count == 5 * LogFormat.slotSize)
         _ = try Vault.restore(from: copy.path, to: restored.path)
         for (place, reason) in [(copy, "backup"), (restored, "restored")] {
             let other = try place.open()

@@ -1,3 +1,4 @@
+import Cryptography
 import Foundation
 import SecretMemory
 import Testing
@@ -29,7 +30,7 @@ struct LogFiles {
     }
 
     /// The bytes of one entry's slot in `log`, whose first entry is 0.
-    func slot(_ index: Int) -> Range<Int> { (index + 1) * 128..<(index + 2) * 128 }
+    func slot(_ index: Int) -> Range<Int> { (index + 1) * LogFormat.slotSize..<(index + 2) * LogFormat.slotSize }
 }
 
 extension Vault {
@@ -40,11 +41,10 @@ extension Vault {
     func logFindings() throws -> [String] { try securityLog().findings.map { "\($0.kind)@\($0.position)" } }
 
     func firstLogKey(_ front: LogFront) throws -> LogKey {
-        let keys = try #require(gate.current).keys
-        return try keys.withLogKey { root throws(VaultError) in
-            try LogKey(root: root, vault: front.vault, chain: front.chain)
-        }
+        try #require(try logKeys()[front.epoch]).first(of: front.chain)
     }
+
+    func logKeys() throws -> LogKeys { try LogKeys(#require(gate.current).keys) }
 
     /// Entries whose text tells them apart.
     func appendDrills(_ count: Int) { for number in 0..<count { log.append(.drill(passed: number % 2 == 0)) } }
@@ -57,11 +57,13 @@ extension TestHome {
         var now = try #require(state.state)
         let front = try #require(LogSegment.front(of: bytes("log")))
         var key = try vault.firstLogKey(front)
+        let recipient = try #require(now.recipient).point
+        let point = try unsafe P256PublicKey(compressed: recipient.span.bytes)
         try key.evolve(by: now.next)
         var log = try bytes("log")
         while now.next < next {
             let entry = LogEntry(moment: vault.log.now, event: .drill(passed: true))
-            let slot = try key.seal(entry, at: now.next, vault: front.vault, chain: front.chain)
+            let slot = try key.seal(entry, at: now.next, vault: front.vault, chain: front.chain, to: point)
             log += slot
             now.tail = Array(slot.suffix(16))
             now.next += 1

@@ -47,20 +47,20 @@ import VaultFormat
     }
 
     @Test func everyChangedByteOfAnEntryIsFoundInItsPlace() throws {
-        for offset in 128..<good["log"].count {
-            let index = offset / 128 - 1
+        for offset in LogFormat.slotSize..<good["log"].count {
+            let index = offset / LogFormat.slotSize - 1
             try good.restore(to: home, only: ["log"])
             try home.flip("log", at: offset)
             #expect(try positions(vault.logFindings()) == [index], "byte \(offset)")
         }
-        for offset in stride(from: 128, to: good["log"].count, by: LogTamperTests.step) {
+        for offset in stride(from: LogFormat.slotSize, to: good["log"].count, by: LogTamperTests.step) {
             let found = try found { $0["log"][offset] ^= UInt8(1 << (offset % 8)) }
-            #expect(positions(found.after).contains(offset / 128 - 1), "byte \(offset): \(found.after)")
+            #expect(positions(found.after).contains(offset / LogFormat.slotSize - 1), "byte \(offset): \(found.after)")
         }
     }
 
     @Test func everyChangedByteOfTheFrontIsFound() throws {
-        for offset in 0..<128 {
+        for offset in 0..<LogFormat.slotSize {
             let found = try found { $0["log"][offset] ^= 0x10 }
             #expect(positions(found.reading) == [0], "byte \(offset): \(found.reading)")
             #expect(!found.after.isEmpty, "byte \(offset)")
@@ -94,12 +94,16 @@ import VaultFormat
         let size = good["log"].count
         for length in (0..<size).reversed() {
             try home.write(Array(good["log"].prefix(length)), to: "log")
-            #expect(try positions(vault.logFindings()).contains(max(0, length / 128 - 1)), "\(length) bytes")
+            #expect(
+                try positions(vault.logFindings()).contains(max(0, length / LogFormat.slotSize - 1)), "\(length) bytes")
         }
-        let some = (0..<size).filter { LogTamperTests.isSoak || $0 % 128 < 2 || $0 % 128 == 127 || $0 % 43 == 0 }
+        let some = (0..<size).filter {
+            LogTamperTests.isSoak || $0 % LogFormat.slotSize < 2 || $0 % LogFormat.slotSize == LogFormat.slotSize - 1
+                || $0 % 43 == 0
+        }
         for length in some {
             let found = try found { $0["log"].removeLast(size - length) }
-            let whole = max(0, length / 128 - 1)
+            let whole = max(0, length / LogFormat.slotSize - 1)
             #expect(positions(found.reading).contains(whole), "\(length) bytes: \(found.reading)")
             #expect(positions(found.after).contains(whole), "\(length) bytes: \(found.after)")
         }
@@ -118,7 +122,7 @@ import VaultFormat
     }
 
     @Test func bytesThatNobodyWroteAreFound() throws {
-        for added in [1, 20, 127, 128, 129, 1000, 70_000] {
+        for added in [1, 20, 191, 192, 193, 1000, 70_000] {
             for index in [1, 5] {
                 let found = try found {
                     $0["log"].insert(contentsOf: pattern(added), at: $0.slot(index).lowerBound)
@@ -129,7 +133,7 @@ import VaultFormat
             }
         }
         // Behind the end, no more than a slot may be what a power cut left: it is dropped.
-        let behind = try found { $0["log"] += pattern(129) }
+        let behind = try found { $0["log"] += pattern(193) }
         #expect(positions(behind.reading) == [10] && positions(behind.after).contains(10))
         let copy = try found { $0["log"] += $0["log"][$0.slot(9)] }
         #expect(positions(copy.after).contains(10), "a copy of an entry is no torn one")
@@ -247,7 +251,7 @@ import VaultFormat
     }
 
     @Test func garbageAndStrangeFilesNeverTrap() throws {
-        for (seed, size) in [0, 1, 127, 128, 129, 4096, 100_000, 3 << 20].enumerated() {
+        for (seed, size) in [0, 1, 191, 192, 193, 4096, 100_000, 3 << 20].enumerated() {
             for name in LogFiles.names {
                 var files = good
                 files[name] = pattern(size, seed: UInt8(seed))

@@ -74,7 +74,7 @@ struct LogVerifierTests {
         let words = phrase.phrase.withText { String(decoding: $0.array, as: UTF8.self) }
         #expect(try Decryptor.verifyLog(home.path, "--phrase-fd", words).status == 0)
         #expect(try Decryptor.verifyLog(home.path, "--passcode-fd", "wrong").status == 3)
-        let other = try Decryptor.verifyLog(home.path, "--key-fd", String(repeating: "07", count: 32))
+        let other = try Decryptor.verifyLog(home.path, "--key-fd", "01000000" + String(repeating: "07", count: 32))
         #expect(other.status == 5)
         #expect(try Decryptor.verifyLog(home.path, "--key-fd", "12").status == 1)
         #expect(try Decryptor.verifyLog(home.path + "-none", "--key-fd", key()).status == 6)
@@ -90,7 +90,7 @@ struct LogVerifierTests {
             ("an index", { $0["log"][$0.slot(3).lowerBound] ^= 1 }),
             ("a removed entry", { $0["log"].removeSubrange($0.slot(4)) }),
             ("a cut", { $0["log"].removeLast(200) }),
-            ("a cut at an entry", { $0["log"].removeLast(256) }),
+            ("a cut at an entry", { $0["log"].removeLast(2 * LogFormat.slotSize) }),
             ("added bytes", { $0["log"].insert(contentsOf: pattern(77), at: $0.slot(2).lowerBound) }),
             ("bytes behind", { $0["log"] += pattern(300) }),
             ("the front", { $0["log"][20] ^= 1 }),

@@ -1,0 +1,199 @@
+import Cryptography
+import Foundation
+import SecretMemory
+import Testing
+import VaultFormat
+
+@testable import VaultCore
+
+/// What the log's keys on the disk, and keys from before a rekey, tell and allow.
+@Suite struct LogKeysTests {
+    private let home: TestHome
+    private let vault: Vault
+
+    init() throws {
+        home = try TestHome()
+        _ = try home.create()
+        vault = try home.open()
+        try vault.unlock("right")
+    }
+
+    private func state() throws -> LogState {
+        try Array(home.bytes("log.state").prefix(LogState.size)).withRawSpan { bytes throws(FormatError) in
+            try LogState(parsing: bytes, checksum: HeaderFile.checksum)
+        }
+    }
+
+    private func stateKey() throws -> LogKey {
+        try Array(home.bytes("log.state")).withRawSpan { try LogKey(copying: $0.extracting(LogState.keyRange)) }
+    }
+
+    private func slots() throws -> [[UInt8]] {
+        let log = try home.bytes("log")
+        return stride(from: LogFormat.slotSize, to: log.count, by: LogFormat.slotSize).map {
+            Array(log[$0..<min(log.count, $0 + LogFormat.slotSize)])
+        }
+    }
+
+    private func rekey(_ vault: Vault, _ old: String, _ new: String) throws {
+        try vault.rekey(
+            passcode: secret(old), spending: vault.burnAttempt(), newPasscode: secret(new),
+            phrase: Vault.newRecoveryPhrase(), isNewPhrase: true)
+        try vault.finishRekey()
+    }
+
+    /// Everything that a thief with one copy of the home can compute, tried on all that comes after it: the key of the copy
+    /// leads forward, and with it he can tell that an entry was written, and nothing else.
+    @Test func whoCopiedTheStateReadsNothingThatComesLater() throws {
+        let copied = try state()
+        var key = try stateKey()
+        vault.appendDrills(3)
+        vault.lock(because: .panic)
+        #expect(errorCode { try vault.unlock("wrong") } == .wrongPasscode)
+        try vault.unlock("right")
+        let later = try slots().dropFirst(Int(copied.next))
+        #expect(later.count >= 6)
+        let front = try #require(LogSegment.front(of: home.bytes("log")))
+        for (place, slot) in later.enumerated() {
+            let index = copied.next + UInt64(place)
+            let isProved = slot.withRawSpan { key.proves($0, at: index, vault: front.vault, chain: front.chain) }
+            #expect(isProved, "the copied key leads to entry \(index)")
+            // As a private key, as a key of the box, at this place and with everything that follows from it.
+            let guess = try LogEpochKey(secret(key.withBytes { $0.array }), epoch: 1, vault: front.vault)
+            let opened = slot.withRawSpan { guess.open($0, at: index, chain: front.chain) }
+            #expect(opened == nil)
+            try key.evolve()
+        }
+        // Two entries that say the same have nothing in common.
+        let boxes = later.map { Array($0[LogFormat.boxRange]) }
+        for (index, box) in boxes.enumerated() {
+            for other in boxes[..<index] {
+                let equal = zip(box, other).count { $0 == $1 }
+                #expect(equal < 30, "\(equal) bytes in common")
+            }
+        }
+    }
+
+    /// The old header with the old passcode, put beside everything that a rekey left.
+    @Test func keysFromBeforeARekeyReadAndProveNothingLater() throws {
+        let oldHeader = try home.bytes("header")
+        try rekey(vault, "right", "next")
+        vault.appendDrills(3)
+        let header = try Header(parsing: Array(oldHeader[..<Header.copySize]), checksum: HeaderFile.checksum)
+        let slot = try #require(header.passcodeSlot)
+        let old = try SlotKey(factor: SlotKey.stretch(secret("right"), for: slot), slot: slot)
+        let master = try old.unwrap(slot, vault: header.vault, policyDigest: header.policy.digest())
+        let oldKeys = try vault.open(header, master: master, proving: .keyBound)
+        let stolen = try LogKeys(oldKeys).newest
+        let front = try #require(LogSegment.front(of: home.bytes("log")))
+        #expect(front.epoch == 2 && stolen.epoch == 1)
+        var key = try stolen.first(of: front.chain)
+        for (index, slot) in try slots().enumerated() {
+            let isProved = slot.withRawSpan {
+                key.proves($0, at: UInt64(index), vault: front.vault, chain: front.chain)
+            }
+            let opened = slot.withRawSpan { stolen.open($0, at: UInt64(index), chain: front.chain) }
+            #expect(!isProved && opened == nil, "entry \(index)")
+            try key.evolve()
+        }
+        #expect(
+            try oldKeys.keybag.key(.identity, epoch: 1).withBytes { $0.array }
+                != vault.gate.current?.keys.keybag.key(.identity, epoch: 2).withBytes { $0.array })
+        #expect(try vault.securityLog().isIntact)
+        #expect(try vault.logged().suffix(5) == ["restarted", "rekeyed", "drill", "drill", "drill"])
+    }
+
+    /// Somebody with the old keys writes another past, and another present.
+    @Test func aLogForgedWithKeysFromBeforeARekeyIsFound() throws {
+        vault.appendDrills(2)
+        let old = LogFiles(of: home)
+        let epochOne = try vault.logKeys().newest
+        try rekey(vault, "right", "next")
+        #expect(try vault.securityLog().isIntact)
+        let good = LogFiles(of: home)
+
+        // The past: an entry of the segment before, made anew under its own key.
+        var forged = good
+        let front = try #require(LogSegment.front(of: forged["log.old"]))
+        var key = try epochOne.first(of: front.chain)
+        try key.evolve(by: 2)
+        let recipient = epochOne.recipient.point
+        let point = try unsafe P256PublicKey(compressed: recipient.span.bytes)
+        let other = LogEntry(moment: vault.log.now, event: .drill(passed: false))
+        let slot = try key.seal(other, at: 2, vault: front.vault, chain: front.chain, to: point)
+        forged["log.old"].replaceSubrange(forged.slot(2), with: slot)
+        try forged.restore(to: home)
+        #expect(try vault.logFindings() == ["changed@0"])
+
+        // The present: the log of before, with its state.
+        try old.restore(to: home)
+        #expect(try !vault.securityLog().isIntact)
+        vault.lock()
+        try vault.unlock("next")
+        #expect(try vault.logFindings().contains("restarted@0"))
+        #expect(try LogSegment.front(of: home.bytes("log"))?.epoch == 2, "it does not go on under the old key")
+
+        try good.restore(to: home)
+        #expect(try vault.logFindings() == [])
+    }
+
+    /// A public key in the state that is not the vault's: what was written meanwhile is somebody else's, and the owner is
+    /// told at the next unlock.
+    @Test func anotherPublicKeyIsNoticedAndReplaced() throws {
+        vault.lock()
+        let mine = try P256PrivateKey.generate()
+        var state = try state()
+        let key = try stateKey()
+        let genuine = state.recipient
+        state.recipient = LogState.Recipient(epoch: 1, point: mine.publicKey.compressed)
+        let file = try #require(try LogStateFile.open(.appending, in: vault.home, vault: state.vault))
+        try file.write(state, key: key)
+        _ = consume file
+        #expect(errorCode { try vault.unlock("wrong") } == .wrongPasscode)
+        try vault.unlock("right")
+        #expect(try self.state().recipient == genuine)
+        let report = try vault.securityLog()
+        #expect(
+            report.findings.map { "\($0.kind)@\($0.position)" } == [
+                "unreadable@\(state.next)", "altered@\(state.next + 1)",
+            ])
+        #expect(report.entries.suffix(2).map(\.event.name) == ["altered", "unlocked"])
+        vault.appendDrills(1)
+        #expect(try vault.logged().last == "drill")
+    }
+
+    /// The key of before goes when nothing is left under it.
+    @Test func anOldLogKeyGoesWithItsSegment() throws {
+        try rekey(vault, "right", "next")
+        #expect(try vault.logKeys()[1] != nil, "the segment before is still under it")
+        for round in 0..<2 {
+            try home.fillLog(of: vault, upTo: LogFormat.entriesPerSegment * UInt64(round + 1))
+            vault.appendDrills(1)
+        }
+        vault.lock()
+        try vault.unlock("next")
+        vault.lock()
+        try vault.unlock("next")
+        #expect(try vault.logKeys()[1] == nil)
+        #expect(try vault.securityLog().isIntact)
+        let exported = try vault.exportSecurityLogKey()
+        #expect(exported.count == 36)
+    }
+
+    @Test func aHomeOfAnEarlierBuildIsNamedAndNotCalledDamaged() throws {
+        vault.lock()
+        let copy = try Array(home.bytes("header")[..<Header.copySize])
+        var changed = Array(copy.dropLast(32))
+        changed[14] = 0
+        let earlier = changed + changed.withRawSpan { BLAKE3.hash($0).bytes }
+        for bytes in [earlier + earlier, copy + earlier, earlier + copy] {
+            try home.write(bytes, to: "header")
+            let error = #expect(throws: VaultError.self) { try vault.unlock("right") }
+            #expect(error?.code == .newerVersion && error?.reason.contains("before the first release") == true)
+            #expect(try home.bytes("header") == bytes, "nothing is written over it")
+        }
+        try home.write(copy + copy, to: "header")
+        try vault.unlock("right")
+        #expect(try vault.status().remainingAttempts == 5)
+    }
+}
