@@ -66,6 +66,11 @@ static inline CURLcode ccurl_set_body(
     return status == CURLE_OK ? library->easy_setopt(handle, CURLOPT_COPYPOSTFIELDS, bytes) : status;
 }
 
+/// The header's value, which lives as long as the handle; null where there is none.
+static inline CURLcode ccurl_content_type(const ccurl_library *library, CURL *handle, const char **type) {
+    return library->easy_getinfo(handle, CURLINFO_CONTENT_TYPE, type);
+}
+
 static inline CURLcode ccurl_response_code(const ccurl_library *library, CURL *handle, long *code) {
     return library->easy_getinfo(handle, CURLINFO_RESPONSE_CODE, code);
 }

@@ -106,7 +106,7 @@ import Testing
 @Suite struct RotationSettlementTests {
     /// Every order of events: it always comes to an end, and what it says follows from what it was told.
     @Test(arguments: [(false, false), (false, true), (true, false), (true, true)])
-    func everyOrderEnds(_ isPlain: Bool, _ wasSent: Bool) {
+    func everyOrderEnds(_ canSupersede: Bool, _ wasSent: Bool) {
         var ends: [RotationSettlement.Outcome: Int] = [:]
         func walk(
             _ settlement: RotationSettlement, _ step: RotationSettlement.Step,
@@ -119,16 +119,24 @@ import Testing
                 switch outcome {
                 case .confirmed: #expect(last?.1 == .confirmed && [.send, .supersede].contains(last?.0))
                 case .moved: #expect(last?.0 == .probeNext && last?.1 == .confirmed)
-                case .refused:
-                    // The current key was accepted, or asked for in vain again and again; the server was asked twice.
-                    #expect(path.count(where: { [.send, .supersede].contains($0.0) && $0.1 == .refused }) >= 2)
-                case .undecided: #expect(last?.1 == .lost)
-                case .unknown: #expect(last?.0 == .probeCurrent && last?.1 == .refused)
+                case .blocked:
+                    // The current key was accepted, and the request was sent again for it, and what takes its place.
+                    #expect(last?.0 == .probeCurrent && last?.1 == .confirmed)
+                    #expect(path.count(where: { $0.0 == .probeCurrent && $0.1 == .confirmed }) >= 2)
+                    #expect(path.contains { $0.0 == .supersede } == canSupersede)
+                case .undecided:
+                    let isAbsent = last?.1 == .absent
+                    #expect(isAbsent || last?.0 == .probeCurrent)
+                    // A request that was lost twice is asked after, unless there is nobody to be asked.
+                    #expect(isAbsent || path.contains { $0.0 == .probeNext })
+                case .unknown:
+                    #expect(path.suffix(2).map(\.0) == [.probeNext, .probeCurrent])
+                    #expect(path.suffix(2).allSatisfy { $0.1 == .refused })
                 }
-                #expect(path.count(where: { $0.0 == .supersede }) <= (isPlain ? 0 : 1))
+                #expect(path.count(where: { $0.0 == .supersede }) <= (canSupersede ? 1 : 0))
                 return
             }
-            for event in [.confirmed, .refused, .lost] as [RotationSettlement.Event] {
+            for event in [.confirmed, .refused, .lost, .absent] as [RotationSettlement.Event] {
                 // A key that the server accepted as current is accepted again, unless the chain moves; that it moves in
                 // between is one of the orders.
                 var next = settlement
@@ -136,7 +144,7 @@ import Testing
                 walk(next, following, path + [(step, event)])
             }
         }
-        walk(RotationSettlement(isPlain: isPlain, wasSent: wasSent), .send, [])
+        walk(RotationSettlement(canSupersede: canSupersede, wasSent: wasSent), .send, [])
         #expect(ends.keys.count == 5)
     }
 }

@@ -63,18 +63,8 @@ import Testing
         try await client.rotate()
         let before = try await client.credentials()
         attacker.attack.withLock { $0 = attack }
-        // The server does rotate. Where something unsigned says no (the attacker, or the server to the second try), that
-        // is found out by asking; the rest is not known yet.
-        let code = await code { try await client.rotate() }
-        if attack == .forgedRefusal || attack == .changedByte {
-            #expect(code == nil)
-        } else {
-            #expect(
-                [.invalidReply, .unknownServerKey, .unreachable].contains(code), "\(String(describing: code))")
-            let during = try await client.credentials()
-            #expect(during.pending != nil && during.account?.current.publicKey == before.account?.current.publicKey)
-            #expect(during.account?.next.publicKey == before.account?.next.publicKey)
-        }
+        // The server does rotate, and whatever comes back in its place, that is found out by asking for both keys.
+        #expect(await code { try await client.rotate() } == nil)
         attacker.attack.withLock { $0 = nil }
         try await client.settle()
         let after = try await client.credentials()

@@ -7,7 +7,7 @@ extension BetterAuthClient {
     /// - Parameter recovery: The hash of the recovery key.
     /// - Throws: ``IdentityError``; `accountExists` without changing anything.
     public func createAccount(recovery: RecoveryHash) async throws(IdentityError) -> Account {
-        try await stage(.create) { () throws(IdentityError) in
+        try await stage(.create) { _ throws(IdentityError) in
             let (current, next) = try self.pair()
             let hash = Derivations.standard.rotationHash(of: next.publicKey)
             let account = Account(
@@ -42,8 +42,11 @@ extension BetterAuthClient {
         guard Derivations.standard.recoveryHash(of: recoveryKey.publicKey) != successor else {
             throw IdentityError(.wrongPhrase, "the new recovery phrase is the one that is used up")
         }
-        return try await stage(.recover, replacing: identity) { () throws(IdentityError) in
-            let (current, next) = try self.pair()
+        let account = try await stage(.recover, replacing: identity) { earlier throws(IdentityError) in
+            // The same keys as an earlier recovery's that nobody confirmed: whichever of them took effect, they are the
+            // device's, and a refusal, which nobody signs, costs no key.
+            let (current, next) =
+                if let earlier { (earlier.current, earlier.next) } else { try self.pair() }
             let hash = Derivations.standard.rotationHash(of: next.publicKey)
             let device = Derivations.standard.device(current.publicKey, hash)
             let message = try identityCall {
@@ -56,10 +59,17 @@ extension BetterAuthClient {
                     signedBy: AnySigningKey(recoveryKey)
                 ).bytes
             }
+            let hashes = (earlier?.recoveryHashes ?? []).filter { $0 != successor }
             let account = Account(
-                identity: identity, device: device, current: current, next: next, recoveryHashes: [successor])
+                identity: identity, device: device, current: current, next: next, recoveryHashes: hashes + [successor])
             return StagedAccount(kind: .recover, account: account, message: message)
         }
+        guard account.recoveryHashes != [successor] else { return account }
+        // It was an earlier recovery that took effect, with its own successor, or it cannot be told which. The phrase that
+        // was shown last is the one that has to open.
+        try await changeRecovery(to: successor)
+        guard let changed = try await credentials().account else { throw IdentityError.undecided }
+        return changed
     }
 
     /// Makes what another device of the account needs to let this one join. Asked again, it is the same container.
@@ -105,51 +115,59 @@ extension BetterAuthClient {
     /// Writes an account down that no server knows yet, and asks the server for it.
     private func stage(
         _ kind: StagedAccount.Kind, replacing identity: IdentityID? = nil,
-        _ make: () throws(IdentityError) -> StagedAccount
+        _ make: (Account?) throws(IdentityError) -> StagedAccount
     ) async throws(IdentityError) -> Account {
         try await exclusively { () async throws(IdentityError) in
             var credentials = try load()
             if let account = credentials.account, account.identity != identity { throw IdentityError.accountExists }
+            var earlier: Account?
             if let staged = credentials.staged, staged.kind != .link {
                 let isSame = staged.kind == kind && (kind == .create || staged.account.identity == identity)
                 guard isSame else { throw IdentityError.unconfirmed }
-                do throws(IdentityError) {
-                    try await settleStaged(&credentials)
-                    if let account = credentials.account { return account }
-                } catch {
-                    // One that the server does not want makes room for another try, of a recovery with another phrase.
-                    guard kind == .recover, error.code == .refused else { throw error }
+                if let unsettled = try await settleStaged(&credentials) {
+                    // One that does not get through makes room for another try, of a recovery with another phrase.
+                    guard kind == .recover, unsettled.isServerThere || unsettled.error.code == .refused else {
+                        throw unsettled.error
+                    }
+                    earlier = staged.account
+                } else if let account = credentials.account {
+                    return account
                 }
             }
             let old = credentials
-            credentials.staged = try make()
+            credentials.staged = try make(earlier)
             try save(credentials, insteadOf: old)
-            try await settleStaged(&credentials, wasSent: false)
+            if let unsettled = try await settleStaged(&credentials, wasSent: false) { throw unsettled.error }
             guard let account = credentials.account else { throw IdentityError.undecided }
             return account
         }
     }
 
     /// Sends what is staged, again with the same bytes, and looks whether the account is there.
-    /// - Throws: Unless it is; what is staged stays then.
-    func settleStaged(_ credentials: inout Credentials, wasSent: Bool = true) async throws(IdentityError) {
-        guard let staged = credentials.staged else { return }
-        var result: ExchangeResult<EmptyBody>
-        switch staged.kind {
-        case .create, .recover:
-            result = await send(staged, &credentials)
-            if case .lost = result, !wasSent { result = await send(staged, &credentials) }
-            if case .lost(let error) = result { throw error }
-        case .link: result = .lost(.undecided)
+    /// - Returns: Why it is not known to be; what is staged stays then. Nil where it is, or nothing was staged.
+    func settleStaged(
+        _ credentials: inout Credentials, wasSent: Bool = true
+    ) async throws(IdentityError) -> UnsettledAccount? {
+        guard let staged = credentials.staged else { return nil }
+        var failure: IdentityError?
+        if staged.kind != .link {
+            var result = await send(staged, &credentials)
+            if result.isUnanswered, !wasSent { result = await send(staged, &credentials) }
+            if case .confirmed = result {
+                try promote(staged, nil, &credentials)
+                return nil
+            }
+            failure = result.failure
+            if case .absent(let error) = result { return UnsettledAccount(error: error, isServerThere: false) }
         }
-        if case .confirmed = result { return try promote(staged, nil, &credentials) }
         // Servers that remember no answers refuse the second request: a session tells whether the first was heard.
-        switch await probe(staged.account, with: staged.account.current, &credentials) {
-        case .confirmed(let session): try promote(staged, session, &credentials)
-        case .lost(let error): throw error
-        case .refused(let failure):
-            if staged.kind == .link { throw IdentityError.refused(failure) }
-            throw result.failure ?? .refused(failure)
+        switch try await probe(staged.account, with: staged.account.current, &credentials) {
+        case .accepted(let session):
+            try promote(staged, session, &credentials)
+            return nil
+        case .refused(let error), .unclear(let error):
+            return UnsettledAccount(error: failure ?? error, isServerThere: true)
+        case .absent(let error): return UnsettledAccount(error: failure ?? error, isServerThere: false)
         }
     }
 
@@ -162,17 +180,39 @@ extension BetterAuthClient {
     }
 
     /// The server has agreed: what was staged is the account.
+    /// - Parameter session: What its key opened; nil where the newest request itself was answered.
     private func promote(
         _ staged: StagedAccount, _ session: Session?, _ credentials: inout Credentials
     ) throws(IdentityError) {
         let old = credentials
-        credentials.account = staged.account
+        let account = staged.account
+        credentials.account = Account(
+            identity: account.identity, device: account.device, current: account.current, next: account.next,
+            recoveryHashes: session == nil ? account.recoveryHashes.suffix(1) : account.recoveryHashes)
         credentials.staged = nil
         credentials.pending = nil
         credentials.session = session
         credentials.drills = staged.kind == .link ? DrillState() : .begun(now())
         try save(credentials, insteadOf: old)
         notify(.confirmed(staged.kind))
+    }
+}
+
+/// An account that no server is known to have.
+struct UnsettledAccount: Sendable {
+    /// What came back in place of an answer.
+    let error: IdentityError
+    /// Its challenge was signed, so it was the request or the key that did not get through.
+    let isServerThere: Bool
+}
+
+extension ExchangeResult {
+    /// Nobody said anything.
+    fileprivate var isUnanswered: Bool {
+        switch self {
+        case .lost, .absent: true
+        case .confirmed, .refused, .rejected: false
+        }
     }
 }
 

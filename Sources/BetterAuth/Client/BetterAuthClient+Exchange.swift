@@ -4,16 +4,21 @@ internal import BetterAuthMessages
 enum ExchangeResult<Body: Sendable>: Sendable {
     /// The signed answer to this very request.
     case confirmed(Body)
-    /// An unsigned refusal.
+    /// An unsigned refusal in the server's form.
     case refused(ServerFailure)
+    /// A refusal in another form, with a status that says no: by a proxy, or whatever else stands there.
+    case rejected(IdentityError)
     /// No answer, or none to be believed.
     case lost(IdentityError)
+    /// Nobody is there to be asked, or nobody who can prove his name.
+    case absent(IdentityError)
 
     var event: RotationSettlement.Event {
         switch self {
         case .confirmed: .confirmed
-        case .refused: .refused
+        case .refused, .rejected: .refused
         case .lost: .lost
+        case .absent: .absent
         }
     }
 
@@ -22,16 +27,7 @@ enum ExchangeResult<Body: Sendable>: Sendable {
         switch self {
         case .confirmed: nil
         case .refused(let failure): .refused(failure)
-        case .lost(let error): error
-        }
-    }
-
-    /// The same failure about something else.
-    func recast<Other>(_ other: Other.Type = Other.self) -> ExchangeResult<Other> {
-        switch self {
-        case .confirmed: .lost(.undecided)
-        case .refused(let failure): .refused(failure)
-        case .lost(let error): .lost(error)
+        case .rejected(let error), .lost(let error), .absent(let error): error
         }
     }
 }
@@ -59,18 +55,29 @@ extension BetterAuthClient {
         return await answer(kind, to: request, nonce: nonce, trusted)
     }
 
-    /// Sends a request and verifies the answer: the key, the signature, then the nonce.
+    /// Sends a request and verifies the answer: that it is one, then the key, the signature, and the nonce.
     nonisolated func answer<Kind: Exchange>(
         _ kind: Kind.Type, to request: TransportRequest, nonce: NonceText, _ trusted: TrustedKeys
     ) async -> ExchangeResult<Kind.ResponseBody> {
-        let body: [UInt8]
+        let answer: TransportReply
         do throws(TransportError) {
-            body = try await transport.send(request).body
-        } catch { return .lost(IdentityError(.unreachable, error.description)) }
+            answer = try await transport.send(request)
+        } catch {
+            let failure = IdentityError(unanswered: request, error)
+            switch error {
+            case .unreachable, .untrusted: return .absent(failure)
+            case .timedOut, .tooLarge, .broken: return .lost(failure)
+            }
+        }
         let reply: Reply<Kind>
         do throws(MessageError) {
-            reply = try Reply<Kind>(parsing: body)
-        } catch { return .lost(IdentityError(.invalidReply, "the server's answer is malformed (\(error))")) }
+            reply = try Reply<Kind>(parsing: answer.body)
+        } catch {
+            // Statuses say little (protocol, section 9), but a yes without a body of the protocol is none.
+            return answer.status >= 400
+                ? .rejected(IdentityError(rejected: request, answer))
+                : .lost(IdentityError(malformed: request, answer, error))
+        }
         switch reply {
         case .failure(let failure): return .refused(failure)
         case .response(let message):
@@ -148,12 +155,12 @@ extension BetterAuthClient {
         let request = TransportRequest(server, BetterAuthClient.responseKeyPath, body: Array("{}".utf8), limit: 1024)
         let reply: TransportReply
         do throws(TransportError) { reply = try await transport.send(request) } catch {
-            throw IdentityError(.unreachable, error.description)
+            throw IdentityError(unanswered: request, error)
         }
         let text = String(decoding: reply.body, as: UTF8.self)
         guard let key = PublicKeyText(text.hasSuffix("\n") ? String(text.dropLast()) : text),
             (try? VerificationKey(key)) != nil
-        else { throw IdentityError(.unknownServerKey, "the server does not say which key it signs with; pin it") }
+        else { throw IdentityError(noKey: request, reply) }
         return key
     }
 }

@@ -5,7 +5,12 @@ extension BetterAuthClient {
     /// - Throws: ``IdentityError``; `undecided` and `unreachable` where it is not known whether the server did it, which
     ///   the next operation finds out.
     public func rotate() async throws(IdentityError) {
-        try await rotateChain(.rotate) { nonce, authentication, signer in
+        try await rotateChain(.rotate, rotation)
+    }
+
+    /// A plain rotation.
+    var rotation: MakeMessage {
+        { nonce, authentication, signer in
             try SignedMessage(
                 RotateDevice.Request(nonce: nonce, authentication: authentication), signedBy: signer
             ).bytes
@@ -76,21 +81,55 @@ extension BetterAuthClient {
     private func rotateChain(_ effect: RotationEffect, _ make: MakeMessage) async throws(IdentityError) {
         try await exclusively { () async throws(IdentityError) in
             var credentials = try load()
-            try await settle(&credentials)
+            let settled = try await settle(&credentials)
+            // Asked for again, because the answer was lost: it is done now.
+            if case .done(effect) = settled, effect != .rotate { return }
             guard let account = credentials.account else { throw IdentityError.noAccount }
+            if case .blocked(let chain) = settled, credentials.pending?.requests.last?.effect == effect {
+                throw chain.error
+            }
+            try put(effect, account, make, &credentials)
+            switch try await seeThrough(&credentials, wasSent: false) {
+            case .done: return
+            case .otherwise(let error): throw error
+            case .blocked(let chain): throw chain.error
+            }
+        }
+    }
+
+    /// Writes a request down as the newest one: with a fresh future key, or with that of the requests that do not get
+    /// through, so that whichever of them passes, the chain goes the same way.
+    func put(
+        _ effect: RotationEffect, _ account: Account, _ make: MakeMessage, _ credentials: inout Credentials
+    ) throws(IdentityError) {
+        let old = credentials
+        if var pending = credentials.pending {
+            if let index = pending.requests.firstIndex(where: { $0.effect == effect }) {
+                pending.requests.append(pending.requests.remove(at: index))
+            } else {
+                // There is always room for the plain rotation, which takes the place of all of them.
+                let others = pending.requests.count { $0.effect != .rotate }
+                guard effect == .rotate || others < PendingRotation.mostRequests - 1 else {
+                    throw IdentityError(
+                        .tooLarge,
+                        "\(others) requests wait for the server; none is added before one of them gets through")
+                }
+                let message = try self.message(effect, account, pending.future, make)
+                pending.requests.append(.init(effect: effect, message: message))
+            }
+            credentials.pending = pending
+        } else {
             let future = try identityCall { try keys.makeKey(in: account.next.place) }
-            let message: [UInt8]
             do throws(IdentityError) {
-                message = try self.message(effect, account, future, make)
+                let message = try self.message(effect, account, future, make)
+                credentials.pending = PendingRotation(
+                    future: future, requests: [.init(effect: effect, message: message)])
             } catch {
                 try? keys.destroy(future)
                 throw error
             }
-            let old = credentials
-            credentials.pending = PendingRotation(future: future, requests: [.init(effect: effect, message: message)])
-            try save(credentials, insteadOf: old)
-            try await seeThrough(&credentials, wasSent: false)
         }
+        try save(credentials, insteadOf: old)
     }
 
     private func message(
@@ -108,83 +147,7 @@ extension BetterAuthClient {
         }
     }
 
-    /// Comes to an end with what earlier operations left.
-    func settle(_ credentials: inout Credentials) async throws(IdentityError) {
-        if credentials.pending != nil {
-            let requests = credentials.pending?.requests ?? []
-            do throws(IdentityError) {
-                try await seeThrough(&credentials, wasSent: true)
-                if let last = requests.last { notify(.settled(last.effect)) }
-            } catch {
-                // It has come to an end all the same, in another way; that was told.
-                guard credentials.pending == nil else { throw error }
-            }
-        }
-        guard credentials.staged != nil else { return }
-        let hasAccount = credentials.account != nil
-        do throws(IdentityError) {
-            try await settleStaged(&credentials)
-        } catch {
-            // A recovery that the server does not want is no reason to stop with the account that is there.
-            guard hasAccount, error.code == .refused else { throw error }
-        }
-    }
-
-    /// Takes the steps that ``RotationSettlement`` decides on.
-    /// - Throws: Unless the newest request took effect.
-    private func seeThrough(_ credentials: inout Credentials, wasSent: Bool) async throws(IdentityError) {
-        guard let account = credentials.account, let first = credentials.pending?.requests.last else { return }
-        var settlement = RotationSettlement(isPlain: first.effect == .rotate, wasSent: wasSent)
-        var step = RotationSettlement.Step.send
-        /// What the server said to the request that was meant.
-        var failure: IdentityError?
-        while true {
-            switch step {
-            case .send, .supersede:
-                if step == .supersede { try supersede(&credentials, account) }
-                guard let request = credentials.pending?.requests.last else { return }
-                let result = await send(request, &credentials)
-                if request == first, failure?.code != .refused { failure = result.failure ?? failure }
-                step = settlement.handle(result.event)
-            case .probeNext:
-                step = settlement.handle(await probe(account, with: account.next, &credentials).event)
-            case .probeCurrent:
-                step = settlement.handle(await probe(account, with: account.current, &credentials).event)
-            case .end(.confirmed):
-                let last = credentials.pending?.requests.last?.effect ?? .rotate
-                try commit(last, &credentials)
-                guard last == first.effect else {
-                    notify(.abandoned(first.effect))
-                    throw failure ?? .undecided
-                }
-                return
-            case .end(.moved):
-                let effects = credentials.pending?.requests.map(\.effect) ?? []
-                guard effects.count > 1 else { return try commit(first.effect, &credentials) }
-                try commit(nil, &credentials)
-                notify(.settledOneOf(effects))
-                throw IdentityError(
-                    .undecided, "the device's keys are in order; whether the server did more than rotate is not known")
-            case .end(.refused): throw failure ?? .undecided
-            case .end(.undecided): throw failure ?? .undecided
-            case .end(.unknown): throw IdentityError.chainUnknown
-            }
-        }
-    }
-
-    private func supersede(_ credentials: inout Credentials, _ account: Account) throws(IdentityError) {
-        guard let pending = credentials.pending else { return }
-        let message = try message(.rotate, account, pending.future) { nonce, authentication, signer in
-            try SignedMessage(
-                RotateDevice.Request(nonce: nonce, authentication: authentication), signedBy: signer
-            ).bytes
-        }
-        let old = credentials
-        credentials.pending?.requests.append(.init(effect: .rotate, message: message))
-        try save(credentials, insteadOf: old)
-    }
-
-    private func send(
+    func send(
         _ request: PendingRotation.Request, _ credentials: inout Credentials
     ) async -> ExchangeResult<EmptyBody> {
         switch request.effect {
@@ -198,7 +161,7 @@ extension BetterAuthClient {
 
     /// The chain has moved.
     /// - Parameter effect: What else happened; nil where it is not known which of several.
-    private func commit(_ effect: RotationEffect?, _ credentials: inout Credentials) throws(IdentityError) {
+    func commit(_ effect: RotationEffect?, _ credentials: inout Credentials) throws(IdentityError) {
         guard let account = credentials.account, let pending = credentials.pending else { return }
         let old = credentials
         credentials.pending = nil

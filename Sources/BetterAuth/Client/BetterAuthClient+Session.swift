@@ -7,12 +7,20 @@ extension BetterAuthClient {
         try await exclusively { () async throws(IdentityError) in
             var credentials = try load()
             let wasStaged = credentials.staged != nil
-            try await settle(&credentials)
+            let settled = try await settle(&credentials)
             // Finding out whether the account is there may have opened one.
-            if wasStaged, let session = credentials.session { return session }
+            if wasStaged, credentials.staged == nil, let session = credentials.session { return session }
             guard let account = credentials.account else { throw IdentityError.noAccount }
-            let result = await probe(account, with: account.current, &credentials)
-            guard case .confirmed(let session) = result else { throw result.failure ?? .undecided }
+            let session: Session
+            if let chain = settled.blocked {
+                // The chain waits for its request, and sessions do not move it.
+                session = chain.session
+            } else {
+                switch try await probe(account, with: account.current, &credentials) {
+                case .accepted(let opened): session = opened
+                case .refused(let error), .unclear(let error), .absent(let error): throw error
+                }
+            }
             let old = credentials
             credentials.session = session
             try save(credentials, insteadOf: old)
@@ -38,7 +46,7 @@ extension BetterAuthClient {
             var result = await exchange(RefreshSession.self, message, &credentials)
             // The same bytes once more: servers that remember answers give it again.
             if case .lost = result { result = await exchange(RefreshSession.self, message, &credentials) }
-            guard case .confirmed(let body) = result else { throw result.failure ?? .undecided }
+            guard case .confirmed(let body) = result else { throw IdentityError(refreshing: result) }
             let new = try self.session(body.token, session.next, future)
             let old = credentials
             credentials.session = new
@@ -58,28 +66,34 @@ extension BetterAuthClient {
     }
 
     /// Opens a session with a key: whether the server holds this one shows in whether that works.
+    /// - Throws: ``IdentityError`` of this device: a chip that is not there, a library that fails.
     func probe(
         _ account: Account, with key: KeyRecord, _ credentials: inout Credentials
-    ) async -> ExchangeResult<Session> {
-        do throws(IdentityError) {
-            let request = try identityCall { try RequestSession.Request(nonce: .random(), identity: account.identity) }
-            let asked = await exchange(
-                RequestSession.self, UnsignedMessage(request).bytes, nonce: request.nonce, &credentials)
-            guard case .confirmed(let body) = asked else { return asked.recast() }
-            let current = try identityCall { try SoftwareDeviceKeys().makeKey() }
-            let next = try identityCall { try SoftwareDeviceKeys().makeKey() }
-            let message = try identityCall {
-                try SignedMessage(
-                    CreateSession.Request(
-                        nonce: .random(), publicKey: current.publicKey,
-                        rotationHash: Derivations.standard.rotationHash(of: next.publicKey), device: account.device,
-                        challenge: body.challenge), signedBy: AnySigningKey(keys.signer(key))
-                ).bytes
+    ) async throws(IdentityError) -> ProbeResult {
+        let request = try identityCall { try RequestSession.Request(nonce: .random(), identity: account.identity) }
+        let asked = await exchange(
+            RequestSession.self, UnsignedMessage(request).bytes, nonce: request.nonce, &credentials)
+        // No key was named yet: whatever went wrong says nothing about one.
+        guard case .confirmed(let challenge) = asked else { return .absent(IdentityError(challenging: asked)) }
+        let current = try identityCall { try SoftwareDeviceKeys().makeKey() }
+        let next = try identityCall { try SoftwareDeviceKeys().makeKey() }
+        let message = try identityCall {
+            try SignedMessage(
+                CreateSession.Request(
+                    nonce: .random(), publicKey: current.publicKey,
+                    rotationHash: Derivations.standard.rotationHash(of: next.publicKey), device: account.device,
+                    challenge: challenge.challenge), signedBy: AnySigningKey(keys.signer(key))
+            ).bytes
+        }
+        let created = await exchange(CreateSession.self, message, &credentials)
+        switch created {
+        case .confirmed(let body):
+            do throws(IdentityError) { return .accepted(try session(body.token, current, next)) } catch {
+                return .unclear(error)
             }
-            let created = await exchange(CreateSession.self, message, &credentials)
-            guard case .confirmed(let body) = created else { return created.recast() }
-            return .confirmed(try session(body.token, current, next))
-        } catch { return .lost(error) }
+        case .refused(let failure): return .refused(.refused(failure))
+        case .rejected(let error), .lost(let error), .absent(let error): return .unclear(error)
+        }
     }
 
     /// A session with a token that the server has just signed for.
@@ -95,6 +109,27 @@ extension BetterAuthClient {
         }
         return Session(
             token: token, current: current, next: next, expiry: claims.expiry, refreshExpiry: claims.refreshExpiry)
+    }
+}
+
+/// What the server makes of a key.
+enum ProbeResult: Sendable {
+    /// A signed answer: it is the device's.
+    case accepted(Session)
+    /// The server, whose challenge was signed, refuses it. The refusal itself is not.
+    case refused(IdentityError)
+    /// The server is there, and what came back about the key is not to be believed.
+    case unclear(IdentityError)
+    /// The server did not prove that it is there.
+    case absent(IdentityError)
+
+    var event: RotationSettlement.Event {
+        switch self {
+        case .accepted: .confirmed
+        case .refused: .refused
+        case .unclear: .lost
+        case .absent: .absent
+        }
     }
 }
 

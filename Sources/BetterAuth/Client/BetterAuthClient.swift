@@ -99,12 +99,12 @@ public actor BetterAuthClient {
     }
 
     /// Comes to an end with whatever was sent earlier and not answered.
-    /// - Throws: ``IdentityError``: `undecided` and `unreachable` while the server does not answer, `refused`,
-    ///   `chainUnknown`.
+    /// - Throws: ``IdentityError``: `undecided`, `unreachable`, `invalidReply` and `notTheServer` while the server does not
+    ///   answer, `refused`, `chainUnknown`.
     public func settle() async throws(IdentityError) {
         try await exclusively { () async throws(IdentityError) in
             var credentials = try load()
-            try await settle(&credentials)
+            if let chain = try await settle(&credentials).blocked { throw chain.error }
         }
     }
 

@@ -20,6 +20,9 @@ public struct IdentityError: Error, Sendable, Hashable, CustomStringConvertible 
         public static let refused = Code("refused")
         /// The server could not be reached, or did not answer in time.
         public static let unreachable = Code("unreachable")
+        /// Something other than the server refused: a proxy, a firewall's page, another site at this address. The reason
+        /// names the address and what answered. Nothing was erased because of it.
+        public static let notTheServer = Code("notTheServer")
         /// The answer is not the server's: malformed, signed by nobody we know, or for another request.
         public static let invalidReply = Code("invalidReply")
         /// The answer was signed with a key that is not the server's as far as we know.
@@ -84,6 +87,9 @@ public struct IdentityError: Error, Sendable, Hashable, CustomStringConvertible 
         return IdentityError(
             .refused, words.isEmpty ? "the server refused" : "the server refused (\(words))", failure: failure)
     }
+
+    /// The same failure, and what follows from it.
+    func adding(_ words: String) -> IdentityError { IdentityError(code, "\(reason); \(words)", failure: failure) }
 }
 
 extension IdentityError {

@@ -19,7 +19,7 @@ public enum IdentityNotice: Sendable, Hashable {
     case settled(RotationEffect)
     /// Of several requests from earlier one took effect, and it cannot be told which.
     case settledOneOf([RotationEffect])
-    /// The server did not want an operation from earlier. It did not take effect and never will.
+    /// The server did not want an operation, or it did not get through. It did not take effect and never will.
     case abandoned(RotationEffect)
     /// An account that was being created, recovered or linked is there.
     case confirmed(StagedAccount.Kind)

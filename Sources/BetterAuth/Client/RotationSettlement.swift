@@ -1,8 +1,8 @@
 /// Decides how a rotation that was sent comes to its end, whatever gets lost on the way (constructions, section 10). A
 /// value: what happened goes in, what to do next comes out.
 ///
-/// The server's refusals are signed by nobody, so none of them ends anything: which key the server holds is asked by
-/// opening sessions, and only a signed answer counts.
+/// The server's refusals are signed by nobody, and others refuse in its place, so none of them ends anything: which key
+/// the server holds is asked by opening sessions, and only a signed answer counts.
 package struct RotationSettlement {
     /// What to do next.
     package enum Step: Equatable {
@@ -12,8 +12,8 @@ package struct RotationSettlement {
         case probeNext
         /// Open a session with the current key.
         case probeCurrent
-        /// Write down a plain rotation with the same two keys beside the request that the server does not want, and send
-        /// it: one of them passes, and then the other never can.
+        /// Make a plain rotation with the same two keys the newest request, beside the one that does not get through, and
+        /// send it: one of them passes, and then the other never can.
         case supersede
         case end(Outcome)
     }
@@ -23,11 +23,12 @@ package struct RotationSettlement {
         case confirmed
         /// The chain has moved, and one of the requests did it.
         case moved
-        /// The chain has not moved, and the server says that it will not. Everything is kept and tried again later.
-        case refused
-        /// Nobody answers. Everything is kept and tried again later.
+        /// The chain has not moved: the server takes the current key, and the requests do not get through. Everything is
+        /// kept and tried again later.
+        case blocked
+        /// Nobody says anything about the keys. Everything is kept and tried again later.
         case undecided
-        /// The server takes neither key. All are kept.
+        /// The server is there and takes neither key. All are kept.
         case unknown
     }
 
@@ -35,86 +36,92 @@ package struct RotationSettlement {
     package enum Event: Equatable {
         /// A signed answer said yes.
         case confirmed
-        /// An unsigned one said no.
+        /// An unsigned one said no; of a request also one that is not the server's.
         case refused
-        /// There was none, or none to be believed.
+        /// There was none, or none to be believed. Of a key: nothing was said about this one.
         case lost
+        /// The server is not there, so nothing else needs to be asked now.
+        case absent
     }
 
     private enum Phase {
-        case sending(isAgain: Bool)
+        case sending(losses: Int)
         case probingNext
-        case probingCurrent
+        case probingCurrent(isNextRefused: Bool)
         case over
     }
 
     private var phase: Phase
     /// The current key was accepted once, so the request may be lost, and was sent again for it.
     private var wasSentAfterProbe = false
-    private var wasSuperseded: Bool
-    /// Times that both keys were asked for.
+    private var canSupersede: Bool
+    /// Times that both keys were refused.
     private var rounds = 0
     private static let mostRounds = 3
 
     /// - Parameters:
-    ///   - isPlain: The newest request does nothing but rotate, so there is nothing to put in its place.
-    ///   - wasSent: It was sent before, by this process or by one that ended.
-    package init(isPlain: Bool, wasSent: Bool) {
-        phase = .sending(isAgain: wasSent)
-        wasSuperseded = isPlain
+    ///   - canSupersede: No request is a plain rotation yet, so one can be put in their place.
+    ///   - wasSent: It was sent before, by this process or by one that ended, which counts as a loss.
+    package init(canSupersede: Bool, wasSent: Bool) {
+        phase = .sending(losses: wasSent ? 1 : 0)
+        self.canSupersede = canSupersede
     }
 
     package mutating func handle(_ event: Event) -> Step {
         switch phase {
-        case .sending(let isAgain): return sent(event, isAgain: isAgain)
+        case .sending(let losses): return sent(event, losses: losses)
         case .probingNext:
             switch event {
             case .confirmed: return end(.moved)
-            case .lost: return end(.undecided)
-            case .refused:
-                phase = .probingCurrent
+            case .absent: return end(.undecided)
+            // What became of the question about one key says nothing about the other.
+            case .refused, .lost:
+                phase = .probingCurrent(isNextRefused: event == .refused)
                 return .probeCurrent
             }
-        case .probingCurrent: return probedCurrent(event)
+        case .probingCurrent(let isNextRefused):
+            switch event {
+            case .confirmed: return notMoved()
+            case .absent, .lost: return end(.undecided)
+            case .refused:
+                guard isNextRefused else { return end(.undecided) }
+                rounds += 1
+                guard rounds < RotationSettlement.mostRounds else { return end(.unknown) }
+                // A late request may have arrived between the two questions.
+                return probe()
+            }
         case .over: return .end(.undecided)
         }
     }
 
-    private mutating func sent(_ event: Event, isAgain: Bool) -> Step {
+    private mutating func sent(_ event: Event, losses: Int) -> Step {
         switch event {
         case .confirmed: return end(.confirmed)
-        case .refused:
-            rounds += 1
-            guard rounds <= RotationSettlement.mostRounds else { return end(.refused) }
-            phase = .probingNext
-            return .probeNext
-        case .lost:
-            guard !isAgain else { return end(.undecided) }
-            phase = .sending(isAgain: true)
-            return .send
+        case .refused: return probe()
+        case .lost, .absent:
+            if losses == 0 {
+                phase = .sending(losses: 1)
+                return .send
+            }
+            return event == .absent ? end(.undecided) : probe()
         }
     }
 
-    private mutating func probedCurrent(_ event: Event) -> Step {
-        switch event {
-        case .lost: return end(.undecided)
-        case .refused:
-            // A late request may have arrived between the two questions.
-            rounds += 1
-            guard rounds <= RotationSettlement.mostRounds else { return end(.unknown) }
-            phase = .probingNext
-            return .probeNext
-        case .confirmed:
-            if !wasSentAfterProbe {
-                wasSentAfterProbe = true
-                phase = .sending(isAgain: true)
-                return .send
-            }
-            guard !wasSuperseded else { return end(.refused) }
-            wasSuperseded = true
-            phase = .sending(isAgain: false)
-            return .supersede
+    private mutating func probe() -> Step {
+        phase = .probingNext
+        return .probeNext
+    }
+
+    private mutating func notMoved() -> Step {
+        if !wasSentAfterProbe {
+            wasSentAfterProbe = true
+            phase = .sending(losses: 1)
+            return .send
         }
+        guard canSupersede else { return end(.blocked) }
+        canSupersede = false
+        phase = .sending(losses: 0)
+        return .supersede
     }
 
     private mutating func end(_ outcome: Outcome) -> Step {

@@ -74,7 +74,7 @@ extension Credentials {
         }
         pending = try reader.optional {
             let future = try KeyRecord($0)
-            let requests = try $0.list(atMost: 16) {
+            let requests = try $0.list(atMost: UInt8(PendingRotation.mostRequests)) {
                 try PendingRotation.Request(effect: RotationEffect($0), message: $0.counted())
             }
             guard !requests.isEmpty else { throw RecordReader.damaged }
@@ -113,7 +113,7 @@ extension Account {
         device = try reader.text()
         current = try KeyRecord(reader)
         next = try KeyRecord(reader)
-        recoveryHashes = try reader.list(atMost: 8) { try $0.text() }
+        recoveryHashes = try reader.list(atMost: UInt8(Account.mostRecoveryHashes)) { try $0.text() }
     }
 }
 

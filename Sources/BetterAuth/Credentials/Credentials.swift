@@ -70,8 +70,11 @@ public struct Account: Sendable {
     public let device: DeviceID
     package let current: KeyRecord
     package let next: KeyRecord
-    /// What the server holds for recovery: more than one only while it is not known which.
-    package var recoveryHashes: [RecoveryHash]
+    /// More are not remembered; the oldest go.
+    package static let mostRecoveryHashes = 32
+
+    /// What the server holds for recovery, the newest last: more than one only while it is not known which.
+    package let recoveryHashes: [RecoveryHash]
 
     package init(
         identity: IdentityID, device: DeviceID, current: KeyRecord, next: KeyRecord, recoveryHashes: [RecoveryHash]
@@ -80,7 +83,7 @@ public struct Account: Sendable {
         self.device = device
         self.current = current
         self.next = next
-        self.recoveryHashes = recoveryHashes
+        self.recoveryHashes = recoveryHashes.suffix(Account.mostRecoveryHashes)
     }
 }
 
@@ -121,6 +124,9 @@ package struct PendingRotation: Sendable {
             self.message = message
         }
     }
+
+    /// More are not written down: nothing of them gets through.
+    package static let mostRequests = 8
 
     package let future: KeyRecord
     /// The last one was sent last; never empty.

@@ -31,11 +31,30 @@ public struct TransportReply: Sendable, Hashable {
     public let status: Int
     /// As it came.
     public let body: [UInt8]
+    /// What the body says that it is, such as `text/html`: in lower case, without parameters, at most 64 characters. Nil
+    /// where it says nothing, or something else than a media type.
+    public let contentType: String?
 
     /// Puts an answer together.
-    public init(status: Int, body: [UInt8]) {
+    /// - Parameter contentType: The header's value as it came; it may be hostile.
+    public init(status: Int, body: [UInt8], contentType: String? = nil) {
         self.status = status
         self.body = body
+        self.contentType = contentType.flatMap(TransportReply.mediaType)
+    }
+
+    /// Type and subtype are tokens (RFC 9110, sections 5.6.2 and 8.3.1); nothing else is ever shown.
+    private static func mediaType(_ header: String) -> String? {
+        let text = header.prefix { $0 != ";" }.lowercased()
+        let type = text.split(separator: " ").first.map(String.init) ?? ""
+        let parts = type.split(separator: "/", omittingEmptySubsequences: false)
+        let isToken = parts.allSatisfy { part in
+            !part.isEmpty
+                && part.utf8.allSatisfy { byte in
+                    byte &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") < 10 || "!#$&^_.+-".utf8.contains(byte)
+                }
+        }
+        return parts.count == 2 && isToken && type.utf8.count <= 64 ? type : nil
     }
 }
 

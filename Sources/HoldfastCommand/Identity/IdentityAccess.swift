@@ -156,7 +156,8 @@ extension IdentityNotice {
         case .settledOneOf(let effects):
             "done now, from an earlier command, and it cannot be told which: "
                 + effects.map(\.words).joined(separator: ", or only: ")
-        case .abandoned(let effect): "the server did not want this, and it will not happen: \(effect.words)"
+        case .abandoned(let effect):
+            "this did not get through to the server or was refused, and will not happen: \(effect.words)"
         case .confirmed: nil
         }
     }

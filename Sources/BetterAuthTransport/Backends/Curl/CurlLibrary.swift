@@ -77,6 +77,15 @@ internal import CCurl
         return code
     }
 
+    /// What the answer says that it is, as it came.
+    func contentType() -> String? {
+        var type: UnsafePointer<CChar>?
+        guard unsafe ccurl_content_type(functions, handle, &type) == CURLE_OK, let type = unsafe type else {
+            return nil
+        }
+        return unsafe String(cString: type)
+    }
+
     /// The library's words.
     func words(_ code: CURLcode) -> String {
         guard let words = unsafe functions.pointee.easy_strerror(code) else { return "error \(code.rawValue)" }

@@ -53,7 +53,8 @@ public struct CurlTransport: Transport {
             let code = handle.perform(into: answer)
             if answer.isTooLong { return .failure(.tooLarge) }
             guard code == CURLE_OK else { return .failure(failure(code, handle.words(code))) }
-            return .success(TransportReply(status: handle.status(), body: answer.body))
+            return .success(
+                TransportReply(status: handle.status(), body: answer.body, contentType: handle.contentType()))
         }
     }
 

@@ -93,6 +93,7 @@ private final class URLSessionExchange: NSObject, URLSessionDataDelegate, Sendab
     private struct State {
         var continuation: CheckedContinuation<Result<TransportReply, TransportError>, Never>?
         var status: Int?
+        var contentType: String?
         var body: [UInt8] = []
         var isTooLong = false
     }
@@ -117,10 +118,13 @@ private final class URLSessionExchange: NSObject, URLSessionDataDelegate, Sendab
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        let status = (response as? HTTPURLResponse)?.statusCode
+        let head = response as? HTTPURLResponse
+        let status = head?.statusCode
+        let contentType = head?.value(forHTTPHeaderField: "Content-Type")
         let isTooLong = response.expectedContentLength > Int64(limit)
         state.withLock { state in
             state.status = status
+            state.contentType = contentType
             if isTooLong { state.isTooLong = true }
         }
         completionHandler(isTooLong || status == nil ? .cancel : .allow)
@@ -146,7 +150,8 @@ private final class URLSessionExchange: NSObject, URLSessionDataDelegate, Sendab
             } else if let error {
                 outcome = .failure(TransportError(error as NSError))
             } else if let status = state.status {
-                outcome = .success(TransportReply(status: status, body: state.body))
+                outcome = .success(
+                    TransportReply(status: status, body: state.body, contentType: state.contentType))
             } else {
                 outcome = .failure(.broken("the answer is not HTTP"))
             }
