@@ -10,9 +10,6 @@ struct Serve {
     /// Milliseconds for which clients may take a response for good after its key was replaced (protocol, section 10).
     static let responseLifetime: Int64 = 43_260_000
 
-    /// Bytes of a token's text up to which it is only wrapped; with all of them it still fits into a packet of a network.
-    static let longestStoredToken = 1024
-
     private let arguments: Arguments
     private let lifetimes: Lifetimes
 
@@ -58,8 +55,7 @@ struct Serve {
         defer { store.close() }
         var publish = try publisher()
         let server = AuthServer(
-            store: store, keys: keys, lifetimes: lifetimes,
-            compression: ZlibTokenCompression(storingUpTo: Serve.longestStoredToken),
+            store: store, keys: keys, lifetimes: lifetimes, compression: ZlibTokenCompression(),
             attributes: { _ in attributes },
             report: { error in
                 metrics.countStoreFailure()

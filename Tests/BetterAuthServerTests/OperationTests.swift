@@ -157,16 +157,15 @@ import Testing
         #expect(AuthOperation(path: "/account/create/") == nil && AuthOperation(path: "/Account/create") == nil)
     }
 
-    /// Short ones only wrapped, longer ones compressed: a reader that shares nothing with ours opens both.
+    /// A reader that shares nothing with ours opens what we compress, and a text of a token's kind gets shorter.
     @Test func everyGzipReaderOpensATokensMember() throws {
         let fixture = try StoreFixture(.memory)
-        let compression = ZlibTokenCompression(storingUpTo: 1024)
+        let compression = ZlibTokenCompression()
         for count in [0, 1, 500, 1024, 1025, 6000] {
             let text = Array((0..<count).map { "\($0 * 7919 % 997)," }.joined().utf8.prefix(count))
             let member = try unsafe compression.deflate(text.span.bytes)
             #expect(try unsafe compression.inflate(member.span.bytes, limit: 6000) == text)
-            #expect((text.isEmpty || member.firstRange(of: text) != nil) == (count <= 1024), "\(count)")
-            if count > 1024 { #expect(try unsafe member == ZlibTokenCompression().deflate(text.span.bytes)) }
+            #expect(count < 500 || member.count < count * 3 / 4, "\(count)")
             let (packed, plain) = (fixture.folder + "/packed", fixture.folder + "/plain")
             try Data(member).write(to: URL(fileURLWithPath: packed))
             try Data(text).write(to: URL(fileURLWithPath: plain))

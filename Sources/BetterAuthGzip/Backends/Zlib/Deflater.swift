@@ -5,35 +5,31 @@ internal import Synchronization
 /// A stream that compresses, used again and again: making one takes memory from the system and gives it back, which is
 /// more work than compressing a token.
 @safe final class Deflater: @unchecked Sendable {  // one thread's at a time
-    /// What a stream is made for. Of the two that compress the output is the same: a short text never reaches the bounds of
-    /// the smaller tables, but clearing the larger ones before each text drives everything else out of the processor's cache.
-    enum Purpose: Int, CaseIterable {
-        case storing, short, any
+    /// What a stream is made for. The output is the same: a short text never reaches the bounds of the smaller tables, but
+    /// clearing the larger ones before each text drives everything else out of the processor's cache.
+    private enum Size: Int, CaseIterable {
+        case short, any
 
         /// Bytes of text.
         static let longestShort = 1536
 
-        /// For a text of so many bytes that is to be compressed.
-        init(compressing count: Int) { self = count <= Purpose.longestShort ? .short : .any }
-
-        fileprivate var level: Int32 { self == .storing ? Z_NO_COMPRESSION : Z_BEST_COMPRESSION }
-        fileprivate var windowBits: Int32 { self == .any ? 15 : 12 }
-        fileprivate var memoryLevel: Int32 { self == .any ? 8 : 5 }
+        var windowBits: Int32 { self == .short ? 12 : 15 }
+        var memoryLevel: Int32 { self == .short ? 5 : 8 }
     }
 
-    private static let idle = Mutex<[[Deflater]]>(Purpose.allCases.map { _ in [] })
-    /// Those for each purpose that are kept; threads beyond it make their own.
+    private static let idle = Mutex<[[Deflater]]>(Size.allCases.map { _ in [] })
+    /// Those of each size that are kept; threads beyond it make their own.
     private static let mostIdle = 16
 
     private let stream: UnsafeMutablePointer<z_stream>
-    private let purpose: Purpose
+    private let size: Size
 
-    private init?(_ purpose: Purpose) {
-        self.purpose = purpose
+    private init?(_ size: Size) {
+        self.size = size
         unsafe stream = .allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
         let status = unsafe czlib_deflate_init(
-            stream, purpose.level, purpose.windowBits + ZlibTokenCompression.gzip, purpose.memoryLevel)
+            stream, Z_BEST_COMPRESSION, size.windowBits + ZlibTokenCompression.gzip, size.memoryLevel)
         // What `deinit` ends was never begun, which zlib answers with an error and nothing else.
         guard status == Z_OK else { return nil }
     }
@@ -44,21 +40,21 @@ internal import Synchronization
     }
 
     /// One that nobody else has.
-    static func take(for purpose: Purpose) throws(TokenCompressionError) -> Deflater {
-        if let known = idle.withLock({ $0[purpose.rawValue].popLast() }) { return known }
-        guard let made = Deflater(purpose) else { throw .unavailable }
+    /// - Parameter count: Bytes of the text.
+    static func take(for count: Int) throws(TokenCompressionError) -> Deflater {
+        let size: Size = count <= Size.longestShort ? .short : .any
+        if let known = idle.withLock({ $0[size.rawValue].popLast() }) { return known }
+        guard let made = Deflater(size) else { throw .unavailable }
         return made
     }
 
     func giveBack() {
         guard unsafe deflateReset(stream) == Z_OK else { return }
-        Deflater.idle.withLock { idle in
-            if idle[purpose.rawValue].count < Deflater.mostIdle { idle[purpose.rawValue].append(self) }
-        }
+        Deflater.idle.withLock { if $0[size.rawValue].count < Deflater.mostIdle { $0[size.rawValue].append(self) } }
     }
 
-    /// Bytes that the output has at most. For texts of less than eight bytes that are stored zlib counts one too few.
-    func bound(_ count: Int) -> Int { unsafe Int(deflateBound(stream, UInt(count))) + 8 }
+    /// Bytes that the output has at most.
+    func bound(_ count: Int) -> Int { unsafe Int(deflateBound(stream, UInt(count))) }
 
     /// Bytes that were written; nil when the text did not fit.
     func deflate(_ text: RawSpan, into output: inout [UInt8]) -> Int? {

@@ -4,11 +4,7 @@ internal import Synchronization
 
 /// Gzip by zlib, for the tokens of Better Auth (protocol, section 6).
 package struct ZlibTokenCompression: TokenCompression {
-    private let longestStored: Int
-
-    /// - Parameter longestStored: Bytes of text up to which a member only wraps the text. Most of a short token is random, so
-    ///   that compressing it takes as long as a signature to gain a quarter; every gzip reader takes both.
-    package init(storingUpTo longestStored: Int = 0) { self.longestStored = longestStored }
+    package init() {}
 
     // More bits of window to say that the stream is gzip and nothing else.
     static let gzip: Int32 = 16
@@ -31,13 +27,11 @@ package struct ZlibTokenCompression: TokenCompression {
         }
     }
 
-    /// Stores what is short enough for that, else compresses at level 9, which gives the bytes of the reference
-    /// implementation where zlib is the same.
+    /// Compresses at level 9, which gives the bytes of the reference implementation where zlib is the same.
     /// - Throws: ``TokenCompressionError/unavailable``.
     package func deflate(_ text: RawSpan) throws(TokenCompressionError) -> [UInt8] {
         guard text.byteCount < Int(UInt32.max) else { throw .tooLarge }
-        let isStored = text.byteCount <= longestStored
-        let deflater = try Deflater.take(for: isStored ? .storing : .init(compressing: text.byteCount))
+        let deflater = try Deflater.take(for: text.byteCount)
         defer { deflater.giveBack() }
         let room = deflater.bound(text.byteCount)
         guard room < Int(UInt32.max) else { throw .tooLarge }
