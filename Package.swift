@@ -109,8 +109,8 @@ let identityTargets: [Target] = [
     tests(
         "BetterAuthTests",
         [
-            "BetterAuth", "BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip", "Holdfast", "KeyStores",
-            "RealParts", "Cryptography", "SecretMemory",
+            "BetterAuth", "BetterAuthTransport", "BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip", "Holdfast",
+            "KeyStores", "RealParts", "Cryptography", "SecretMemory",
         ]),
     .testTarget(
         name: "BetterAuthMessagesTests",

@@ -60,6 +60,13 @@ static inline CURLcode ccurl_set_write(
     return status == CURLE_OK ? library->easy_setopt(handle, CURLOPT_WRITEDATA, context) : status;
 }
 
+/// Takes each line of each head, those of answers in between too.
+static inline CURLcode ccurl_set_head(
+    const ccurl_library *library, CURL *handle, ccurl_write write, void *context) {
+    CURLcode status = library->easy_setopt(handle, CURLOPT_HEADERFUNCTION, write);
+    return status == CURLE_OK ? library->easy_setopt(handle, CURLOPT_HEADERDATA, context) : status;
+}
+
 static inline CURLcode ccurl_set_body(
     const ccurl_library *library, CURL *handle, const void *bytes, size_t count) {
     CURLcode status = library->easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)count);

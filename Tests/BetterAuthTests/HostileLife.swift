@@ -5,12 +5,13 @@ import Testing
 
 /// An operation in the life of an identity, at which somebody answers in the server's place.
 enum LifeStep: String, CaseIterable, Hashable {
-    case create, recover, recoverHere, join, link, rotate, changeRecovery, unlink, leave, delete
+    case firstContact, create, recover, recoverHere, join, link, rotate, changeRecovery, unlink, leave, delete
     case openSession, createSession, refresh, access
 
     /// Where its request goes.
     var path: String {
         switch self {
+        case .firstContact: "/key/response"
         case .create: CreateAccount.path
         case .recover, .recoverHere: RecoverAccount.path
         case .join, .createSession: CreateSession.path
@@ -50,20 +51,23 @@ final class HostileLife {
         recovery = try (0..<6).map { _ in try .generate() }
         world = try World(seed: seed, memory: memory)
         network = try HostileNetwork(world)
-        client = try HostileLife.client(network, store)
-        other = try HostileLife.client(network, otherStore)
+        client = try HostileLife.client(network, store, step)
+        other = try HostileLife.client(network, otherStore, step)
         try await begin()
     }
 
-    private static func client(_ network: HostileNetwork, _ store: SimulatedStore) throws -> BetterAuthClient {
+    private static func client(
+        _ network: HostileNetwork, _ store: SimulatedStore, _ step: LifeStep
+    ) throws -> BetterAuthClient {
         let clock = network.world.clock
+        let pinned = ResponseTrust.pinned([network.world.responseKey.publicKey])
         return try BetterAuthClient(
             store: store, transport: network, server: ServerAddress("https://auth.example"),
-            trust: .pinned([network.world.responseKey.publicKey]), now: { clock.now })
+            trust: step == .firstContact ? .firstUse : pinned, now: { clock.now })
     }
 
     /// The process ends and is started again.
-    func restart() throws { client = try HostileLife.client(network, store) }
+    func restart() throws { client = try HostileLife.client(network, store, step) }
 
     private func hash(_ number: Int) -> RecoveryHash {
         Derivations.standard.recoveryHash(of: recovery[number].publicKey)
@@ -72,7 +76,7 @@ final class HostileLife {
     /// What comes before the operation.
     private func begin() async throws {
         switch step {
-        case .create: break
+        case .firstContact, .create: break
         case .recover, .join:
             identity = try await other.createAccount(recovery: hash(0)).identity
             guard let identity, step == .join else { break }
@@ -92,7 +96,7 @@ final class HostileLife {
     func run() async throws {
         tries += 1
         switch step {
-        case .create: identity = try await client.createAccount(recovery: hash(0)).identity
+        case .firstContact, .create: identity = try await client.createAccount(recovery: hash(0)).identity
         case .recover, .recoverHere: try await recover()
         case .join, .openSession, .createSession: _ = try await client.openSession()
         case .link: _ = try await client.link(#require(container))
@@ -157,7 +161,7 @@ final class HostileLife {
     /// The true server is back: each state reaches its end, with the first operation that is called.
     func finish(_ comment: Comment) async throws {
         switch step {
-        case .create, .recover, .recoverHere, .join:
+        case .firstContact, .create, .recover, .recoverHere, .join:
             if try !isHere { await expectSuccess("\(comment)") { try await run() } }
         case .link where try BetterAuthClient.load(store).pending != nil:
             // Asked for again, as people do who got no answer: the server has linked it, or does it now.

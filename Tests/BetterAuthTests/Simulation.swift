@@ -144,11 +144,14 @@ struct SimulatedNetwork: Transport {
             world.late(request.path, body)
             return TransportReply(status: 401, body: Array(#"{"error":{"code":"BA104"}}"#.utf8))
         }
+        if world.fails(20) { return TransportReply(status: 502, body: WrongAnswer.page, contentType: "text/html") }
         if world.fails(300) { world.deliverLate(all: false) }  // overtaken
         if world.fails(20) { device.crash() }  // the device dies with the request on its way
         let answer = world.deliver(request.path, body)
         if world.fails(60) { throw .broken("the answer was lost") }  // or the server was killed after it committed
         if world.fails(20) { return TransportReply(status: 200, body: Array(answer.dropLast())) }
+        if world.fails(20) { return TransportReply(status: 504, body: WrongAnswer.page, contentType: "text/html") }
+        if world.fails(20) { return TransportReply(status: 200, body: []) }
         guard !device.isDown else { throw .timedOut }
         return TransportReply(status: 200, body: answer)
     }

@@ -62,10 +62,11 @@ internal import CCurl
     }
 
     /// Sends it and waits for the answer.
-    /// - Parameter answer: Takes the body as it comes, and stops it once it is too long.
+    /// - Parameter answer: Takes head and body as they come, and stops either once it is too long.
     mutating func perform(into answer: CurlAnswer) -> CURLcode {
         let context = unsafe Unmanaged.passUnretained(answer).toOpaque()
         note(unsafe ccurl_set_write(functions, handle, takePiece, context))
+        note(unsafe ccurl_set_head(functions, handle, takeLine, context))
         guard isValid else { return CURLE_UNKNOWN_OPTION }
         return withExtendedLifetime(answer) { unsafe functions.pointee.easy_perform(handle) }
     }
@@ -103,8 +104,20 @@ final class CurlAnswer {
     private(set) var body: [UInt8] = []
     private(set) var isTooLong = false
     private let limit: Int
+    /// Bytes of heads. The library keeps each line that it reads, and lets as many answers go before the last as come.
+    private var headSize = 0
+    private static let mostHead = 65_536
 
     init(limit: Int) { self.limit = limit }
+
+    fileprivate func takeLine(_ count: Int) -> Int {
+        guard count <= CurlAnswer.mostHead - headSize else {
+            isTooLong = true
+            return 0
+        }
+        headSize += count
+        return count
+    }
 
     fileprivate func take(_ piece: UnsafeRawBufferPointer) -> Int {
         guard piece.count <= limit - body.count else {
@@ -125,4 +138,13 @@ private func takePiece(
     guard !overflow, length >= 0 else { return 0 }
     let piece = unsafe UnsafeRawBufferPointer(start: bytes, count: length)
     return unsafe Unmanaged<CurlAnswer>.fromOpaque(context).takeUnretainedValue().take(piece)
+}
+
+private func takeLine(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    guard let context = unsafe context else { return 0 }
+    let (length, overflow) = size.multipliedReportingOverflow(by: count)
+    guard !overflow, length >= 0 else { return 0 }
+    return unsafe Unmanaged<CurlAnswer>.fromOpaque(context).takeUnretainedValue().takeLine(length)
 }
