@@ -15,34 +15,46 @@ package protocol AttemptTier: Sendable {
     /// - Parameters:
     ///   - authorisation: 32 bytes derived from the stretched passcode; never the passcode itself.
     ///   - limit: Wrong authorisations before the share is gone for ever.
-    ///   - note: Called with what ``destroy(_:)`` takes before the hardware has anything of it, so that a caller who is
+    ///   - owner: Whose it is, which the hardware shows of it from then on.
+    ///   - note: Called with what ``destroy(_:of:)`` takes before the hardware has anything of it, so that a caller who is
     ///     killed leaves nothing that nobody knows of. Perhaps called more than once; the last one holds. What it throws
     ///     ends the making.
     /// - Throws: ``KeyStoreError``; nothing is left behind then.
     func makeShare(
-        authorisation: borrowing SecretBytes, limit: Int, note: (HardwareObject) throws(KeyStoreError) -> Void
+        authorisation: borrowing SecretBytes, limit: Int, for owner: HardwareOwner,
+        note: (HardwareObject) throws(KeyStoreError) -> Void
     ) throws(KeyStoreError) -> HardwareShare
 
     /// Asks for the share. A wrong authorisation is counted by the hardware before this returns.
-    /// - Throws: ``KeyStoreError`` when it could not be asked.
-    func redeem(_ object: HardwareObject, authorisation: borrowing SecretBytes) throws(KeyStoreError) -> Redemption
+    /// - Parameters:
+    ///   - object: What the slot keeps.
+    ///   - vault: The vault of the slot; a share that the hardware shows to be another's is not asked for.
+    ///   - authorisation: As it was made with.
+    /// - Throws: ``KeyStoreError`` when it could not be asked; `damaged` for an object that is not what was written for this
+    ///   vault, with nothing sent to the hardware.
+    func redeem(
+        _ object: HardwareObject, of vault: VaultID, authorisation: borrowing SecretBytes
+    ) throws(KeyStoreError) -> Redemption
 
     /// How many wrong authorisations are left before the share is gone, without making one; 0 for a share that this hardware
     /// gives no more or never had, nil where nobody can tell.
     /// - Throws: ``KeyStoreError`` when it could not be asked.
-    func remaining(_ object: HardwareObject) throws(KeyStoreError) -> Int?
+    func remaining(_ object: HardwareObject, of vault: VaultID) throws(KeyStoreError) -> Int?
 
     /// Makes a share impossible to redeem; one that is gone already is fine.
+    /// - Returns: `anothers` for what the hardware does not show to be this owner's: nothing was done then.
     /// - Throws: ``KeyStoreError``.
-    func destroy(_ object: HardwareObject) throws(KeyStoreError)
+    func destroy(_ object: HardwareObject, of owner: HardwareOwner) throws(KeyStoreError) -> Removal
 }
 
 extension AttemptTier {
-    package func remaining(_ object: HardwareObject) throws(KeyStoreError) -> Int? { nil }
+    package func remaining(_ object: HardwareObject, of vault: VaultID) throws(KeyStoreError) -> Int? { nil }
 
-    /// As ``makeShare(authorisation:limit:note:)``, for a share that is destroyed before the process can end.
-    package func makeShare(authorisation: borrowing SecretBytes, limit: Int) throws(KeyStoreError) -> HardwareShare {
-        try makeShare(authorisation: authorisation, limit: limit) { _ in }
+    /// As ``makeShare(authorisation:limit:for:note:)``, for a share that is destroyed before the process can end.
+    package func makeShare(
+        authorisation: borrowing SecretBytes, limit: Int, for owner: HardwareOwner
+    ) throws(KeyStoreError) -> HardwareShare {
+        try makeShare(authorisation: authorisation, limit: limit, for: owner) { _ in }
     }
 
     /// Makes a share that opens nothing, has it counted and given out, and destroys it.
@@ -51,13 +63,16 @@ extension AttemptTier {
         try keyStoreErrors {
             let right = try SecureRandom.secret(32)
             let wrong = try SecureRandom.secret(32)
-            let made = try makeShare(authorisation: right, limit: 3)
+            guard let vault = VaultID(bytes: try SecureRandom.bytes(16)) else { return }
+            let owner = HardwareOwner(vault: vault, home: try SecureRandom.bytes(32))
+            let made = try makeShare(authorisation: right, limit: 3, for: owner)
             let object = made.object
-            defer { try? destroy(object) }
-            guard case .wrongSecret = try redeem(object, authorisation: wrong) else {
+            defer { _ = try? destroy(object, of: owner) }
+            guard case .wrongSecret = try redeem(object, of: vault, authorisation: wrong) else {
                 throw KeyStoreError(.unsupported, "a wrong authorisation was not counted")
             }
-            guard case .share(let share) = try redeem(object, authorisation: right), share.isEqual(to: made.share)
+            guard case .share(let share) = try redeem(object, of: vault, authorisation: right),
+                share.isEqual(to: made.share)
             else {
                 throw KeyStoreError(.damaged, "the right authorisation did not get the share")
             }

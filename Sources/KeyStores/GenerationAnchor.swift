@@ -1,5 +1,3 @@
-package import VaultFormat
-
 /// What a key store remembers of a home, so that an older copy put back in its place is noticed (security
 /// construction 3).
 package struct AnchoredState: Sendable, Hashable {
@@ -16,28 +14,30 @@ package struct AnchoredState: Sendable, Hashable {
 
 /// A place outside the home that whoever puts an old copy of the home back does not reach.
 package protocol GenerationAnchor: Sendable {
-    /// - Returns: Nil when nothing is held for this vault.
+    /// - Returns: Nil when nothing is held for this vault and home.
     /// - Throws: ``KeyStoreError``.
-    func state(of vault: VaultID) throws(KeyStoreError) -> AnchoredState?
+    func state(of owner: HardwareOwner) throws(KeyStoreError) -> AnchoredState?
     /// Durable when it returns.
     /// - Throws: ``KeyStoreError``.
-    func hold(_ state: AnchoredState, of vault: VaultID) throws(KeyStoreError)
-    /// As ``hold(_:of:)``, and never holds fewer attempts than before: another copy of the home may have made some.
+    func hold(_ state: AnchoredState, of owner: HardwareOwner) throws(KeyStoreError)
+    /// As ``hold(_:of:)`` where something is held, and never fewer attempts than before: another copy of the home may have
+    /// made some. Where nothing is held nothing is done: this is called before the owner is known to be who he says.
     /// - Throws: ``KeyStoreError``.
-    func advance(to state: AnchoredState, of vault: VaultID) throws(KeyStoreError)
-    /// Forgets the vault; one that is not held is fine.
+    func advance(to state: AnchoredState, of owner: HardwareOwner) throws(KeyStoreError)
+    /// Forgets the vault's home; one that is not held is fine.
     /// - Throws: ``KeyStoreError``.
-    func release(_ vault: VaultID) throws(KeyStoreError)
+    func release(_ owner: HardwareOwner) throws(KeyStoreError)
 }
 
 extension GenerationAnchor {
-    package func advance(to state: AnchoredState, of vault: VaultID) throws(KeyStoreError) {
-        try hold(state.withAttempts(atLeast: self.state(of: vault)?.attempts ?? 0), of: vault)
+    package func advance(to state: AnchoredState, of owner: HardwareOwner) throws(KeyStoreError) {
+        guard let held = try self.state(of: owner) else { return }
+        try hold(state.withAttempts(atLeast: held.attempts), of: owner)
     }
 }
 
 extension AnchoredState {
-    func withAttempts(atLeast least: UInt64) -> AnchoredState {
+    package func withAttempts(atLeast least: UInt64) -> AnchoredState {
         AnchoredState(generation: generation, attempts: max(attempts, least))
     }
 }

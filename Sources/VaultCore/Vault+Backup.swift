@@ -49,6 +49,8 @@ extension Vault {
         let header = try snapshot(to: target)
         try AttemptLedger.copy(from: home, to: target, vault: header.vault, now: settings.clock.now())
         try SecurityLog.copy(from: home, to: target, vault: header.vault, as: .backup)
+        // A key of its own: what the header names in hardware stays with the home that it is copied from.
+        _ = try WipeKeyFile.make(in: target, vault: header.vault)
         let names = try home.names(in: FileStore.folder).filter(FileStore.isName)
         var paths: [(String, UInt64)] = []
         for name in names {
@@ -148,6 +150,7 @@ extension Vault {
         guard header.vault == manifest.vault else { throw .damaged("the backup's header is of another vault") }
         try AttemptLedger.copy(from: backup, to: home, vault: header.vault, now: SystemBootClock().now())
         try SecurityLog.copy(from: backup, to: home, vault: header.vault, as: .restored)
+        _ = try WipeKeyFile.make(in: home, vault: header.vault)
         // The manifest has no key: whoever altered the database made it right again.
         guard let database = try home.openFile(DatabaseName.protected.file, O_RDONLY) else {
             throw .damaged("\(DatabaseName.protected.file) is missing from the backup")

@@ -52,7 +52,7 @@ extension Vault {
             // A ledger that cannot be written any more must not keep the owner out: the attempt stays spent.
             var unsettled: VaultError?
             do throws(VaultError) { try attempt.settle() } catch { unsettled = error }
-            sweepHardware(header)
+            sweepHardware(header, keys.headerKeys.noteKey)
             return Verified(master: master, keys: keys, unsettled: unsettled)
         } catch let error where error.code != .wrongPasscode && error.code != .wiped {
             // Never checked, or checked and right: not a failure.
@@ -85,7 +85,7 @@ extension Vault {
         let authorisation = try SlotKey.authorisation(factor: factor, slot: slot)
         let answer: Redemption
         do throws(KeyStoreError) {
-            answer = try tier.redeem(object, authorisation: authorisation)
+            answer = try tier.redeem(object, of: header.vault, authorisation: authorisation)
         } catch {
             isSpent = error.code == .unanswered
             throw VaultError(error, of: slot.kind)

@@ -43,10 +43,12 @@ extension Vault {
             vault: id, generation: 1, created: UInt64(max(0, wallClockMilliseconds())), epoch: 1, policy: .standard,
             sealedKeybag: [], slots: [])
         let costs = try settings.newCosts()
-        header.set(try passcodeSlot(passcode, costs: costs, wrapping: master, header: header, tier: nil))
+        header.set(try passcodeSlot(passcode, costs: costs, wrapping: master, header: header, nil))
         header.set(try recoverySlot(phrase, wrapping: master, header: header))
         let headerKeys = try HeaderKeys(master: master, vault: id)
         header.sealedKeybag = try keybag.sealed(by: headerKeys, vault: id, epoch: header.epoch)
+        let wipeKey = try WipeKey.generate(for: id)
+        try header.belong(to: wipeKey, headerKeys)
         let covered = try format(HeaderFile.name) { () throws(FormatError) in try header.authenticatedBytes() }
         header.mac = try headerKeys.mac(covered)
         try DatabaseEnvironment.create(.protected, in: home)
@@ -56,6 +58,7 @@ extension Vault {
         try AttemptLedger.create(in: home, vault: id, now: settings.clock.now())
         try SecurityLog.create(in: home, keys: keys, clock: settings.clock)
         try OpenPublicKey.write(keys, in: home)
+        try WipeKeyFile.write(wipeKey, in: home)
         try HeaderFile.create(header, in: home)
         return phrase
     }
@@ -87,15 +90,15 @@ extension Vault {
     /// Slot ids: the passcode has 1, the phrase 2; later kinds take what is free.
     static func passcodeSlot(
         _ passcode: borrowing SecretBytes, costs: DerivationParameters, wrapping master: borrowing SecretBytes,
-        header: Header, tier: (any AttemptTier)?
+        header: Header, _ maker: ShareMaker?
     ) throws(VaultError) -> Slot {
         var slot = try emptySlot(header.passcodeSlot?.id ?? 1, .passcode, [.bindsPolicy], costs)
         let factor = try SlotKey.stretch(passcode, for: slot)
-        guard let tier else {
+        guard let maker else {
             return try SlotKey(factor: factor, slot: slot)
                 .wrap(master, into: slot, vault: header.vault, policyDigest: header.policy.digest())
         }
-        let made = try share(factor, slot, of: header, tier)
+        let made = try share(factor, slot, of: header, maker)
         do throws(VaultError) {
             slot.flags.insert(.hardwareShare)
             slot.hardwareName = made.object.name
@@ -103,18 +106,18 @@ extension Vault {
             return try SlotKey(factor: factor, slot: slot, share: made.share)
                 .wrap(master, into: slot, vault: header.vault, policyDigest: header.policy.digest())
         } catch {
-            try? tier.destroy(made.object)
+            maker.discard(made.object)
             throw error
         }
     }
 
     /// A new share of a counted slot in the hardware, which gives it for what the slot's secret yields only.
     static func share(
-        _ factor: borrowing SecretBytes, _ slot: Slot, of header: Header, _ tier: any AttemptTier
+        _ factor: borrowing SecretBytes, _ slot: Slot, of header: Header, _ maker: ShareMaker
     ) throws(VaultError) -> HardwareShare {
         let authorisation = try SlotKey.authorisation(factor: factor, slot: slot)
         do throws(KeyStoreError) {
-            return try tier.makeShare(authorisation: authorisation, limit: header.policy.attemptLimit)
+            return try maker.make(authorisation: authorisation, limit: header.policy.attemptLimit)
         } catch { throw VaultError(error, of: slot.kind) }
     }
 

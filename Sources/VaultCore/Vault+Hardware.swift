@@ -52,18 +52,21 @@ extension Vault {
     /// Whether a chip or key store still holds what no header names any more, because it could not be asked.
     package var owesHardware: Bool { HardwareNote.read(in: home) != nil }
 
+    /// Whether a note of what lies in hardware was put aside, because this vault had not written it.
+    package var refusedNote: Bool { home.exists(HardwareNote.refused) }
+
     /// How many wrong secrets the chip still takes for a slot, by its own count, which only a right one sets back; 0 for one
     /// that it gives nothing for any more. Nil for a slot without a share, and where nobody can tell.
     package func remainingAtChip(_ kind: SlotKind) -> Int? {
-        guard let tier = settings.tier,
-            let object = try? HeaderFile.read(in: home).slots.first(where: { $0.kind == kind })?.hardwareObject
+        guard let tier = settings.tier, let header = try? HeaderFile.read(in: home),
+            let object = header.slots.first(where: { $0.kind == kind })?.hardwareObject
         else { return nil }
-        do throws(KeyStoreError) { return try tier.remaining(object) } catch { return nil }
+        do throws(KeyStoreError) { return try tier.remaining(object, of: header.vault) } catch { return nil }
     }
 
     /// The hardware that is there; without any the attempt is given back.
     func tier(for attempt: inout BurnedAttempt) throws(VaultError) -> any AttemptTier {
-        if let tier = notingTier { return tier }
+        if let tier = settings.tier { return tier }
         try attempt.refund()
         throw VaultError(.hardwareUnavailable, "there is no TPM here (/dev/tpmrm0, or $HOLDFAST_TPM)")
     }
@@ -77,7 +80,7 @@ extension Vault {
         do throws(VaultError) {
             try rewrap(passcode, verified, &attempt, tier: tier)
         } catch {
-            sweepHardware(afterFailing: attempt.header)
+            sweepHardware(afterFailing: attempt.header, nil, verified.keys.headerKeys.noteKey)
             throw error
         }
     }
@@ -98,18 +101,17 @@ extension Vault {
     ) throws(VaultError) {
         var header = attempt.header.header
         let costs = try newCosts(header)
+        try claim(&header, verified.keys.headerKeys)
         if tier == nil {
             header.flags.remove(.generationAnchored)
-        } else if let anchor = settings.anchor, !header.flags.contains(.generationAnchored) {
-            // The chip holds the generation, too: an old home that is put back is noticed. First the chip: a header
-            // that says it is anchored and is not would need the phrase.
+        } else if settings.anchor != nil, !header.flags.contains(.generationAnchored) {
+            // The chip holds the generation, too: an old home that is put back is noticed.
             header.flags.insert(.generationAnchored)
-            let next = AnchoredState(generation: header.generation + 1, attempts: attempt.ledgerSequence)
-            try noteAnchor(of: header.vault)
-            try keyStore { () throws(KeyStoreError) in try anchor.hold(next, of: header.vault) }
+            try holdAnchor(of: header, after: attempt, noting: [verified.keys.headerKeys.noteKey])
         }
+        let maker = tier.map { shareMaker($0, header, verified.keys) }
         header.set(
-            try Vault.passcodeSlot(passcode, costs: costs, wrapping: verified.master, header: header, tier: tier))
+            try Vault.passcodeSlot(passcode, costs: costs, wrapping: verified.master, header: header, maker))
         try replace(&attempt, with: header, noting: .passcodeChanged, verified.keys) { covered throws(VaultError) in
             try verified.keys.headerKeys.mac(covered)
         }
@@ -118,7 +120,19 @@ extension Vault {
     /// The hardware that a new passcode slot goes under: none where the present one is under none.
     func tier(of slot: Slot?) throws(VaultError) -> (any AttemptTier)? {
         guard let slot, slot.flags.contains(.hardwareShare) else { return nil }
-        guard let tier = notingTier else { throw .noTier(.passcode) }
+        guard let tier = settings.tier else { throw .noTier(.passcode) }
         return tier
+    }
+
+    /// Makes shares for a header that was claimed for this home.
+    /// - Parameters:
+    ///   - keys: Of the header that is there.
+    ///   - newKey: Of the new header, where it is under another master key.
+    func shareMaker(
+        _ tier: any AttemptTier, _ header: Header, _ keys: UnlockedKeys, newKey: NoteKey? = nil
+    ) -> ShareMaker {
+        ShareMaker(
+            tier: tier, home: home, owner: header.owner,
+            noteKeys: [keys.headerKeys.noteKey] + (newKey.map { [$0] } ?? []))
     }
 }

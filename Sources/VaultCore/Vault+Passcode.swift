@@ -24,9 +24,9 @@ extension Vault {
         var header = attempt.header.header
         let costs = try newCosts(header)
         verified.keys.complete(&header)
-        header.set(
-            try Vault.passcodeSlot(
-                new, costs: costs, wrapping: verified.master, header: header, tier: tier(of: header.passcodeSlot)))
+        try claim(&header, verified.keys.headerKeys)
+        let maker = try tier(of: header.passcodeSlot).map { shareMaker($0, header, verified.keys) }
+        header.set(try Vault.passcodeSlot(new, costs: costs, wrapping: verified.master, header: header, maker))
         try replace(&attempt, with: header, noting: .passcodeChanged, verified.keys) { covered throws(VaultError) in
             try verified.keys.headerKeys.mac(covered)
         }
@@ -71,7 +71,9 @@ extension Vault {
             header.flags = []
             header.slots.removeAll { $0.kind != .recoveryPhrase }
         }
-        if !canAnchor(header.vault) { header.flags.remove(.generationAnchored) }
+        restoreWipeKey(header, headerKeys)
+        try claim(&header, headerKeys)
+        if !canAnchor(header.owner) { header.flags.remove(.generationAnchored) }
         // Before anything is written: a keybag that does not open would be lost under a header made valid again.
         let keybag = try Keybag(opened: headerKeys.openKeybag(of: header))
         guard keybag.epochs.first == header.epoch else { throw .damaged("the keybag does not fit the header's epoch") }
@@ -81,18 +83,20 @@ extension Vault {
         let hadPIN = locked.header.pinSlot != nil
         // All ways in begin anew: nobody gives a PIN its tries back.
         header.slots.removeAll { $0.kind == .passcode || $0.kind == .hardware }
-        let made = try slotAfterRecovery(newPasscode, old, costs: costs, wrapping: master, header: header)
+        let noteKey = headerKeys.noteKey
+        let made = try slotAfterRecovery(
+            newPasscode, old, costs: costs, wrapping: master, header: header, noteKey)
         header.set(made.slot)
         let success = Success(.recovered(headerWasAltered: isAltered), after: budget(header))
         do throws(VaultError) {
-            try noteHardware(of: locked.header, and: header)
+            try noteHardware(of: locked.header, and: header, [noteKey])
             try locked.replace(header) { covered throws(VaultError) in try headerKeys.mac(covered) }
         } catch {
             if locked.header.generation > header.generation { log.append(success.event) }
-            sweepHardware(afterFailing: locked, header)
+            sweepHardware(afterFailing: locked, header, noteKey)
             throw error
         }
-        sweepHardware(locked.header)
+        sweepHardware(locked.header, noteKey)
         try AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
         try? resetAnchor(locked.header)
         try install(open(locked.header, master: master, proving: .keyBound), noting: success)
@@ -102,9 +106,9 @@ extension Vault {
     }
 
     /// Whether there is a key store that could hold the generation, and answers.
-    private func canAnchor(_ vault: VaultID) -> Bool {
+    private func canAnchor(_ owner: HardwareOwner) -> Bool {
         guard let anchor = settings.anchor else { return false }
-        do throws(KeyStoreError) { _ = try anchor.state(of: vault) } catch { return false }
+        do throws(KeyStoreError) { _ = try anchor.state(of: owner) } catch { return false }
         return true
     }
 
@@ -112,19 +116,21 @@ extension Vault {
     /// out.
     private func slotAfterRecovery(
         _ passcode: borrowing SecretBytes, _ old: Slot?, costs: DerivationParameters,
-        wrapping master: borrowing SecretBytes, header: Header
+        wrapping master: borrowing SecretBytes, header: Header, _ noteKey: NoteKey
     ) throws(VaultError) -> (slot: Slot, isDropped: Bool) {
         guard old?.flags.contains(.hardwareShare) == true else {
-            let slot = try Vault.passcodeSlot(passcode, costs: costs, wrapping: master, header: header, tier: nil)
+            let slot = try Vault.passcodeSlot(passcode, costs: costs, wrapping: master, header: header, nil)
             return (slot, false)
         }
         do throws(VaultError) {
-            let tier = try tier(of: old)
-            let slot = try Vault.passcodeSlot(passcode, costs: costs, wrapping: master, header: header, tier: tier)
+            let maker = try tier(of: old).map { tier in
+                ShareMaker(tier: tier, home: home, owner: header.owner, noteKeys: [noteKey])
+            }
+            let slot = try Vault.passcodeSlot(passcode, costs: costs, wrapping: master, header: header, maker)
             return (slot, false)
         } catch {
             guard error.code == .hardwareUnavailable else { throw error }
-            let slot = try Vault.passcodeSlot(passcode, costs: costs, wrapping: master, header: header, tier: nil)
+            let slot = try Vault.passcodeSlot(passcode, costs: costs, wrapping: master, header: header, nil)
             return (slot, true)
         }
     }
@@ -166,15 +172,17 @@ extension Vault {
         header.slots.removeAll { $0.kind != .passcode && $0.kind != .recoveryPhrase }
         header.sealedKeybag = try keybag.sealed(by: headerKeys, vault: header.vault, epoch: epoch)
         header.set(try Vault.recoverySlot(phrase, wrapping: master, header: header))
+        try claim(&header, headerKeys)
         // Last: what hardware holds for it goes again should the header not be written.
-        header.set(
-            try Vault.passcodeSlot(
-                newPasscode, costs: costs, wrapping: master, header: header, tier: tier(of: header.passcodeSlot)))
-        // The log goes over to its new key with this entry: who has the old ones reads and forges nothing from here on.
-        let keys = try UnlockedKeys(
+        let noteKey = headerKeys.noteKey
+        let maker = try tier(of: header.passcodeSlot).map { shareMaker($0, header, verified.keys, newKey: noteKey) }
+        header.set(try Vault.passcodeSlot(newPasscode, costs: costs, wrapping: master, header: header, maker))
+        // The log goes over to its new key with this entry: anyone with the old ones reads and forges nothing from here on.
+        let newKeys = try UnlockedKeys(
             header: header, headerKeys: headerKeys.copy(), keybag: Keybag(opened: headerKeys.openKeybag(of: header)),
             admission: verified.keys.admission)
-        try replace(&attempt, with: header, noting: .rekeyed(epoch: epoch), keys) { covered throws(VaultError) in
+        try replace(&attempt, with: header, noting: .rekeyed(epoch: epoch), verified.keys, newKeys: newKeys) {
+            covered throws(VaultError) in
             try headerKeys.mac(covered)
         }
         if hadPIN { log.append(.pinSet(isThere: false)) }
@@ -298,7 +306,7 @@ extension Vault {
         let keybag = try neededKeys(of: present, epoch: header.epoch)
         header.sealedKeybag = try keybag.sealed(by: keys.headerKeys, vault: header.vault, epoch: header.epoch)
         try locked.replace(header) { covered throws(VaultError) in try keys.headerKeys.mac(covered) }
-        try? updateAnchor(locked.header, ledger: 0)
+        try? followAnchor(locked.header, ledger: 0)
         let headerKeys = try keys.headerKeys.copy()
         let fewer = try UnlockedKeys(
             header: locked.header, headerKeys: headerKeys, keybag: keybag, admission: keys.admission)
@@ -325,7 +333,7 @@ extension Vault {
             let keybag = try neededKeys(of: keys.keybag, epoch: epoch)
             header.sealedKeybag = try keybag.sealed(by: keys.headerKeys, vault: header.vault, epoch: epoch)
             try locked.replace(header) { covered throws(VaultError) in try keys.headerKeys.mac(covered) }
-            try updateAnchor(locked.header, ledger: 0)
+            try followAnchor(locked.header, ledger: 0)
         }()
     }
 }

@@ -91,12 +91,12 @@ extension Vault {
         }
         guard let costs = header.passcodeSlot?.derivation else { throw .damaged("the passcode slot is missing") }
         verified.keys.complete(&header)
+        try claim(&header, verified.keys.headerKeys)
         let endsPIN = try header.fitPINSlot(verified.master, limit: attempt.header.header.policy.attemptLimit)
         let changed = LogEvent.policyChanged(LogPolicyFields(from: attempt.header.header.policy, to: header.policy))
+        let maker = try tier(of: header.passcodeSlot).map { shareMaker($0, header, verified.keys) }
         header.set(
-            try Vault.passcodeSlot(
-                passcode, costs: costs, wrapping: verified.master, header: header,
-                tier: tier(of: header.passcodeSlot)))
+            try Vault.passcodeSlot(passcode, costs: costs, wrapping: verified.master, header: header, maker))
         try replace(&attempt, with: header, noting: changed, verified.keys) { covered throws(VaultError) in
             try verified.keys.headerKeys.mac(covered)
         }

@@ -42,7 +42,7 @@ extension Vault {
             throw error
         }
         do throws(VaultError) {
-            try updateAnchor(found, ledger: attempt.ledgerSequence)
+            try advanceAnchor(found, ledger: attempt.ledgerSequence)
         } catch {
             try? attempt.refund()  // no attempt that the key store does not know of
             throw error
@@ -137,6 +137,7 @@ extension Vault {
     ) throws(VaultError) -> UnlockedKeys {
         let headerKeys = try HeaderKeys(master: master, vault: header.vault)
         guard headerKeys.authenticates(header) else { throw .headerAltered }
+        restoreWipeKey(header, headerKeys)
         let keybag = try Keybag(opened: headerKeys.openKeybag(of: header))
         let admission = Admission(
             assurance, policy: header.policy.collectionMinima, settings: settings.minima)

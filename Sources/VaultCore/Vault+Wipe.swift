@@ -1,5 +1,6 @@
 public import Cryptography
 internal import DeviceOwner
+internal import KeyStores
 public import SecretMemory
 public import VaultFormat
 
@@ -64,16 +65,19 @@ extension Vault {
         let id = locked.header.vault
         let isKept = try receiptKey(of: id) != nil
         if !isKept { _ = try ReceiptKeyFile.make(in: home, vault: id, origin: .wipe) }
-        let mark = WipeMark(vault: id, cause: .owner, begun: Wipe.now())
+        let mark: WipeMark
+        let owner: HardwareOwner
         do throws(VaultError) {
             guard let key = try receiptKey(of: id) else { throw .damaged("\(ReceiptKeyFile.name) cannot be read back") }
             try announce(key)
+            let wipeKey = try WipeKeyFile.loadOrMake(in: home, vault: id)
+            (mark, owner) = (try wipeKey.mark(.owner), wipeKey.owner)
             try locked.beginWipe(mark)
         } catch {
             if !isKept { try? ReceiptKeyFile.destroy(in: home) }
             throw error
         }
-        let ending = Wipe(home, settings, mark).run(locked.file)
+        let ending = Wipe(home, settings, mark, owner).run(locked.file)
         forgetOwner(.enrolmentChanged)  // the share that this process made
         gate.close()  // not lock(): there is no log any more to write that into
         return WipeReport(
@@ -94,15 +98,16 @@ extension Vault {
     /// Whether the vault was destroyed or is being destroyed; for who holds it open while another process does that.
     public var isWiped: Bool {
         guard let file = try? home.openFile(HeaderFile.name, O_RDONLY) else { return Wipe.finished(in: home) != nil }
-        return (try? file.read(Header.fileSize, at: 0)).flatMap(HeaderFile.mark) != nil
+        return (try? file.read(Header.fileSize, at: 0)).flatMap { HeaderFile.genuineMark(in: $0, home) } != nil
     }
 
     /// The first step of a wipe by itself, for measuring it; the next start finishes the rest.
     /// - Throws: `busy`, `readOnly`, `inputOutput`.
     package func eraseKeysOnly() throws(VaultError) {
         let locked = try LockedHeader(in: home)
-        try HardwareNote.add(HardwareNote(of: locked.header), in: home)
-        try Wipe.eraseKeys(WipeMark(vault: locked.header.vault, cause: .owner, begun: Wipe.now()), locked.file)
+        let key = try WipeKeyFile.loadOrMake(in: home, vault: locked.header.vault)
+        try HardwareNote(of: locked.header).write(in: home, [])
+        try Wipe.eraseKeys(key.mark(.owner), locked.file)
     }
 
     /// Whether a path is the vault's own folder or the one of its files.
@@ -131,8 +136,7 @@ extension Vault {
     /// The limit was reached with self-destruct on: destroys the vault now.
     /// - Returns: What to throw.
     func destroy(_ locked: borrowing LockedHeader) -> VaultError {
-        let mark = WipeMark(vault: locked.header.vault, cause: .attempts, begun: Wipe.now())
-        let ending = Wipe(home, settings, mark).run(locked.file)
+        let ending = Wipe.byRules(of: locked.header.vault, in: home, settings, locked.file)
         forgetOwner(.enrolmentChanged)  // the share that this process made
         gate.close()
         return ending.error

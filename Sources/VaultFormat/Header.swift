@@ -11,6 +11,10 @@ package struct Header: Sendable, Hashable {
     package static let fileSize = 2 * copySize
     package static let macSize = 32
     static let checksumSize = 32
+    /// What stands for the home, and the sealed key that it comes from: right before the MAC.
+    package static let homeSize = 32
+    package static let sealedWipeKeySize = 60
+    static let tailSize = homeSize + sealedWipeKeySize
     static let maximumSlots = 16
     static let maximumKeybag = 4096
 
@@ -35,6 +39,11 @@ package struct Header: Sendable, Hashable {
     /// Nonce (12 bytes), encrypted keybag and tag.
     package var sealedKeybag: [UInt8]
     package var slots: [Slot]
+    /// What the home's wipe key comes to: who holds that key may have hardware let go of what was made for this home. Zeros
+    /// where there is none yet.
+    package var home: [UInt8] = [UInt8](repeating: 0, count: homeSize)
+    /// Nonce (12 bytes), the encrypted wipe key and tag, for a home that has lost the file. Zeros where there is none yet.
+    package var sealedWipeKey: [UInt8] = [UInt8](repeating: 0, count: sealedWipeKeySize)
     package var mac: [UInt8] = [UInt8](repeating: 0, count: macSize)
 
     package init(
@@ -71,7 +80,7 @@ extension Header {
     /// - Throws: ``FormatError/headerFull`` when the parts do not fit, or what the policy's encoding throws.
     package func authenticatedBytes() throws(FormatError) -> [UInt8] {
         guard slots.count <= Header.maximumSlots, sealedKeybag.count <= Header.maximumKeybag,
-            slots.allSatisfy(\.fits)
+            slots.allSatisfy(\.fits), home.count == Header.homeSize, sealedWipeKey.count == Header.sealedWipeKeySize
         else { throw .headerFull }
         var writer = ByteWriter()
         writer.append(Header.magic)
@@ -86,9 +95,11 @@ extension Header {
         writer.counted(sealedKeybag)
         writer.integer(UInt8(slots.count))
         for slot in slots { writer.counted(slot.encoded()) }
-        let end = Header.copySize - Header.macSize - Header.checksumSize
+        let end = Header.copySize - Header.macSize - Header.checksumSize - Header.tailSize
         guard writer.bytes.count <= end else { throw .headerFull }
         writer.pad(to: end)
+        writer.append(sealedWipeKey)
+        writer.append(home)
         return writer.bytes
     }
 
@@ -107,7 +118,8 @@ extension Header {
         guard unsafe checksum(bytes.span.bytes.extracting(0..<covered)) == Array(bytes[covered...]) else {
             throw .checksumMismatch
         }
-        var reader = ByteReader(bytes, Header.magic.count..<covered - Header.macSize)
+        let tail = covered - Header.macSize - Header.tailSize
+        var reader = ByteReader(bytes, Header.magic.count..<tail)
         let version = try reader.integer(UInt32.self)
         guard version <= Header.formatVersion else { throw .newerVersion(version) }
         guard version == Header.formatVersion else { throw .invalid(field: "format version") }
@@ -132,6 +144,8 @@ extension Header {
             slots.append(try Slot(parsing: reader.counted(limit: Header.copySize, "slot")))
         }
         try reader.expectZeros("header padding")
+        sealedWipeKey = Array(bytes[tail..<tail + Header.sealedWipeKeySize])
+        home = Array(bytes[tail + Header.sealedWipeKeySize..<covered - Header.macSize])
         mac = Array(bytes[(covered - Header.macSize)..<covered])
         let single: [SlotKind] = [.passcode, .recoveryPhrase, .hardware]
         guard Set(slots.map(\.id)).count == count,

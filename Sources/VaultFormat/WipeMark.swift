@@ -16,6 +16,9 @@ public enum WipeCause: UInt8, Sendable, Hashable, CaseIterable {
 
 /// What lies in the place of each header copy once a wipe has begun: it takes the slots' place, and tells every later
 /// start that the wipe must be finished. As long as a copy, so that nothing of the copy is left.
+///
+/// Its tag is made with the home's wipe key, which lies in a file of its own: the header's own keys are gone by then, and a
+/// wipe by the rules has never had them.
 package struct WipeMark: Sendable, Hashable {
     package static let magic = Array("HFERASED".utf8)
     package static let version: UInt32 = 1
@@ -26,6 +29,10 @@ package struct WipeMark: Sendable, Hashable {
     package let cause: WipeCause
     /// Milliseconds since 1970; for display.
     package let begun: UInt64
+    /// HMAC-SHA256 over ``authenticatedBytes``, 32 bytes.
+    package var tag = [UInt8](repeating: 0, count: tagSize)
+
+    package static let tagSize = 32
 
     package init(vault: VaultID, cause: WipeCause, begun: UInt64) {
         self.vault = vault
@@ -33,13 +40,21 @@ package struct WipeMark: Sendable, Hashable {
         self.begun = begun
     }
 
-    package func encoded(checksum: (RawSpan) -> [UInt8]) -> [UInt8] {
+    /// What the tag covers.
+    package var authenticatedBytes: [UInt8] {
         var writer = ByteWriter()
         writer.append(WipeMark.magic)
         writer.integer(WipeMark.version)
         writer.append(vault.bytes)
         writer.integer(cause.rawValue)
         writer.integer(begun)
+        return writer.bytes
+    }
+
+    package func encoded(checksum: (RawSpan) -> [UInt8]) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.append(authenticatedBytes)
+        writer.append(tag)
         writer.pad(to: WipeMark.size - WipeMark.checksumSize)
         return unsafe writer.bytes + checksum(writer.bytes.span.bytes)
     }
@@ -64,6 +79,7 @@ package struct WipeMark: Sendable, Hashable {
         self.cause = cause
         begun = try reader.integer(UInt64.self)
         guard begun < 1 << 53 else { throw .invalid(field: "mark time") }
+        tag = try reader.take(WipeMark.tagSize)
         try reader.expectZeros("mark padding")
     }
 }

@@ -50,7 +50,7 @@ struct CraftedHeaderTests {
         return (code, proxy.codes.contains(CraftedHeaderTests.policySecret))
     }
 
-    /// The counted parts behind version and number: parent, writing policy, private and public half of the sealed object.
+    /// The counted parts behind version and number: parent, writing policy, home, private and public half of the sealed object.
     private static func part(_ number: Int, of data: [UInt8]) -> Range<Int> {
         var place = 5
         for _ in 0..<number { place += 2 + Int(data[place]) + Int(data[place + 1]) << 8 }
@@ -63,9 +63,9 @@ struct CraftedHeaderTests {
         #expect(sent)
     }
 
-    /// Parent, writing policy, private half, public half, the index's number and its name: one bit of each.
+    /// Parent, writing policy, the home, private half, public half, the index's number and its name: one bit of each.
     @Test func noPartCanBeChanged() throws {
-        for part in 0..<4 {
+        for part in 0..<5 {
             for place in [\Range<Int>.lowerBound, \.upperBound] {
                 try craft { slot in
                     let range = CraftedHeaderTests.part(part, of: slot.kindData)
@@ -93,7 +93,7 @@ struct CraftedHeaderTests {
             return (code, proxy.codes.contains(CraftedHeaderTests.policySecret))
         }
         #expect(try unlock() == (nil, true))
-        for part in 0..<4 {
+        for part in 0..<5 {
             for place in [\Range<Int>.lowerBound, \.upperBound] {
                 try craft(.hardware, in: original) { slot in
                     let range = CraftedHeaderTests.part(part, of: Array(slot.kindData.dropFirst(3)))
@@ -117,7 +117,8 @@ struct CraftedHeaderTests {
     /// on the machine of that chip the owner is told that it is another one.
     @Test func anotherChipsShareIsNotAsked() throws {
         let other = try SoftwareTPM()
-        let (_, object) = try TPMAttemptTier(at: TPMLocation(other.location)).make(9, limit: 5)
+        let owner = HardwareOwner(vault: try home.vault().id, home: [UInt8](repeating: 1, count: 32))
+        let (_, object) = try TPMAttemptTier(at: TPMLocation(other.location)).make(9, limit: 5, for: owner)
         try craft { slot in
             slot.hardwareName = object.name
             slot.kindData = object.data

@@ -101,27 +101,33 @@ struct TPMKeyStoreTests {
 
     @Test func anAnchorHoldsTwoNumbersForEachVault() throws {
         let anchor = TPMGenerationAnchor(at: location)
-        let first = try #require(VaultID(bytes: [UInt8](repeating: 1, count: 16)))
-        let second = try #require(VaultID(bytes: [UInt8](repeating: 2, count: 16)))
+        func owner(_ vault: UInt8, _ home: UInt8) throws -> HardwareOwner {
+            HardwareOwner(
+                vault: try #require(VaultID(bytes: [UInt8](repeating: vault, count: 16))),
+                home: [UInt8](repeating: home, count: 32))
+        }
+        // Another home of one vault is another owner, as another vault is.
+        let (first, second) = (try owner(1, 1), try owner(1, 2))
+        let third = try owner(2, 1)
         #expect(try anchor.state(of: first) == nil)
         try anchor.release(first)
         let state = AnchoredState(generation: 300, attempts: 1 << 40)
         try anchor.hold(state, of: first)
+        try anchor.advance(to: state, of: second)
+        #expect(try anchor.state(of: second) == nil, "nothing is made for who may be anybody")
         try anchor.hold(AnchoredState(generation: 1, attempts: 2), of: second)
         #expect(try anchor.state(of: first) == state)
         try chip.cutPower()
         #expect(try anchor.state(of: first) == state)
         try anchor.hold(AnchoredState(generation: 301, attempts: 0), of: first)
         #expect(try anchor.state(of: first) == AnchoredState(generation: 301, attempts: 0))
-        // Going on never forgets attempts, also for a vault that is not held yet.
+        // Going on never forgets attempts.
         try anchor.advance(to: AnchoredState(generation: 302, attempts: 7), of: first)
         try anchor.advance(to: AnchoredState(generation: 303, attempts: 6), of: first)
         #expect(try anchor.state(of: first) == AnchoredState(generation: 303, attempts: 7))
         try anchor.release(first)
         #expect(try anchor.state(of: first) == nil)
-        try anchor.advance(to: state, of: first)
-        #expect(try anchor.state(of: first) == state)
-        try anchor.release(first)
+        try anchor.release(third)
         #expect(try anchor.state(of: second) == AnchoredState(generation: 1, attempts: 2))
         let nowhere = TPMGenerationAnchor(at: TPMLocation("swtpm:path=/nonexistent/tpm.sock"))
         #expect(code { _ = try nowhere.state(of: second) } == .unavailable)

@@ -3,12 +3,17 @@ import KeyStores
 import RealParts
 import SecretMemory
 import Testing
+import VaultFormat
 
 func secret(_ bytes: [UInt8]) throws -> SecretBytes {
     try SecretBytes(count: bytes.count) { memory in
         for (index, byte) in bytes.enumerated() { memory.storeBytes(of: byte, toByteOffset: index, as: UInt8.self) }
     }
 }
+
+/// Whose the shares of these tests are.
+let testOwner = HardwareOwner(
+    vault: VaultID(bytes: [UInt8](repeating: 0x11, count: 16))!, home: [UInt8](repeating: 0x22, count: 32))
 
 func bytes(_ secret: borrowing SecretBytes) -> [UInt8] {
     secret.withBytes { unsafe $0.withUnsafeBytes { unsafe Array($0) } }
@@ -46,16 +51,18 @@ extension TPMAttemptTier {
     func ask(_ object: HardwareObject, _ authorisation: UInt8) throws -> Answer {
         let authorisation = try secret([UInt8](repeating: authorisation, count: 32))
         do throws(KeyStoreError) {
-            return Answer(try redeem(object, authorisation: authorisation))
+            return Answer(try redeem(object, of: testOwner.vault, authorisation: authorisation))
         } catch {
             guard error.code == .damaged else { throw error }
             return .damaged
         }
     }
 
-    func make(_ authorisation: UInt8, limit: Int) throws -> (share: [UInt8], object: HardwareObject) {
+    func make(
+        _ authorisation: UInt8, limit: Int, for owner: HardwareOwner = testOwner
+    ) throws -> (share: [UInt8], object: HardwareObject) {
         let authorisation = try secret([UInt8](repeating: authorisation, count: 32))
-        let made = try makeShare(authorisation: authorisation, limit: limit)
+        let made = try makeShare(authorisation: authorisation, limit: limit, for: owner)
         return (bytes(made.share), made.object)
     }
 }
@@ -87,9 +94,9 @@ struct TPMAttemptTierTests {
         let (share, object) = try tier.make(1, limit: 3)
         #expect(try tier.ask(object, 1) == .share(share))
         for left in [2, 1, 0] {
-            #expect(try tier.remaining(object) == left + 1)
+            #expect(try tier.remaining(object, of: testOwner.vault) == left + 1)
             #expect(try tier.ask(object, 9) == .wrong(left))
-            for _ in 0..<2 { #expect(try tier.remaining(object) == left, "looking is no try") }
+            for _ in 0..<2 { #expect(try tier.remaining(object, of: testOwner.vault) == left, "looking is no try") }
         }
         #expect(try tier.ask(object, 1) == .destroyed)
         try chip.tool("tpm2_dictionarylockout", "--clear-lockout")
@@ -109,10 +116,10 @@ struct TPMAttemptTierTests {
 
     @Test func aDestroyedShareIsGoneAndDestroyingTwiceIsFine() throws {
         let (_, object) = try tier.make(1, limit: 5)
-        try tier.destroy(object)
+        #expect(try tier.destroy(object, of: testOwner) == .gone)
         #expect(try tier.ask(object, 1) == .destroyed)
-        #expect(try tier.remaining(object) == 0)
-        try tier.destroy(object)
+        #expect(try tier.remaining(object, of: testOwner.vault) == 0)
+        #expect(try tier.destroy(object, of: testOwner) == .gone)
     }
 
     @Test func anOwnersAuthorisationKeepsUsOutAndAShareIsEndedByUsingItUp() throws {
@@ -120,7 +127,7 @@ struct TPMAttemptTierTests {
         #expect(try chip.tool("tpm2_changeauth", "-c", "owner", "new").status == 0)
         let error = #expect(throws: KeyStoreError.self) { try tier.make(1, limit: 3) }
         #expect(error?.code == .ownedByAnother)
-        try tier.destroy(object)
+        #expect(try tier.destroy(object, of: testOwner) == .gone)
         #expect(try chip.tool("tpm2_changeauth", "-c", "owner", "-p", "new").status == 0)
         #expect(try tier.ask(object, 1) == .destroyed)
     }
@@ -130,7 +137,9 @@ struct TPMAttemptTierTests {
         let other = try SoftwareTPM()
         let elsewhere = TPMAttemptTier(at: TPMLocation(other.location))
         #expect(try elsewhere.ask(object, 1) == .foreign)
-        #expect(try elsewhere.remaining(object) == 0 && tier.remaining(object) == 5)
+        #expect(
+            try elsewhere.remaining(object, of: testOwner.vault) == 0
+                && tier.remaining(object, of: testOwner.vault) == 5)
         #expect(try chip.tool("tpm2_clear").status == 0)
         #expect(try tier.ask(object, 1) == .foreign)
     }

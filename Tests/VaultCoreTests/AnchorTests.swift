@@ -3,12 +3,12 @@ import KeyStores
 import SecretMemory
 import Synchronization
 import Testing
-import VaultCore
+@testable import VaultCore
 import VaultFormat
 
 /// A key store of the tests: outside the home, as a chip's is.
 final class TestAnchor: GenerationAnchor {
-    private let held = Mutex<[VaultID: AnchoredState]>([:])
+    private let held = Mutex<[HardwareOwner: AnchoredState]>([:])
     private let isAbsent = Mutex(false)
     private let refusedWrites = Mutex(0)
 
@@ -16,30 +16,30 @@ final class TestAnchor: GenerationAnchor {
     func unplug(_ absent: Bool) { isAbsent.withLock { $0 = absent } }
     func refuse(writes: Int) { refusedWrites.withLock { $0 = writes } }
     func forget() { held.withLock { $0 = [:] } }
-    func set(_ state: AnchoredState, of vault: VaultID) { held.withLock { $0[vault] = state } }
+    func set(_ state: AnchoredState, of owner: HardwareOwner) { held.withLock { $0[owner] = state } }
 
     private func checkPresence() throws(KeyStoreError) {
         if isAbsent.withLock({ $0 }) { throw KeyStoreError(.unavailable, "absent") }
     }
 
-    func state(of vault: VaultID) throws(KeyStoreError) -> AnchoredState? {
+    func state(of owner: HardwareOwner) throws(KeyStoreError) -> AnchoredState? {
         try checkPresence()
-        return held.withLock { $0[vault] }
+        return held.withLock { $0[owner] }
     }
 
-    func hold(_ state: AnchoredState, of vault: VaultID) throws(KeyStoreError) {
+    func hold(_ state: AnchoredState, of owner: HardwareOwner) throws(KeyStoreError) {
         try checkPresence()
         let isRefused = refusedWrites.withLock { left in
             defer { left = max(0, left - 1) }
             return left > 0
         }
         if isRefused { throw KeyStoreError(.unavailable, "busy") }
-        held.withLock { $0[vault] = state }
+        held.withLock { $0[owner] = state }
     }
 
-    func release(_ vault: VaultID) throws(KeyStoreError) {
+    func release(_ owner: HardwareOwner) throws(KeyStoreError) {
         try checkPresence()
-        held.withLock { $0[vault] = nil }
+        held.withLock { $0[owner] = nil }
     }
 }
 
@@ -128,7 +128,7 @@ final class TestAnchor: GenerationAnchor {
         anchor.refuse(writes: 1)
         try vault.changePolicy(passcode: passcode, spending: attempt) { $0.attemptLimit = 4 }
         try vault.unlock("right")
-        #expect(try anchor.state(of: vault.id)?.generation == 3)
+        #expect(try anchor.state(of: HeaderFile.read(in: vault.home).owner)?.generation == 3)
     }
 
     @Test func aKeyStoreThatCannotBeWrittenCostsNoAttempt() throws {

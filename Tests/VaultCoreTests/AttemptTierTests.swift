@@ -9,6 +9,7 @@ import VaultFormat
 /// A chip that counts as the TPM's PIN_FAIL index does; a real one is tested where its backend is.
 final class CountingChip: AttemptTier {
     private struct Object {
+        let owner: HardwareOwner
         var authorisation: [UInt8]
         var share: [UInt8]
         var failures = 0
@@ -36,7 +37,8 @@ final class CountingChip: AttemptTier {
     }
 
     func makeShare(
-        authorisation: borrowing SecretBytes, limit: Int, note: (HardwareObject) throws(KeyStoreError) -> Void
+        authorisation: borrowing SecretBytes, limit: Int, for owner: HardwareOwner,
+        note: (HardwareObject) throws(KeyStoreError) -> Void
     ) throws(KeyStoreError) -> HardwareShare {
         let authorisation = authorisation.withBytes { $0.array }
         try note(HardwareObject(name: [state.withLock { $0.next }], data: [1, 2, 3]))
@@ -45,18 +47,24 @@ final class CountingChip: AttemptTier {
             try checkPresence(state)
             let name: [UInt8] = [state.next]
             state.next += 1
-            state.objects[name] = Object(authorisation: authorisation, share: share, limit: limit)
+            state.objects[name] = Object(
+                owner: owner, authorisation: authorisation, share: share, limit: limit)
             return name
         }
         guard let secret = try? secret(share) else { throw KeyStoreError(.outOfMemory, "no memory") }
         return HardwareShare(share: secret, object: HardwareObject(name: name, data: [1, 2, 3]))
     }
 
-    func redeem(_ object: HardwareObject, authorisation: borrowing SecretBytes) throws(KeyStoreError) -> Redemption {
+    func redeem(
+        _ object: HardwareObject, of vault: VaultID, authorisation: borrowing SecretBytes
+    ) throws(KeyStoreError) -> Redemption {
         let authorisation = authorisation.withBytes { $0.array }
         let answer: (share: [UInt8]?, left: Int)? = try state.withLock { state throws(KeyStoreError) in
             try checkPresence(state)
             state.asked += 1
+            if let other = state.objects[object.name]?.owner.vault, other != vault {
+                throw KeyStoreError(.damaged, "another vault's")
+            }
             guard var found = state.objects[object.name], found.failures < found.limit else { return nil }
             let isRight = found.authorisation == authorisation
             found.failures = isRight ? 0 : found.failures + 1
@@ -70,10 +78,12 @@ final class CountingChip: AttemptTier {
         return .share(share)
     }
 
-    func destroy(_ object: HardwareObject) throws(KeyStoreError) {
+    func destroy(_ object: HardwareObject, of owner: HardwareOwner) throws(KeyStoreError) -> Removal {
         try state.withLock { state throws(KeyStoreError) in
             try checkPresence(state)
+            if let found = state.objects[object.name], found.owner != owner { return .anothers }
             state.objects[object.name] = nil
+            return .gone
         }
     }
 }

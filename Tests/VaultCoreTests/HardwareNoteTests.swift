@@ -27,7 +27,7 @@ import VaultFormat
         self.phrase = RecoveryPhraseBox(phrase)
     }
 
-    private var isHeld: Bool { get throws { try anchor.state(of: vault.id) != nil } }
+    private var isHeld: Bool { get throws { try anchor.state(of: HeaderFile.read(in: vault.home).owner) != nil } }
 
     /// A folder in the way: no note can be written, and so no header either.
     private func obstruct(_ isObstructed: Bool) throws {
@@ -129,7 +129,10 @@ import VaultFormat
         #expect(!report.isFinished)
         #expect(report.summary.contains("hardware (failed)"))
         #expect(errorCode { _ = try Vault(at: home.path, settings: settings) } == .wiped)
-        #expect(try home.names() == ["hardware.pending", "header", "receipt.key", "wipe-receipt", "wipe.journal"])
+        #expect(
+            try home.names() == [
+                "hardware.pending", "header", "receipt.key", "wipe-receipt", "wipe.journal", "wipe.key",
+            ])
         chip.unplug(false)
         #expect(errorCode { _ = try Vault(at: home.path, settings: settings) } == .wiped)
         #expect(chip.objectCount == 0)
@@ -150,25 +153,98 @@ import VaultFormat
         #expect(chip.objectCount == 0)
     }
 
+    /// Of the vault's present master key.
+    private func noteKey(_ passcode: String = "right") throws -> NoteKey {
+        try vault.unlock(passcode)
+        defer { vault.lock() }
+        return try #require(vault.gate.current).keys.headerKeys.noteKey
+    }
+
+    /// A share of this very home that no header names.
+    private func strayShare() throws -> HardwareObject {
+        let owner = try HeaderFile.read(in: vault.home).owner
+        return try chip.makeShare(authorisation: secret([UInt8](repeating: 1, count: 32)), limit: 3, for: owner).object
+    }
+
     @Test func aNoteThatIsNotOursChangesNothing() throws {
-        let good = HardwareNote(of: try HeaderFile.read(in: vault.home))
-        try good.write(in: vault.home)
+        let key = try noteKey()
+        var good = HardwareNote()
+        good.shares = [try strayShare()]
+        try good.write(in: vault.home, [key])
         let bytes = try home.bytes("hardware.pending")
-        for count in 0..<bytes.count {
-            try home.write(Array(bytes.prefix(count)), to: "hardware.pending")
-            #expect(HardwareNote.read(in: vault.home) == HardwareNote(), "\(count) bytes")
+        let refused = home.file("hardware.pending.refused")
+        var bad = (0..<bytes.count).map { Array(bytes.prefix($0)) }
+        bad += bytes.indices.map { index in bytes.enumerated().map { $0 == index ? $1 ^ 1 : $1 } }
+        bad.append(bytes + [0])
+        for (number, other) in bad.enumerated() {
+            try Data(other).write(to: URL(fileURLWithPath: home.file("hardware.pending")))
+            #expect(HardwareNote.genuine(in: vault.home, [key]) == nil, "\(number)")
+            #expect(try home.bytes("hardware.pending.refused") == other, "put aside")
+            try FileManager.default.removeItem(atPath: refused)
         }
-        for index in bytes.indices {
-            var other = bytes
-            other[index] ^= 1
-            try home.write(other, to: "hardware.pending")
-            #expect(HardwareNote.read(in: vault.home) == HardwareNote(), "byte \(index)")
+        // Of another key, and of nobody.
+        let stranger = NoteKey(try secret([UInt8](repeating: 3, count: 32)))
+        for keys in [[stranger], []] {
+            try good.write(in: vault.home, keys)
+            try vault.unlock("right")
+            #expect(chip.objectCount == 2)
+            #expect(HardwareNote.read(in: vault.home) == nil && vault.refusedNote)
         }
-        try home.write(bytes, to: "hardware.pending")
-        #expect(HardwareNote.read(in: vault.home) == good)
+        try good.write(in: vault.home, [stranger, key])
         try vault.unlock("right")
         #expect(HardwareNote.read(in: vault.home) == nil)
         #expect(chip.objectCount == 1)
+    }
+
+    /// A locked vault acts on nothing.
+    @Test func aNoteWaitsForTheUnlock() throws {
+        var note = HardwareNote()
+        note.shares = [try strayShare()]
+        try note.write(in: vault.home, [noteKey()])
+        _ = try Vault(at: home.path, settings: settings).status()
+        #expect(errorCode { try vault.unlock("wrong") } == .wrongPasscode)
+        #expect(chip.objectCount == 2)
+        try vault.unlock("right")
+        #expect(chip.objectCount == 1)
+    }
+
+    /// What waits for the chip waits under both keys while the master key changes.
+    @Test func whatIsOwedOutlivesNewKeys() throws {
+        let passcode = try secret("right")
+        try vault.removeHardware(passcode: passcode, spending: vault.burnAttempt())
+        try vault.enrolPIN(secret("2580"), passcode: passcode, spending: vault.burnAttempt())
+        chip.unplug(true)
+        try vault.removePIN(passcode: passcode, spending: vault.burnAttempt())
+        #expect(vault.owesHardware)
+        let new = try secret("new")
+        let words = try Vault.newRecoveryPhrase()
+        try vault.rekey(
+            passcode: passcode, spending: vault.burnAttempt(), newPasscode: new, phrase: words, isNewPhrase: true)
+        #expect(vault.owesHardware && !vault.refusedNote)
+        chip.unplug(false)
+        try vault.unlock("new")
+        #expect(chip.objectCount == 0 && !vault.owesHardware)
+    }
+
+    /// Killed between the note and the header of new keys, on either side of it.
+    @Test func aNoteOfARekeyIsHonouredByBothHeaders() throws {
+        let (old, before) = (try noteKey(), try home.bytes("header"))
+        let passcode = try secret("right")
+        try vault.rekey(
+            passcode: passcode, spending: vault.burnAttempt(), newPasscode: passcode, phrase: phrase.phrase,
+            isNewPhrase: false)
+        let (new, after) = (try noteKey(), try home.bytes("header"))
+        anchor.forget()
+        for (bytes, keys, counts) in [(before, [old, new], true), (after, [old, new], true), (after, [old], false)] {
+            try home.write(bytes, to: "header")
+            let header = try HeaderFile.read(in: vault.home)
+            var note = HardwareNote()
+            note.shares = [try strayShare()]
+            try note.write(in: vault.home, keys)
+            let count = chip.objectCount
+            vault.sweepHardware(header, bytes == before ? old : new)
+            #expect(chip.objectCount == (counts ? count - 1 : count))
+        }
     }
 
     private func result() throws -> WipeResult? {
@@ -188,15 +264,20 @@ private final class VanishingChip: AttemptTier {
     }
 
     func makeShare(
-        authorisation: borrowing SecretBytes, limit: Int, note: (HardwareObject) throws(KeyStoreError) -> Void
+        authorisation: borrowing SecretBytes, limit: Int, for owner: HardwareOwner,
+        note: (HardwareObject) throws(KeyStoreError) -> Void
     ) throws(KeyStoreError) -> HardwareShare {
         anchor.unplug(true)
         throw KeyStoreError(.unavailable, "gone")
     }
 
-    func redeem(_ object: HardwareObject, authorisation: borrowing SecretBytes) throws(KeyStoreError) -> Redemption {
-        try chip.redeem(object, authorisation: authorisation)
+    func redeem(
+        _ object: HardwareObject, of vault: VaultID, authorisation: borrowing SecretBytes
+    ) throws(KeyStoreError) -> Redemption {
+        try chip.redeem(object, of: vault, authorisation: authorisation)
     }
 
-    func destroy(_ object: HardwareObject) throws(KeyStoreError) { try chip.destroy(object) }
+    func destroy(_ object: HardwareObject, of owner: HardwareOwner) throws(KeyStoreError) -> Removal {
+        try chip.destroy(object, of: owner)
+    }
 }

@@ -119,7 +119,7 @@ import VaultFormat
 extension TestHome {
     /// Edits the header as an attacker can: with a right checksum, but without the MAC key.
     func editHeader(_ change: (inout Header) -> Void) throws {
-        var header = try HeaderFile.decide(bytes("header")).header
+        var header = try HeaderFile.decide(bytes("header"), HomeDirectory(path: path)).header
         change(&header)
         let copy = try header.encoded(checksum: HeaderFile.checksum)
         try write(copy + copy, to: "header")

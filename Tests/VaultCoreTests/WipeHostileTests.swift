@@ -64,7 +64,7 @@ import VaultFormat
         try vault.open.put([1], "note")
         vault.open.close()
         try vault.eraseKeysOnly()
-        let mark = try #require(HeaderFile.mark(in: home.bytes("header")))
+        let mark = try #require(HeaderFile.marks(in: home.bytes("header")).first)
         let key = try ReceiptKey.generate(.wipe)
         var items: [WipeItem] = []
         if namesEverything {
@@ -211,11 +211,16 @@ import VaultFormat
         #expect(try home.names() == ["wipe-receipt"])
     }
 
+    private static func mark(of vault: Vault) throws -> [UInt8] {
+        let key = try WipeKeyFile.loadOrMake(in: vault.home, vault: vault.id)
+        return try key.mark(.owner).encoded { BLAKE3.hash($0).bytes }
+    }
+
     @Test func theMarkInEitherCopyBeginsTheWipeAndATornOneDoesNot() throws {
         for copy in 0..<2 {
             let home = try TestHome()
             let vault = try home.filled()
-            let mark = WipeMark(vault: try vault.id, cause: .owner, begun: 1).encoded { BLAKE3.hash($0).bytes }
+            let mark = try WipeHostileTests.mark(of: vault)
             var header = try home.bytes("header")
             header.replaceSubrange(copy * 8192..<copy * 8192 + 8192, with: mark)
             try home.write(header, to: "header")
@@ -225,11 +230,66 @@ import VaultFormat
         }
         let home = try TestHome()
         let vault = try home.filled()
-        let mark = WipeMark(vault: try vault.id, cause: .owner, begun: 1).encoded { BLAKE3.hash($0).bytes }
+        let mark = try WipeHostileTests.mark(of: vault)
         var header = try home.bytes("header")
         header.replaceSubrange(0..<4096, with: mark[..<4096])
         try home.write(header, to: "header")
         try home.open().unlock("right")
+    }
+
+    /// Of nobody, or of another home of the same vault.
+    @Test(arguments: [false, true])
+    func aPlantedMarkErasesNothing(isOfABackup: Bool) throws {
+        for copies in [[0], [1], [0, 1]] {
+            let home = try TestHome()
+            let vault = try home.filled()
+            var mark = WipeMark(vault: try vault.id, cause: .owner, begun: 1).encoded { BLAKE3.hash($0).bytes }
+            if isOfABackup {
+                let copy = try TestHome()
+                _ = try vault.backup(to: copy.path)
+                mark = try WipeHostileTests.mark(of: copy.open())
+            }
+            vault.lock()
+            let names = try home.names()
+            var header = try home.bytes("header")
+            for copy in copies { header.replaceSubrange(copy * 8192..<copy * 8192 + 8192, with: mark) }
+            try home.write(header, to: "header")
+            #expect(!vault.isWiped)
+            if copies.count == 2 {
+                // Of the header nothing is left; the rest waits for a header from a backup.
+                let error = #expect(throws: VaultError.self) { _ = try home.open() }
+                #expect(error?.code == .damaged && error?.reason.contains("did not begin") == true)
+                #expect(try home.bytes("header") == header)
+            } else {
+                try home.open().unlock("right")
+                #expect(try home.bytes("header") != header, "it was repaired from the other copy")
+            }
+            #expect(try home.names() == names)
+        }
+    }
+
+    /// Killed after the header's name went: what the mark was told by is all that is left.
+    @Test func aLeftOverWipeKeyGoesWithTheNextStart() throws {
+        let home = try TestHome()
+        let vault = try home.filled()
+        let key = try home.bytes("wipe.key")
+        #expect(try vault.wipe().isFinished)
+        #expect(try home.names() == ["wipe-receipt"])
+        try WipeHostileTests.plant(key, "wipe.key", in: home)
+        #expect(errorCode { _ = try home.open() } == .wiped)
+        #expect(try home.names() == ["wipe-receipt"])
+    }
+
+    /// Without a wipe key the rules destroy all the same; so do the passcode and the phrase.
+    @Test func aWipeNeedsNoWipeKeyToBegin() throws {
+        let home = try TestHome()
+        let vault = try home.filled()
+        try vault.setSelfDestruct(true)
+        vault.lock()
+        try FileManager.default.removeItem(atPath: home.file("wipe.key"))
+        for _ in 0..<5 { _ = try? vault.countFailedBiometrics() }
+        #expect(vault.isWiped)
+        #expect(try home.names() == ["wipe-receipt"])
     }
 
     @Test func aReceiptWithoutItsHeaderIsADestroyedVaultAndNothingElse() throws {

@@ -12,7 +12,7 @@ import VaultFormat
         let made =
             SecurityLog.fileNames + OpenFiles.all + VaultCreation.ownNames.sorted() + [
                 ReceiptKeyFile.name, WipeJournalFile.name, WipeReceipt.fileName, "shares",
-            ] + IdentityMark.names + HardwareNote.names
+            ] + IdentityMark.names + HardwareNote.names + [HardwareNote.refused, WipeKeyFile.name]
         for name in made { #expect(HomeTarget.knownNames.contains(name), "\(name)") }
         #expect(Set(HomeTarget.all.map(\.id)).count == HomeTarget.all.count)
         #expect(HomeTarget.all.count == 12, "a name in the table is no identifier")

@@ -98,7 +98,7 @@ extension WipeHostileTests {
         #expect(report.receipt?.isComplete == false)
         #expect(target.calls == 0)
         // Everything of the vault is gone all the same.
-        #expect(try home.names() == ["header", "receipt.key", "wipe-receipt", "wipe.journal"])
+        #expect(try home.names() == ["header", "receipt.key", "wipe-receipt", "wipe.journal", "wipe.key"])
         #expect(errorCode { _ = try home.open() } == .wiped)
         #expect(target.calls == 0)
         #expect(errorCode { _ = try open(home, [Target("org.example.other"), target]) } == .wiped)

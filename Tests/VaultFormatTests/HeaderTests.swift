@@ -116,7 +116,7 @@ import VaultFormat
         for (offset, byte) in [(14, 2), (15, 0x80)] as [(Int, UInt8)] {
             #expect(error(bytes.with(byte, at: offset).resummed) == .invalid(field: "header revision"))
         }
-        #expect(error(bytes.with(1, at: 8127).resummed) == .invalid(field: "header padding"))
+        #expect(error(bytes.with(1, at: 8035).resummed) == .invalid(field: "header padding"))
         #expect(error(bytes.with(1, at: 7000).resummed) == .invalid(field: "header padding"))
     }
 

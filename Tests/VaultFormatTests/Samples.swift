@@ -91,6 +91,8 @@ enum Sample {
             vault: vault, generation: 0x1122_3344_5566_7788, created: 1_700_000_000_123, epoch: 5, policy: policy,
             sealedKeybag: Array(0..<200), slots: [passcodeSlot, recoverySlot, unknownSlot])
         header.flags = [.generationAnchored]
+        header.sealedWipeKey = repeated(0xE0, 60)
+        header.home = repeated(0xE1, 32)
         header.mac = repeated(0xD0, 32)
         return header
     }()
@@ -102,7 +104,9 @@ enum Sample {
     /// A whole copy around `parts`, which follow the fixed front.
     static func copy(_ parts: [UInt8]) -> [UInt8] {
         let used = headerFront + parts
-        return (used + repeated(0, 8128 - used.count) + repeated(0xD0, 32) + repeated(0, 32)).resummed
+        return
+            (used + repeated(0, 8036 - used.count) + repeated(0xE0, 60) + repeated(0xE1, 32) + repeated(0xD0, 32)
+            + repeated(0, 32)).resummed
     }
 
     static let headerBytes = copy(

@@ -20,7 +20,8 @@ import VaultFormat
 
     @Test func theMarkIsReadBack() throws {
         for cause in WipeCause.allCases {
-            let mark = WipeMark(vault: try #require(WipeFormatTests.vault), cause: cause, begun: 12_345)
+            var mark = WipeMark(vault: try #require(WipeFormatTests.vault), cause: cause, begun: 12_345)
+            mark.tag = Array(1...32)
             let bytes = mark.encoded(checksum: testChecksum)
             #expect(bytes.count == Header.copySize)
             #expect(try WipeMark(parsing: bytes, checksum: testChecksum) == mark)
@@ -44,7 +45,7 @@ import VaultFormat
         let cases: [(Int, UInt8, FormatError)] = [
             (8, 2, .newerVersion(2)), (8, 0, .invalid(field: "mark version")), (28, 0, .invalid(field: "mark cause")),
             (28, 3, .invalid(field: "mark cause")), (36, 1, .invalid(field: "mark time")),
-            (37, 1, .invalid(field: "mark padding")), (8159, 1, .invalid(field: "mark padding")),
+            (69, 1, .invalid(field: "mark padding")), (8159, 1, .invalid(field: "mark padding")),
         ]
         for (offset, value, expected) in cases {
             var changed = bytes

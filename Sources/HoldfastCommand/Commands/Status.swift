@@ -20,7 +20,7 @@ private func showStatus(_ arguments: Arguments) throws(CommandError) -> ExitCode
     if arguments[Options.json] {
         try Output.write(status.json(open, agent))
     } else {
-        try Output.write(Facts.text(facts(status) + facts(open) + [("agent", words(agent))]))
+        try Output.write(Facts.text(facts(status) + facts(open) + hardwareFacts(vault) + [("agent", words(agent))]))
     }
     return .done
 }
@@ -63,6 +63,17 @@ private func facts(_ status: Vault.Status) -> [(String, String)] {
     let entries = status.log.entries.map { Format.count($0, "entry", "entries") }
     facts.append(("security log", [entries, status.log.problem].compactMap(\.self).joined(separator: "; ")))
     return facts
+}
+
+private func hardwareFacts(_ vault: Vault) -> [(String, String)] {
+    guard vault.refusedNote else { return [] }
+    return [
+        (
+            "hardware",
+            "a list of what the TPM should let go of was not this vault's; nothing was done, and it lies in "
+                + "hardware.pending.refused"
+        )
+    ]
 }
 
 private func facts(_ open: OpenCompartment.Status) -> [(String, String)] {

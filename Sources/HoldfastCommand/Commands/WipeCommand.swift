@@ -33,6 +33,7 @@ private func wipeVault(_ arguments: Arguments) throws(CommandError) -> ExitCode 
     if !usesPhrase { try Unlocking.refuseEarly(vault) }
     let path = try vaultCall { try vault.status() }.path
     let copy = try arguments[Options.receipt].map { path throws(CommandError) in try ReceiptCopy(path, home: vault) }
+    for warning in try vaultCall({ try vault.wipePlan() }).warnings { Output.note("NOTE: \(warning)") }
     try Confirmation.ask(
         arguments, "This destroys the vault in \(path) with all that is in it. Nothing brings it back but a backup.",
         word: "destroy")
@@ -92,7 +93,10 @@ private func showPlan(_ arguments: Arguments) throws(CommandError) -> ExitCode {
             ])
         }
         try Output.write(
-            .object(["steps": .array(steps), "leftAlone": .array(plan.strangers.map { .text($0) })]))
+            .object([
+                "steps": .array(steps), "leftAlone": .array(plan.strangers.map { .text($0) }),
+                "warnings": .array(plan.warnings.map { .text($0) }),
+            ]))
         return .done
     }
     var table = Table(["TARGET", "WHAT", "FILES", "SIZE", "HOW"], rightAligned: [2, 3])
@@ -105,6 +109,7 @@ private func showPlan(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     if !plan.strangers.isEmpty {
         try Output.write("left alone: \(plan.strangers.map(Escaping.name).joined(separator: ", "))\n")
     }
+    for warning in plan.warnings { try Output.write("\(warning)\n") }
     try Output.write("nothing was erased\n")
     return .done
 }
@@ -115,6 +120,7 @@ extension WipePlan.Method {
         case .overwritten: "overwritten, then removed"
         case .removed: "removed; unreadable without the keys"
         case .released: "let go of by what holds it"
+        case .left: "left to the folder that it was made for"
         case .byApp: "erased by the app"
         case .waiting: "erased when its app starts"
         }

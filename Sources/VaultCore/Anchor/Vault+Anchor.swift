@@ -8,23 +8,34 @@ extension Vault {
     package func anchorGeneration(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt
     ) throws(VaultError) {
-        guard let anchor = settings.anchor else { throw .noAnchor }
+        guard settings.anchor != nil else { throw .noAnchor }
         let verified = try verify(passcode, spending: &attempt)
         var header = attempt.header.header
         guard !header.flags.contains(.generationAnchored) else { return }
-        header.flags.insert(.generationAnchored)
-        let next = AnchoredState(generation: header.generation + 1, attempts: attempt.ledgerSequence)
-        // First the store: a header that says it is anchored and is not would need the phrase.
-        try noteAnchor(of: header.vault)
         do throws(VaultError) {
-            try keyStore { () throws(KeyStoreError) in try anchor.hold(next, of: header.vault) }
+            try claim(&header, verified.keys.headerKeys)
+            header.flags.insert(.generationAnchored)
+            try holdAnchor(of: header, after: attempt, noting: [verified.keys.headerKeys.noteKey])
         } catch {
-            sweepHardware(afterFailing: attempt.header)
+            sweepHardware(afterFailing: attempt.header, nil, verified.keys.headerKeys.noteKey)
             throw error
         }
         try replace(&attempt, with: header, noting: nil, verified.keys) { covered throws(VaultError) in
             try verified.keys.headerKeys.mac(covered)
         }
+    }
+
+    /// Has the generation of a header held that is about to be written, and that is the first one anchored for this home.
+    /// First the store: a header that says it is anchored and is not would need the phrase. It is noted before that.
+    func holdAnchor(
+        of header: Header, after attempt: borrowing BurnedAttempt, noting keys: [NoteKey]
+    ) throws(VaultError) {
+        guard let anchor = settings.anchor else { throw .noAnchor }
+        var note = HardwareNote()
+        note.anchors = [header.owner]
+        try HardwareNote.add(note, in: home, keys)
+        let next = AnchoredState(generation: attempt.header.header.generation + 1, attempts: attempt.ledgerSequence)
+        try keyStore { () throws(KeyStoreError) in try anchor.hold(next, of: header.owner) }
     }
 
     /// Before an attempt is burned: an old home is no place to guess in.
@@ -38,7 +49,7 @@ extension Vault {
         let present = AnchoredState(generation: header.generation, attempts: ledger)
         let held: AnchoredState?
         do throws(VaultError) {
-            held = try keyStore { () throws(KeyStoreError) in try anchor.state(of: header.vault) }
+            held = try keyStore { () throws(KeyStoreError) in try anchor.state(of: header.owner) }
         } catch {
             // A chip that does not answer keeps nobody out who has never used it.
             guard isAnchored else { return }
@@ -49,49 +60,77 @@ extension Vault {
         }
     }
 
-    /// Makes the key store follow: after each burned attempt and each new header.
-    func updateAnchor(_ header: Header, ledger: UInt64) throws(VaultError) {
+    /// Makes the key store know of a burned attempt, before the header is known to be genuine: only where the store holds
+    /// something for a home whose wipe key lies here. A copy without one, or a folder that names another vault, writes nothing.
+    func advanceAnchor(_ header: Header, ledger: UInt64) throws(VaultError) {
         guard header.flags.contains(.generationAnchored) else { return }
         guard let anchor = settings.anchor else { throw .noAnchor }
+        guard let owner = owner(of: header) else { return }
         try keyStore { () throws(KeyStoreError) in
-            try anchor.advance(
-                to: AnchoredState(generation: header.generation, attempts: ledger), of: header.vault)
+            try anchor.advance(to: AnchoredState(generation: header.generation, attempts: ledger), of: owner)
         }
     }
 
-    /// The phrase opened the vault: whatever the key store held, the present home counts from now on.
+    /// Makes the key store follow a new header, which is genuine.
+    func followAnchor(_ header: Header, ledger: UInt64) throws(VaultError) {
+        guard header.flags.contains(.generationAnchored), let owner = owner(of: header) else { return }
+        guard let anchor = settings.anchor else { throw .noAnchor }
+        try keyStore { () throws(KeyStoreError) in
+            let state = AnchoredState(generation: header.generation, attempts: ledger)
+            let held = try anchor.state(of: owner)
+            try anchor.hold(state.withAttempts(atLeast: held?.attempts ?? 0), of: owner)
+        }
+    }
+
+    /// The phrase opened the vault: whatever the key store held, the present home counts from now on. A home whose header is
+    /// another one's leaves it to that one.
     func resetAnchor(_ header: Header) throws(VaultError) {
-        guard let anchor = settings.anchor else { return }
+        guard let anchor = settings.anchor, let owner = owner(of: header) else { return }
         let attempts = try AttemptLedger.sequence(in: home, vault: header.vault)
         try keyStore { () throws(KeyStoreError) in
-            guard header.flags.contains(.generationAnchored) else { return try anchor.release(header.vault) }
-            try anchor.hold(AnchoredState(generation: header.generation, attempts: attempts), of: header.vault)
+            guard header.flags.contains(.generationAnchored) else { return try anchor.release(owner) }
+            try anchor.hold(AnchoredState(generation: header.generation, attempts: attempts), of: owner)
         }
     }
 
     /// Writes a header under a burned attempt, lets the key store follow, and lets go of what only the old one names.
     ///
     /// The header is what counts: an anchor that could not be written is one behind, which the next unlock makes good.
+    ///
+    /// - Parameters:
+    ///   - keys: Of the header that is there.
+    ///   - newKeys: Of the new header, where it is under another master key; what is logged is logged with these.
     func replace(
         _ attempt: inout BurnedAttempt, with header: Header, noting event: LogEvent?, _ keys: UnlockedKeys,
-        authenticate: ([UInt8]) throws(VaultError) -> [UInt8]
+        newKeys: UnlockedKeys? = nil, authenticate: ([UInt8]) throws(VaultError) -> [UInt8]
     ) throws(VaultError) {
         let generation = attempt.header.header.generation
+        let newKey = newKeys?.headerKeys.noteKey
+        let noteKeys = [keys.headerKeys.noteKey] + (newKey.map { [$0] } ?? [])
+        // A copy becomes a home of its own with its first change.
+        var header = header
+        if owner(of: header) == nil { try claim(&header, keys.headerKeys) }
         defer {
             // Also when only the second copy could not be written: the change is made then.
             if let event, attempt.header.header.generation > generation {
-                note(Success(event, after: attempt.budgetBefore), keys)
+                note(Success(event, after: attempt.budgetBefore), newKeys ?? keys)
             }
         }
         do throws(VaultError) {
-            try noteHardware(of: attempt.header.header, and: header)
+            try noteHardware(of: attempt.header.header, and: header, noteKeys)
+            // A home that was a copy until now is held under a number of its own.
+            if header.flags.contains(.generationAnchored), header.home != attempt.header.header.home {
+                try holdAnchor(of: header, after: attempt, noting: noteKeys)
+            }
             try attempt.header.replace(header, authenticate: authenticate)
         } catch {
-            sweepHardware(afterFailing: attempt.header, header)
+            // Whichever of the two is there now: with the second copy missing it is the new one.
+            let isNew = attempt.header.header.generation > generation
+            sweepHardware(afterFailing: attempt.header, header, isNew ? newKey ?? noteKeys[0] : noteKeys[0])
             throw error
         }
-        try? updateAnchor(attempt.header.header, ledger: attempt.ledgerSequence)
-        sweepHardware(attempt.header.header)
+        try? followAnchor(attempt.header.header, ledger: attempt.ledgerSequence)
+        sweepHardware(attempt.header.header, newKey ?? noteKeys[0])
     }
 }
 

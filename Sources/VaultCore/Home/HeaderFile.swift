@@ -21,9 +21,9 @@ enum HeaderFile {
     }
 
     /// A valid first copy wins (it is written first), else the second; both invalid is damage.
-    /// - Throws: `wiped` where a wipe has put its mark.
-    static func decide(_ bytes: [UInt8]) throws(VaultError) -> Reading {
-        guard mark(in: bytes) == nil else {
+    /// - Throws: `wiped` where a wipe of this home has put its mark; any other mark is only damage.
+    static func decide(_ bytes: [UInt8], _ home: HomeDirectory) throws(VaultError) -> Reading {
+        guard genuineMark(in: bytes, home) == nil else {
             throw VaultError(.wiped, "this vault is being destroyed", remainingAttempts: 0)
         }
         let first = parse(bytes, at: 0)
@@ -37,7 +37,11 @@ enum HeaderFile {
         // A newer program's header must not be overwritten from an older copy.
         case (.failure(.newerVersion(let version)), _): throw VaultError(.newerVersion(version), in: name)
         case (.failure, .success(let second)): return Reading(header: second, needsRepair: true)
-        case (.failure(let error), .failure): throw VaultError(error, in: name)
+        case (.failure(let error), .failure):
+            // Another process has ended the wipe since these bytes were read.
+            if let wiped = Wipe.finished(in: home) { throw wiped }
+            guard marks(in: bytes).isEmpty else { throw .strangeMark }
+            throw VaultError(error, in: name)
         }
     }
 
@@ -55,7 +59,7 @@ enum HeaderFile {
     static func read(in home: HomeDirectory) throws(VaultError) -> Header {
         guard let file = try home.openFile(name, O_RDONLY) else { throw missing(home) }
         do throws(VaultError) {
-            let reading = try decide(file.read(Header.fileSize, at: 0))
+            let reading = try decide(file.read(Header.fileSize, at: 0), home)
             // At once: an old copy may still hold a slot that was revoked. Whoever is writing now needs no help.
             if reading.needsRepair { _ = try? LockedHeader(in: home, patience: 0) }
             return reading.header
@@ -92,7 +96,7 @@ struct LockedHeader: ~Copyable, Sendable {
     /// - Parameter patience: Milliseconds that another holder is waited for: some key derivations at the ceiling cost.
     init(in home: HomeDirectory, forWriting: Bool = true, patience: Int = 30_000) throws(VaultError) {
         let file = try LockedHeader.lock(home, flags: forWriting ? O_RDWR : O_RDONLY, patience)
-        let reading = try HeaderFile.decide(file.read(Header.fileSize, at: 0))
+        let reading = try HeaderFile.decide(file.read(Header.fileSize, at: 0), home)
         if reading.needsRepair && forWriting { try LockedHeader.store(reading.header, file) }
         header = reading.header
         self.file = file

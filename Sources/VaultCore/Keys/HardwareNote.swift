@@ -1,4 +1,6 @@
+internal import Cryptography
 internal import KeyStores
+internal import SecretMemory
 internal import VaultFormat
 
 #if canImport(Glibc)
@@ -7,36 +9,61 @@ internal import Glibc
 internal import Darwin
 #endif
 
+/// Tells the notes of who holds the vault's master key from those of others.
+final class NoteKey: Sendable {
+    private let key: SecretBytes
+
+    init(_ key: consuming SecretBytes) { self.key = key }
+
+    func tag(_ covered: [UInt8]) throws(VaultError) -> [UInt8] {
+        try crypto { () throws(CryptographyError) in
+            try unsafe HMACSHA256.authenticate(covered.span.bytes, key: key).bytes
+        }
+    }
+
+    func isValid(_ tag: [UInt8], for covered: [UInt8]) -> Bool {
+        unsafe HMACSHA256.isValid(tag.span.bytes, for: covered.span.bytes, key: key)
+    }
+}
+
 /// What lies in hardware and key stores while the header changes from one to another, or while the vault is destroyed: a
 /// process that is killed in between leaves it to the next one, which lets go of all that the header does not name.
 ///
-/// The file is no secret and opens nothing. It is written before the hardware has anything, and replaced as a whole.
+/// The file is no secret and opens nothing. It is written before the hardware has anything, and replaced as a whole. At
+/// an unlock it counts only where its tag is of the present master key; a wipe, which has no such key, reads it as it is. In
+/// both it says no more than where to look: what is found there goes only if it shows in itself that it was made for the
+/// home whose wipe key lies here.
 struct HardwareNote: Sendable, Hashable {
     /// Shares in a chip that counts attempts.
     var shares: [HardwareObject] = []
     /// Shares in key stores that keep them.
     var items: [KeyStoreItem] = []
-    /// The vault whose generation is held, or about to be.
-    var anchor: VaultID?
+    /// The homes whose generation is held, or about to be.
+    var anchors: [HardwareOwner] = []
 
     static let name = "hardware.pending"
     private static let part = "hardware.pending.part"
+    /// One that this vault did not write, put aside for who wants to look.
+    static let refused = "hardware.pending.refused"
     /// Every name that it can have.
     static let names = [name, part]
 
-    private static let mark = Array("HFPEND02".utf8)
+    private static let mark = Array("HFPEND03".utf8)
     private static let largest = 16_384
+    private static let tagSize = 32
 
     /// The kinds of what is noted, each before its counted parts.
     private enum Kind: UInt8 {
         case share = 1
         case item = 2
         case anchor = 3
+        /// The last one; its part is the tags.
+        case tags = 4
 
         var parts: Int { self == .share ? 2 : 1 }
     }
 
-    var isEmpty: Bool { shares.isEmpty && items.isEmpty && anchor == nil }
+    var isEmpty: Bool { shares.isEmpty && items.isEmpty && anchors.isEmpty }
 
     init() {}
 
@@ -45,9 +72,9 @@ struct HardwareNote: Sendable, Hashable {
         shares = header.slots.compactMap(\.hardwareObject)
         // A chip keeps nothing of such a share; and no header makes us delete what is another vault's.
         items = header.slots.compactMap { KeptOwner($0)?.item }.filter { item in
-            item.kind != .tpm && item.data == Array(KeptOwner.name(header.vault).utf8)
+            item.kind != .tpm && item.data == Array(KeptOwner.name(header.owner).utf8)
         }
-        anchor = header.flags.contains(.generationAnchored) ? header.vault : nil
+        anchors = header.flags.contains(.generationAnchored) ? [header.owner] : []
     }
 
     /// Takes in what another one has; of two shares with one name the later says more.
@@ -55,30 +82,45 @@ struct HardwareNote: Sendable, Hashable {
         shares.removeAll { share in other.shares.contains { $0.name == share.name } }
         shares += other.shares
         items += other.items.filter { !items.contains($0) }
-        anchor = other.anchor ?? anchor
+        anchors += other.anchors.filter { !anchors.contains($0) }
     }
 
     // MARK: On the disk
 
-    /// Nil where nothing is noted.
-    static func read(in home: HomeDirectory) -> HardwareNote? {
+    /// What is there, whoever wrote it; nil where nothing is noted, empty for what is no note.
+    static func read(in home: HomeDirectory) -> HardwareNote? { stored(in: home)?.note }
+
+    private static func stored(in home: HomeDirectory) -> (note: HardwareNote, isBy: (NoteKey) -> Bool)? {
         guard let file = try? home.openFile(name, O_RDONLY) else { return nil }
-        guard let bytes = try? file.read(largest, at: 0) else { return HardwareNote() }
-        return HardwareNote(parsing: bytes) ?? HardwareNote()
+        guard let bytes = try? file.read(largest, at: 0), let parsed = HardwareNote.parse(bytes) else {
+            return (HardwareNote(), { _ in false })
+        }
+        return (parsed.note, { key in parsed.tags.contains { key.isValid($0, for: parsed.covered) } })
     }
 
-    /// Adds to what is noted. Durable when it returns.
-    static func add(_ more: HardwareNote, in home: HomeDirectory) throws(VaultError) {
-        guard !more.isEmpty else { return }
-        let present = read(in: home)
+    /// What this vault noted; nil where there is nothing. A note that was not written with one of these keys names nothing
+    /// that is let go of: it is put aside.
+    static func genuine(in home: HomeDirectory, _ keys: [NoteKey]) -> HardwareNote? {
+        guard let stored = stored(in: home) else { return nil }
+        if keys.contains(where: stored.isBy) { return stored.note }
+        do throws(VaultError) { try home.rename(name, to: refused) } catch { home.remove(name) }
+        return nil
+    }
+
+    /// Adds to what is noted; what was noted before a change of the master key is noted under both. Durable when it returns.
+    /// - Parameter keys: Of the master keys that the header before and the one after are under.
+    static func add(_ more: HardwareNote, in home: HomeDirectory, _ keys: [NoteKey]) throws(VaultError) {
+        let present = genuine(in: home, keys)
+        guard !more.isEmpty || present != nil && keys.count > 1 else { return }
         var note = present ?? HardwareNote()
         note.add(more)
-        if note != present { try note.write(in: home) }
+        try note.write(in: home, keys)
     }
 
     /// Durable when it returns; before that the old one is there.
-    func write(in home: HomeDirectory) throws(VaultError) {
-        let bytes = encoded
+    /// - Parameter keys: Who may act on it at an unlock; none for a wipe, which knows none.
+    func write(in home: HomeDirectory, _ keys: [NoteKey]) throws(VaultError) {
+        let bytes = try encoded(keys)
         guard bytes.count <= HardwareNote.largest else {
             throw VaultError(.tooLarge, "the chip could not let go of too many shares; see holdfast doctor")
         }
@@ -94,43 +136,53 @@ struct HardwareNote: Sendable, Hashable {
 
     static func remove(in home: HomeDirectory) { for name in names { home.remove(name) } }
 
-    private var encoded: [UInt8] {
+    private func encoded(_ keys: [NoteKey]) throws(VaultError) -> [UInt8] {
         func counted(_ part: [UInt8]) -> [UInt8] { [UInt8(part.count & 0xff), UInt8(part.count >> 8 & 0xff)] + part }
         var bytes = HardwareNote.mark
         for share in shares { bytes += [Kind.share.rawValue] + counted(share.name) + counted(share.data) }
         for item in items { bytes += [Kind.item.rawValue] + counted([item.kind.rawValue] + item.data) }
-        if let anchor { bytes += [Kind.anchor.rawValue] + counted(anchor.bytes) }
-        return unsafe bytes + HeaderFile.checksum(bytes.span.bytes)
+        for anchor in anchors { bytes += [Kind.anchor.rawValue] + counted(anchor.vault.bytes + anchor.home) }
+        var tags: [UInt8] = []
+        for key in keys { tags += try key.tag(bytes) }
+        return bytes + [Kind.tags.rawValue] + counted(tags)
     }
 
-    /// Nil for anything but what ``encoded`` makes.
-    private init?(parsing bytes: [UInt8]) {
-        let end = bytes.count - 32
-        guard end >= HardwareNote.mark.count, bytes.starts(with: HardwareNote.mark) else { return nil }
-        let covered = Array(bytes[..<end])
-        guard unsafe HeaderFile.checksum(covered.span.bytes) == Array(bytes[end...]) else { return nil }
-        var place = HardwareNote.mark.count
-        while place < end {
+    /// Nil for anything but what ``encoded(_:)`` makes.
+    private static func parse(_ bytes: [UInt8]) -> (note: HardwareNote, covered: [UInt8], tags: [[UInt8]])? {
+        guard bytes.starts(with: mark) else { return nil }
+        var note = HardwareNote()
+        var place = mark.count
+        while place < bytes.count {
+            let start = place
             guard let kind = Kind(rawValue: bytes[place]) else { return nil }
             place += 1
             var parts: [[UInt8]] = []
             for _ in 0..<kind.parts {
-                guard place + 2 <= end else { return nil }
+                guard place + 2 <= bytes.count else { return nil }
                 let size = Int(bytes[place]) | Int(bytes[place + 1]) << 8
-                guard place + 2 + size <= end else { return nil }
+                guard place + 2 + size <= bytes.count else { return nil }
                 parts.append(Array(bytes[place + 2..<place + 2 + size]))
                 place += 2 + size
             }
             switch kind {
-            case .share: shares.append(HardwareObject(name: parts[0], data: parts[1]))
+            case .share: note.shares.append(HardwareObject(name: parts[0], data: parts[1]))
             case .item:
                 guard let store = parts[0].first.flatMap(KeyStoreKind.init) else { return nil }
-                items.append(KeyStoreItem(store, data: Array(parts[0].dropFirst())))
+                note.items.append(KeyStoreItem(store, data: Array(parts[0].dropFirst())))
             case .anchor:
-                guard let vault = VaultID(bytes: parts[0]) else { return nil }
-                anchor = vault
+                guard parts[0].count == 16 + Header.homeSize, let vault = VaultID(bytes: Array(parts[0][..<16])) else {
+                    return nil
+                }
+                note.anchors.append(HardwareOwner(vault: vault, home: Array(parts[0][16...])))
+            case .tags:
+                guard place == bytes.count, parts[0].count % tagSize == 0, parts[0].count <= 2 * tagSize else {
+                    return nil
+                }
+                let tags = stride(from: 0, to: parts[0].count, by: tagSize).map { Array(parts[0][$0..<$0 + tagSize]) }
+                return (note, Array(bytes[..<start]), tags)
             }
         }
+        return nil
     }
 }
 

@@ -2,28 +2,32 @@ internal import Cryptography
 internal import SecretMemory
 internal import VaultFormat
 
-/// What the master key is used for: two keys derived from it, one that authenticates the header and one that wraps the
-/// keybag. They are kept while the vault is unlocked, the master key itself only while slots are made.
+/// What the master key is used for: keys derived from it, of which one authenticates the header, one wraps the keybag, and
+/// one tells this vault's notes of what lies in hardware from others. They are kept while the vault is unlocked, the master key itself only while slots are made.
 struct HeaderKeys: ~Copyable, Sendable {
     private let macKey: SecretBytes
     private let keybagKey: SecretBytes
+    let noteKey: NoteKey
 
     init(master: borrowing SecretBytes, vault: VaultID) throws(VaultError) {
         let mac = try HeaderKeys.derive(master, vault, "holdfast/1/header-mac")
         let keybag = try HeaderKeys.derive(master, vault, "holdfast/1/keybag")
+        let note = try HeaderKeys.derive(master, vault, "holdfast/1/pending")
         macKey = mac
         keybagKey = keybag
+        noteKey = NoteKey(note)
     }
 
-    private init(macKey: consuming SecretBytes, keybagKey: consuming SecretBytes) {
+    private init(macKey: consuming SecretBytes, keybagKey: consuming SecretBytes, noteKey: NoteKey) {
         self.macKey = macKey
         self.keybagKey = keybagKey
+        self.noteKey = noteKey
     }
 
     borrowing func copy() throws(VaultError) -> HeaderKeys {
         let mac = try secretMemory { () throws(SecretMemoryError) in try macKey.copy(lifetime: .longLived) }
         let keybag = try secretMemory { () throws(SecretMemoryError) in try keybagKey.copy(lifetime: .longLived) }
-        return HeaderKeys(macKey: mac, keybagKey: keybag)
+        return HeaderKeys(macKey: mac, keybagKey: keybag, noteKey: noteKey)
     }
 
     private static func derive(_ master: borrowing SecretBytes, _ vault: VaultID, _ info: StaticString)
@@ -54,12 +58,17 @@ struct HeaderKeys: ~Copyable, Sendable {
     }
 
     borrowing func openKeybag(of header: Header) throws(VaultError) -> SecretBytes {
-        let box = header.sealedKeybag
+        let associated = HeaderKeys.keybagAssociatedData(vault: header.vault, epoch: header.epoch)
+        return try open(header.sealedKeybag, associated, lifetime: .longLived)
+    }
+
+    private borrowing func open(
+        _ box: [UInt8], _ associated: [UInt8], lifetime: SecretLifetime
+    ) throws(VaultError) -> SecretBytes {
         let size = box.count - AES256GCM.nonceSize - AES256GCM.tagSize
         guard size >= 0 else { throw .damaged("the keybag in the header is too short") }
-        let associated = HeaderKeys.keybagAssociatedData(vault: header.vault, epoch: header.epoch)
         var keybag = try secretMemory { () throws(SecretMemoryError) in
-            try SecretBytes(zeroed: size, lifetime: .longLived)
+            try SecretBytes(zeroed: size, lifetime: lifetime)
         }
         try crypto { () throws(CryptographyError) in
             var cipher = try AES256GCM(key: keybagKey)
@@ -72,6 +81,20 @@ struct HeaderKeys: ~Copyable, Sendable {
             }
         }
         return keybag
+    }
+
+    borrowing func seal(wipeKey: borrowing SecretBytes, of vault: VaultID) throws(VaultError) -> [UInt8] {
+        try VaultCore.seal(wipeKey, key: keybagKey, authenticating: HeaderKeys.wipeKeyAssociatedData(vault))
+    }
+
+    borrowing func openWipeKeyBytes(of header: Header) throws(VaultError) -> SecretBytes {
+        try open(header.sealedWipeKey, HeaderKeys.wipeKeyAssociatedData(header.vault), lifetime: .transient)
+    }
+
+    /// Vault id, "wipe key", format version.
+    private static func wipeKeyAssociatedData(_ vault: VaultID) -> [UInt8] {
+        vault.bytes + Array("wipe key".utf8)
+            + (0..<4).map { UInt8(truncatingIfNeeded: Header.formatVersion >> UInt32(8 * $0)) }
     }
 
     /// Vault id, "keybag", format version, epoch.

@@ -2,90 +2,84 @@ internal import KeyStores
 internal import SecretMemory
 internal import VaultFormat
 
-/// A tier that notes each share before the hardware has it.
-struct NotingTier: AttemptTier {
+/// Makes shares of counted slots, each of which is noted before the hardware has it.
+struct ShareMaker: Sendable {
     let tier: any AttemptTier
     let home: HomeDirectory
+    /// Whose they are from then on.
+    let owner: HardwareOwner
+    /// Of the master keys that the header before and the one after are under.
+    let noteKeys: [NoteKey]
 
-    var assurance: Assurance { tier.assurance }
-
-    func makeShare(
-        authorisation: borrowing SecretBytes, limit: Int, note told: (HardwareObject) throws(KeyStoreError) -> Void
-    ) throws(KeyStoreError) -> HardwareShare {
-        let present = HardwareNote.read(in: home) ?? HardwareNote()
-        return try tier.makeShare(authorisation: authorisation, limit: limit) { object throws(KeyStoreError) in
+    /// As ``AttemptTier/makeShare(authorisation:limit:for:note:)``.
+    func make(authorisation: borrowing SecretBytes, limit: Int) throws(KeyStoreError) -> HardwareShare {
+        let present = HardwareNote.genuine(in: home, noteKeys) ?? HardwareNote()
+        return try tier.makeShare(authorisation: authorisation, limit: limit, for: owner) {
+            object throws(KeyStoreError) in
             // A place that was taken by somebody else's object is noted no longer.
             var note = present
             note.shares.append(object)
-            do throws(VaultError) { try note.write(in: home) } catch { throw KeyStoreError(.failure, error.reason) }
-            try told(object)
+            do throws(VaultError) { try note.write(in: home, noteKeys) } catch {
+                throw KeyStoreError(.failure, error.reason)
+            }
         }
     }
 
-    func redeem(_ object: HardwareObject, authorisation: borrowing SecretBytes) throws(KeyStoreError) -> Redemption {
-        try tier.redeem(object, authorisation: authorisation)
-    }
-
-    func remaining(_ object: HardwareObject) throws(KeyStoreError) -> Int? { try tier.remaining(object) }
-
-    func destroy(_ object: HardwareObject) throws(KeyStoreError) { try tier.destroy(object) }
+    /// Takes a share back that no header will name.
+    func discard(_ object: HardwareObject) { _ = try? tier.destroy(object, of: owner) }
 }
 
 extension Vault {
-    /// The hardware that new shares are made with.
-    var notingTier: (any AttemptTier)? { settings.tier.map { NotingTier(tier: $0, home: home) } }
-
-    /// Notes that the generation of a vault is about to be held, by a header that does not say so yet.
-    func noteAnchor(of vault: VaultID) throws(VaultError) {
-        var note = HardwareNote()
-        note.anchor = vault
-        try HardwareNote.add(note, in: home)
-    }
-
-    /// Notes what either of two headers names, before the one is written over the other.
-    func noteHardware(of old: Header, and new: Header) throws(VaultError) {
+    /// Notes what either of two headers names, before the one is written over the other. What the old one names and this home
+    /// does not own is left to its owner, and noted by nobody.
+    func noteHardware(of old: Header, and new: Header, _ keys: [NoteKey]) throws(VaultError) {
         let (before, after) = (HardwareNote(of: old), HardwareNote(of: new))
-        guard before != after else { return }
-        var note = before
-        note.add(after)
-        try HardwareNote.add(note, in: home)
+        guard before != after || keys.count > 1 else { return }
+        var note = before == after || owner(of: old) == nil ? HardwareNote() : before
+        if before != after { note.add(after) }
+        try HardwareNote.add(note, in: home, keys)
     }
 
     /// After a header could not be written: lets go of what was made for it. Where nobody can tell which of the two the
     /// next reader finds, both keep what they name; it is noted, and goes when the next passcode was right.
     /// - Parameter failed: The header, where there was one already.
-    func sweepHardware(afterFailing locked: borrowing LockedHeader, _ failed: Header? = nil) {
-        if !locked.isUncertain { sweepHardware(locked.header, after: failed) }
+    func sweepHardware(afterFailing locked: borrowing LockedHeader, _ failed: Header?, _ key: NoteKey) {
+        if !locked.isUncertain { sweepHardware(locked.header, after: failed, key) }
     }
 
     /// Lets go of what is noted and not named by the header, which is genuine and which the caller holds. What cannot be
-    /// let go of now stays noted.
-    /// - Parameter failed: A header that could not be written, perhaps because nothing could be.
-    func sweepHardware(_ header: Header, after failed: Header? = nil) {
-        guard var noted = HardwareNote.read(in: home) ?? failed.map({ _ in HardwareNote() }) else { return }
+    /// let go of now stays noted; what was not made for this home is left to its own, and noted no longer.
+    /// - Parameters:
+    ///   - failed: A header that could not be written, perhaps because nothing could be.
+    ///   - key: Of the header's master key: what it did not note is not acted on.
+    func sweepHardware(_ header: Header, after failed: Header? = nil, _ key: NoteKey) {
+        let genuine = HardwareNote.genuine(in: home, [key])
+        guard var noted = genuine ?? failed.map({ _ in HardwareNote() }) else { return }
         if let failed { noted.add(HardwareNote(of: failed)) }
         let named = HardwareNote(of: header)
+        let owner = WipeKeyFile.owner(in: home, vault: header.vault)
         var left = noted
         left.shares.removeAll { share in
             if named.shares.contains(where: { $0.name == share.name }) { return true }
-            guard let tier = settings.tier else { return false }
-            do throws(KeyStoreError) { try tier.destroy(share) } catch { return false }
+            guard let tier = settings.tier, let owner else { return false }
+            do throws(KeyStoreError) { _ = try tier.destroy(share, of: owner) } catch { return false }
             return true
         }
         left.items.removeAll { item in
-            if named.items.contains(item) { return true }
+            guard let owner else { return false }
+            if named.items.contains(item) || item.data != Array(KeptOwner.name(owner).utf8) { return true }
             guard let store = ownerStores?.store(of: item.kind) else { return false }
             do throws(KeyStoreError) { try store.delete(item) } catch { return false }
             return true
         }
-        if let vault = left.anchor, named.anchor == vault || release(vault) { left.anchor = nil }
+        left.anchors.removeAll { held in
+            guard let owner else { return false }
+            if named.anchors.contains(held) || held != owner { return true }
+            guard let anchor = settings.anchor else { return false }
+            do throws(KeyStoreError) { try anchor.release(owner) } catch { return false }
+            return true
+        }
         if left.isEmpty { return HardwareNote.remove(in: home) }
-        if left != noted { try? left.write(in: home) }
-    }
-
-    private func release(_ vault: VaultID) -> Bool {
-        guard let anchor = settings.anchor else { return false }
-        do throws(KeyStoreError) { try anchor.release(vault) } catch { return false }
-        return true
+        if left != noted || genuine == nil { try? left.write(in: home, [key]) }
     }
 }

@@ -16,8 +16,10 @@ struct KeptOwner {
     let item: KeyStoreItem
     let enrolment: OwnerEnrolment?
 
-    /// What the key store has the first share as.
-    static func name(_ vault: VaultID) -> String { "\(vault).kept" }
+    /// What the key store has the first share as: no other vault's, and no other home's of this vault.
+    static func name(_ owner: HardwareOwner) -> String {
+        "\(owner.vault).\(Hexadecimal.encode(Array(owner.home.prefix(8)))).kept"
+    }
 
     static func encode(_ item: KeyStoreItem, _ secret: borrowing SecretBytes, _ enrolment: OwnerEnrolment?) -> [UInt8] {
         // On the disk it is no secret any more; what is in an array here lies in the header a moment later.

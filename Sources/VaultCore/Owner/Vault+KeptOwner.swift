@@ -27,6 +27,7 @@ extension Vault {
             throw VaultError(.hardwareUnavailable, "neither a TPM nor an open keyring is there to keep a share")
         }
         var header = attempt.header.header
+        try claim(&header, verified.keys.headerKeys)
         header.slots.removeAll { $0.kind == .deviceOwner }
         guard let id = header.freeSlotID else {
             throw VaultError(.tooLarge, "the header has no room for another slot")
@@ -36,7 +37,7 @@ extension Vault {
         let item: KeyStoreItem
         do throws(KeyStoreError) {
             item = try store.put(
-                share, as: KeptOwner.name(header.vault), releasedBy: secret,
+                share, as: KeptOwner.name(header.owner), releasedBy: secret,
                 after: Set(OwnerStep.allCases.filter(header.policy.asks)))
         } catch { throw VaultError(.hardwareUnavailable, error.reason) }
         let salt = try crypto { () throws(CryptographyError) in try SecureRandom.bytes(Slot.saltSize) }

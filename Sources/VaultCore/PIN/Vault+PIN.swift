@@ -30,13 +30,15 @@ extension Vault {
         if let unsettled = verified.unsettled { throw unsettled }
         do throws(VaultError) {
             var header = attempt.header.header
-            header.set(try newPINSlot(pin, wrapping: verified.master, header: header, tier))
+            try claim(&header, verified.keys.headerKeys)
+            let maker = shareMaker(tier, header, verified.keys)
+            header.set(try newPINSlot(pin, wrapping: verified.master, header: header, maker))
             try replace(&attempt, with: header, noting: .pinSet(isThere: true), verified.keys) {
                 covered throws(VaultError) in
                 try verified.keys.headerKeys.mac(covered)
             }
         } catch {
-            sweepHardware(afterFailing: attempt.header)
+            sweepHardware(afterFailing: attempt.header, nil, verified.keys.headerKeys.noteKey)
             throw error
         }
     }
@@ -84,18 +86,18 @@ extension Vault {
     }
 
     private func newPINSlot(
-        _ pin: borrowing SecretBytes, wrapping master: borrowing SecretBytes, header: Header, _ tier: any AttemptTier
+        _ pin: borrowing SecretBytes, wrapping master: borrowing SecretBytes, header: Header, _ maker: ShareMaker
     ) throws(VaultError) -> Slot {
         guard let id = header.pinSlot?.id ?? header.freeSlotID else {
             throw VaultError(.tooLarge, "the header has no room for another slot")
         }
         let empty = try Vault.emptySlot(id, .hardware, [.bindsPolicy], newCosts(header))
         let factor = try SlotKey.stretch(pin, for: empty)
-        let made = try Vault.share(factor, empty, of: header, tier)
+        let made = try Vault.share(factor, empty, of: header, maker)
         do throws(VaultError) {
             return try PINSlot.make(empty, under: made, factor: factor, wrapping: master, of: header)
         } catch {
-            try? tier.destroy(made.object)
+            maker.discard(made.object)
             throw error
         }
     }

@@ -3,17 +3,23 @@ internal import VaultFormat
 
 /// What chips and key stores hold for a vault that is destroyed. Without the keys it opens nothing; it is let go of all the
 /// same, by whichever start finds the hardware.
+///
+/// Nobody has opened the vault by then, so neither the header nor the note is believed: they say where to look. What is found
+/// there goes only if it shows in itself that it was made for the home whose wipe key lies here. A backup, a copied header or
+/// a planted note reaches nothing of another home.
 struct HardwareTarget {
     static let id = "hardware"
     static let what = "shares in the chip and the keyring"
 
     private let home: HomeDirectory
     private let settings: VaultSettings
+    private let owner: HardwareOwner?
     /// Also where it could not be written down.
     private var note: HardwareNote
 
-    init(_ home: HomeDirectory, _ settings: VaultSettings) {
+    init(_ home: HomeDirectory, _ settings: VaultSettings, _ owner: HardwareOwner?) {
         self.home = home
+        self.owner = owner
         self.settings = settings
         note = HardwareNote.read(in: home) ?? HardwareNote()
     }
@@ -25,7 +31,7 @@ struct HardwareTarget {
         let found = HardwareNote(of: header)
         guard !found.isEmpty else { return }
         note.add(found)
-        try? HardwareNote.add(found, in: home)
+        try? note.write(in: home, [])
     }
 
     /// How letting go of one thing ended.
@@ -43,46 +49,48 @@ struct HardwareTarget {
         }
         let stores = left.items.isEmpty ? nil : HardwareTarget.stores(home, settings)
         left.items.removeAll { item in
-            endings.append(HardwareTarget.end(item, in: stores))
+            endings.append(end(item, in: stores))
             return endings.last != .failed
         }
-        if let vault = left.anchor {
-            endings.append(endAnchor(vault))
-            if endings.last != .failed { left.anchor = nil }
+        left.anchors.removeAll { held in
+            endings.append(endAnchor(held))
+            return endings.last != .failed
         }
         note = left
         let count = UInt32(clamping: endings.count { $0 == .gone })
         guard note.isEmpty else {
-            try? note.write(in: home)
+            try? note.write(in: home, [])
             return (.failed, count)
         }
-        for name in HardwareNote.names { _ = try home.erase(name, overwriting: false) }
+        for name in HardwareNote.names + [HardwareNote.refused] { _ = try home.erase(name, overwriting: false) }
         if endings.contains(.notHere) { return (.foreign, count) }
         return (count > 0 ? .erased : .absent, count)
     }
 
     private func end(_ share: HardwareObject) -> Ending {
-        guard let tier = settings.tier else { return .notHere }
-        do throws(KeyStoreError) { try tier.destroy(share) } catch { return .failed }
-        return .gone
+        guard let tier = settings.tier, let owner else { return .notHere }
+        do throws(KeyStoreError) {
+            return try tier.destroy(share, of: owner) == .gone ? .gone : .notHere
+        } catch { return .failed }
     }
 
-    private func endAnchor(_ vault: VaultID) -> Ending {
-        guard let anchor = settings.anchor else { return .notHere }
-        do throws(KeyStoreError) { try anchor.release(vault) } catch { return .failed }
+    private func endAnchor(_ held: HardwareOwner) -> Ending {
+        guard let anchor = settings.anchor, let owner, held == owner else { return .notHere }
+        do throws(KeyStoreError) { try anchor.release(owner) } catch { return .failed }
         return .gone
     }
 
     /// What a keyring that no session has any more holds of a dead vault need not be waited for.
-    private static func end(_ item: KeyStoreItem, in stores: KeyStores?) -> Ending {
-        guard let store = stores?.store(of: item.kind) else { return .notHere }
+    private func end(_ item: KeyStoreItem, in stores: KeyStores?) -> Ending {
+        guard let owner, item.data == Array(KeptOwner.name(owner).utf8), let store = stores?.store(of: item.kind)
+        else { return .notHere }
         do throws(KeyStoreError) { try store.delete(item) } catch {
             return error.code == .unavailable ? .notHere : .failed
         }
         return .gone
     }
 
-    var isErased: Bool { !HardwareNote.names.contains(where: home.exists) }
+    var isErased: Bool { !(HardwareNote.names + [HardwareNote.refused]).contains(where: home.exists) }
 
     /// A vault that was opened without them may hold something there all the same.
     private static func stores(_ home: HomeDirectory, _ settings: VaultSettings) -> KeyStores? {

@@ -50,8 +50,11 @@ struct HomeTarget: Sendable {
     ].compactMap { $0 }
 
     /// Every name that a home of ours can have; others are strangers.
-    static let knownNames: Set<String> = Set(all.flatMap(\.names) + HardwareNote.names).union([
-        HeaderFile.name, WipeJournalFile.name, ReceiptKeyFile.name, WipeReceipt.fileName, WipeReceiptFile.part,
+    static let knownNames: Set<String> = Set(
+        all.flatMap(\.names) + HardwareNote.names + [HardwareNote.refused]
+    ).union([
+        HeaderFile.name, WipeKeyFile.name, WipeJournalFile.name, ReceiptKeyFile.name, WipeReceipt.fileName,
+        WipeReceiptFile.part,
     ])
 
     var names: [String] {

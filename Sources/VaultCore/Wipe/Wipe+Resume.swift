@@ -1,3 +1,4 @@
+internal import KeyStores
 internal import VaultFormat
 
 #if canImport(Glibc)
@@ -7,11 +8,14 @@ internal import Darwin
 #endif
 
 extension Wipe {
-    /// Finishes a wipe that was begun, or whose time has come, before anything else is done with the home.
+    /// Finishes a wipe that was begun, or whose time has come, before anything else is done with the home. A mark that
+    /// this home's wipe key did not make is none.
     /// - Throws: `wiped` when there was one, finished or not.
     static func finishIfBegun(in home: HomeDirectory, _ settings: VaultSettings) throws(VaultError) {
-        guard let file = try home.openFile(HeaderFile.name, O_RDONLY) else { return }
-        guard due(try file.read(Header.fileSize, at: 0), home, settings) != nil else { return }
+        guard let file = try home.openFile(HeaderFile.name, O_RDONLY) else {
+            return WipeKeyFile.removeLeftover(in: home)
+        }
+        guard isDue(try file.read(Header.fileSize, at: 0), home, settings) else { return }
         if let error = finish(in: home, settings) { throw error }
     }
 
@@ -20,8 +24,12 @@ extension Wipe {
     static func finish(in home: HomeDirectory, _ settings: VaultSettings) -> VaultError? {
         do throws(VaultError) {
             let header = try LockedHeader.lock(home, flags: O_RDWR, 30_000)
-            guard let mark = due(try header.read(Header.fileSize, at: 0), home, settings) else { return nil }
-            return Wipe(home, settings, mark).run(header).error
+            let bytes = try header.read(Header.fileSize, at: 0)
+            if let begun = HeaderFile.genuineMark(in: bytes, home) {
+                return Wipe(home, settings, begun.mark, begun.owner).run(header).error
+            }
+            guard let vault = overdue(bytes, home, settings) else { return nil }
+            return byRules(of: vault, in: home, settings, header).error
         } catch {
             // Another process that held the lock has finished it, or nobody can: the vault is shut either way.
             if error.code == .wiped { return error }
@@ -32,15 +40,33 @@ extension Wipe {
         }
     }
 
-    /// What says that there is a wipe: a mark, or a ledger at its limit under a header with self-destruct on.
-    private static func due(_ bytes: [UInt8], _ home: HomeDirectory, _ settings: VaultSettings) -> WipeMark? {
-        if let mark = HeaderFile.mark(in: bytes) { return mark }
-        guard let header = try? HeaderFile.decide(bytes).header, header.policy.selfDestruct else { return nil }
+    /// Destroys a vault whose limit was reached. Nobody has opened it: what hardware holds goes where this home's wipe key is
+    /// the one that it was made for.
+    static func byRules(
+        of vault: VaultID, in home: HomeDirectory, _ settings: VaultSettings, _ header: borrowing DurableFile
+    ) -> Ending {
+        var mark = WipeMark(vault: vault, cause: .attempts, begun: Wipe.now())
+        var owner: HardwareOwner?
+        if let key = try? WipeKeyFile.loadOrMake(in: home, vault: vault) {
+            owner = key.owner
+            // Without a tag nobody goes on with it; what is done now is done all the same.
+            if let tagged = try? key.mark(.attempts) { mark = tagged }
+        }
+        return Wipe(home, settings, mark, owner).run(header)
+    }
+
+    /// What says that there is a wipe: a mark of this home's, or a ledger at its limit under a header with self-destruct on.
+    private static func isDue(_ bytes: [UInt8], _ home: HomeDirectory, _ settings: VaultSettings) -> Bool {
+        HeaderFile.genuineMark(in: bytes, home) != nil || overdue(bytes, home, settings) != nil
+    }
+
+    private static func overdue(_ bytes: [UInt8], _ home: HomeDirectory, _ settings: VaultSettings) -> VaultID? {
+        guard let header = try? HeaderFile.decide(bytes, home).header, header.policy.selfDestruct else { return nil }
         let now = settings.clock.now()
         // A ledger that cannot be read says nothing, and nothing never destroys.
         let budget = try? AttemptLedger.peek(in: home, vault: header.vault, policy: header.policy, now: now)
         guard budget?.decision(at: now) == .destroy else { return nil }
-        return WipeMark(vault: header.vault, cause: .attempts, begun: Wipe.now())
+        return header.vault
     }
 
     /// A home where a wipe has ended: no header, and a receipt.
@@ -60,13 +86,27 @@ extension HeaderFile {
         return nil
     }
 
-    /// The mark of a wipe in the place of either copy.
-    static func mark(in bytes: [UInt8]) -> WipeMark? {
-        for start in [0, WipeMark.size] where bytes.count >= start + WipeMark.size {
-            guard bytes[start...].starts(with: WipeMark.magic) else { continue }
-            let copy = Array(bytes[start..<start + WipeMark.size])
-            if let mark = try? WipeMark(parsing: copy, checksum: checksum) { return mark }
+    /// Marks of wipes in the place of either copy, whoever put them there.
+    static func marks(in bytes: [UInt8]) -> [WipeMark] {
+        [0, WipeMark.size].compactMap { start in
+            guard bytes.count >= start + WipeMark.size, bytes[start...].starts(with: WipeMark.magic) else { return nil }
+            return try? WipeMark(parsing: Array(bytes[start..<start + WipeMark.size]), checksum: checksum)
+        }
+    }
+
+    /// The mark of a wipe that this home began, and whose the things are that it may let go of.
+    static func genuineMark(in bytes: [UInt8], _ home: HomeDirectory) -> (mark: WipeMark, owner: HardwareOwner)? {
+        for mark in marks(in: bytes) {
+            if let key = WipeKeyFile.stored(in: home, vault: mark.vault), key.authenticates(mark) {
+                return (mark, key.owner)
+            }
         }
         return nil
     }
+}
+
+extension VaultError {
+    static let strangeMark = VaultError.damaged(
+        "the header was overwritten with the mark of a wipe that this home did not begin; nothing else was erased: restore a "
+            + "backup")
 }

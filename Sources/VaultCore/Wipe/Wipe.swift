@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import KeyStores
 internal import VaultFormat
 
 #if canImport(Glibc)
@@ -21,10 +22,11 @@ struct Wipe {
     /// What could not be done, in words, without the names of the targets.
     private var problems: [String] = []
 
-    init(_ home: HomeDirectory, _ settings: VaultSettings, _ mark: WipeMark) {
+    /// - Parameter owner: What this home's wipe key shows; nil where there is none, and hardware is left as it is.
+    init(_ home: HomeDirectory, _ settings: VaultSettings, _ mark: WipeMark, _ owner: HardwareOwner?) {
         self.home = home
         registered = settings.wipeTargets
-        hardware = HardwareTarget(home, settings)
+        hardware = HardwareTarget(home, settings, owner)
         self.mark = mark
     }
 
@@ -224,6 +226,8 @@ struct Wipe {
             problems.append(error.reason)
             return unfinished(receipt)
         }
+        // What the mark was told by goes after the mark; a start that still finds it sees to that.
+        WipeKeyFile.removeLeftover(in: home)
         return Ending(receipt: receipt, isFinished: true, error: Wipe.done(receipt, in: home))
     }
 

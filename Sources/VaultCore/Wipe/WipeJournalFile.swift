@@ -58,7 +58,7 @@ enum WipeJournalFile {
         // Under the header's lock: another program that registers now is not undone, and a wipe that has ended meanwhile
         // gets no journal again.
         let header = try LockedHeader.lock(home, flags: O_RDONLY, patience)
-        guard try HeaderFile.decide(header.read(Header.fileSize, at: 0)).header.vault == vault else { return }
+        guard try HeaderFile.decide(header.read(Header.fileSize, at: 0), home).header.vault == vault else { return }
         var journal = known(in: home, vault)
         let new = missing(ids, in: journal).map { WipeItem($0) }
         // Somebody's names that fill it make room.

@@ -24,6 +24,8 @@ public struct WipePlan: Sendable, Hashable {
         case removed
         /// Let go of by the hardware or the key store that holds it.
         case released
+        /// Left to the home that it was made for: this one is a backup or was restored from one.
+        case left
         /// By the app that registered it.
         case byApp
         /// Registered by an app that is not running here: it waits for that app's next start.
@@ -34,6 +36,8 @@ public struct WipePlan: Sendable, Hashable {
     public let steps: [Step]
     /// Other names in the folder, which are left alone.
     public let strangers: [String]
+    /// What else the wipe ends, or does not end, in whole sentences: for the owner, before it begins.
+    public let warnings: [String]
 }
 
 extension Vault {
@@ -47,9 +51,13 @@ extension Vault {
             steps.append(
                 .init(target: keys, what: "slots and wrapped keys", method: .overwritten, files: 1, bytes: size ?? 0))
         }
-        let hardware = HardwareNote(of: try HeaderFile.read(in: home))
-        if let id = WipeTargetID(HardwareTarget.id), !hardware.isEmpty {
-            steps.append(.init(target: id, what: HardwareTarget.what, method: .released, files: 0, bytes: 0))
+        let header = try HeaderFile.read(in: home)
+        var warnings: [String] = []
+        if let id = WipeTargetID(HardwareTarget.id), !HardwareNote(of: header).isEmpty {
+            let isOwn = owner(of: header) != nil
+            steps.append(
+                .init(target: id, what: HardwareTarget.what, method: isOwn ? .released : .left, files: 0, bytes: 0))
+            warnings = hardwareWarnings(isOwn)
         }
         for target in HomeTarget.all {
             var (files, bytes): (Int, UInt64) = (0, 0)
@@ -70,7 +78,27 @@ extension Vault {
             steps.append(.init(target: id, what: "registered by an app", method: method, files: 0, bytes: 0))
         }
         let strangers = try home.names(in: ".").filter { !HomeTarget.knownNames.contains($0) }
-        return WipePlan(steps: steps, strangers: strangers)
+        return WipePlan(steps: steps, strangers: strangers, warnings: warnings)
+    }
+
+    /// - Parameter isOwn: Whether the wipe takes what chip and keyring hold.
+    private func hardwareWarnings(_ isOwn: Bool) -> [String] {
+        guard isOwn else {
+            return [
+                "What the TPM or the keyring holds for this vault was made for another folder and stays: this one is a "
+                    + "backup, was restored from one, or has lost its wipe.key."
+            ]
+        }
+        var warnings = [
+            "The TPM and the keyring let go of what they hold for this vault. Backups and other copies use it too: what "
+                + "opens them afterwards is the recovery phrase, or a passcode that is not under the TPM."
+        ]
+        if WipeKeyFile.isFromElsewhere(home) {
+            warnings.append(
+                "This folder is a copy of the one that the vault was made in, or was moved. If the vault is still used in "
+                    + "another folder, it loses them too.")
+        }
+        return warnings
     }
 
     private func paths(of target: HomeTarget) throws(VaultError) -> [String] {

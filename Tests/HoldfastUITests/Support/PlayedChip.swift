@@ -22,7 +22,8 @@ final class PlayedChip: AttemptTier {
     func unplug(_ isAbsent: Bool) { state.withLock { $0.isAbsent = isAbsent } }
 
     func makeShare(
-        authorisation: borrowing SecretBytes, limit: Int, note: (HardwareObject) throws(KeyStoreError) -> Void
+        authorisation: borrowing SecretBytes, limit: Int, for owner: HardwareOwner,
+        note: (HardwareObject) throws(KeyStoreError) -> Void
     ) throws(KeyStoreError) -> HardwareShare {
         let authorisation = authorisation.withBytes(bytes)
         let number = try state.withLock { state throws(KeyStoreError) in
@@ -37,7 +38,9 @@ final class PlayedChip: AttemptTier {
         return HardwareShare(share: try PlayedChip.secret(share), object: object)
     }
 
-    func redeem(_ object: HardwareObject, authorisation: borrowing SecretBytes) throws(KeyStoreError) -> Redemption {
+    func redeem(
+        _ object: HardwareObject, of vault: VaultID, authorisation: borrowing SecretBytes
+    ) throws(KeyStoreError) -> Redemption {
         let authorisation = authorisation.withBytes(bytes)
         let answer: (share: [UInt8]?, left: Int)? = try state.withLock { state throws(KeyStoreError) in
             if state.isAbsent { throw KeyStoreError(.unavailable, "the chip is absent") }
@@ -52,8 +55,9 @@ final class PlayedChip: AttemptTier {
         return .share(try PlayedChip.secret(share))
     }
 
-    func destroy(_ object: HardwareObject) throws(KeyStoreError) {
+    func destroy(_ object: HardwareObject, of owner: HardwareOwner) throws(KeyStoreError) -> Removal {
         state.withLock { $0.objects[object.name] = nil }
+        return .gone
     }
 
     private static func secret(_ bytes: [UInt8]) throws(KeyStoreError) -> SecretBytes {

@@ -1,6 +1,7 @@
 internal import DeviceOwner
 internal import Holdfast
 internal import KeyStores
+internal import VaultFormat
 
 #if canImport(Glibc)
 internal import Glibc
@@ -18,9 +19,11 @@ extension Chapter {
                 }
                 tour.chip = chip
                 let right = try Tour.secret(String(repeating: "r", count: 32))
-                let made = try chip.tier.makeShare(authorisation: right, limit: 3)
+                let made = try chip.tier.makeShare(authorisation: right, limit: 3, for: Tour.owner())
                 tour.share = made.object
-                guard case .share(let share) = try chip.tier.redeem(made.object, authorisation: right),
+                guard
+                    case .share(let share) = try chip.tier.redeem(
+                        made.object, of: Tour.owner().vault, authorisation: right),
                     share.isEqual(to: made.share)
                 else { throw TourFailure(description: "the right authorisation did not get the share") }
                 return "a software TPM of the tour's own; the right authorisation gets the share"
@@ -29,12 +32,15 @@ extension Chapter {
                 guard let chip = tour.chip, let share = tour.share else { return "nothing to try" }
                 let wrong = try Tour.secret(String(repeating: "w", count: 32))
                 for left in [2, 1, 0] {
-                    guard case .wrongSecret(remaining: left) = try chip.tier.redeem(share, authorisation: wrong) else {
+                    guard
+                        case .wrongSecret(remaining: left) = try chip.tier.redeem(
+                            share, of: Tour.owner().vault, authorisation: wrong)
+                    else {
                         throw TourFailure(description: "the TPM did not count down to \(left)")
                     }
                 }
                 let right = try Tour.secret(String(repeating: "r", count: 32))
-                guard case .destroyed = try chip.tier.redeem(share, authorisation: right) else {
+                guard case .destroyed = try chip.tier.redeem(share, of: Tour.owner().vault, authorisation: right) else {
                     throw TourFailure(description: "the TPM gave the share after its limit")
                 }
                 return "after 3 not even the right one gets it, whatever is put back on the disk"
@@ -110,6 +116,14 @@ extension Tour {
         let vault = try Vault(at: scratch + "/chip", settings: settings)
         try vault.enrolPIN(Tour.secret(Samples.pin), passcode: passcode, spending: vault.burnAttempt())
         return vault
+    }
+
+    /// Whose the tour's share is.
+    fileprivate static func owner() throws -> HardwareOwner {
+        guard let vault = VaultID(bytes: [UInt8](repeating: 7, count: 16)) else {
+            throw TourFailure(description: "an id has 16 bytes")
+        }
+        return HardwareOwner(vault: vault, home: [UInt8](repeating: 7, count: 32))
     }
 
     fileprivate static func settings(_ tier: TPMAttemptTier?) -> VaultSettings {

@@ -15,7 +15,8 @@ package struct TPMAttemptTier: AttemptTier {
     package init(at location: TPMLocation) { self.location = location }
 
     package func makeShare(
-        authorisation: borrowing SecretBytes, limit: Int, note: (HardwareObject) throws(KeyStoreError) -> Void
+        authorisation: borrowing SecretBytes, limit: Int, for owner: HardwareOwner,
+        note: (HardwareObject) throws(KeyStoreError) -> Void
     ) throws(KeyStoreError) -> HardwareShare {
         try keyStoreErrors {
             let chip = try TPMConnection(location)
@@ -23,16 +24,17 @@ package struct TPMAttemptTier: AttemptTier {
             let session = try chip.session(.hmac, saltedTo: parent.number)
             let writer = try P256PrivateKey.generate()  // wiped at the end of this function: nobody writes again
             let verifier = try chip.loadVerifier(writer.publicKey)
-            let policy = try TPMConnection.PinIndexPolicy(writer: chip.objectName(verifier.number))
+            let policy = try TPMConnection.PinIndexPolicy(
+                writer: chip.objectName(verifier.number), owner: owner)
             let parentName = try chip.objectName(parent.number)
             let index = try chip.definePinIndex(
-                authorisation: authorisation, policy: policy.either, session: session
+                authorisation: authorisation, policy: policy.any, session: session
             ) { handle throws(KeyStoreError) in
                 // Its name can be told before it exists, and nobody else's index will ever have it.
                 let data = TPMShareData(
-                    handle: handle, parent: parentName, writePolicy: policy.write.bytes,
+                    handle: handle, parent: parentName, writePolicy: policy.write.bytes, home: owner.home,
                     blob: TPMConnection.Blob(privatePart: [], publicPart: []))
-                let name = PinIndex.name(handle, policy: policy.either, isWritten: true)
+                let name = PinIndex.name(handle, policy: policy.any, isWritten: true)
                 try note(HardwareObject(name: name, data: data.encoded))
             }
             do {
@@ -46,7 +48,7 @@ package struct TPMAttemptTier: AttemptTier {
                 let share = try SecureRandom.secret(32)
                 let blob = try chip.seal(share, under: parent, policy: secret, session: session)
                 let data = TPMShareData(
-                    handle: index.handle, parent: parentName, writePolicy: policy.write.bytes,
+                    handle: index.handle, parent: parentName, writePolicy: policy.write.bytes, home: owner.home,
                     blob: blob)
                 return HardwareShare(share: share, object: HardwareObject(name: name, data: data.encoded))
             } catch {
@@ -57,28 +59,28 @@ package struct TPMAttemptTier: AttemptTier {
     }
 
     package func redeem(
-        _ object: HardwareObject, authorisation: borrowing SecretBytes
+        _ object: HardwareObject, of vault: VaultID, authorisation: borrowing SecretBytes
     ) throws(KeyStoreError) -> Redemption {
         var lost: TPMFailure?
         do throws(KeyStoreError) {
-            return try ask(object, authorisation, lost: &lost)
+            return try ask(object, vault, authorisation, lost: &lost)
         } catch {
             guard let lost else { throw error }
             // In a conversation of its own, when the one that broke off is over: a chip that counts none has counted none.
-            if let state = try? state(object), state.count == 0 { throw error }
+            if let state = try? state(object, vault), state.count == 0 { throw error }
             throw KeyStoreError(.unanswered, "\(lost.error.reason), and may have counted this attempt")
         }
     }
 
     /// - Parameter lost: What kept the chip's answer from us, where it may have counted the authorisation.
     private func ask(
-        _ object: HardwareObject, _ authorisation: borrowing SecretBytes, lost: inout TPMFailure?
+        _ object: HardwareObject, _ vault: VaultID, _ authorisation: borrowing SecretBytes, lost: inout TPMFailure?
     ) throws(KeyStoreError) -> Redemption {
         try keyStoreErrors {
             let data = try TPMShareData(parsing: object.data)
-            // Nothing of what was kept is authenticated before the slot is open. Until all of it fits together, nothing that
-            // comes from the passcode is sent to anybody.
-            try data.check(object.name)
+            // Nothing of what was kept is authenticated before the slot is open. Until all of it fits together and is this
+            // vault's, nothing that comes from the passcode is sent to anybody.
+            let indexPolicy = try data.check(object.name, of: vault)
             let chip = try TPMConnection(location)
             let parent = try chip.primary()
             let isKnown = try chip.objectName(parent.number) == data.parent
@@ -101,8 +103,7 @@ package struct TPMAttemptTier: AttemptTier {
                 return .destroyed
             } catch let failure as TPMFailure where failure.isWrongAuthorisation {
                 // It is counted by now, whether or not the chip still tells how many are left.
-                let state = try? chip.readPinIndex(
-                    index, write: TPMPolicyDigest(known: data.writePolicy), parent: parent)
+                let state = try? chip.readPinIndex(index, policy: indexPolicy, parent: parent)
                 return .wrongSecret(remaining: state.map(TPMAttemptTier.left))
             } catch let failure as TPMFailure where !failure.isFromChip {
                 lost = failure
@@ -112,36 +113,42 @@ package struct TPMAttemptTier: AttemptTier {
         }
     }
 
-    package func remaining(_ object: HardwareObject) throws(KeyStoreError) -> Int? {
-        try state(object).map(TPMAttemptTier.left) ?? 0
+    package func remaining(_ object: HardwareObject, of vault: VaultID) throws(KeyStoreError) -> Int? {
+        try state(object, vault).map(TPMAttemptTier.left) ?? 0
     }
 
     private static func left(count: UInt32, limit: UInt32) -> Int { Int(limit) - Int(min(count, limit)) }
 
     /// Count and limit; nil where this chip does not have the index.
-    private func state(_ object: HardwareObject) throws(KeyStoreError) -> (count: UInt32, limit: UInt32)? {
+    private func state(
+        _ object: HardwareObject, _ vault: VaultID
+    ) throws(KeyStoreError) -> (count: UInt32, limit: UInt32)? {
         try keyStoreErrors {
             let data = try TPMShareData(parsing: object.data)
+            let policy = data.policy(of: HardwareOwner(vault: vault, home: data.home))
             let chip = try TPMConnection(location)
             let parent = try chip.primary()
             guard try chip.objectName(parent.number) == data.parent,
                 let index = try chip.find(PinIndex(handle: data.handle, name: object.name))
             else { return nil }
-            return try chip.readPinIndex(index, write: TPMPolicyDigest(known: data.writePolicy), parent: parent)
+            return try chip.readPinIndex(index, policy: policy, parent: parent)
         }
     }
 
-    package func destroy(_ object: HardwareObject) throws(KeyStoreError) {
-        try keyStoreErrors {
-            let data = try TPMShareData(parsing: object.data)
+    package func destroy(_ object: HardwareObject, of owner: HardwareOwner) throws(KeyStoreError) -> Removal {
+        // What was noted by nobody who could prove it may name any index. The owner is a part of an index's name, and is
+        // put in here: only the owner's own can be found.
+        guard let data = try? TPMShareData(parsing: object.data) else { return .anothers }
+        let policy = data.policy(of: owner).any
+        guard PinIndex.name(data.handle, policy: policy, isWritten: true) == object.name else { return .anothers }
+        // One whose maker was killed before he wrote it has another name, and opens nothing either.
+        let unwritten = PinIndex.name(data.handle, policy: policy, isWritten: false)
+        return try keyStoreErrors {
             let chip = try TPMConnection(location)
-            // One whose maker was killed before he wrote it has another name, and opens nothing either.
-            let policy = TPMConnection.PinIndexPolicy(write: TPMPolicyDigest(known: data.writePolicy)).either
-            let unwritten = PinIndex.name(data.handle, policy: policy, isWritten: false)
             guard
                 let index = try chip.find(PinIndex(handle: data.handle, name: object.name))
                     ?? chip.find(PinIndex(handle: data.handle, name: unwritten))
-            else { return }
+            else { return .gone }
             let session = try chip.session(.hmac, saltedTo: TPMConnection.none, isEncrypted: false)
             do throws(TPMFailure) {
                 try chip.undefine(index, session: session)
@@ -150,6 +157,7 @@ package struct TPMAttemptTier: AttemptTier {
                 // The owner has set an authorisation that we do not know: the index goes by using it up.
                 try chip.useUp(index, session: session)
             }
+            return .gone
         }
     }
 }

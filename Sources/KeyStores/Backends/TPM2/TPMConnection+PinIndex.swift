@@ -35,28 +35,34 @@ struct PinIndex {
 }
 
 extension TPMConnection {
-    /// Who may write and who may read a PIN_FAIL index: a key that exists for one write, and everybody.
+    /// Who may write and who may read a PIN_FAIL index: a key that exists for one write, and everybody. A third branch, which
+    /// no session can come to, makes the owner a part of the index's name.
     struct PinIndexPolicy {
         let write: TPMPolicyDigest
         let read: TPMPolicyDigest
-        let either: TPMPolicyDigest
+        let owner: TPMPolicyDigest
+        let any: TPMPolicyDigest
 
-        init(writer name: [UInt8]) {
+        /// The branches in the order in which the chip is told them.
+        var branches: [TPMPolicyDigest] { [write, read, owner] }
+
+        init(writer name: [UInt8], owner: HardwareOwner) {
             var write = TPMPolicyDigest()
             write.signed(by: name)
             write.command(TPMPolicyDigest.nvWrite)
-            self.init(write: write)
+            self.init(write: write, owner: owner)
         }
 
         /// - Parameter write: The digest of the branch that writes.
-        init(write: TPMPolicyDigest) {
+        init(write: TPMPolicyDigest, owner: HardwareOwner) {
             var read = TPMPolicyDigest()
             read.command(TPMPolicyDigest.nvRead)
-            var either = TPMPolicyDigest()
-            either.any(of: [write, read])
             self.write = write
             self.read = read
-            self.either = either
+            self.owner = TPMPolicyDigest(nobodys: "holdfast/1/pin-of", owner)
+            var any = TPMPolicyDigest()
+            any.any(of: [write, read, self.owner])
+            self.any = any
         }
     }
 
@@ -107,7 +113,7 @@ extension TPMConnection {
         let session = try session(.policy, saltedTo: parent.number)
         try policySigned(session, writer, loaded)
         try policyCommand(session, TPMPolicyDigest.nvWrite)
-        try policyOr(session, [policy.write, policy.read])
+        try policyOr(session, policy.branches)
         let data = Structure<TPM2B_MAX_NV_BUFFER>()
         _ = unsafe data.pointer.store([0, 0, 0, 0] + TPMPolicyDigest.bigEndian(limit))
         let number = session.number
@@ -119,13 +125,12 @@ extension TPMConnection {
 
     /// Count and limit, which everybody may read.
     func readPinIndex(
-        _ object: ESYS_TR, write: TPMPolicyDigest, parent: borrowing TPMHandle
+        _ object: ESYS_TR, policy: PinIndexPolicy, parent: borrowing TPMHandle
     ) throws -> (count: UInt32, limit: UInt32) {
-        let policy = PinIndexPolicy(write: write)
         // In the clear: encryption would mix the index's authorisation in, which is not known here or wrong.
         let session = try session(.policy, saltedTo: parent.number, isEncrypted: false)
         try policyCommand(session, TPMPolicyDigest.nvRead)
-        try policyOr(session, [policy.write, policy.read])
+        try policyOr(session, policy.branches)
         var data: UnsafeMutablePointer<TPM2B_MAX_NV_BUFFER>?
         let number = session.number
         try tpm("read index") {

@@ -1,6 +1,6 @@
 internal import CTSS2
 internal import Cryptography
-package import VaultFormat
+internal import VaultFormat
 
 /// Holds the generation of vaults in indices of a TPM 2.0, outside of every home: an older copy of a home that is put back
 /// is older than its index.
@@ -12,42 +12,41 @@ package struct TPMGenerationAnchor: GenerationAnchor {
 
     package init(at location: TPMLocation) { self.location = location }
 
-    package func state(of vault: VaultID) throws(KeyStoreError) -> AnchoredState? {
+    package func state(of owner: HardwareOwner) throws(KeyStoreError) -> AnchoredState? {
         try keyStoreErrors {
             let chip = try TPMConnection(location)
-            return try chip.findAnchor(vault)?.state ?? nil
+            return try chip.findAnchor(owner)?.state ?? nil
         }
     }
 
-    package func hold(_ state: AnchoredState, of vault: VaultID) throws(KeyStoreError) {
+    package func hold(_ state: AnchoredState, of owner: HardwareOwner) throws(KeyStoreError) {
         try keyStoreErrors {
             let chip = try TPMConnection(location)
-            let object = try chip.findAnchor(vault)?.object ?? chip.defineAnchor(vault)
-            try chip.writeAnchor(object, Anchor(vault: vault, state: state))
+            let object = try chip.findAnchor(owner)?.object ?? chip.defineAnchor(owner)
+            try chip.writeAnchor(object, Anchor(vault: owner.vault, state: state))
         }
     }
 
-    package func advance(to state: AnchoredState, of vault: VaultID) throws(KeyStoreError) {
+    package func advance(to state: AnchoredState, of owner: HardwareOwner) throws(KeyStoreError) {
         try keyStoreErrors {
             let chip = try TPMConnection(location)
-            let found = try chip.findAnchor(vault)
-            let object = try found?.object ?? chip.defineAnchor(vault)
-            let next = state.withAttempts(atLeast: found?.state?.attempts ?? 0)
-            try chip.writeAnchor(object, Anchor(vault: vault, state: next))
+            guard let found = try chip.findAnchor(owner), let held = found.state else { return }
+            let next = state.withAttempts(atLeast: held.attempts)
+            try chip.writeAnchor(found.object, Anchor(vault: owner.vault, state: next))
         }
     }
 
-    package func release(_ vault: VaultID) throws(KeyStoreError) {
+    package func release(_ owner: HardwareOwner) throws(KeyStoreError) {
         try keyStoreErrors {
             let chip = try TPMConnection(location)
-            guard let found = try chip.findAnchor(vault) else { return }
+            guard let found = try chip.findAnchor(owner) else { return }
             let session = try chip.session(.hmac, saltedTo: TPMConnection.none, isEncrypted: false)
             try chip.undefine(found.object, session: session)
         }
     }
 }
 
-/// What an index holds: the vault's id, so that two vaults under neighbouring numbers are told apart, and two numbers.
+/// What an index holds: the vault's id and two numbers. Whose it is, its name says, which nobody can give another index.
 private struct Anchor {
     let vault: VaultID
     let state: AnchoredState
@@ -55,7 +54,7 @@ private struct Anchor {
     static let size: UInt16 = 32
     static let attributes: UInt32 =
         UInt32(TPMA_NV_AUTHREAD) | UInt32(TPMA_NV_AUTHWRITE) | UInt32(TPMA_NV_OWNERREAD) | UInt32(TPMA_NV_NO_DA)
-    /// Numbers that are tried for one vault.
+    /// Numbers that are tried for one home.
     static let places: UInt32 = 8
 
     init(vault: VaultID, state: AnchoredState) {
@@ -77,37 +76,39 @@ private struct Anchor {
         return vault.bytes + bytes(state.generation) + bytes(state.attempts)
     }
 
-    /// A policy that nothing asks for. It makes the vault a part of the index's name, so that an index whose maker was
-    /// killed before he wrote it is known to be this vault's.
-    static func policy(_ vault: VaultID) -> [UInt8] {
-        TPMPolicyDigest.hash([Array("holdfast/1/anchor-of".utf8), vault.bytes])
+    /// A policy that nothing asks for. It makes the owner a part of the index's name.
+    static func policy(_ owner: HardwareOwner) -> [UInt8] {
+        TPMPolicyDigest(nobodys: "holdfast/1/anchor-of", owner).bytes
     }
 
-    /// The name of an index that was defined and never written.
-    static func unwrittenName(_ handle: UInt32, _ vault: VaultID) -> [UInt8] {
-        PinIndex.name(handle, attributes: attributes, policy: policy(vault), size: size)
+    static func name(_ handle: UInt32, _ owner: HardwareOwner, isWritten: Bool) -> [UInt8] {
+        PinIndex.name(
+            handle, attributes: isWritten ? attributes | PinIndex.written : attributes, policy: policy(owner),
+            size: size)
     }
 
-    /// Where the vault's index is looked for: numbers that programs of the owner choose freely, from one that its id
-    /// gives.
-    static func handles(_ vault: VaultID) -> [UInt32] {
+    /// Where the owner's index is looked for: numbers that programs of the owner choose freely, from one that vault and
+    /// home give.
+    static func handles(_ owner: HardwareOwner) -> [UInt32] {
         let range = PinIndex.range
-        let hash = TPMPolicyDigest.hash([Array("holdfast/1/anchor".utf8), vault.bytes])
+        let hash = TPMPolicyDigest(nobodys: "holdfast/1/anchor", owner).bytes
         let first = hash[..<4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         return (0..<places).map { range.lowerBound + (first &+ $0) % UInt32(range.count) }
     }
 }
 
 extension TPMConnection {
-    /// The vault's index and what it holds: nothing where it was defined and not written.
-    fileprivate func findAnchor(_ vault: VaultID) throws -> (object: ESYS_TR, state: AnchoredState?)? {
-        for handle in Anchor.handles(vault) {
+    /// The owner's index and what it holds: nothing where it was defined and not written. An index with another public area
+    /// is somebody else's, whatever its content says.
+    fileprivate func findAnchor(_ owner: HardwareOwner) throws -> (object: ESYS_TR, state: AnchoredState?)? {
+        for handle in Anchor.handles(owner) {
             guard let object = try index(handle) else { continue }
-            if let held = try readAnchor(object) {
-                if held.vault == vault { return (object, held.state) }
-            } else if try objectName(object) == Anchor.unwrittenName(handle, vault) {
-                return (object, nil)
+            let name = try objectName(object)
+            if name == Anchor.name(handle, owner, isWritten: false) { return (object, nil) }
+            guard name == Anchor.name(handle, owner, isWritten: true), let held = try readAnchor(object) else {
+                continue
             }
+            return (object, held.state)
         }
         return nil
     }
@@ -126,7 +127,7 @@ extension TPMConnection {
         return object
     }
 
-    /// Nil for an index that is somebody else's: unwritten, of another size, or not to be read like this.
+    /// Nil where somebody has put one like ours in its place with an authorisation of his own.
     private func readAnchor(_ object: ESYS_TR) throws(TPMFailure) -> Anchor? {
         var data: UnsafeMutablePointer<TPM2B_MAX_NV_BUFFER>?
         do throws(TPMFailure) {
@@ -143,14 +144,14 @@ extension TPMConnection {
         return unsafe Anchor(data?.array ?? [])
     }
 
-    fileprivate func defineAnchor(_ vault: VaultID) throws -> ESYS_TR {
+    fileprivate func defineAnchor(_ owner: HardwareOwner) throws -> ESYS_TR {
         let area = Structure<TPM2B_NV_PUBLIC>()
         unsafe area.pointer.pointee.nvPublic.nameAlg = UInt16(TPM2_ALG_SHA256)
         unsafe area.pointer.pointee.nvPublic.attributes = Anchor.attributes
         unsafe area.pointer.pointee.nvPublic.dataSize = Anchor.size
-        _ = unsafe area.pointer.member(\.nvPublic.authPolicy).store(Anchor.policy(vault))
+        _ = unsafe area.pointer.member(\.nvPublic.authPolicy).store(Anchor.policy(owner))
         let noAuthorisation = Structure<TPM2B_AUTH>()
-        for handle in Anchor.handles(vault) {
+        for handle in Anchor.handles(owner) {
             unsafe area.pointer.pointee.nvPublic.nvIndex = handle
             var object: ESYS_TR = 0
             do throws(TPMFailure) {

@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import VaultFormat
 
 /// The digest of a policy, computed here and not by a trial session, so that the chip is not asked what to believe
 /// (TPM 2.0 Library, part 3, section 23).
@@ -9,6 +10,11 @@ struct TPMPolicyDigest {
 
     /// A digest that was computed before.
     init(known bytes: [UInt8]) { self.bytes = bytes }
+
+    /// One that no session can come to, because no step of a policy hashes this: it shows whose an index is.
+    init(nobodys purpose: StaticString, _ owner: HardwareOwner) {
+        bytes = TPMPolicyDigest.hash([Array("\(purpose)".utf8), owner.vault.bytes, owner.home])
+    }
 
     private static let policyOR: UInt32 = 0x171
     private static let policyCommandCode: UInt32 = 0x16c
