@@ -347,7 +347,7 @@ class Header:
         self.slots = [Slot(reader.counted(COPY_SIZE)) for _ in range(count)]
         # Behind the zeros lies what the home is known by to its own hardware and wipes: 92 bytes that open nothing.
         reader.check(not any(reader.take(COPY_SIZE - 64 - 92 - reader.position)))
-        self.covered, self.mac = copy[:-64], reader.take(32)
+        self.covered, self.mac = copy[:-64], copy[-64:-32]
         reader.check(len({slot.id for slot in self.slots}) == count)
         for single in (PASSCODE, PHRASE, PIN):
             reader.check(sum(slot.kind == single for slot in self.slots) <= 1)

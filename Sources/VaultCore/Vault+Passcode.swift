@@ -72,7 +72,7 @@ extension Vault {
             header.slots.removeAll { $0.kind != .recoveryPhrase }
         }
         restoreWipeKey(header, headerKeys)
-        try claim(&header, headerKeys)
+        try claim(&header, headerKeys, isGenuine: !isAltered || headerKeys.vouchesForHome(of: header))
         if !canAnchor(header.owner) { header.flags.remove(.generationAnchored) }
         // Before anything is written: a keybag that does not open would be lost under a header made valid again.
         let keybag = try Keybag(opened: headerKeys.openKeybag(of: header))

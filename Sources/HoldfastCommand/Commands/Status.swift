@@ -66,14 +66,15 @@ private func facts(_ status: Vault.Status) -> [(String, String)] {
 }
 
 private func hardwareFacts(_ vault: Vault) -> [(String, String)] {
-    guard vault.refusedNote else { return [] }
-    return [
-        (
-            "hardware",
-            "a list of what the TPM should let go of was not this vault's; nothing was done, and it lies in "
-                + "hardware.pending.refused"
-        )
-    ]
+    var facts: [(String, String)] = []
+    if vault.leavesHardware {
+        facts.append(("hardware", "what the TPM or the keyring holds was made for another folder, and stays at a wipe"))
+    }
+    if vault.refusedNote {
+        let rest = "nothing was done for it; it lies in hardware.pending.refused"
+        facts.append(("hardware", "a list of what the TPM should let go of was not this vault's: \(rest)"))
+    }
+    return facts
 }
 
 private func facts(_ open: OpenCompartment.Status) -> [(String, String)] {

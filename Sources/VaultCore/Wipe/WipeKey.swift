@@ -72,6 +72,12 @@ extension HeaderKeys {
         guard let secret = try? openWipeKeyBytes(of: header) else { return nil }
         return try? WipeKey(secret, of: header.vault)
     }
+
+    /// Whether the key that is sealed in a header, whose MAC is wrong, is that of the home which the header names.
+    borrowing func vouchesForHome(of header: Header) -> Bool {
+        guard let key = openWipeKey(of: header) else { return false }
+        return key.owner.home == header.home
+    }
 }
 
 extension Header {
