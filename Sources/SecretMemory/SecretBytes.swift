@@ -96,6 +96,8 @@ public enum SecretLifetime: Sendable, Hashable {
     deinit {
         if ownsPages {
             unsafe GuardedPages.free(storage, count)
+            // With a key goes what its use has left on this thread.
+            WorkingMemory.wipeAll()
         } else {
             unsafe SlabArena.shared.free(storage, count)
         }

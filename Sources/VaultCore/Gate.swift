@@ -1,3 +1,4 @@
+internal import SecretMemory
 internal import VaultFormat
 
 /// Something that holds a key between operations and gives it up when the vault is locked.
@@ -63,7 +64,10 @@ final class Gate: Sendable {
         return vault
     }
 
+    /// The end of every operation but a plain read: with it goes what the operation has left on its thread. Before who
+    /// locks goes on, as the keys do.
     func leave() {
+        WorkingMemory.wipe()
         monitor.withLock { state in
             state.leave()
             if state.isClosing { monitor.wakeAll() }
@@ -86,6 +90,7 @@ final class Gate: Sendable {
     }
 
     func leave(returning reader: RecordReader) {
+        WorkingMemory.wipe()
         monitor.withLock { state in
             state.leave(returning: reader)
             if state.isClosing { monitor.wakeAll() }

@@ -1,4 +1,5 @@
 package import DeviceOwner
+internal import SecretMemory
 public import VaultFormat
 
 /// An encrypted vault in a folder: records and files that only the passcode or the recovery phrase opens.
@@ -67,6 +68,7 @@ public final class Vault: Sendable {
     /// As ``lock()``, and the log says why. The keys are gone before it is written.
     public func lock(because reason: LogLockReason) {
         if gate.close() { log.append(.locked(reason)) }
+        WorkingMemory.wipeAll()
     }
 
     /// The rules of the header while they are known to be genuine: nil while the vault is locked.

@@ -4,7 +4,7 @@ import Cryptography
 func blake3Input(_ length: Int) -> [UInt8] { (0..<length).map { UInt8($0 % 251) } }
 
 /// `count` bytes of the extendable output.
-func blake3Output(_ hasher: borrowing BLAKE3, _ count: Int) -> [UInt8] {
+func blake3Output(_ hasher: inout BLAKE3, _ count: Int) -> [UInt8] {
     var output = [UInt8](repeating: 0xEE, count: count)
     var span = output.mutableSpan
     var bytes = unsafe span.mutableBytes

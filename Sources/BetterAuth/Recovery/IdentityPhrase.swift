@@ -79,7 +79,7 @@ package struct RecoveryDerivation: Sendable, Hashable {
     /// - Parameter phrase: UTF-8, taken byte for byte.
     /// - Throws: ``Cryptography/CryptographyError``.
     package func seed(of phrase: borrowing SecretBytes) throws(CryptographyError) -> SecretBytes {
-        var hasher = BLAKE3()
+        var hasher = try BLAKE3.ofSecret()
         phrase.withBytes { hasher.update($0) }
         let suffix: StaticString = "salt"
         unsafe hasher.update(

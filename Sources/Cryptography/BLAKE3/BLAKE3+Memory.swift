@@ -7,7 +7,10 @@ extension BLAKE3 {
         /// Of the current chunk, up to the block that waits.
         static var chainingValue: Int { 32 }
         static var block: Int { 64 }
-        static var stack: Int { 128 }
+        /// A node whose output is being computed: what its last block is compressed with, and that block.
+        static var nodeValue: Int { 128 }
+        static var nodeBlock: Int { 160 }
+        static var stack: Int { 224 }
         /// 2^54 chunks make 2^64 bytes; one place more because siblings are merged late.
         private static var size: Int { stack + 55 * 32 }
 
@@ -46,21 +49,28 @@ extension BLAKE3 {
             unsafe base.storeBytes(of: value, toByteOffset: offset, as: Value.self)
         }
 
+        /// Lends the 64 bytes at ``block`` or ``nodeBlock``.
         @inline(__always)
-        func withBlock(_ body: (RawSpan) -> Void) {
-            unsafe body(RawSpan(_unsafeStart: base + Memory.block, byteCount: Memory.stack - Memory.block))
+        func withBlock<R>(_ offset: Int = Memory.block, _ body: (RawSpan) -> R) -> R {
+            unsafe body(RawSpan(_unsafeStart: base + offset, byteCount: 64))
         }
 
         /// Appends bytes to a block that waits.
         func copy(_ bytes: RawSpan, to offset: Int) {
-            precondition(offset >= Memory.block && offset + bytes.byteCount <= Memory.stack)
+            precondition(offset >= Memory.block && offset + bytes.byteCount <= Memory.block + 64)
             unsafe bytes.withUnsafeBytes { source in
                 unsafe UnsafeMutableRawBufferPointer(start: base + offset, count: source.count).copyMemory(from: source)
             }
         }
 
+        /// Copies bytes from one place to another, which do not overlap.
+        @inline(__always)
+        func move(_ count: Int, from source: Int, to target: Int) {
+            unsafe (base + target).copyMemory(from: base + source, byteCount: count)
+        }
+
         deinit {
-            guard locked == nil else { return }
+            guard locked == nil else { return WorkingMemory.wipe() }
             unsafe Memory.wipeAndFree(base)
         }
 

@@ -12,6 +12,9 @@ extension BLAKE3 {
     }
 
     /// The keyed digest of `bytes` in one call; up to 1,024 bytes allocate nothing.
+    ///
+    /// Those are hashed in registers and on the stack, for lookups: who calls clears both when his own work is over
+    /// (``SecretMemory/WorkingMemory``).
     /// - Parameter key: 32 bytes.
     /// - Throws: ``CryptographyError/invalidSize``; above 1,024 bytes also ``CryptographyError/memory(_:)``.
     package static func keyedHash(_ bytes: RawSpan, key: RawSpan) throws(CryptographyError) -> Digest {
@@ -44,7 +47,7 @@ extension BLAKE3 {
     package static func deriveKey(
         context: String, material: borrowing SecretBytes, lifetime: SecretLifetime
     ) throws(CryptographyError) -> SecretBytes {
-        var hasher = try BLAKE3(lockedWithKey: contextKey(context), flags: Flag.deriveKeyMaterial)
+        var hasher = try BLAKE3(deriveKeyContext: context)
         material.withBytes { hasher.update($0) }
         do throws(SecretMemoryError) {
             return try SecretBytes(count: 32, lifetime: lifetime) { hasher.finalize(into: &$0) }
@@ -65,7 +68,7 @@ extension BLAKE3 {
         return context.withUTF8 { utf8 in
             var hasher = BLAKE3(key: initialisationVector, flags: Flag.deriveKeyContext, memory: Memory())
             hasher.update(unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(utf8)))
-            return hasher.rootOutput().rootValue
+            return hasher.rootValue(hasher.rootOutput())
         }
     }
 

@@ -1,65 +1,58 @@
+internal import SecretMemory
+
 #if _endian(big)
 #error("BLAKE3 loads its words as they lie in memory, which is right on little-endian machines only")
 #endif
 
 extension BLAKE3 {
-    /// The last block of a node, kept back because only the end of the input tells whether it is the root.
+    /// The last block of a node, kept back because only the end of the input tells whether it is the root. The block and
+    /// what it is compressed with lie in the hasher's memory, filled up with zeros behind `length`.
     struct Output {
-        var chainingValue: ChainingValue
-        /// Filled up with zeros behind `length`.
-        var block: SIMD16<UInt32>
         var counter: UInt64
         var length: UInt32
         var flags: UInt32
+    }
 
-        static func parent(
-            _ left: ChainingValue, _ right: ChainingValue, key: ChainingValue, flags: UInt32
-        ) -> Output {
-            let block = SIMD8(left.w01, left.w23, left.w45, left.w67, right.w01, right.w23, right.w45, right.w67)
-            return Output(
-                chainingValue: key, block: unsafe unsafeBitCast(block, to: SIMD16<UInt32>.self), counter: 0, length: 64,
-                flags: flags | Flag.parent)
+    /// What the parent of a node takes in.
+    func nodeValue(_ output: Output) -> ChainingValue {
+        memory.withBlock(Memory.nodeBlock) {
+            BLAKE3.compress(
+                memory.load(Memory.nodeValue), $0, at: 0, counter: output.counter, length: output.length,
+                flags: output.flags)
         }
+    }
 
-        /// What the parent of this node takes in.
-        var nodeValue: ChainingValue {
-            withBlock { BLAKE3.compress(chainingValue, $0, at: 0, counter: counter, length: length, flags: flags) }
+    /// What the digest is made of when a node is the root.
+    func rootValue(_ output: Output) -> ChainingValue {
+        memory.withBlock(Memory.nodeBlock) {
+            BLAKE3.compress(
+                memory.load(Memory.nodeValue), $0, at: 0, counter: 0, length: output.length,
+                flags: output.flags | Flag.root)
         }
+    }
 
-        /// What the digest is made of when this node is the root.
-        var rootValue: ChainingValue {
-            withBlock {
-                BLAKE3.compress(chainingValue, $0, at: 0, counter: 0, length: length, flags: flags | Flag.root)
-            }
+    /// Fills `target` with the extendable output of the root (BLAKE3 paper, section 2.6).
+    func write(_ output: Output, into target: inout MutableRawSpan) {
+        var offset = 0
+        var index: UInt64 = 0
+        while offset < target.byteCount {
+            let count = min(64, target.byteCount - offset)
+            target.withPart(offset..<offset + count) { writeRootBlock(index, output, into: &$0) }
+            offset += count
+            index += 1
         }
+    }
 
-        /// Fills `output` with the extendable output of the root (BLAKE3 paper, section 2.6).
-        func write(into output: inout MutableRawSpan) {
-            var offset = 0
-            var index: UInt64 = 0
-            while output.byteCount - offset >= 64 {
-                output.storeBytes(of: rootBlock(index), toByteOffset: offset, as: SIMD16<UInt32>.self)
-                offset += 64
-                index += 1
-            }
-            guard offset < output.byteCount else { return }
-            let last = rootBlock(index)
-            for position in 0..<(output.byteCount - offset) {
-                let byte = UInt8(truncatingIfNeeded: last[position / 4] >> UInt32(8 * (position % 4)))
-                output.storeBytes(of: byte, toByteOffset: offset + position, as: UInt8.self)
-            }
+    /// At most 64 bytes. Words one by one: no copy of the block is made.
+    private func writeRootBlock(_ index: UInt64, _ output: Output, into target: inout MutableRawSpan) {
+        let flags = output.flags | Flag.root
+        let words = memory.withBlock(Memory.nodeBlock) {
+            BLAKE3.compressToBlock(
+                memory.load(Memory.nodeValue), $0, at: 0, counter: index, length: output.length, flags: flags)
         }
-
-        private func rootBlock(_ index: UInt64) -> SIMD16<UInt32> {
-            let flags = flags | Flag.root
-            return withBlock {
-                BLAKE3.compressToBlock(chainingValue, $0, at: 0, counter: index, length: length, flags: flags)
-            }
-        }
-
-        @inline(__always)
-        private func withBlock<R>(_ body: (RawSpan) -> R) -> R {
-            unsafe withUnsafeBytes(of: block) { bytes in unsafe body(RawSpan(_unsafeBytes: bytes)) }
+        for position in 0..<target.byteCount {
+            let byte = UInt8(truncatingIfNeeded: words[position / 4] >> UInt32(8 * (position % 4)))
+            target.storeBytes(of: byte, toByteOffset: position, as: UInt8.self)
         }
     }
 }

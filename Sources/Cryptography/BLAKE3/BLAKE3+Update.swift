@@ -8,7 +8,7 @@ extension BLAKE3 {
             fillChunk(bytes, 0..<offset)
             if offset == count { return }
             // More input follows, so this chunk cannot be the root.
-            push(chunkOutput().nodeValue, before: chunkCounter)
+            push(nodeValue(chunkOutput()), before: chunkCounter)
             memory.store(key, at: Memory.chainingValue)
             chunkCounter += 1
             chunkLength = 0
@@ -35,20 +35,28 @@ extension BLAKE3 {
     }
 
     /// The last node: the current chunk joined with every waiting subtree (BLAKE3 paper, section 2.5).
-    func rootOutput() -> Output {
+    mutating func rootOutput() -> Output {
         var output: Output
         var waiting = stackCount
         if chunkLength > 0 || stackCount == 0 {
             output = chunkOutput()
         } else {
             waiting -= 2
-            output = .parent(stackEntry(waiting), stackEntry(waiting + 1), key: key, flags: flags)
+            output = parentOutput(waiting, memory.load(Memory.stack + 32 * (waiting + 1)))
         }
         while waiting > 0 {
             waiting -= 1
-            output = .parent(stackEntry(waiting), output.nodeValue, key: key, flags: flags)
+            output = parentOutput(waiting, nodeValue(output))
         }
         return output
+    }
+
+    /// The parent of a waiting subtree and its right sibling.
+    private func parentOutput(_ left: Int, _ right: ChainingValue) -> Output {
+        memory.move(32, from: Memory.key, to: Memory.nodeValue)
+        memory.move(32, from: Memory.stack + 32 * left, to: Memory.nodeBlock)
+        memory.store(right, at: Memory.nodeBlock + 32)
+        return Output(counter: 0, length: 64, flags: flags | Flag.parent)
     }
 
     // MARK: Current chunk
@@ -63,7 +71,7 @@ extension BLAKE3 {
             chunkLength += taken
             offset += taken
             if offset == range.upperBound { return }
-            memory.withBlock { compressBlock($0, at: 0, position: chunkLength - 64) }
+            memory.withBlock { [position = chunkLength - 64] in compressBlock($0, at: 0, position: position) }
         }
         while range.upperBound - offset > 64 {
             compressBlock(bytes, at: offset, position: chunkLength)
@@ -71,7 +79,8 @@ extension BLAKE3 {
             offset += 64
         }
         let rest = range.upperBound - offset
-        memory.store(Self.paddedBlock(bytes, at: offset, count: rest), at: Memory.block)
+        memory.store(SIMD16<UInt32>(), at: Memory.block)
+        memory.copy(bytes.extracting(offset..<range.upperBound), to: Memory.block)
         chunkLength += rest
     }
 
@@ -86,9 +95,13 @@ extension BLAKE3 {
 
     private func chunkOutput() -> Output {
         let start = chunkLength <= 64 ? Flag.chunkStart : 0
+        memory.move(32, from: Memory.chainingValue, to: Memory.nodeValue)
+        if chunkLength == 0 {
+            memory.store(SIMD16<UInt32>(), at: Memory.nodeBlock)
+        } else {
+            memory.move(64, from: Memory.block, to: Memory.nodeBlock)
+        }
         return Output(
-            chainingValue: memory.load(Memory.chainingValue),
-            block: chunkLength == 0 ? SIMD16() : memory.load(Memory.block),
             counter: chunkCounter, length: UInt32(bufferedLength), flags: flags | start | Flag.chunkEnd)
     }
 
@@ -116,13 +129,11 @@ extension BLAKE3 {
     private mutating func merge(before chunks: UInt64) {
         while stackCount > chunks.nonzeroBitCount {
             stackCount -= 2
-            let parent = Output.parent(stackEntry(stackCount), stackEntry(stackCount + 1), key: key, flags: flags)
-            memory.store(parent.nodeValue, at: Memory.stack + 32 * stackCount)
+            let parent = parentOutput(stackCount, memory.load(Memory.stack + 32 * (stackCount + 1)))
+            memory.store(nodeValue(parent), at: Memory.stack + 32 * stackCount)
             stackCount += 1
         }
     }
-
-    private func stackEntry(_ index: Int) -> ChainingValue { memory.load(Memory.stack + 32 * index) }
 
     private var key: ChainingValue { memory.load(Memory.key) }
 }

@@ -2,8 +2,8 @@ package import SecretMemory
 
 /// An incremental BLAKE3 hash in bounded memory, whatever the size of the input (BLAKE3 paper, sections 2.1 to 2.6).
 ///
-/// The key and everything computed with it lie outside the value and are wiped when it ends: locked memory for the
-/// keyed modes, ordinary memory for the plain hash. Works through four chunks side by side, so large updates are faster
+/// The key, the input that waits and everything computed of them lie outside the value and are wiped when it ends: in
+/// locked memory for the keyed modes, for deriving, and for the plain hash of a secret. Works through four chunks side by side, so large updates are faster
 /// than small ones. It is no password hash: stretch a passcode with Argon2id first.
 package struct BLAKE3: ~Copyable, Sendable {
     let memory: Memory
@@ -29,23 +29,26 @@ package struct BLAKE3: ~Copyable, Sendable {
     }
 
     /// The key derivation mode; the input is the key material (BLAKE3 paper, section 2.3).
-    ///
-    /// Takes ordinary memory, wiped like the other, when no locked memory is left, because it cannot report that:
-    /// ``deriveKey(context:material:lifetime:)`` does.
     /// - Parameter deriveKeyContext: A constant of the program, different for each use of the material.
-    package init(deriveKeyContext: String) {
-        let words = Self.contextKey(deriveKeyContext)
-        self.init(key: words, flags: Flag.deriveKeyMaterial, memory: (try? Memory.locked()) ?? Memory())
+    /// - Throws: ``CryptographyError/memory(_:)``.
+    package init(deriveKeyContext: String) throws(CryptographyError) {
+        try self.init(lockedWithKey: Self.contextKey(deriveKeyContext), flags: Flag.deriveKeyMaterial)
+    }
+
+    /// The plain hash of an input that is secret.
+    /// - Throws: ``CryptographyError/memory(_:)``.
+    package static func ofSecret() throws(CryptographyError) -> BLAKE3 {
+        try BLAKE3(lockedWithKey: initialisationVector, flags: 0)
     }
 
     /// The digest of all bytes so far; more may follow.
-    package borrowing func finalize() -> Digest {
-        Digest(rootOutput().rootValue)
+    package mutating func finalize() -> Digest {
+        Digest(rootValue(rootOutput()))
     }
 
     /// Fills `output` with the first bytes of the extendable output, of which the digest is the first 32.
-    package borrowing func finalize(into output: inout MutableRawSpan) {
-        rootOutput().write(into: &output)
+    package mutating func finalize(into output: inout MutableRawSpan) {
+        write(rootOutput(), into: &output)
     }
 
     init(lockedWithKey key: ChainingValue, flags: UInt32) throws(CryptographyError) {

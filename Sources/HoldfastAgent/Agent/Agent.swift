@@ -133,7 +133,10 @@ package final class Agent {
             clock.drain()
             if let reason = lock.checkTime(clock.now()) { dropKeys(because: reason) }
             for event in watch?.takeEvents() ?? [] { hear(event) }
-            for completion in completions.takeAll() { take(completion) }
+            let completed = completions.takeAll()
+            for completion in completed { take(completion) }
+            // The names that were asked for. Before anybody is told that the vault is locked.
+            if completed.contains(where: \.isLock) { WorkingMemory.wipeAll() }
             serve()
             accept()
             advance()

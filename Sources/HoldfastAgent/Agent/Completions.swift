@@ -36,6 +36,11 @@ enum Completion: Sendable {
     /// Work for the client with this number.
     case work(UInt64, Outcome)
 
+    var isLock: Bool {
+        if case .lock = self { return true }
+        return false
+    }
+
     /// How work for a client ended.
     enum Outcome: Sendable {
         case done([Packet], Next)

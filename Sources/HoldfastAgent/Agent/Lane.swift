@@ -1,4 +1,5 @@
 internal import DeviceOwner
+internal import SecretMemory
 internal import Synchronization
 
 /// Threads for work that blocks. They are made when there is work and go when there is none: at rest there is no thread,
@@ -52,6 +53,7 @@ final class Lane: Sendable {
         var job = first
         while true {
             job()
+            WorkingMemory.wipeAll()  // the next job is somebody else's, or the stack waits for another thread
             let next = state.withLock { state -> Job? in
                 if state.waiting.isEmpty {
                     state.running -= 1

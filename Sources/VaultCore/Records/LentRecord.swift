@@ -1,3 +1,4 @@
+internal import SecretMemory
 internal import VaultFormat
 
 /// A record's plaintext in a reader's buffer. Its end wipes the buffer and gives the reader back.
@@ -33,6 +34,7 @@ internal import VaultFormat
 
     fileprivate static func giveBack(_ reader: Unmanaged<RecordReader>, _ taken: TakenReader?, to gate: Gate) {
         if let taken {
+            WorkingMemory.wipe()
             gate.end(taken)
         } else {
             unsafe gate.leave(returning: reader.takeRetainedValue())
