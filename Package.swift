@@ -65,16 +65,19 @@ let crashTests: [Target] = [
 ]
 let agentTests: [Target] = [
     .executableTarget(
-        name: "AgentSubject", dependencies: ["HoldfastAgent", "DeviceOwner", "KeyStores", "VaultCore", "SecretMemory"],
+        name: "AgentSubject",
+        dependencies: ["HoldfastAgent", "DeviceOwner", "KeyStores", "VaultCore", "SecretMemory", "WipingHeap"],
         path: "Tests/AgentSubject",
         swiftSettings: settings),
     tests(
         "AgentTests",
         [
             "AgentSubject", "HoldfastAgent", "AgentMessages", "AppLockCore", "KeyStores", "RealParts", "VaultCore",
-            "VaultFormat",
+            "VaultFormat", "MemorySearch",
             "Cryptography", "SecretMemory",
         ]),
+    // Looks through the memory of another process.
+    .target(name: "MemorySearch", path: "Tests/MemorySearch"),
 ]
 let crashProducts: [Product] = [.library(name: "FaultInjection", type: .dynamic, targets: ["FaultInjection"])]
 
@@ -199,6 +202,8 @@ let package = Package(
     ] + crashProducts + viewProducts,
     targets: sectionTargets + [
         library("SecretMemory", c: ["CSodium", "CPlatform"]),
+        // For programs: what they free is wiped.
+        .target(name: "WipingHeap"),
         library("Cryptography", ["SecretMemory"], c: ["COpenSSL", "CArgon2"]),
         library("VaultFormat"),
         library(
@@ -223,7 +228,7 @@ let package = Package(
             name: "HoldfastCommand",
             dependencies: (exported + [
                 "HoldfastDoctor", "HoldfastAgent", "AgentMessages", "BetterAuth", "BetterAuthTransport",
-                "BetterAuthMessages", "QRCodes",
+                "BetterAuthMessages", "QRCodes", "WipingHeap",
             ]).map { .byName(name: $0) },
             swiftSettings: settings),
 
@@ -269,6 +274,7 @@ if Context.environment["HOLDFAST_OPTIMIZED"] != nil {
     for target in package.targets where ["SecretMemory", "Cryptography", "VaultFormat"].contains(target.name) {
         target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"])]
     }
+    for target in package.targets where target.name == "MemorySearch" { target.cSettings = [.unsafeFlags(["-O2"])] }
 }
 
 // Apple systems have the libraries that an app is made of; the command, the agent and the server are for Linux.
