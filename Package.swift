@@ -112,9 +112,8 @@ let identityTargets: [Target] = [
     tests(
         "BetterAuthTests",
         [
-            "BetterAuth", "BetterAuthTransport", "BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip", "Holdfast",
-            "KeyStores", "RealParts", "Cryptography", "SecretMemory",
-        ]),
+            "BetterAuth", "BetterAuthTransport", "BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip", "RealParts",
+        ] + exported),
     .testTarget(
         name: "BetterAuthMessagesTests",
         dependencies: ["BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"].map {
@@ -244,8 +243,8 @@ let package = Package(
         tests(
             "CommandTests",
             [
-                "HoldfastCommand", "RealParts", "BetterAuth", "BetterAuthServer", "BetterAuthMessages",
-                "BetterAuthGzip",
+                "HoldfastCommand", "HoldfastAgent", "AgentMessages", "RealParts", "BetterAuth", "BetterAuthServer",
+                "BetterAuthMessages", "BetterAuthGzip",
             ] + exported),
     ],
     swiftLanguageModes: [.v6]

@@ -45,6 +45,13 @@ struct Cursor {
         return text
     }
 
+    /// As ``text(_:_:_:)``, behind a flag.
+    mutating func optionalText(_ bytes: RawSpan, _ sizes: ClosedRange<Int>, _ field: StaticString) throws(MessageError)
+        -> String?
+    {
+        try flag(bytes, field) ? try text(bytes, sizes, field) : nil
+    }
+
     /// All that is left.
     mutating func rest(_ sizes: ClosedRange<Int>, _ field: StaticString) throws(MessageError) -> Range<Int> {
         let range = position..<end
@@ -80,6 +87,11 @@ struct Writer {
     }
 
     mutating func flag(_ value: Bool) { integer(UInt8(value ? 1 : 0)) }
+
+    mutating func optionalText(_ text: String?, atMost limit: Int) {
+        flag(text != nil)
+        if let text { self.text(text, atMost: limit) }
+    }
 
     mutating func optional<T: FixedWidthInteger & UnsignedInteger>(_ value: T?) {
         flag(value != nil)

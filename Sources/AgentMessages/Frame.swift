@@ -41,7 +41,12 @@ package struct Frame: Sendable, Hashable {
     /// - Throws: `unknownKind`, `tooLong`.
     package func expectRequest() throws(MessageError) {
         guard let kind = Request.Kind(rawValue: kind) else { throw .unknownKind(kind) }
-        let most = kind == .data ? Frame.longestPiece : Frame.longestRequest
+        let most =
+            switch kind {
+            case .data: Frame.longestPiece
+            case .identity: Frame.longestBody  // with what an app server is asked
+            default: Frame.longestRequest
+            }
         guard bodySize <= most else { throw .tooLong(bodySize) }
     }
 

@@ -31,6 +31,8 @@ extension Reply {
             self = .guidance(guidance)
         case .prompt: self = .prompt(try Prompt(&cursor, body))
         case .owner: self = .owner(try OwnerStatus(&cursor, body))
+        case .notice: self = .notice(try cursor.text(body, Reply.noticeSizes, "notice"))
+        case .identity: self = .identity(try IdentityReport(&cursor, body))
         }
         try cursor.expectEnd()
     }
@@ -54,6 +56,8 @@ extension Reply {
         case .guidance(let guidance): writer.integer(guidance.rawValue)
         case .prompt(let prompt): prompt.write(&writer)
         case .owner(let status): status.write(&writer)
+        case .notice(let notice): writer.text(notice, atMost: Reply.noticeSizes.upperBound)
+        case .identity(let report): report.write(&writer)
         case .done, .ready, .piece: break
         }
         return Frame.bytes(kind: kind.rawValue, bodySize: writer.bytes.count + payload) + writer.bytes

@@ -26,6 +26,10 @@ package enum Reply: Sendable, Hashable {
     case prompt(Prompt)
     /// To ``Request/owner``.
     case owner(OwnerStatus)
+    /// What became known on the way of an identity's operation, for people; more follows.
+    case notice(String)
+    /// What is known of the identity.
+    case identity(IdentityReport)
 
     /// Numbers of the messages; they do not change.
     package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
@@ -42,7 +46,11 @@ package enum Reply: Sendable, Hashable {
         case guidance = 138
         case prompt = 139
         case owner = 140
+        case notice = 141
+        case identity = 142
     }
+
+    static let noticeSizes = 0...4096
 
     /// Which message it is.
     package var kind: Kind {
@@ -60,6 +68,8 @@ package enum Reply: Sendable, Hashable {
         case .guidance: .guidance
         case .prompt: .prompt
         case .owner: .owner
+        case .notice: .notice
+        case .identity: .identity
         }
     }
 }

@@ -52,6 +52,7 @@ extension Request {
         case .answer: self = .answer(secret: try cursor.rest(Request.answerSizes, "answer"))
         case .cancel: self = .cancel
         case .owner: self = .owner
+        case .identity: self = .identity(try IdentityCall(&cursor, body))
         }
         try cursor.expectEnd()
     }
@@ -79,6 +80,7 @@ extension Request {
             writer.integer(step.rawValue)
             writer.optional(idle)
             writer.optional(timeout)
+        case .identity(let call): call.write(&writer)
         case .status, .lock, .ping, .shutDown, .data, .end, .confirmChange, .finishChange, .cancelChange,
             .pendingChange, .answer, .cancel, .owner:
             break

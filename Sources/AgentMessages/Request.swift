@@ -49,6 +49,8 @@ package enum Request: Sendable, Hashable {
     case cancel
     /// What is known of confirmations?
     case owner
+    /// Do something with the identity in the vault.
+    case identity(IdentityCall)
 
     /// What an unlock is made with.
     package enum Factor: UInt8, Sendable, Hashable, CaseIterable {
@@ -86,6 +88,7 @@ package enum Request: Sendable, Hashable {
         case answer = 19
         case cancel = 20
         case owner = 21
+        case identity = 22
     }
 
     /// Which message it is.
@@ -112,6 +115,7 @@ package enum Request: Sendable, Hashable {
         case .answer: .answer
         case .cancel: .cancel
         case .owner: .owner
+        case .identity: .identity
         }
     }
 

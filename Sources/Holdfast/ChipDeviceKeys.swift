@@ -3,13 +3,14 @@ internal import BetterAuthMessages
 internal import Cryptography
 package import KeyStores
 internal import SecretMemory
+package import VaultCore
 
 /// The keys of an identity in a chip where there is one, else inside the credentials.
 ///
 /// Where an account's keys are is settled when it is made, and stands in its credentials: one that began in a chip never
-/// goes on with keys outside of it. The chip signs for whoever has 32 random bytes that rest in the credentials, inside
-/// the vault: it signs nothing while the vault is locked, and once the record is gone nobody uses the key again, whatever
-/// copy of it was kept. Nothing rests in the chip itself.
+/// goes on with keys outside of it. The chip signs for whoever has 32 bytes that follow from the vault's keybag and the
+/// key's id, and are stored nowhere: it signs nothing while the vault is locked, and the record of the credentials alone
+/// authorises nobody. Nothing rests in the chip itself.
 package struct ChipDeviceKeys: DeviceKeys {
     /// Where the keys of a new account are made.
     package enum Choice: Sendable, Hashable {
@@ -20,17 +21,20 @@ package struct ChipDeviceKeys: DeviceKeys {
     }
 
     private let chip: (any SigningKeyStore)?
+    private let authority: any KeyAuthority
     private let choice: Choice
     private let notify: @Sendable (KeyStoreError) -> Void
 
     /// - Parameters:
     ///   - chip: The machine's own; nil where it has none.
+    ///   - authority: What authorises it.
     ///   - notify: Hears why a chip that should be there was not taken for a new key.
     package init(
-        _ chip: (any SigningKeyStore)?, choice: Choice = .best,
+        _ chip: (any SigningKeyStore)?, authority: any KeyAuthority, choice: Choice = .best,
         notify: @escaping @Sendable (KeyStoreError) -> Void = { _ in }
     ) {
         self.chip = chip
+        self.authority = authority
         self.choice = choice
         self.notify = notify
     }
@@ -38,56 +42,76 @@ package struct ChipDeviceKeys: DeviceKeys {
     #if canImport(Security)
     /// With the Secure Enclave, where the device has one.
     package static func standard(
-        _ choice: Choice = .best, notify: @escaping @Sendable (KeyStoreError) -> Void = { _ in }
+        for vault: Vault, _ choice: Choice = .best, notify: @escaping @Sendable (KeyStoreError) -> Void = { _ in }
     ) -> ChipDeviceKeys {
-        ChipDeviceKeys(EnclaveSigningKeys.isAvailable ? EnclaveSigningKeys() : nil, choice: choice, notify: notify)
+        ChipDeviceKeys(
+            EnclaveSigningKeys.isAvailable ? EnclaveSigningKeys() : nil, authority: VaultKeyAuthority(vault),
+            choice: choice, notify: notify)
     }
     #else
     /// With the TPM that this machine's environment names, or its own.
     package static func standard(
-        _ choice: Choice = .best, notify: @escaping @Sendable (KeyStoreError) -> Void = { _ in }
+        for vault: Vault, _ choice: Choice = .best, notify: @escaping @Sendable (KeyStoreError) -> Void = { _ in }
     ) -> ChipDeviceKeys {
-        ChipDeviceKeys(TPMLocation.standard.map { TPMSigningKeys(at: $0) }, choice: choice, notify: notify)
+        ChipDeviceKeys(
+            TPMLocation.standard.map { TPMSigningKeys(at: $0) }, authority: VaultKeyAuthority(vault), choice: choice,
+            notify: notify)
     }
     #endif
 
     /// - Throws: ``BetterAuth/IdentityError/Code/keyUnavailable`` for a chip that is not there, is busy, or fails.
     package func makeKey(in place: KeyRecord.Place?) throws -> KeyRecord {
         switch (place, choice) {
-        case (.here, _), (nil, .here): return try SoftwareDeviceKeys().makeKey(in: .here)
+        case (.here, _), (nil, .here): return try makeKeyHere()
         case (.chip, _), (nil, .chip): return try chipCall { try makeChipKey() }
         case (nil, .best):
-            guard chip != nil else { return try SoftwareDeviceKeys().makeKey(in: .here) }
+            guard chip != nil else { return try makeKeyHere() }
             do { return try makeChipKey() } catch let error as KeyStoreError {
                 // A chip that nobody may use here, or that lacks what is needed, is none. One that is busy is one.
                 guard error.code == .unavailable || error.code == .unsupported else {
                     throw ChipDeviceKeys.unavailable(error)
                 }
                 notify(error)
-                return try SoftwareDeviceKeys().makeKey(in: .here)
+                return try makeKeyHere()
             }
+        }
+    }
+
+    /// Says under which of the vault's keys it was made, so that it is known when it is due.
+    private func makeKeyHere() throws -> KeyRecord {
+        let key = try SoftwareDeviceKeys().makeKey(in: .here)
+        let handle = KeyHandle(epoch: try authority.epoch())
+        return try key.withSecret { scalar throws in
+            KeyRecord(publicKey: key.publicKey, place: .here, handle: handle.bytes, secret: try scalar.copy())
         }
     }
 
     private func makeChipKey() throws -> KeyRecord {
         guard let chip else { throw ChipDeviceKeys.noChip }
-        let authorisation = try SecureRandom.secret(32)
-        let key = try chip.makeKey(authorisation: authorisation)
+        let (epoch, id) = (try authority.epoch(), try ChipDeviceKeys.newID())
+        let key = try chip.makeKey(authorisation: authority.authorisation(epoch: epoch, key: id))
         guard let text = unsafe PublicKeyText(raw: key.publicKey.span.bytes) else {
             throw KeyStoreError(.failure, "the chip made no P-256 key")
         }
-        return KeyRecord(publicKey: text, place: .chip, handle: key.data, secret: authorisation)
+        let handle = KeyHandle(epoch: epoch, id: id, object: key.data)
+        return KeyRecord(publicKey: text, place: .chip, handle: handle.bytes, secret: try SecretBytes(zeroed: 0))
+    }
+
+    private static func newID() throws -> [UInt8] {
+        try SecureRandom.secret(KeyHandle.idSize).withBytes { bytes in
+            (0..<bytes.byteCount).map { unsafe bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }
+        }
     }
 
     package func signer(_ key: KeyRecord) throws -> any SigningKey {
         guard key.place == .chip else { return try SoftwareDeviceKeys().signer(key) }
         guard let chip else { throw ChipDeviceKeys.noChip }
-        return ChipSigningKey(chip: chip, key: key)
+        return try ChipSigningKey(chip: chip, authority: authority, key: key)
     }
 
     package func destroy(_ key: KeyRecord) throws {
-        guard key.place == .chip, let chip else { return }
-        try chipCall { try chip.delete(key.object) }
+        guard key.place == .chip, let chip, let handle = KeyHandle(key) else { return }
+        try chipCall { try chip.delete(handle.object(of: key)) }
     }
 
     #if canImport(Security)
@@ -99,6 +123,12 @@ package struct ChipDeviceKeys: DeviceKeys {
     private static let noChip = IdentityError(
         .keyUnavailable, "the identity's keys are to be in \(chipName), and this machine has none")
 
+    /// Builds from before the first release kept what authorises the chip in the record.
+    fileprivate static let fromBefore = IdentityError(
+        .keyUnavailable,
+        "this identity's keys were made by a build of Holdfast from before its first release; take the identity back with "
+            + "its recovery phrase")
+
     fileprivate static func unavailable(_ error: KeyStoreError) -> IdentityError {
         IdentityError(
             .keyUnavailable, "the identity's keys are in \(chipName) that cannot be used now: \(error.reason)")
@@ -107,16 +137,24 @@ package struct ChipDeviceKeys: DeviceKeys {
 
 /// A key in a chip, as the client signs with it.
 private struct ChipSigningKey: SigningKey {
-    let chip: any SigningKeyStore
-    let key: KeyRecord
-    var publicKey: PublicKeyText { key.publicKey }
+    let publicKey: PublicKeyText
+    private let chip: any SigningKeyStore
+    private let authority: any KeyAuthority
+    private let handle: KeyHandle
+    private let object: SigningKeyObject
+
+    init(chip: any SigningKeyStore, authority: any KeyAuthority, key: KeyRecord) throws {
+        guard let handle = KeyHandle(key), key.withSecret({ $0.count }) == 0 else { throw ChipDeviceKeys.fromBefore }
+        self.chip = chip
+        self.authority = authority
+        self.handle = handle
+        publicKey = key.publicKey
+        object = handle.object(of: key)
+    }
 
     func sign(_ message: RawSpan) throws -> SignatureText {
-        let signature = try chipCall {
-            try key.withSecret { authorisation throws in
-                try chip.sign(message, with: key.object, authorisation: authorisation)
-            }
-        }
+        let authorisation = try authority.authorisation(epoch: handle.epoch, key: handle.id)
+        let signature = try chipCall { try chip.sign(message, with: object, authorisation: authorisation) }
         guard let text = unsafe SignatureText(raw: signature.span.bytes) else {
             throw IdentityError(.keyUnavailable, "the chip gave no signature")
         }
@@ -124,9 +162,11 @@ private struct ChipSigningKey: SigningKey {
     }
 }
 
-extension KeyRecord {
+extension KeyHandle {
     /// As the chip takes it.
-    fileprivate var object: SigningKeyObject { SigningKeyObject(publicKey: publicKey.rawBytes, data: handle) }
+    fileprivate func object(of key: KeyRecord) -> SigningKeyObject {
+        SigningKeyObject(publicKey: key.publicKey.rawBytes, data: object)
+    }
 }
 
 /// Runs calls of a chip and turns what they throw into ours.

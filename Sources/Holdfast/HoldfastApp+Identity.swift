@@ -2,9 +2,10 @@ public import BetterAuth
 
 extension HoldfastApp {
     /// The identity of this device, whose credentials rest in the vault and whose keys are made in the device's
-    /// Secure Enclave or TPM where there is one, else in the vault. Every operation needs the open lock.
+    /// Secure Enclave or TPM where there is one, else in the vault. Every operation needs the open lock; what changes who
+    /// owns the identity needs a proof as well: ``VaultCore/Vault/prove(passcode:spending:)``.
     ///
-    /// One client at a time: two would each write what the other does not know.
+    /// One at a time: two would each write what the other does not know.
     /// - Parameters:
     ///   - server: The server of the identity.
     ///   - transport: The way there.
@@ -13,9 +14,9 @@ extension HoldfastApp {
     public func identity(
         at server: ServerAddress, over transport: any Transport, trust: ResponseTrust,
         notify: @escaping @Sendable (IdentityNotice) -> Void = { _ in }
-    ) -> BetterAuthClient {
-        BetterAuthClient(
-            store: VaultCredentials(in: vault), keys: ChipDeviceKeys.standard(), transport: transport, server: server,
-            trust: trust, now: { .now }, notify: notify)
+    ) -> VaultIdentity {
+        VaultIdentity(
+            in: vault, keys: ChipDeviceKeys.standard(for: vault), transport: transport, server: server, trust: trust,
+            notify: notify)
     }
 }

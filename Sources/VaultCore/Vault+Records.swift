@@ -4,8 +4,8 @@ internal import VaultFormat
 
 extension Vault {
     /// Lends a value from locked memory for the time of the closure; nothing is copied.
-    /// - Throws: `locked`, `assuranceTooLow`, `recordNotFound`, `damaged`, `tooLarge` for a value stored as a file (use
-    ///   ``read(_:in:_:)``), and what `body` throws.
+    /// - Throws: `locked`, `assuranceTooLow`, `reservedCollection`, `recordNotFound`, `damaged`, `tooLarge` for a value
+    ///   stored as a file (use ``read(_:in:_:)``), and what `body` throws.
     public func withValue<R: ~Copyable>(
         for name: String, in collection: String = Vault.defaultCollection, _ body: (RawSpan) throws -> R
     ) throws -> R {
@@ -27,8 +27,8 @@ extension Vault {
     }
 
     /// Stores a value of at most 1 MiB; durable when it returns.
-    /// - Throws: `locked`, `assuranceTooLow`, `recordExists` unless `replacing`, `invalidName`, `tooLarge`, `diskFull`, `readOnly`,
-    ///   `keysChanged`. After an error the vault is as it was before.
+    /// - Throws: `locked`, `assuranceTooLow`, `reservedCollection`, `recordExists` unless `replacing`, `invalidName`,
+    ///   `tooLarge`, `diskFull`, `readOnly`, `keysChanged`. After an error the vault is as it was before.
     public func put(
         _ value: borrowing SecretBytes, for name: String, in collection: String = Vault.defaultCollection,
         replacing: Bool = false
@@ -50,10 +50,11 @@ extension Vault {
     }
 
     /// Writes one record, joined with whatever other threads write at the same time.
-    func store(_ draft: RecordDraft, _ bytes: RawSpan) throws(VaultError) {
+    /// - Parameter reserved: Whether it is of our own parts.
+    func store(_ draft: RecordDraft, _ bytes: RawSpan, reserved: Bool = false) throws(VaultError) {
         let vault = try gate.enter()
         defer { gate.leave() }
-        if draft.moving == nil { try vault.keys.admission.check(draft.collection) }
+        if draft.moving == nil { try vault.keys.admission.check(draft.collection, reserved: reserved) }
         // A span cannot be captured; the buffer is valid until the call returns, and the call waits for the write.
         let released = try unsafe bytes.withUnsafeBytes { buffer throws(VaultError) in
             try vault.queue.join { session throws(VaultError) in
@@ -64,11 +65,15 @@ extension Vault {
     }
 
     /// Removes a record, and its file where it has one.
-    /// - Throws: `locked`, `assuranceTooLow`, `recordNotFound`, `damaged`, `readOnly`, `keysChanged`.
+    /// - Throws: `locked`, `assuranceTooLow`, `reservedCollection`, `recordNotFound`, `damaged`, `readOnly`, `keysChanged`.
     public func delete(_ name: String, in collection: String = Vault.defaultCollection) throws(VaultError) {
+        try delete(name, collection, reserved: false)
+    }
+
+    func delete(_ name: String, _ collection: String, reserved: Bool) throws(VaultError) {
         let vault = try gate.enter()
         defer { gate.leave() }
-        try vault.keys.admission.check(collection)
+        try vault.keys.admission.check(collection, reserved: reserved)
         let released = try vault.queue.join { session throws(VaultError) in
             try session.delete(collection: collection, name: name)
         }
@@ -137,7 +142,8 @@ extension Vault {
     ///
     /// Names are encrypted, so every record is decrypted on the way. Among all, those that this unlock does not reach are
     /// left out (``collectionsOutOfReach``), and so are the reserved ones that hold the device's own things.
-    /// - Throws: `locked`, `assuranceTooLow`, `damaged` when a record cannot be read (``verify(progress:)`` tells which).
+    /// - Throws: `locked`, `assuranceTooLow`, `reservedCollection`, `damaged` when a record cannot be read
+    ///   (``verify(progress:)`` tells which).
     public func records(in collection: String? = nil) throws(VaultError) -> [RecordInfo] {
         let reader = try gate.enterWithReader()
         defer { gate.leave(returning: reader) }

@@ -16,8 +16,10 @@ extension Vault {
     ///
     /// They open every entry and could make others, so give them only to somebody you trust with that. New keys for the
     /// vault end what they can do from then on.
-    /// - Throws: `locked`, `outOfMemory`.
-    public func exportSecurityLogKey() throws(VaultError) -> SecretBytes {
+    /// - Parameter proof: That the owner is there, because it cannot be called back; used up.
+    /// - Throws: `locked`, `proofExpired`, `outOfMemory`.
+    public func exportSecurityLogKey(proof: consuming Proof) throws(VaultError) -> SecretBytes {
+        try redeem(proof)
         let vault = try gate.enter()
         defer { gate.leave() }
         return try LogKeys(vault.keys).exported()

@@ -18,8 +18,37 @@ import Testing
         (.finishChange(secret: 0..<1024), 1024), (.cancelChange, 0), (.pendingChange, 0),
         (.confirm(.biometrics, idle: nil, timeout: nil), 0),
         (.confirm(.devicePasscode, idle: 60, timeout: .max), 0), (.answer(secret: 0..<1024), 1024), (.cancel, 0),
-        (.owner, 0),
+        (.owner, 0), (.identity(IdentityCall(.status)), 0), (.identity(IdentityCall(.openSession)), 0),
+        (.identity(IdentityCall(.refreshSession, allowsPlain: true)), 0), (.identity(IdentityCall(.endSession)), 0),
+        (.identity(IdentityCall(.rotate)), 0),
+        (.identity(IdentityCall(.request(IdentityCall.AppRequest(path: "/a"), json: 8..<10))), 2),
+        (
+            .identity(
+                IdentityCall(
+                    .request(
+                        IdentityCall.AppRequest(path: "/a/b", target: "https://app.example", key: "1AAI"),
+                        json: 37..<1037), allowsPlain: true)), 1000
+        ),
     ]
+
+    private static var report: IdentityReport {
+        var report = IdentityReport(state: "authenticated")
+        report.identity = "EA"
+        report.device = "EB"
+        report.publicKey = "1AAI"
+        report.isInChip = false
+        report.server = "https://id.example"
+        report.keyChain = "EC"
+        report.firstKeys = [.init(server: "https://id.example", key: "1AAI"), .init(server: "", key: "k")]
+        report.sessionExpiry = -1
+        report.refreshExpiry = .max
+        report.drillDue = .min
+        report.isDrillDue = true
+        report.isUnfinished = true
+        report.unfinished = "the device's key was rotated"
+        report.isRotationDue = true
+        return report
+    }
 
     static let replies: [(Reply, payload: Int)] = [
         (.done, 0), (.failure(Failure(code: "locked", reason: "")), 0),
@@ -41,6 +70,8 @@ import Testing
         (.prompt(Prompt(style: .hidden, text: "Password: ")), 0), (.prompt(Prompt(style: .problem, text: "")), 0),
         (.owner(OwnerStatus(expiry: nil, sincePasscode: 7, nonMatches: 4)), 0),
         (.owner(OwnerStatus(expiry: .enrolmentChanged, sincePasscode: nil, nonMatches: 0)), 0),
+        (.notice(""), 0), (.notice("done now, from an earlier command"), 0),
+        (.identity(IdentityReport(state: "ready")), 0), (.identity(report), 0),
     ]
 
     @Test("request", arguments: requests.indices)
@@ -96,7 +127,7 @@ import Testing
 
     @Test func lengthsAreLimitedBeforeAnythingIsRead() throws {
         for kind in Request.Kind.allCases {
-            let most = kind == .data ? 65_536 : 4096
+            let most = kind == .data || kind == .identity ? 65_536 : 4096
             #expect(throws: MessageError.tooLong(most + 1)) {
                 try frame(Frame.bytes(kind: kind.rawValue, bodySize: most + 1)).expectRequest()
             }

@@ -1,6 +1,7 @@
 import BetterAuth
 import BetterAuthMessages
 import BetterAuthServer
+import Cryptography
 import Foundation
 import Holdfast
 import KeyStores
@@ -18,8 +19,10 @@ struct ChipKeyTests {
 
     init() throws { chip = try SoftwareTPM() }
 
+    private let vault = PlayedAuthority()
+
     private func keys(_ choice: ChipDeviceKeys.Choice = .best) -> ChipDeviceKeys {
-        ChipDeviceKeys(TPMSigningKeys(at: TPMLocation(chip.location)), choice: choice)
+        ChipDeviceKeys(TPMSigningKeys(at: TPMLocation(chip.location)), authority: vault, choice: choice)
     }
 
     private func places(_ client: BetterAuthClient) async throws -> Set<KeyRecord.Place> {
@@ -70,7 +73,7 @@ struct ChipKeyTests {
     @Test func thePlaceIsChosenOnce() async throws {
         let told = Mutex<[KeyStoreError.Code]>([])
         let deadPlace = TPMSigningKeys(at: TPMLocation("swtpm:path=/nowhere/tpm.sock"))
-        let dead = ChipDeviceKeys(deadPlace) { error in told.withLock { $0.append(error.code) } }
+        let dead = ChipDeviceKeys(deadPlace, authority: vault) { error in told.withLock { $0.append(error.code) } }
         let world = try World(seed: 2, deviceKeys: dead)
         let store = SimulatedStore()
         let (_, recovery) = try recoveryHash()
@@ -82,14 +85,33 @@ struct ChipKeyTests {
             #expect(made.place == .here)
         }
 
-        let strict = try World(seed: 3, deviceKeys: ChipDeviceKeys(deadPlace, choice: .chip))
+        let strict = try World(seed: 3, deviceKeys: ChipDeviceKeys(deadPlace, authority: vault, choice: .chip))
         let empty = SimulatedStore()
         #expect(await code { _ = try await client(strict, empty).createAccount(recovery: recovery) } == .keyUnavailable)
         #expect(empty.record == nil)
         #expect(try keys(.here).makeKey(in: nil).place == .here)
-        #expect(try ChipDeviceKeys(nil).makeKey(in: nil).place == .here)
-        #expect(throws: IdentityError.self) { try ChipDeviceKeys(nil).makeKey(in: .chip) }
-        #expect(throws: IdentityError.self) { try ChipDeviceKeys(nil, choice: .chip).makeKey(in: nil) }
+        #expect(try ChipDeviceKeys(nil, authority: vault).makeKey(in: nil).place == .here)
+        #expect(throws: IdentityError.self) { try ChipDeviceKeys(nil, authority: vault).makeKey(in: .chip) }
+        #expect(throws: IdentityError.self) { try ChipDeviceKeys(nil, authority: vault, choice: .chip).makeKey(in: nil) }
+    }
+
+    /// A key that was made under older keys of the vault signs for as long as the vault keeps what it follows from.
+    @Test func aKeyRemembersUnderWhichOfTheVaultsKeysItWasMade() async throws {
+        let world = try World(seed: 5, deviceKeys: keys())
+        let store = SimulatedStore()
+        let (_, recovery) = try recoveryHash()
+        let phone = try client(world, store)
+        _ = try await phone.createAccount(recovery: recovery)
+        vault.renew()
+        try await phone.rotate()
+        _ = try await phone.openSession()
+        try await phone.rotate()
+        vault.forgetOlder()
+        try await phone.rotate()
+        vault.renew()
+        vault.forgetOlder()
+        #expect(await code { try await phone.rotate() } == .keyUnavailable)
+        try expectEmptyChip("after all that")
     }
 
     /// Another machine, a chip that is away, an authorisation that is not the key's: nothing is signed and nothing changes.
@@ -99,32 +121,42 @@ struct ChipKeyTests {
         let (_, recovery) = try recoveryHash()
         let home = try client(world, store)
         _ = try await home.createAccount(recovery: recovery)
-        let before = store.record
+        let stored = store.record
 
         let other = try SoftwareTPM()
         for location in [other.location, "swtpm:path=/nowhere/tpm.sock"] {
-            let away = ChipDeviceKeys(TPMSigningKeys(at: TPMLocation(location)))
+            let away = ChipDeviceKeys(TPMSigningKeys(at: TPMLocation(location)), authority: vault)
             let moved = try BetterAuthClient(
                 store: store, keys: away, transport: HookedNetwork(world: world) { $1() },
                 server: ServerAddress("https://auth.example"), trust: .pinned([world.responseKey.publicKey]),
                 now: { [clock = world.clock] in clock.now })
             #expect(await code { try await moved.rotate() } == .keyUnavailable)
             #expect(await code { _ = try await moved.openSession() } == .keyUnavailable)
-            #expect(store.record == before)
+            #expect(store.record == stored)
         }
 
         let key = try #require(try await home.credentials().account?.current)
-        let wrong = KeyRecord(
-            publicKey: key.publicKey, place: .chip, handle: key.handle, secret: try SecretBytes(zeroed: 32))
         let next = try #require(try await home.credentials().account?.next)
         let message = Array("a message".utf8)
         let signature = try unsafe keys().signer(key).sign(message.span.bytes)
         #expect(try unsafe VerificationKey(key.publicKey).isValid(signature, for: message.span.bytes))
-        #expect(throws: IdentityError.self) { _ = try unsafe keys().signer(wrong).sign(message.span.bytes) }
-        // A key under the name of another, as a record that was put together by somebody would have it.
-        let swapped = try key.withSecret { secret throws in
-            KeyRecord(publicKey: next.publicKey, place: .chip, handle: key.handle, secret: try secret.copy())
+        // Nothing of what authorises the chip is in the record, and another vault's keybag gives something else.
+        #expect(key.withSecret { $0.count } == 0 && next.withSecret { $0.count } == 0)
+        let stranger = ChipDeviceKeys(
+            TPMSigningKeys(at: TPMLocation(chip.location)), authority: PlayedAuthority(seed: 2))
+        #expect(throws: IdentityError.self) { _ = try unsafe stranger.signer(key).sign(message.span.bytes) }
+        // As it was kept by builds from before the first release: told, not guessed.
+        let before = KeyRecord(publicKey: key.publicKey, place: .chip, handle: key.handle, secret: try SecretBytes(zeroed: 32))
+        #expect(throws: IdentityError.self) { _ = try keys().signer(before) }
+        for length in [0, 3, 19] {
+            let short = KeyRecord(
+                publicKey: key.publicKey, place: .chip, handle: Array(key.handle.prefix(length)),
+                secret: try SecretBytes(zeroed: 0))
+            #expect(throws: IdentityError.self) { _ = try keys().signer(short) }
         }
+        // A key under the name of another, as a record that was put together by somebody would have it.
+        let swapped = KeyRecord(
+            publicKey: next.publicKey, place: .chip, handle: key.handle, secret: try SecretBytes(zeroed: 0))
         #expect(throws: IdentityError.self) { _ = try unsafe keys().signer(swapped).sign(message.span.bytes) }
         try chip.cutPower()
         try await home.rotate()
@@ -140,5 +172,34 @@ struct ChipKeyTests {
             try await SimulationTests.live(seed, seed % 2 == 0 ? .replays : .refuses, keys: keys())
         }
         try expectEmptyChip("after \(lives) lives")
+    }
+}
+
+/// A keybag's part in it, as a test wants it. The real one: ``VaultIdentityTests``.
+final class PlayedAuthority: KeyAuthority {
+    private let keys: Mutex<[UInt32: UInt8]>
+    private let seed: UInt8
+
+    init(seed: UInt8 = 1) {
+        self.seed = seed
+        keys = Mutex([1: seed])
+    }
+
+    /// The vault gets new keys.
+    func renew() { keys.withLock { $0[($0.keys.max() ?? 0) + 1] = seed } }
+
+    /// And forgets the old ones.
+    func forgetOlder() { keys.withLock { keys in keys = keys.filter { [last = keys.keys.max()] in $0.key == last } } }
+
+    func epoch() throws -> UInt32 { keys.withLock { $0.keys.max() ?? 0 } }
+
+    func authorisation(epoch: UInt32, key: [UInt8]) throws -> SecretBytes {
+        guard let seed = keys.withLock({ $0[epoch] }) else {
+            throw IdentityError(.keyUnavailable, "the vault has forgotten these keys")
+        }
+        let input = try SecretBytes(count: 32) { bytes in
+            for index in 0..<32 { bytes.storeBytes(of: seed ^ UInt8(truncatingIfNeeded: epoch), toByteOffset: index, as: UInt8.self) }
+        }
+        return try unsafe HKDFSHA256.derive(input, salt: [UInt8]().span.bytes, info: key.span.bytes, count: 32)
     }
 }

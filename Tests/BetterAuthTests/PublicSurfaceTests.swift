@@ -48,16 +48,50 @@ import Testing
         #expect(checked.status != 0 && checked.words.contains("SoftwareDeviceKeys"), "\(checked.words.prefix(4000))")
     }
 
+    /// Lines of an app that must not compile, and what the compiler says of them.
+    static let refused: [(lines: String, words: String)] = [
+        ("try await identity.deleteAccount()", "missing argument for parameter 'proof'"),
+        ("try await identity.erase()", "missing argument for parameter 'proof'"),
+        ("_ = try await identity.link(\"\")", "missing argument for parameter 'proof'"),
+        ("_ = Proof()", "inaccessible"),
+        ("_ = Proof(.passcode)", "inaccessible"),
+        ("try await identity.erase(proof: given); try await identity.deleteAccount(proof: given)", "consumed"),
+        ("let copies = [given]; _ = copies", "noncopyable"),
+        ("try app.vault.redeem(given)", "package"),
+        ("_ = app.vault.identityRecord", "package"),
+        ("_ = VaultCredentials(in: app.vault)", "VaultCredentials"),
+        ("_ = identity.client", "internal"),
+    ]
+
+    /// Who has no proof cannot write down a call that wants one, and nobody writes down a proof.
+    @Test("line", arguments: refused.indices)
+    func whatNeedsTheOwnerCannotBeCalledWithoutHim(_ index: Int) throws {
+        let (lines, words) = Self.refused[index]
+        let file = URL(filePath: NSTemporaryDirectory() + "holdfast-proof-\(UUID().uuidString).swift")
+        let source = """
+            import BetterAuth
+            import Holdfast
+            func attempt(app: HoldfastApp, identity: VaultIdentity, given: consuming Proof) async throws { \(lines) }
+
+            """
+        try source.write(to: file, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let checked = try check(file)
+        #expect(checked.status != 0 && checked.words.contains(words), "\(lines): \(checked.words.prefix(2000))")
+    }
+
     @Test func theDocumentsShowTheExample() throws {
         let source = try String(contentsOf: Self.example, encoding: .utf8)
-        let begin = try #require(source.range(of: "// Example begins\n"))
-        let end = try #require(source.range(of: "    // Example ends"))
-        let lines = source[begin.upperBound..<end.lowerBound].split(separator: "\n", omittingEmptySubsequences: false)
-        let example = lines.map { $0.hasPrefix("    ") ? String($0.dropFirst(4)) : String($0) }.joined(separator: "\n")
-        #expect(example.count > 300)
+        let examples = try ["Example", "Owner"].map { name in
+            let begin = try #require(source.range(of: "// \(name) begins\n"))
+            let end = try #require(source.range(of: "    // \(name) ends"))
+            let lines = source[begin.upperBound..<end.lowerBound].split(separator: "\n", omittingEmptySubsequences: false)
+            return lines.map { $0.hasPrefix("    ") ? String($0.dropFirst(4)) : String($0) }.joined(separator: "\n")
+        }
+        #expect(examples[0].count > 300 && examples[1].count > 100)
         for document in ["Docs/identity.md"] {
             let text = try String(contentsOf: Self.root.appending(path: document), encoding: .utf8)
-            #expect(text.contains(example), "\(document)")
+            for example in examples { #expect(text.contains(example), "\(document)") }
         }
     }
 }

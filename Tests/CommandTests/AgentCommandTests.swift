@@ -219,6 +219,7 @@ final class AgentSandbox {
 
     var path: String { sandbox.path }
     var home: String { sandbox.home }
+    var runtime: String { path + "/runtime" }
     var variables: [String: String] {
         ["HOLDFAST_HOME": home, "HOME": path, "TMPDIR": path, "XDG_RUNTIME_DIR": path + "/runtime"]
     }

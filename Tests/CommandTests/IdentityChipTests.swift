@@ -22,6 +22,7 @@ struct IdentityChipTests {
         server = try AuthHTTPServer()
         phone = try IdentityDevice(server)
         phone.environment = ["HOLDFAST_TPM": chip.location]
+        phone.isAlone = true
     }
 
     private func expectEmptyChip(_ comment: Comment) throws {
@@ -66,6 +67,7 @@ struct IdentityChipTests {
         // Another device: no chip was found where one was named, and it is told; or it is asked for, and refused.
         let laptop = try IdentityDevice(server)
         laptop.environment = phone.environment
+        laptop.isAlone = true
         let key = "\(server.responseKey.publicKey)"
         let words = ["link", identity, "--server", server.address, "--authority", key]
         let strict = try laptop.run(words[0], words[1], words[2], words[3], words[4], words[5], "--keys=tpm")

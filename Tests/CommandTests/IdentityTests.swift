@@ -1,9 +1,12 @@
+import AgentMessages
 import BetterAuth
 import BetterAuthMessages
 import BetterAuthServer
 import Foundation
+import HoldfastAgent
 import Synchronization
 import Testing
+import VaultCore
 
 /// The identity commands: the real binary, the real server logic, HTTP between them. The agent holds the vaults open, so
 /// that each command costs no key derivation.
@@ -157,8 +160,13 @@ import Testing
         #expect(withdrawn.code != 0 && withdrawn.errors.contains("key"), "\(withdrawn.errors)")
         server.keys.withLock { [keys] in $0 = keys }
         #expect(try phone.run("session", "refresh").code == 0)
-        let elsewhere = try phone.run("rotate", "--authority", "\(EndorsedKeys().identity)")
-        #expect(elsewhere.code != 0, "\(elsewhere.errors)")
+        let another = "\(try EndorsedKeys().identity)"
+        let elsewhere = try phone.run(["rotate", "--authority", another], passcode: Prepared.passcode)
+        #expect(elsewhere.code == 1 && elsewhere.errors.contains("identity trust"), "\(elsewhere.errors)")
+        #expect(try phone.status()["keyChain"] as? String == "\(keys.identity)")
+        #expect(try phone.run("trust", "--authority", another).code == 0)
+        let unbelieved = try phone.run("rotate")
+        #expect(unbelieved.code != 0 && unbelieved.errors.contains("key"), "\(unbelieved.errors)")
     }
 
     /// The answer is lost; the next command finds out what became of it, and a refusal leaves everything in order.
@@ -175,8 +183,75 @@ import Testing
         #expect(try phone.status()["isUnfinished"] as? Bool == false)
 
         // Nobody there at all.
-        let gone = try phone.run("rotate", "--server", "http://127.0.0.1:1")
+        let elsewhere = try phone.run("rotate", "--server", "http://127.0.0.1:1")
+        #expect(elsewhere.code == 1 && elsewhere.errors.contains("holdfast identity trust"), "\(elsewhere.errors)")
+        #expect(try phone.run("trust", "--server", "http://127.0.0.1:1").code == 0)
+        let gone = try phone.run("rotate")
         #expect(gone.code == 1 && gone.errors.contains("cannot be reached"), "\(gone.errors)")
-        #expect(try phone.run("rotate", "--server", server.address).code == 0)
+        #expect(try phone.run("trust", "--server", server.address).code == 0)
+        #expect(try phone.run("rotate").code == 0)
+    }
+
+    /// Whoever found the vault open, in an agent that serves it, has no passcode.
+    @Test func anOpenVaultIsNotEnough() throws {
+        let server = try AuthHTTPServer()
+        let phone = try IdentityDevice(server)
+        let created = try phone.run("create", "--json", "--server", server.address, newRecovery: "phrase")
+        let identity = try #require(try created.json()["identity"] as? String, "\(created.errors)")
+        #expect(try phone.run("session", "open").code == 0)
+        let thief = try IdentityDevice(server)
+        let container = try thief.run("link", identity, "--server", server.address).text
+        let before = try phone.status()
+        let asked = server.requests
+        let device = try #require(before["device"] as? String)
+        let attempts: [(words: [String], newRecovery: String?)] = [
+            (["change-recovery"], "stolen"), (["accept-link", container], nil), (["unlink", device, "--yes"], nil),
+            (["delete", "--yes"], nil), (["erase", "--yes"], nil), (["trust", "--server", "http://127.0.0.1:1"], nil),
+            (["trust", "--new-response-key"], nil), (["rotate", "--server", "http://127.0.0.1:1"], nil),
+        ]
+        for attempt in attempts {
+            let nothing = try phone.run(attempt.words, passcode: nil, newRecovery: attempt.newRecovery)
+            #expect(nothing.code == 2 && nothing.errors.contains("passcode"), "\(attempt.words): \(nothing.errors)")
+            let guess = try phone.run(attempt.words, passcode: "guess", newRecovery: attempt.newRecovery)
+            #expect(guess.code == 3 && guess.errors.contains("wrong passcode"), "\(attempt.words): \(guess.errors)")
+            #expect(try phone.sandbox.run("passcode", "verify", passcode: Prepared.passcode).code == 0)
+        }
+        let byPIN = try phone.run(["delete", "--yes", "--pin-fd=3"], passcode: nil)
+        #expect(byPIN.code == 2 && byPIN.errors.contains("--pin-fd"), "a PIN proves nothing: \(byPIN.errors)")
+        #expect(server.requests == asked, "nothing was sent")
+        #expect(try phone.status() as NSDictionary == before as NSDictionary)
+        // The vault's phrase proves it too.
+        let words = try Prepared.shared().phrase + "\n"
+        let deleted = try phone.sandbox.run(
+            "identity", "delete", "--yes", "--phrase-fd=5",
+            descriptors: [5: .file(try phone.sandbox.file(words.utf8))])
+        #expect(deleted.code == 0, "\(deleted.errors)")
+    }
+
+    /// Nothing that another operation could be made of comes out of the agent.
+    @Test func theAgentKeepsTheKeysToItself() throws {
+        let server = try AuthHTTPServer()
+        let phone = try IdentityDevice(server)
+        #expect(try phone.run("create", "--server", server.address, newRecovery: "phrase").code == 0)
+        #expect(try phone.run("session", "open").code == 0)
+        guard let agent = try AgentClient(home: phone.sandbox.home, runtime: phone.sandbox.runtime) else {
+            Issue.record("no agent")
+            return
+        }
+        let path = try #require(RecordPath(collection: "\u{0}identity", name: "credentials"))
+        func code(_ body: () throws -> Void) -> VaultError.Code? {
+            do { try body() } catch { return (error as? VaultError)?.code }
+            return nil
+        }
+        #expect(code { try agent.get(path) { _ in } } == .reservedCollection)
+        #expect(code { _ = try agent.put(path, replacing: true) { _ in 0 } } == .reservedCollection)
+        #expect(code { try agent.remove(path) } == .reservedCollection)
+        #expect(code { _ = try agent.list(path.collection) } == .reservedCollection)
+        guard case .report(let report) = try agent.identity(IdentityCall(.status)) else {
+            Issue.record("no report")
+            return
+        }
+        #expect(report.state == "authenticated" && report.server == server.address)
+        #expect(code { _ = try agent.identity(IdentityCall(.request(.init(path: "/echo"), json: 0..<2)), json: [0x7b, 0x20]) } != nil)
     }
 }

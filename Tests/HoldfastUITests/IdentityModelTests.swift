@@ -39,10 +39,10 @@ final class NearServer: Transport, ServerClock {
 
     @MainActor
     func model(_ lock: LockModel) -> IdentityModel {
-        IdentityModel(lock, derivation: RecoveryDerivation(passes: 1, memoryKiB: 64)) { [self] store, address, notify in
-            BetterAuthClient(
-                store: store, transport: self, server: address, trust: .pinned([responseKey.publicKey]),
-                now: { self.now }, notify: notify)
+        IdentityModel(lock, derivation: RecoveryDerivation(passes: 1, memoryKiB: 64)) { [self] vault, address, notify in
+            VaultIdentity(
+                in: vault, keys: SoftwareDeviceKeys(), transport: self, server: address,
+                trust: .pinned([responseKey.publicKey]), now: { self.now }, notify: notify)
         }
     }
 }
@@ -77,11 +77,11 @@ final class NearServer: Transport, ServerClock {
         await identity.refreshSession()
         await identity.rotate()
         #expect(identity.outcome?.action == .rotate && identity.outcome?.problem == nil)
-        await identity.link("no container")
+        await identity.link("no container", passcode: try secret("right"))
         #expect(identity.outcome?.problem == .invalidContainer)
         await identity.endSession()
         #expect(identity.facts.state == .created)
-        await identity.delete()
+        await identity.delete(passcode: try secret("right"))
         #expect(identity.outcome?.problem == nil && identity.facts.state == .ready)
         #expect(models.vault.items.isEmpty, "the credentials are no item")
     }
@@ -97,7 +97,7 @@ final class NearServer: Transport, ServerClock {
         await two.makeContainer(for: name, at: Self.address)
         let container = try #require(two.container)
         #expect(two.facts.state == .linking)
-        await one.link(container)
+        await one.link(container, passcode: try secret("right"))
         #expect(one.outcome?.problem == nil)
         await two.openSession()
         #expect(two.facts.state == .authenticated && two.facts.identity == name)
@@ -163,7 +163,7 @@ final class NearServer: Transport, ServerClock {
         let own = try #require(identity.withPhrase(text))
         await identity.create(at: Self.address)
         let name = try #require(identity.facts.identity)
-        await identity.erase()
+        await identity.erase(passcode: try secret("right"))
         #expect(identity.facts.state == .ready)
         identity.prepare(.recover)
         await identity.recover(name, at: Self.address, phrase: try secret(words))
@@ -174,6 +174,58 @@ final class NearServer: Transport, ServerClock {
         #expect(identity.outcome?.problem == nil && identity.facts.identity == name)
         let log = try models.lock.app.vault.securityLog().entries.map(\.event.name)
         #expect(log.contains("identityCreated") && log.contains("identityRecovered"))
+    }
+
+    /// Whoever sits at the open device has no passcode: nothing is sent, nothing changes, and what he tries counts.
+    @Test func whatIsForGoodNeedsThePasscode() async throws {
+        let (scratch, second) = (Scratch(), Scratch())
+        let server = try NearServer()
+        let models = try await scratch.open()
+        let identity = server.model(models.lock)
+        let other = server.model(try await second.open().lock)
+        identity.prepare(.create)
+        await identity.create(at: Self.address)
+        let before = identity.facts
+        await other.makeContainer(for: try #require(before.identity), at: Self.address)
+        let container = try #require(other.container)
+        server.isCut.withLock { $0 = true }  // nothing is sent: a request would say that nobody can be reached
+        let device = try #require(before.device)
+        identity.prepare(.changeRecovery)
+        let tries: [@MainActor (consuming SecretBytes) async -> Void] = [
+            { await identity.link(container, passcode: $0) }, { await identity.unlink(device, passcode: $0) },
+            { await identity.changeRecovery(passcode: $0) }, { await identity.delete(passcode: $0) },
+        ]
+        for (number, attempt) in tries.enumerated() {
+            await attempt(try secret("wrong \(number)"))
+            #expect(identity.outcome?.problem == .proof(.wrongPasscode(remaining: 4)), "\(number)")
+            #expect(identity.facts == before)
+            let right = try secret("right")
+            try models.lock.app.vault.verify(passcode: right, spending: models.lock.app.vault.burnAttempt())
+        }
+        await identity.erase(passcode: try secret(""))
+        guard case .proof = identity.outcome?.problem else {
+            Issue.record("\(String(describing: identity.outcome))")
+            return
+        }
+        #expect(identity.facts == before)
+        #expect(identity.prepared == .changeRecovery, "the words that were shown can still be taken")
+        server.isCut.withLock { $0 = false }
+        await identity.changeRecovery(passcode: try secret("right"))
+        #expect(identity.outcome?.problem == nil && identity.prepared == nil)
+    }
+
+    /// A rotation that another server gets is as good as the end of the account at the real one.
+    @Test func theAccountsKeysSignForItsServerAlone() async throws {
+        let models = try await Scratch().open()
+        let server = try NearServer()
+        let identity = server.model(models.lock)
+        identity.prepare(.create)
+        await identity.create(at: Self.address)
+        let name = try #require(identity.facts.identity)
+        identity.prepare(.recover)
+        await identity.recover(name, at: "https://evil.example", phrase: try secret(String(repeating: "zoo ", count: 23)))
+        #expect(identity.outcome?.problem == .otherServer, "\(String(describing: identity.outcome))")
+        #expect(identity.facts.server == Self.address)
     }
 
     /// Another process of this user works on the identity: nobody overwrites what it does.

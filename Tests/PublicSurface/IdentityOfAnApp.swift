@@ -21,6 +21,32 @@ func identityExample(app: HoldfastApp, authority: DigestText, show: (RawSpan) ->
     print(String(decoding: answer.bytes, as: UTF8.self))
 }
 
+/// What takes an identity away for good needs its owner: his passcode, typed for this very change.
+func ownersExample(app: HoldfastApp, identity: VaultIdentity, passcode: borrowing SecretBytes) async throws {
+    // Owner begins
+    let proof = try app.vault.prove(passcode: passcode, spending: app.vault.burnAttempt())
+    try await identity.deleteAccount(proof: proof)  // uses it up; a minute later it would be worth nothing
+    // Owner ends
+}
+
+/// Every change that needs a proof, and that each takes one of its own.
+func changes(
+    app: HoldfastApp, identity: VaultIdentity, device: DeviceID, container: String, next: RecoveryHash,
+    phrase: borrowing RecoveryPhrase
+) async throws {
+    func prove(_ phrase: borrowing RecoveryPhrase) throws -> Proof { try app.vault.prove(phrase: phrase) }
+    _ = try await identity.link(container, proof: prove(phrase))
+    try await identity.unlink(device, proof: prove(phrase))
+    try await identity.changeRecovery(to: next, proof: prove(phrase))
+    try await identity.replaceFirstKey(with: PublicKeyText("1AAI"), proof: prove(phrase))
+    try await identity.moveServer(proof: prove(phrase))
+    do throws(IdentityError) {
+        try await identity.erase(proof: app.vault.unlockProving(phrase: phrase))
+    } catch {
+        if error.code == .proofExpired || error.code == .otherServer { print(error.reason) }
+    }
+}
+
 /// Every operation, each kind of failure.
 func everything(app: HoldfastApp, server: ServerAddress) async throws {
     let client = BetterAuthClient(

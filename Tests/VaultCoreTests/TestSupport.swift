@@ -68,6 +68,12 @@ extension Vault {
     }
 }
 
+/// That the owner is there, whose passcode is "right".
+func ownersProof(_ vault: Vault) throws -> Proof {
+    let passcode = try secret("right")
+    return try vault.prove(passcode: passcode, spending: vault.burnAttempt())
+}
+
 /// Runs `body` and returns the code of the vault error it must throw.
 func errorCode(
     _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void

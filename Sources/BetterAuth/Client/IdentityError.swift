@@ -8,7 +8,7 @@ public struct IdentityError: Error, Sendable, Hashable, CustomStringConvertible 
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// A stable word, also used in JSON output.
         public let description: String
-        private init(_ description: String) { self.description = description }
+        package init(_ description: String) { self.description = description }
 
         /// This device has no account.
         public static let noAccount = Code("noAccount")

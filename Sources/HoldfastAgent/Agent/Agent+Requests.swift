@@ -54,6 +54,7 @@ extension Agent {
         case .confirm(let step, let idle, let timeout):
             confirm(OwnerStep(step), settings.limits(idle: idle, timeout: timeout), connection)
         case .owner: send(.owner(ownerStatus), to: connection)
+        case .identity(let call): workWithIdentity(call, body, connection)
         case .answer, .cancel: fail(connection, VaultError(.agentProtocol, "nobody is being confirmed"))
         case .data, .end: fail(connection, VaultError(.agentProtocol, "no value is being stored"))
         }
@@ -88,8 +89,10 @@ extension Agent {
     }
 
     /// Has a thread work for a client, while the lock is open.
+    /// - Parameter lane: Whose threads; those for reading and writing when nil.
     func begin(
-        _ connection: Connection, _ body: @escaping @Sendable (Vault) throws -> ([Packet], Completion.Next)
+        _ connection: Connection, on lane: Lane? = nil,
+        _ body: @escaping @Sendable (Vault) throws -> ([Packet], Completion.Next)
     ) {
         guard endsAt == nil, lock.isUnlocked, dropReason == nil else { return fail(connection, .locked) }
         connection.stage = .working
@@ -97,7 +100,7 @@ extension Agent {
         let (number, vault, completions) = (connection.number, vault, completions)
         let isTaken =
             lock.isUnlocked
-            && work.submit { completions.post(.work(number, Work.run(vault) { try body(vault) })) }
+            && (lane ?? work).submit { completions.post(.work(number, Work.run(vault) { try body(vault) })) }
         guard !isTaken else { return }
         fail(connection, lock.isUnlocked ? VaultError(.busy, "the agent has too much to do; try again") : .locked)
     }
@@ -124,7 +127,7 @@ extension Agent {
         case .unlock(let result): finishUnlock(result)
         case .confirmed(let result): finishConfirming(result)
         case .say(let number, let reply):
-            if let connection = connections[number], case .confirming = connection.stage { send(reply, to: connection) }
+            if let connection = connections[number], connection.hears { send(reply, to: connection) }
         case .lock:
             isDroppingKeys = false
             if isHomeGone { end() }

@@ -35,6 +35,8 @@ package final class Agent {
     let work = Lane(threads: 4, queue: AgentSettings.connections)
     let unlocking = Lane(threads: 1, queue: 1)
     let locking = Lane(threads: 1, queue: 1)
+    /// Speaking with the identity's servers, which may be slow.
+    let speaking = Lane(threads: 2, queue: 16)
     /// Asking the system for its owner, who takes his time.
     let asking = Lane(threads: 1, queue: 8)
     var confirming: Confirming?
@@ -156,6 +158,7 @@ package final class Agent {
     /// Whether nothing is being done for anybody.
     private var isQuiet: Bool {
         runningUnlock == nil && confirming == nil && !isDroppingKeys && dropReason == nil && work.isIdle
+            && speaking.isIdle
             && lockers.isEmpty
     }
 

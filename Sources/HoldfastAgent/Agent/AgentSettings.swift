@@ -19,6 +19,8 @@ package struct AgentSettings: Sendable {
     package var authenticator = OwnerAuthenticator.standard
     /// Where lock, sleep and lid are told; nil where nobody listens.
     package var watch: SessionWatch.Places?
+    /// What works with the identity in the vault; nil where that is not served.
+    package var identity: (any IdentityService)?
     /// Milliseconds that a message may take from its first byte to its last.
     package var messagePatience: UInt64 = 10_000
 

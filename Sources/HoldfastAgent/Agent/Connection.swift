@@ -62,6 +62,14 @@ final class Connection {
         return false
     }
 
+    /// Whether it can be told something while a thread works for it.
+    var hears: Bool {
+        switch stage {
+        case .working, .confirming: true
+        case .resting, .giving, .taking, .listing: false
+        }
+    }
+
     /// Whether a value or a list is under way, which a lock ends.
     var isStreaming: Bool {
         switch stage {

@@ -28,7 +28,7 @@ final class Packet: @unchecked Sendable {  // handed from one thread to another,
     }
 
     convenience init(_ reply: Reply) throws(VaultError) {
-        try self.init(reply.head(), isOfVault: reply.kind == .records)
+        try self.init(reply.head(), isOfVault: reply.kind == .records || reply.kind == .identity)
     }
 
     /// Sends what it can.

@@ -84,6 +84,37 @@ package struct AgentClient: ~Copyable {
         }
     }
 
+    /// Has the agent do something with the identity in its vault.
+    /// - Parameters:
+    ///   - json: What an app server is asked; empty otherwise.
+    ///   - notify: Hears what became known on the way.
+    /// - Throws: `locked`; what the operation throws, under the code of its error.
+    package borrowing func identity(
+        _ call: IdentityCall, json: [UInt8] = [], notify: (String) -> Void = { _ in }
+    ) throws -> IdentityOutcome {
+        LocalSocket.setPatience(socket, seconds: AgentClient.unlockPatience)
+        defer { LocalSocket.setPatience(socket, seconds: AgentClient.patience) }
+        try send(.identity(call), payload: unsafe json.span.bytes)
+        var answer: [UInt8] = []
+        while true {
+            var outcome: IdentityOutcome?
+            try receive { reply, bytes in
+                switch reply {
+                case .notice(let words): notify(words)
+                case .identity(let report): outcome = .report(report)
+                case .piece(let range):
+                    answer += range.map { unsafe bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }
+                    guard answer.count <= Frame.longestPiece else { throw VaultError.unexpected }
+                case .finished(let count):
+                    guard count == UInt64(answer.count) else { throw VaultError.unexpected }
+                    outcome = .answer(answer)
+                default: throw VaultError.unexpected
+                }
+            }
+            if let outcome { return outcome }
+        }
+    }
+
     /// Has the system confirm its owner, and opens the vault.
     /// - Returns: As ``unlock(_:_:idle:timeout:)``.
     /// - Throws: `passcodeNeeded`, `notConfirmed`, `cancelled`, `timedOut`, `ownerUnavailable` and its like.

@@ -6,7 +6,7 @@ enum CommandTable {
         .lockPolicyExplain, .selfDestructEnable, .selfDestructDisable, .selfDestructCancel, .selfDestructStatus, .wipe,
         .receiptVerify, .identityCreate, .identityRecover, .identityDelete, .identityLink, .identityAcceptLink,
         .identityUnlink, .identityRotate, .identitySessionOpen, .identitySessionRefresh, .identitySessionClose,
-        .identityRequest, .identityChangeRecovery, .identityErase, .identityStatus, .identityDrill, .enrollTPM,
+        .identityRequest, .identityChangeRecovery, .identityTrust, .identityErase, .identityStatus, .identityDrill, .enrollTPM,
         .enrollPIN, .enrollFingerprint, .enrollDevice, .enrollPhrase, .slots, .removeSlot, .doctor, .explain, .tour,
         .completions,
         .help,

@@ -99,6 +99,12 @@ enum Options {
             server.option, plainHTTP.option, authority.option, keyService.option, newResponseKey.option,
         ] + unlocking
 
+    /// As ``identity``, where the vault's owner must prove that he is there: a PIN opens and proves nothing.
+    static let identityProved = identity.filter { $0.name != pinDescriptor.option.name }
+
+    /// As ``unlocking``, likewise.
+    static let proving = unlocking.filter { $0.name != pinDescriptor.option.name }
+
     static let defaultCollection = Vault.defaultCollection
 
     /// What every command takes that opens the vault.

@@ -17,6 +17,7 @@ extension Command {
                 idle: arguments[Options.idle].map(UInt32.init), timeout: arguments[Options.timeout].map(UInt32.init),
                 program: Version.text)
             settings.watch = .init()
+            settings.identity = AgentIdentity()
             settings.vault.ownerStores = { KeyStores(folder: $0 + "/shares") }
             try vaultCall { try AgentLaunch.run(settings, reporting: arguments[Options.report]) }
             return .done

@@ -16,7 +16,7 @@ extension Command {
             "holdfast log verify says where an entry was changed, removed, moved or cut off; the exit code is 5 then. Log "
                 + "and state put back together to what they were before cannot be told from an unchanged log. With "
                 + "--key-out-fd it also writes the key that holdfast_log_verify.py needs; who has it can read every entry "
-                + "and make others.",
+                + "and make others, so the PIN is not enough for it.",
         ],
         places: [
             Place(name: "verify", kind: .word(["verify"]), help: "Only say whether it is whole.", isOptional: true)
@@ -32,8 +32,17 @@ private func showLog(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     guard isVerifying || arguments[Options.keyOutDescriptor] == nil else {
         throw .usage("--key-out-fd belongs to log verify")
     }
-    let vault = try Unlocking.open(arguments, evenIfDamaged: true)
-    if let descriptor = arguments[Options.keyOutDescriptor] { try writeKey(of: vault, to: descriptor) }
+    let vault: Vault
+    if let descriptor = arguments[Options.keyOutDescriptor] {
+        guard arguments[Options.pinDescriptor] == nil else {
+            throw .usage("the log's key is given for the passcode or the recovery phrase: a PIN opens and proves nothing")
+        }
+        let proof: ProofCarrier
+        (vault, proof) = try Unlocking.openProving(arguments, evenIfDamaged: true)
+        try writeKey(of: vault, proof, to: descriptor)
+    } else {
+        vault = try Unlocking.open(arguments, evenIfDamaged: true)
+    }
     let report = try vaultCall { try vault.securityLog() }
     let shown = last.map { Array(report.entries.suffix($0)) } ?? report.entries
     if arguments[Options.json] {
@@ -48,8 +57,8 @@ private func showLog(_ arguments: Arguments) throws(CommandError) -> ExitCode {
 }
 
 /// 64 hexadecimal digits and a line feed, from locked memory.
-private func writeKey(of vault: Vault, to descriptor: Int32) throws(CommandError) {
-    let key = try vaultCall { try vault.exportSecurityLogKey() }
+private func writeKey(of vault: Vault, _ proof: ProofCarrier, to descriptor: Int32) throws(CommandError) {
+    let key = try vaultCall { try vault.exportSecurityLogKey(proof: proof.take()) }
     var text = try secret(2 * key.count + 1)
     text.withMutableBytes { text in
         key.withBytes { key in

@@ -23,7 +23,7 @@ extension CommandError {
 
     private static func exit(for code: IdentityError.Code) -> ExitCode {
         switch code {
-        case .refused, .locked, .chainUnknown, .wrongPhrase, .unknownServerKey: .refused
+        case .refused, .locked, .chainUnknown, .wrongPhrase, .unknownServerKey, .proofExpired: .refused
         case .damaged, .newerVersion: .damaged
         case .noAccount, .noSession: .notFound
         case .invalidAddress, .invalidContainer: .usage
@@ -51,8 +51,9 @@ extension CommandError {
         case .delayed, .attemptsExhausted, .hardwareDestroyed, .wiped: .delayed
         case .damaged, .receiptMismatch, .newerVersion: .damaged
         case .noVault, .recordNotFound: .notFound
-        case .invalidName: .usage
-        default: .failure
+        case .invalidName, .reservedCollection: .usage
+        case .proofExpired: .refused
+        default: exit(for: IdentityError.Code(code.description))  // of an operation that the agent ran
         }
     }
 

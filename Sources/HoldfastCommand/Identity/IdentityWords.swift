@@ -1,3 +1,4 @@
+internal import AgentMessages
 internal import BetterAuth
 internal import BetterAuthMessages
 internal import Holdfast
@@ -35,67 +36,57 @@ enum IdentityWords {
             "this is the recovery phrase of the vault; the identity has another one, on its own sheet")
     }
 
-    static func facts(_ credentials: Credentials) -> [(String, String)] {
-        var facts = [("State:", words(credentials.state))]
-        if let account = credentials.account ?? credentials.staged?.account {
-            facts.append(("Identity:", account.identity.description))
-            facts.append(("Device:", account.device.description))
-            facts.append(("Keys:", words(account.current.place)))
+    static func facts(_ report: IdentityReport) -> [(String, String)] {
+        var facts = [("State:", words(report.state))]
+        if let identity = report.identity { facts.append(("Identity:", identity)) }
+        if let device = report.device { facts.append(("Device:", device)) }
+        if let isInChip = report.isInChip {
+            facts.append(("Keys:", isInChip ? "in the TPM, hardware-bound; another machine cannot use them" : "in the vault"))
         }
-        if let server = credentials.server { facts.append(("Server:", server)) }
-        if let chain = credentials.keyChain { facts.append(("Key chain:", chain.identity.description)) }
-        for first in credentials.firstKeys { facts.append(("Key of \(first.server):", first.key.description)) }
-        if let session = credentials.session {
-            facts.append(("Session until:", Format.localTime(milliseconds: session.expiry.milliseconds)))
-            facts.append(("Refresh until:", Format.localTime(milliseconds: session.refreshExpiry.milliseconds)))
+        if report.isRotationDue {
+            facts.append(("", "older than the vault's keys; the next holdfast identity session open renews them"))
         }
-        if let pending = credentials.pending?.requests.last {
-            facts.append(("Unfinished:", pending.effect.words + ", perhaps"))
+        if let server = report.server { facts.append(("Server:", server)) }
+        if let chain = report.keyChain { facts.append(("Key chain:", chain)) }
+        for first in report.firstKeys { facts.append(("Key of \(first.server):", first.key)) }
+        if let expiry = report.sessionExpiry {
+            facts.append(("Session until:", Format.localTime(milliseconds: expiry)))
         }
-        if let due = credentials.drills.due {
-            let isDue = credentials.drills.isDue(WallClock.now)
-            facts.append(
-                (
-                    "Recovery drill:",
-                    isDue ? "due (holdfast identity drill)" : "due " + Format.localTime(milliseconds: due.milliseconds)
-                ))
+        if let expiry = report.refreshExpiry {
+            facts.append(("Refresh until:", Format.localTime(milliseconds: expiry)))
+        }
+        if let words = report.unfinished { facts.append(("Unfinished:", words + ", perhaps")) }
+        if let due = report.drillDue {
+            let words = report.isDrillDue ? "due (holdfast identity drill)" : "due " + Format.localTime(milliseconds: due)
+            facts.append(("Recovery drill:", words))
         }
         return facts
     }
 
-    private static func words(_ state: Credentials.State) -> String {
-        switch state {
+    private static func words(_ state: String) -> String {
+        switch IdentityState(rawValue: state) {
         case .ready: "ready: no identity on this device"
         case .unconfirmed: "unconfirmed: the server has not answered yet"
         case .linking: "linking: waits for another device to accept"
         case .created: "created: no session"
         case .authenticated: "authenticated: a session is open"
+        case nil: Escaping.sentence(state)
         }
     }
 
-    private static func words(_ place: KeyRecord.Place) -> String {
-        switch place {
-        case .here: "in the vault"
-        case .chip: "in the TPM, hardware-bound; another machine cannot use them"
+    static func json(_ report: IdentityReport) -> JSON {
+        func text(_ value: String?) -> JSON { value.map { .text($0) } ?? .null }
+        func time(_ milliseconds: Int64?) -> JSON {
+            milliseconds.map { .text(Timestamp(clamping: $0).description) } ?? .null
         }
-    }
-
-    static func json(_ credentials: Credentials) -> JSON {
-        let account = credentials.account ?? credentials.staged?.account
-        func text(_ value: (some CustomStringConvertible)?) -> JSON { value.map { .text($0.description) } ?? .null }
         return .object([
-            "state": .text(credentials.state.rawValue), "identity": text(account?.identity),
-            "device": text(account?.device), "server": text(credentials.server),
-            "publicKey": text(credentials.account?.current.publicKey),
-            "keys": text(account.map { $0.current.place == .chip ? "tpm" : "vault" }),
-            "keyChain": text(credentials.keyChain?.identity),
-            "responseKeys": .object(
-                Dictionary(credentials.firstKeys.map { ($0.server, .text($0.key.description)) }) { $1 }),
-            "sessionExpiry": text(credentials.session?.expiry),
-            "refreshExpiry": text(credentials.session?.refreshExpiry),
-            "isUnfinished": .boolean(credentials.pending != nil || credentials.staged != nil),
-            "drillDue": text(credentials.drills.due),
-            "isDrillDue": .boolean(credentials.drills.isDue(WallClock.now)),
+            "state": .text(report.state), "identity": text(report.identity), "device": text(report.device),
+            "server": text(report.server), "publicKey": text(report.publicKey),
+            "keys": text(report.isInChip.map { $0 ? "tpm" : "vault" }), "keyChain": text(report.keyChain),
+            "responseKeys": .object(Dictionary(report.firstKeys.map { ($0.server, .text($0.key)) }) { $1 }),
+            "sessionExpiry": time(report.sessionExpiry), "refreshExpiry": time(report.refreshExpiry),
+            "isUnfinished": .boolean(report.isUnfinished), "isRotationDue": .boolean(report.isRotationDue),
+            "drillDue": time(report.drillDue), "isDrillDue": .boolean(report.isDrillDue),
         ])
     }
 

@@ -34,16 +34,14 @@ struct NewRecovery: ~Copyable {
     }
 
     /// The server has it: from now on drills ask for it, and typed in the vault's place it is recognised.
-    func remember(_ access: IdentityAccess, _ client: BetterAuthClient) {
+    func remember(_ access: IdentityAccess) {
         do {
             switch try phrase.asRecoveryPhrase() {
             case .none: return
             case .some(let phrase):
                 let spots = try SpotCheck.make(for: phrase)
                 try access.vault.setIdentityPhrase(phrase)
-                try access.run("Preparing recovery drills ...") {
-                    try await client.update { $0.drills = .begun(WallClock.now, spots: spots) }
-                }
+                try VaultIdentity.setDrills(.begun(WallClock.now, spots: spots), in: access.vault)
             }
         } catch {
             Output.note("short recovery drills are not possible: \(CommandError(error).message)")

@@ -73,7 +73,7 @@ extension Unlocking {
     }
 
     /// As the above, of the passcode.
-    private static func tellOfPasscode(_ arguments: Arguments, _ vault: Vault) throws(CommandError) {
+    static func tellOfPasscode(_ arguments: Arguments, _ vault: Vault) throws(CommandError) {
         guard arguments[Options.passcodeDescriptor] == nil, Terminal.isThere else { return }
         let status = try vaultCall { try vault.status() }
         guard status.hasHardwareShare else { return }

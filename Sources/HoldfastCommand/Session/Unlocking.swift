@@ -21,9 +21,7 @@ enum Unlocking {
         if usesPhrase(arguments) { try input.requirePhraseSource() } else { try input.requireCountedSource() }
         let vault = try find(arguments)
         if usesPhrase(arguments) {
-            try refuseWithoutPhrase(vault)
-            let phrase = try input.phrase()
-            try refuseIdentityPhrase(phrase, vault)
+            let phrase = try typedPhrase(arguments, vault)
             try vaultCall { try vault.unlock(phrase: phrase, evenIfDamaged: evenIfDamaged) }
         } else {
             try refuseEarly(vault)
@@ -31,14 +29,27 @@ enum Unlocking {
                 try open(vault, kind, secret, evenIfDamaged: evenIfDamaged)
             }
         }
+        tellOpened(vault)
+        return vault
+    }
+
+    /// The phrase, once it is sure that it can open the vault.
+    static func typedPhrase(_ arguments: Arguments, _ vault: Vault) throws(CommandError) -> RecoveryPhrase {
+        try refuseWithoutPhrase(vault)
+        let phrase = try SecretInput(arguments).phrase()
+        try refuseIdentityPhrase(phrase, vault)
+        return phrase
+    }
+
+    /// Tells what the owner of a vault that was just opened should know.
+    static func tellOpened(_ vault: Vault) {
         tellOpenItems(vault)
-        if try vaultCall({ try vault.isRekeyUnfinished }) {
+        if (try? vault.isRekeyUnfinished) ?? false {
             Output.remark("a change of keys was interrupted; holdfast verify --clean finishes it")
         }
         if let problem = vault.log.problem {
             Output.note("this unlocking could not be written into the security log: \(problem.reason)")
         }
-        return vault
     }
 
     private static func open(
@@ -56,7 +67,7 @@ enum Unlocking {
     }
 
     /// Spends an attempt, and names the way in where none can be spent.
-    private static func burn(_ vault: Vault) throws(CommandError) -> BurnedAttempt {
+    static func burn(_ vault: Vault) throws(CommandError) -> BurnedAttempt {
         do throws(VaultError) { return try vault.burnAttempt() } catch {
             var failure = CommandError(error)
             if error.code == .readOnly || error.code == .permissionDenied {

@@ -18,6 +18,11 @@ struct SecretInput {
     private let phraseDescriptor: Int32?
     private let recoveryDescriptor: Int32?
 
+    /// Reads everything from the terminal.
+    static let onTerminal = SecretInput()
+
+    private init() { (passcodeDescriptor, pinDescriptor, phraseDescriptor, recoveryDescriptor) = (nil, nil, nil, nil) }
+
     init(_ arguments: Arguments) {
         passcodeDescriptor = arguments[Options.passcodeDescriptor]
         pinDescriptor = arguments[Options.pinDescriptor]

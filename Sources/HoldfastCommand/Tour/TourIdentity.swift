@@ -12,9 +12,11 @@ final class TourIdentity {
     /// Where the keys of the first device are; nil where swtpm is not installed.
     let chip: TourChip?
     /// The device of the tour's own vault.
-    let first: BetterAuthClient
+    let first: VaultIdentity
+    /// What authorises its chip.
+    let authority: VaultKeyAuthority
     /// Another device, with a vault of its own.
-    var second: BetterAuthClient?
+    var second: VaultIdentity?
     var secondHome: ScratchVault?
     /// What counts now, and what counted before.
     var phrase: IdentityPhrase?
@@ -23,16 +25,18 @@ final class TourIdentity {
     init(_ program: String, _ tour: Tour) throws {
         servers = try TourServers(program, in: tour.scratch + "/servers", tour)
         chip = try TourChip(scratch: tour.scratch, name: "identity-tpm")
-        first = TourIdentity.client(VaultCredentials(in: try tour.openedApp().vault), chip, servers, wire)
+        authority = VaultKeyAuthority(try tour.openedApp().vault)
+        first = TourIdentity.client(try tour.openedApp().vault, chip, servers, wire)
     }
 
     /// A client that trusts the key chain and nothing else.
     static func client(
-        _ store: any CredentialStore, _ chip: TourChip?, _ servers: TourServers, _ wire: TourWire
-    ) -> BetterAuthClient {
+        _ vault: Vault, _ chip: TourChip?, _ servers: TourServers, _ wire: TourWire
+    ) -> VaultIdentity {
         let keys = HTTPKeyService(at: servers.keys.address, over: wire)
-        return BetterAuthClient(
-            store: store, keys: ChipDeviceKeys(chip?.keys), transport: wire, server: servers.auth.address,
+        let chipKeys = ChipDeviceKeys(chip?.keys, authority: VaultKeyAuthority(vault))
+        return VaultIdentity(
+            in: vault, keys: chipKeys, transport: wire, server: servers.auth.address,
             trust: .source(EndorsedServerKeys(trusting: servers.chain, from: keys)), now: { WallClock.now })
     }
 
@@ -100,6 +104,13 @@ extension CESRText {
 }
 
 extension Tour {
+    /// That the owner is there: what nobody has who only finds the vault open.
+    func prove() throws -> Proof {
+        let vault = try openedApp().vault
+        let passcode = try Tour.secret(passcode)
+        return try vault.prove(passcode: passcode, spending: vault.burnAttempt())
+    }
+
     /// What a step says that finds no server.
     static let noServer = "nothing to try"
 

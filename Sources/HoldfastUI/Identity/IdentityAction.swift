@@ -1,4 +1,5 @@
 internal import BetterAuth
+internal import Holdfast
 
 /// What its owner asks of an identity.
 public enum IdentityAction: Sendable, Hashable, CaseIterable {
@@ -70,6 +71,12 @@ public enum IdentityProblem: Sendable, Hashable {
     case locked
     /// Another action is under way.
     case busy
+    /// The passcode, which proves that the owner is there, was not taken; why. Nothing was sent.
+    case proof(VaultProblem)
+    /// The proof was too old when it was needed. Nothing was sent.
+    case proofExpired
+    /// The identity is kept at another server. Nothing was sent.
+    case otherServer
     /// Something else; the reason in English, for support.
     case other(reason: String)
 
@@ -87,6 +94,8 @@ public enum IdentityProblem: Sendable, Hashable {
             case .wrongPhrase: .wrongPhrase
             case .invalidAddress: .invalidAddress
             case .locked: .locked
+            case .proofExpired: .proofExpired
+            case .otherServer: .otherServer
             default: .other(reason: error.reason)
             }
     }

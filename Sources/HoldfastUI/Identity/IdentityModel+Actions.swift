@@ -11,18 +11,28 @@ extension IdentityModel {
         return nil
     }
 
+    /// What is wrong with the name of a device, or with a container, that its owner typed: to be said before he is asked for
+    /// his passcode for it.
+    public nonisolated static func problem(device: String? = nil, container: String? = nil) -> IdentityProblem? {
+        if let device, DeviceID(device) == nil { return .invalidDevice }
+        if let container, (try? LinkContainer(parsing: Array(container.utf8))) == nil { return .invalidContainer }
+        return nil
+    }
+
     /// Makes an account whose phrase was shown, at the server of this address.
     public func create(at server: String) async {
-        await spend(.create, server) { client, hash throws(IdentityError) in
+        await spend(.create, server) { client, _, hash throws(IdentityError) in
             let account = try await client.createAccount(recovery: hash)
             return .identity(.created, digest: account.identity.rawBytes)
         }
     }
 
     /// Replaces the recovery phrase by the one that was shown.
-    public func changeRecovery() async {
-        await spend(.changeRecovery, nil) { client, hash throws(IdentityError) in
-            try await client.changeRecovery(to: hash)
+    /// - Parameter passcode: The vault's, typed when the words were on paper: an open vault is not enough.
+    public func changeRecovery(passcode: consuming SecretBytes) async {
+        await spend(.changeRecovery, nil, passcode: CarriedSecret(passcode)) {
+            client, proof, hash throws(IdentityError) in
+            try await client.changeRecovery(to: hash, proof: proof.take())
             return nil
         }
     }
@@ -36,7 +46,7 @@ extension IdentityModel {
             return end(.recover, error)
         }
         guard began == drops else { return end(.recover, .locked) }
-        await spend(.recover, server) { client, hash throws(IdentityError) in
+        await spend(.recover, server) { client, _, hash throws(IdentityError) in
             let account = try await client.recoverAccount(identity, with: key, successor: hash)
             return .identity(.recovered, digest: account.identity.rawBytes)
         }
@@ -46,7 +56,7 @@ extension IdentityModel {
     public func makeContainer(for identity: String, at server: String) async {
         guard let identity = IdentityID(identity) else { return end(.makeContainer, .invalidIdentity) }
         let began = drops
-        await run(.makeContainer, server) { [weak self] client throws(IdentityError) in
+        await run(.makeContainer, server) { [weak self] client, _ throws(IdentityError) in
             let container = try await client.makeLinkContainer(for: identity)
             await self?.show(container: container.bytes, began)
             return nil
@@ -54,27 +64,33 @@ extension IdentityModel {
     }
 
     /// Lets the device join that shows this container.
-    public func link(_ container: String) async {
+    /// - Parameters:
+    ///   - container: What the device shows.
+    ///   - passcode: The vault's: an open vault is not enough.
+    public func link(_ container: String, passcode: consuming SecretBytes) async {
         guard let container = try? LinkContainer(parsing: Array(container.utf8)) else {
             return end(.link, .invalidContainer)
         }
-        await run(.link) { client throws(IdentityError) in
-            .device(.linked, digest: try await client.link(container).rawBytes)
+        await run(.link, passcode: CarriedSecret(passcode)) { client, proof throws(IdentityError) in
+            .device(.linked, digest: try await client.link(container, proof: proof.take()).rawBytes)
         }
     }
 
     /// Takes a device out of the account; where it is this one, it forgets the account.
-    public func unlink(_ device: String) async {
+    /// - Parameters:
+    ///   - device: Its name.
+    ///   - passcode: The vault's: an open vault is not enough.
+    public func unlink(_ device: String, passcode: consuming SecretBytes) async {
         guard let device = DeviceID(device) else { return end(.unlink, .invalidDevice) }
-        await run(.unlink) { client throws(IdentityError) in
-            try await client.unlink(device)
+        await run(.unlink, passcode: CarriedSecret(passcode)) { client, proof throws(IdentityError) in
+            try await client.unlink(device, proof: proof.take())
             return .device(.unlinked, digest: device.rawBytes)
         }
     }
 
     /// Brings the device's next key into use.
     public func rotate() async {
-        await run(.rotate) { client throws(IdentityError) in
+        await run(.rotate) { client, _ throws(IdentityError) in
             try await client.rotate()
             let account = try await client.credentials().account
             return account.map { .identity(.rotated, digest: $0.identity.rawBytes) }
@@ -83,7 +99,7 @@ extension IdentityModel {
 
     /// Opens a session. On a device that waits to be linked this finds out whether it was.
     public func openSession() async {
-        await run(.openSession) { client throws(IdentityError) in
+        await run(.openSession) { client, _ throws(IdentityError) in
             _ = try await client.openSession()
             return nil
         }
@@ -91,7 +107,7 @@ extension IdentityModel {
 
     /// Refreshes the session.
     public func refreshSession() async {
-        await run(.refreshSession) { client throws(IdentityError) in
+        await run(.refreshSession) { client, _ throws(IdentityError) in
             _ = try await client.refreshSession()
             return nil
         }
@@ -99,7 +115,7 @@ extension IdentityModel {
 
     /// Ends the session: its keys are erased. Nothing is sent.
     public func endSession() async {
-        await run(.endSession) { client throws(IdentityError) in
+        await run(.endSession) { client, _ throws(IdentityError) in
             try await client.endSession()
             return nil
         }
@@ -120,7 +136,7 @@ extension IdentityModel {
         }
         let (began, server) = (drops, address)
         answer = nil
-        await run(.request) { [weak self] client throws(IdentityError) in
+        await run(.request) { [weak self] client, _ throws(IdentityError) in
             let answer: ApplicationData = try await client.request(path, at: server, data)
             await self?.show(answer: answer.bytes, began)
             return nil
@@ -129,28 +145,30 @@ extension IdentityModel {
 
     /// Comes to an end with what was sent earlier and not answered.
     public func settle() async {
-        await run(.settle) { client throws(IdentityError) in
+        await run(.settle) { client, _ throws(IdentityError) in
             try await client.settle()
             return nil
         }
     }
 
     /// Deletes the account, for all its devices.
-    public func delete() async {
+    /// - Parameter passcode: The vault's: an open vault is not enough.
+    public func delete(passcode: consuming SecretBytes) async {
         let vault = lock.app.vault
-        await run(.delete) { client throws(IdentityError) in
+        await run(.delete, passcode: CarriedSecret(passcode)) { client, proof throws(IdentityError) in
             let account = try await client.credentials().account
-            try await client.deleteAccount()
+            try await client.deleteAccount(proof: proof.take())
             try? vault.forgetIdentityPhrase()
             return account.map { .identity(.deleted, digest: $0.identity.rawBytes) }
         }
     }
 
     /// Forgets the account on this device.
-    public func erase() async {
+    /// - Parameter passcode: The vault's: an open vault is not enough.
+    public func erase(passcode: consuming SecretBytes) async {
         let vault = lock.app.vault
-        await run(.erase) { client throws(IdentityError) in
-            try await client.erase()
+        await run(.erase, passcode: CarriedSecret(passcode)) { client, proof throws(IdentityError) in
+            try await client.erase(proof: proof.take())
             try? vault.forgetIdentityPhrase()
             return nil
         }

@@ -13,7 +13,7 @@ extension IdentityModel {
         guard !lock.isLocked else { return end(.drill, .locked) }
         running = .drill
         outcome = nil
-        let problem = await IdentityModel.drill(words, asked: facts.drill?.positions, derivation, store, lock.app.vault)
+        let problem = await IdentityModel.drill(words, asked: facts.drill?.positions, derivation, lock.app.vault)
         await load()
         end(.drill, problem)
     }
@@ -21,12 +21,12 @@ extension IdentityModel {
     @concurrent
     private nonisolated static func drill(
         _ words: consuming SecretBytes, asked: [Int]?, _ derivation: RecoveryDerivation,
-        _ store: any CredentialStore, _ vault: Vault
+        _ vault: Vault
     ) async -> IdentityProblem? {
         guard let turn = await turn(in: vault) else { return .busy }
         defer { withExtendedLifetime(turn) {} }
         do {
-            var credentials = try BetterAuthClient.load(store)
+            var credentials = try VaultIdentity.credentials(in: vault)
             guard let account = credentials.account, !account.recoveryHashes.isEmpty else { return .noAccount }
             let spot = credentials.drills.spot
             // Another process may have passed one meanwhile: these words are not what is asked for now.
@@ -39,7 +39,7 @@ extension IdentityModel {
                 isPassed = account.recoveryHashes.contains(Derivations.standard.recoveryHash(of: key.publicKey))
             }
             credentials.drills.note(passed: isPassed, wallClockTime())
-            try store.save(credentials.encoded())
+            try VaultIdentity.setDrills(credentials.drills, in: vault)
             vault.log.append(.drill(passed: isPassed))
             return isPassed ? nil : .drillFailed
         } catch let error as IdentityError { return IdentityProblem(error) } catch let problem as IdentityProblem {

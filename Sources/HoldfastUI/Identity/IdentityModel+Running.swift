@@ -6,7 +6,8 @@ internal import Synchronization
 
 extension IdentityModel {
     /// Asks the server for something; returns what the security log is told of it.
-    typealias Body = @Sendable (BetterAuthClient) async throws(IdentityError) -> LogEvent?
+    /// - Parameter proof: That the owner is there, where the action wants it.
+    typealias Body = @Sendable (_ client: VaultIdentity, _ proof: OwnersProof) async throws(IdentityError) -> LogEvent?
 
     func end(_ action: IdentityAction, _ problem: IdentityProblem?) {
         running = nil
@@ -17,15 +18,17 @@ extension IdentityModel {
     /// Runs an action with the phrase that was shown for it. Kept until the server has it: what failed is tried again
     /// with the same words.
     func spend(
-        _ action: IdentityAction, _ server: String?,
-        _ body: @escaping @Sendable (BetterAuthClient, RecoveryHash) async throws(IdentityError) -> LogEvent?
+        _ action: IdentityAction, _ server: String?, passcode: CarriedSecret? = nil,
+        _ body: @escaping @Sendable (
+            VaultIdentity, OwnersProof, RecoveryHash
+        ) async throws(IdentityError) -> LogEvent?
     ) async {
         guard prepared == action, running == nil else { return end(action, running == nil ? .wrongPhrase : .busy) }
         guard let hash = await IdentityModel.hash(of: copyOfPhrase(), derivation) else {
             return end(action, .wrongPhrase)
         }
-        let isDone = await run(action, server) { client throws(IdentityError) in
-            try await body(client, hash)
+        let isDone = await run(action, server, passcode: passcode) { client, proof throws(IdentityError) in
+            try await body(client, proof, hash)
         } then: { [weak self] in
             await self?.rememberPhrase()
         }
@@ -35,7 +38,7 @@ extension IdentityModel {
     }
 
     private func rememberPhrase() async {
-        await IdentityModel.remember(copyOfPhrase(), store, lock.app.vault)
+        await IdentityModel.remember(copyOfPhrase(), lock.app.vault)
     }
 
     private func copyOfPhrase() -> SecretBytes? {
@@ -45,11 +48,15 @@ extension IdentityModel {
         }
     }
 
-    /// - Parameter then: What belongs to it once the server did it.
+    /// - Parameters:
+    ///   - passcode: What proves that the owner is there, where the action wants that; checked when it is the action's
+    ///     turn, so that the proof is as fresh as can be.
+    ///   - then: What belongs to it once the server did it.
     /// - Returns: Whether the server did it.
     @discardableResult
     func run(
-        _ action: IdentityAction, _ server: String? = nil, _ body: @escaping Body, then: () async -> Void = {}
+        _ action: IdentityAction, _ server: String? = nil, passcode: CarriedSecret? = nil,
+        _ body: @escaping Body, then: () async -> Void = {}
     ) async -> Bool {
         guard running == nil else { return false }
         guard !lock.isLocked else {
@@ -64,8 +71,8 @@ extension IdentityModel {
         outcome = nil
         let (began, vault) = (drops, lock.app.vault)
         let notices = NoticeList()
-        let client = connect(store, address) { notices.append($0) }
-        let problem = await IdentityModel.perform(client, vault, body)
+        let client = connect(vault, address) { notices.append($0) }
+        let problem = await IdentityModel.perform(client, vault, passcode, body)
         if problem == nil { await then() }
         await load()
         if began == drops { news += notices.all.compactMap(IdentityNews.init) }
@@ -75,12 +82,14 @@ extension IdentityModel {
 
     @concurrent
     private nonisolated static func perform(
-        _ client: BetterAuthClient, _ vault: Vault, _ body: Body
+        _ client: VaultIdentity, _ vault: Vault, _ passcode: CarriedSecret?, _ body: Body
     ) async -> IdentityProblem? {
         guard let turn = await turn(in: vault) else { return .busy }
         defer { withExtendedLifetime(turn) {} }
+        let proof: OwnersProof
+        do throws(VaultError) { proof = try OwnersProof(passcode, vault) } catch { return .proof(VaultProblem(error)) }
         do throws(IdentityError) {
-            if let event = try await body(client) { vault.log.append(event) }
+            if let event = try await body(client, proof) { vault.log.append(event) }
             return nil
         } catch { return IdentityProblem(error) }
     }
@@ -129,16 +138,15 @@ extension IdentityModel {
     /// The server has it: from now on drills ask for it, and typed in the vault's place it is recognised.
     @concurrent
     private nonisolated static func remember(
-        _ text: consuming SecretBytes?, _ store: any CredentialStore, _ vault: Vault
+        _ text: consuming SecretBytes?, _ vault: Vault
     ) async {
         guard let text = text.take(), let phrase = try? IdentityPhrase(parsing: text),
             let own = try? phrase.asRecoveryPhrase(), let spots = try? SpotCheck.make(for: own)
         else { return }
         try? vault.setIdentityPhrase(own)
-        guard let turn = await turn(in: vault), var credentials = try? BetterAuthClient.load(store) else { return }
+        guard let turn = await turn(in: vault) else { return }
         defer { withExtendedLifetime(turn) {} }
-        credentials.drills = .begun(wallClockTime(), spots: spots)
-        if let record = try? credentials.encoded() { try? store.save(record) }
+        try? VaultIdentity.setDrills(.begun(wallClockTime(), spots: spots), in: vault)
     }
 }
 

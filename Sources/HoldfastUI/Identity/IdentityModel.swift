@@ -1,7 +1,7 @@
 package import BetterAuth
 internal import BetterAuthMessages
 internal import Cryptography
-internal import Holdfast
+package import Holdfast
 public import Observation
 @_exported public import QRCodes
 
@@ -35,7 +35,6 @@ public final class IdentityModel {
     public internal(set) var answer: String?
 
     @ObservationIgnored let lock: LockModel
-    @ObservationIgnored let store: any CredentialStore
     @ObservationIgnored let connect: Connect
     @ObservationIgnored let derivation: RecoveryDerivation
     @ObservationIgnored var phrase: IdentityPhrase?
@@ -44,7 +43,7 @@ public final class IdentityModel {
     @ObservationIgnored var drops = 0
 
     package typealias Notify = @Sendable (IdentityNotice) -> Void
-    package typealias Connect = @Sendable (any CredentialStore, ServerAddress, @escaping Notify) -> BetterAuthClient
+    package typealias Connect = @Sendable (Vault, ServerAddress, @escaping Notify) -> VaultIdentity
 
     /// - Parameters:
     ///   - derivation: How recovery keys follow from phrases; tests name lower costs.
@@ -53,7 +52,6 @@ public final class IdentityModel {
         self.lock = lock
         self.derivation = derivation
         self.connect = connect
-        store = VaultCredentials(in: lock.app.vault)
         lock.onLock { [weak self] in self?.drop() }
     }
 
@@ -61,7 +59,7 @@ public final class IdentityModel {
     public func load() async {
         loads += 1
         let mine = loads
-        let read = await IdentityModel.read(store)
+        let read = await IdentityModel.read(lock.app.vault)
         guard mine == loads, !lock.isLocked else { return }
         if let read {
             facts = read
@@ -113,7 +111,7 @@ public final class IdentityModel {
     }
 
     @concurrent
-    private nonisolated static func read(_ store: any CredentialStore) async -> IdentityFacts? {
-        (try? BetterAuthClient.load(store)).map(IdentityFacts.init)
+    private nonisolated static func read(_ vault: Vault) async -> IdentityFacts? {
+        (try? VaultIdentity.credentials(in: vault)).map(IdentityFacts.init)
     }
 }

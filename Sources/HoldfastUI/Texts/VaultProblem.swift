@@ -119,6 +119,7 @@ public enum VaultProblem: Sendable, Hashable {
         .wrongPhrase: .wrongPhrase, .attemptsExhausted: .attemptsExhausted, .wiped: .destroyed, .locked: .locked,
         .keysChanged: .keysChanged, .damaged: .damaged, .newerVersion: .newerVersion, .noVault: .noVault,
         .exists: .exists, .recordExists: .exists, .recordNotFound: .notFound, .invalidName: .invalidName,
+        .reservedCollection: .invalidName,
         .invalidPasscode: .invalidPasscode, .invalidPolicy: .invalidRules, .assuranceTooLow: .assuranceTooLow,
         .tooLarge: .tooLarge, .readOnly: .readOnly, .diskFull: .diskFull, .permissionDenied: .permissionDenied,
         .busy: .busy, .hardwareUnavailable: .hardwareUnavailable, .hardwareDestroyed: .hardwareDestroyed,

@@ -166,9 +166,7 @@ extension VaultModel {
     }
 
     /// Collections with a meaning of their own: neither listed with the owner's nor written to by name.
-    private nonisolated static let reserved = [
-        PreferencesModel.collection, Vault.inboxCollection, Vault.identityCollection,
-    ]
+    private nonisolated static let reserved = [PreferencesModel.collection, Vault.inboxCollection]
 
     private struct Contents: Sendable {
         let items: [VaultItem]

@@ -19,9 +19,24 @@ struct Admission: Sendable, Hashable {
         shut = policy.merging(settings, uniquingKeysWith: max).filter { $0.value > assurance }
     }
 
-    /// - Throws: `assuranceTooLow`.
+    /// For a collection that somebody named.
+    /// - Throws: `assuranceTooLow`; `reservedCollection` for one of our own, whoever names it.
     @inline(__always)
     func check(_ collection: String) throws(VaultError) {
+        if Vault.isReserved(collection) { throw .reservedCollection }
+        try check(reserved: collection)
+    }
+
+    /// As ``check(_:)``, for a collection of our own where `reserved` says so.
+    @inline(__always)
+    func check(_ collection: String, reserved: Bool) throws(VaultError) {
+        if reserved { try check(reserved: collection) } else { try check(collection) }
+    }
+
+    /// For a collection of our own.
+    /// - Throws: `assuranceTooLow`.
+    @inline(__always)
+    func check(reserved collection: String) throws(VaultError) {
         if !shut.isEmpty { try refuse(collection) }
     }
 

@@ -75,7 +75,12 @@ final class AuthHTTPServer: Sendable {
 
     var address: String { "http://127.0.0.1:\(port)" }
 
+    /// Requests that came so far.
+    var requests: Int { count.withLock { $0 } }
+    private let count = Mutex(0)
+
     private func serve(_ connection: Int32) {
+        count.withLock { $0 += 1 }
         var request = Data()
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {

@@ -16,10 +16,32 @@ final class IdentityDevice {
         try #require(unlocked.code == 0, "\(unlocked.errors)")
     }
 
+    /// Whether each command opens the vault by itself, as without an agent.
+    var isAlone = false
+
+    /// What the agent does not do for a command: it opens the vault by itself.
+    private static let own = [
+        "create", "recover", "delete", "link", "accept-link", "unlink", "change-recovery", "trust", "erase", "drill",
+    ]
+
+    /// Runs a command as the owner does, who has the passcode where the agent is not enough.
     /// - Parameter started: Hears of the process when it runs.
     func run(
         _ words: String..., recovery: String? = nil, newRecovery: String? = nil, input: String? = nil,
         started: ((pid_t) -> Void)? = nil
+    ) throws -> Sandbox.Result {
+        let needsPasscode = isAlone || words.contains("--server") || IdentityDevice.own.contains(words[0])
+        return try run(
+            words, passcode: needsPasscode ? Prepared.passcode : nil, recovery: recovery, newRecovery: newRecovery,
+            input: input, started: started)
+    }
+
+    /// - Parameters:
+    ///   - passcode: Nil for whoever found the vault open.
+    ///   - started: Hears of the process when it runs.
+    func run(
+        _ words: [String], passcode: String?, recovery: String? = nil, newRecovery: String? = nil,
+        input: String? = nil, started: ((pid_t) -> Void)? = nil
     ) throws -> Sandbox.Result {
         var all = words
         var descriptors: [Int32: Source] = [:]
@@ -32,7 +54,7 @@ final class IdentityDevice {
             descriptors[6] = .output(sandbox.path + "/" + newRecovery)
         }
         return try sandbox.run(
-            raw: (["identity"] + all).map { Array($0.utf8) },
+            raw: (["identity"] + all).map { Array($0.utf8) }, passcode: passcode,
             input: input.map { .file(try sandbox.file($0.utf8)) } ?? .null, descriptors: descriptors,
             environment: environment, started: started)
     }

@@ -22,7 +22,7 @@ struct LogVerifierTests {
 
     /// The log's key, as an owner would export it.
     private func key() throws -> String {
-        Hexadecimal.encode(try vault.exportSecurityLogKey().withBytes { $0.array })
+        Hexadecimal.encode(try vault.exportSecurityLogKey(proof: ownersProof(vault)).withBytes { $0.array })
     }
 
     private func verify(_ arguments: String...) throws -> Decryptor.Result {

@@ -480,6 +480,15 @@ def printing(app):
     app.focus()
 
 
+def owner_proves(app, confirm, shot=None):
+    """What cannot be taken back wants the passcode, though the vault is open; a wrong one changes nothing."""
+    app.find("Passcode", "password text")
+    if shot:
+        app.shot(shot)
+    app.type("Passcode", state["passcode"])
+    app.press(confirm)
+
+
 def identity_life(app, server, other):
     app.page("Identity")
     app.find("Ready: this device has no identity.")
@@ -522,9 +531,17 @@ def identity_life(app, server, other):
     app.press("Link…")
     fields(app, "Link Another Device", "Link", Link_container="no container")
     app.find("That is no link container of this identity.")
-    container = other.run("identity", "link", name, "--server", server.address)
+    container = other.run(
+        "identity", "link", name, "--server", server.address, "--passcode-fd=0", given="another passcode"
+    )
     app.press("Link…")
     fields(app, "Link Another Device", "Link", Link_container=container)
+    app.type("Passcode", "whoever sits here")
+    app.press("Link")
+    app.find("That passcode is not right.")
+    app.press("Link…")
+    fields(app, "Link Another Device", "Link", Link_container=container)
+    owner_proves(app, "Link", "37-identity-proof")
     app.find("The device was linked")
     other.run("identity", "session", "open")
     theirs = json.loads(other.run("identity", "status", "--json"))["device"]
@@ -533,6 +550,7 @@ def identity_life(app, server, other):
     app.find("That names no device: 44 characters that begin with E.")
     app.press("Unlink…")
     fields(app, "Take a Device Out", "Unlink", Device=theirs)
+    owner_proves(app, "Unlink")
     app.find("The device was taken out")
     check(raises(lambda: other.run("identity", "session", "open")), "what was taken out gets no session")
     app.press("End the Session")
@@ -540,6 +558,7 @@ def identity_life(app, server, other):
     # Another phrase, and nothing of all this while locked.
     app.press("Replace…")
     second = phrase_sheet(app)
+    owner_proves(app, "Replace")
     app.find("The new phrase counts. Destroy the sheet of the old one.")
     prove_words(app, second.split())
     SECRETS.extend([first, second, name])
@@ -551,7 +570,7 @@ def identity_life(app, server, other):
     # Lost on this device, and taken back with the words.
     app.press("Forget…")
     app.find("Forget the Identity Here?")
-    app.press("Forget")
+    owner_proves(app, "Forget")
     app.find("Ready: this device has no identity.")
     for words, wrong in [
         (state["words"], "These are the words of the vault. The identity has others, on their own sheet."),
@@ -575,10 +594,13 @@ def identity_life(app, server, other):
     app.press("Delete the Account…")
     app.find("Delete the Account?")
     app.shot("34-identity-delete")
-    app.press("Delete for Ever")
+    owner_proves(app, "Delete for Ever")
     app.find("Ready: this device has no identity.")
-    other.run("identity", "erase", "--yes")
-    other.run("identity", "create", "--server", server.address, "--recovery-out-fd=1")
+    theirs = "another passcode"
+    other.run("identity", "erase", "--yes", "--passcode-fd=0", given=theirs)
+    other.run(
+        "identity", "create", "--server", server.address, "--recovery-out-fd=1", "--passcode-fd=0", given=theirs
+    )
     name = json.loads(other.run("identity", "status", "--json"))["identity"]
     app.press("Join…")
     fields(app, "Join One of Yours", "Make the Container", Server=server.address, Identity=name)
@@ -591,7 +613,7 @@ def identity_life(app, server, other):
     app.resize(780, 680)
     app.press("Open a Session")
     app.find("The server refused.")
-    other.run("identity", "accept-link", container)
+    other.run("identity", "accept-link", container, "--passcode-fd=0", given="another passcode")
     app.press("Open a Session")
     app.find("Authenticated: a session is open.")
     # The server is gone: nothing is lost, and it is said.
@@ -601,7 +623,7 @@ def identity_life(app, server, other):
     app.shot("36-identity-unreachable")
     app.find("Find Out", "push button")
     app.press("Forget…")
-    app.press("Forget")
+    owner_proves(app, "Forget")
     app.find("Ready: this device has no identity.")
     app.page("Log")
     for line in ["The identity was created", "The identity was recovered", "The identity was deleted", "A device was linked"]:

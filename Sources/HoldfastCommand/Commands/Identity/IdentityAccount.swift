@@ -1,3 +1,4 @@
+internal import AgentMessages
 internal import BetterAuth
 internal import BetterAuthMessages
 internal import Holdfast
@@ -32,8 +33,11 @@ extension Command {
 
     static let identityDelete = Command(
         "identity", "delete", summary: "end the identity's account, for all its devices",
-        details: ["The server forgets the account and its devices for good; the identity can never be made again."],
-        options: [Options.yes.option] + Options.identity, run: deleteIdentity)
+        details: [
+            "The server forgets the account and its devices for good; the identity can never be made again.",
+            proofAdvice,
+        ],
+        options: [Options.yes.option] + Options.identityProved, run: deleteIdentity)
 
     static let identityRotate = Command(
         "identity", "rotate", summary: "bring this device's next key into use",
@@ -42,16 +46,36 @@ extension Command {
 
     static let identityChangeRecovery = Command(
         "identity", "change-recovery", summary: "replace the identity's recovery phrase",
-        details: ["The new phrase is shown before it is sent. From then on the old one is worth nothing."],
-        options: [Options.recoveryOutDescriptor.option] + Options.identity, run: changeRecovery)
+        details: [
+            "The new phrase is shown before it is sent. From then on the old one is worth nothing.",
+            proofAdvice
+                + " Where the phrase is shown on the terminal, it is asked for once more when the words are on paper.",
+        ],
+        options: [Options.recoveryOutDescriptor.option] + Options.identityProved, run: changeRecovery)
 
     static let identityErase = Command(
         "identity", "erase", summary: "forget the identity on this device",
         details: [
             "The keys are erased here; the server is told nothing and keeps the device. To leave in order, unlink the "
-                + "device instead. Without another device only the recovery phrase leads back."
+                + "device instead. Without another device only the recovery phrase leads back.",
+            proofAdvice,
         ],
-        options: [Options.yes.option] + Options.unlocking, run: eraseIdentity)
+        options: [Options.yes.option] + Options.proving, run: eraseIdentity)
+
+    static let identityTrust = Command(
+        "identity", "trust", summary: "name another server address, or whom to trust there",
+        details: [
+            "For an identity that there is already: its server has a new address (--server), signs with another key "
+                + "(--new-response-key, or --authority KEY), or is vouched for by a key chain (--authority ID). Nothing is "
+                + "sent. A wrong server can do harm, so be sure who told you.",
+            proofAdvice,
+        ],
+        options: Options.identityProved, run: trustIdentity)
+
+    /// For everything that only the owner may do.
+    static let proofAdvice =
+        "An unlocked agent is not enough: the vault's passcode is asked for, or with --phrase its recovery phrase, and it "
+        + "holds for a minute."
 }
 
 private func createIdentity(_ arguments: Arguments) throws(CommandError) -> ExitCode {
@@ -63,16 +87,16 @@ private func createIdentity(_ arguments: Arguments) throws(CommandError) -> Exit
     case .unconfirmed:
         Output.note("an earlier creation was not answered; it is finished now, with its own recovery phrase")
         try access.run { try await client.settle() }
-        return try tellIdentity(access, arguments)
+        return try tellIdentity(access.report(), arguments)
     case .linking, .created, .authenticated:
         throw .failure("accountExists", "this device has an identity already (holdfast identity status)")
     }
     let recovery = try NewRecovery(delivery)
     let hash = recovery.hash
     let account = try access.run { try await client.createAccount(recovery: hash) }
-    recovery.remember(access, client)
+    recovery.remember(access)
     access.log(.identity(.created, digest: account.identity.rawBytes))
-    return try tellIdentity(access, arguments)
+    return try tellIdentity(access.report(), arguments)
 }
 
 private func recoverIdentity(_ arguments: Arguments) throws(CommandError) -> ExitCode {
@@ -90,20 +114,20 @@ private func recoverIdentity(_ arguments: Arguments) throws(CommandError) -> Exi
     let account = try access.run {
         try await client.recoverAccount(identity, with: key, successor: hash)
     }
-    recovery.remember(access, client)
+    recovery.remember(access)
     access.log(.identity(.recovered, digest: account.identity.rawBytes))
-    return try tellIdentity(access, arguments)
+    return try tellIdentity(access.report(), arguments)
 }
 
 private func deleteIdentity(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     try Confirmation.require(arguments)
-    let access = try IdentityAccess(arguments)
+    let (access, proof) = try IdentityAccess.proving(arguments)
     let client = try access.client()
     guard let account = try access.credentials().account else { throw CommandError(IdentityWords.noAccount) }
     try Confirmation.ask(
         arguments, "This ends the account of \(account.identity) for all its devices. It cannot be taken back.",
         word: "delete")
-    try access.run { try await client.deleteAccount() }
+    try access.run { try await client.deleteAccount(proof: proof.take()) }
     access.log(.identity(.deleted, digest: account.identity.rawBytes))
     try? access.vault.forgetIdentityPhrase()
     Output.remark("the account is deleted")
@@ -111,11 +135,13 @@ private func deleteIdentity(_ arguments: Arguments) throws(CommandError) -> Exit
 }
 
 private func rotateIdentity(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    let access = try IdentityAccess(arguments)
-    let client = try access.client()
-    try access.run { try await client.rotate() }
-    if let account = try access.credentials().account {
-        access.log(.identity(.rotated, digest: account.identity.rawBytes))
+    if try AgentAccess.identity(arguments, .rotate) == nil {
+        let access = try IdentityAccess(arguments)
+        let client = try access.client()
+        try access.run { try await client.rotate() }
+        if let account = try access.credentials().account {
+            access.log(.identity(.rotated, digest: account.identity.rawBytes))
+        }
     }
     Output.remark("the device has a new key")
     return .done
@@ -123,38 +149,57 @@ private func rotateIdentity(_ arguments: Arguments) throws(CommandError) -> Exit
 
 private func changeRecovery(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let delivery = try PhraseDelivery(identity: arguments)
-    let access = try IdentityAccess(arguments)
+    // Nobody writes 24 words down within the minute of a proof: it is made when they are on paper.
+    let (access, given): (IdentityAccess, ProofCarrier?)
+    if delivery.isShown {
+        (access, given) = (try IdentityAccess(arguments), nil)
+    } else {
+        (access, given) = try IdentityAccess.proving(arguments)
+    }
     let client = try access.client()
     guard try access.credentials().account != nil else { throw CommandError(IdentityWords.noAccount) }
     // What is unfinished may be a change of the phrase itself.
     try access.run { try await client.settle() }
     let recovery = try NewRecovery(delivery)
     let hash = recovery.hash
-    try access.run { try await client.changeRecovery(to: hash) }
-    recovery.remember(access, client)
+    let proof: ProofCarrier
+    if let given { proof = given } else { proof = try Unlocking.proveAgain(arguments, access.vault) }
+    try access.run { try await client.changeRecovery(to: hash, proof: proof.take()) }
+    recovery.remember(access)
     Output.remark("the new recovery phrase counts; destroy the sheet of the old one")
     return .done
 }
 
 private func eraseIdentity(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     try Confirmation.require(arguments)
-    let access = try IdentityAccess(arguments)
+    let (access, proof) = try IdentityAccess.proving(arguments)
     try Confirmation.ask(
         arguments, "This erases this device's keys of the identity. The server keeps the account and the device.",
         word: "erase")
-    try identityCall { try BetterAuthClient.erase(access.store, access.keys) }
+    try identityCall { try VaultIdentity.erase(in: access.vault, access.keys, proof: proof.take()) }
     try? access.vault.forgetIdentityPhrase()
     Output.remark("erased")
     return .done
 }
 
+private func trustIdentity(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let named = [Options.server, Options.authority].contains { arguments[$0] != nil }
+    guard named || arguments[Options.newResponseKey] else {
+        throw .usage("name a server (--server), whom to trust (--authority), or take its new key (--new-response-key)")
+    }
+    let (access, proof) = try IdentityAccess.proving(arguments)
+    let (client, trust) = try access.movedClient()
+    guard try access.credentials().account != nil else { throw CommandError(IdentityWords.noAccount) }
+    try access.run("Noting ...") { try await client.move(trusting: trust, proof: proof.take()) }
+    return try tellIdentity(access.report(), arguments)
+}
+
 /// What became of it: identity and device.
-func tellIdentity(_ access: IdentityAccess, _ arguments: Arguments) throws(CommandError) -> ExitCode {
-    let credentials = try access.credentials()
+func tellIdentity(_ report: IdentityReport, _ arguments: Arguments) throws(CommandError) -> ExitCode {
     if arguments[Options.json] {
-        try Output.write(IdentityWords.json(credentials))
+        try Output.write(IdentityWords.json(report))
     } else {
-        try Output.write(Facts.text(IdentityWords.facts(credentials)))
+        try Output.write(Facts.text(IdentityWords.facts(report)))
     }
     return .done
 }

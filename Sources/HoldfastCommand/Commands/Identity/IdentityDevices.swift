@@ -28,18 +28,17 @@ extension Command {
 
     static let identityAcceptLink = Command(
         "identity", "accept-link", summary: "let another device join the identity",
-        details: ["Takes a link container as an argument or from standard input. Prints the device that joined."],
-        places: [.container], options: Options.identity, run: acceptLink)
+        details: [
+            "Takes a link container as an argument or from standard input. Prints the device that joined. Take one from "
+                + "nobody but yourself: who made it acts in your name from then on.",
+            proofAdvice,
+        ],
+        places: [.container], options: Options.identityProved, run: acceptLink)
 
     static let identityUnlink = Command(
         "identity", "unlink", summary: "take a device out of the identity",
-        details: ["Where it is this device, its keys are erased here once the server has agreed."],
-        places: [.device], options: [Options.yes.option] + Options.identity, run: unlink)
-
-    static let identityStatus = Command(
-        "identity", "status", summary: "show the identity of this device",
-        details: ["Asks no server. With --qr the identity is drawn too, for a device that wants to be linked."],
-        options: [Options.qr.option, Options.json.option] + Options.unlocking, run: showIdentity)
+        details: ["Where it is this device, its keys are erased here once the server has agreed.", proofAdvice],
+        places: [.device], options: [Options.yes.option] + Options.identityProved, run: unlink)
 }
 
 private func linkIdentity(_ arguments: Arguments) throws(CommandError) -> ExitCode {
@@ -53,18 +52,21 @@ private func linkIdentity(_ arguments: Arguments) throws(CommandError) -> ExitCo
 }
 
 private func acceptLink(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    let text = arguments.places.first.map { Array($0.utf8) }
-    let access = try IdentityAccess(arguments)
-    let client = try access.client()
     let bytes: [UInt8]
-    if let text { bytes = text } else { bytes = try readInput("the link container", limit: MessageLimits.message) }
+    if let text = arguments.places.first {
+        bytes = Array(text.utf8)
+    } else {
+        bytes = try readInput("the link container", limit: MessageLimits.message)
+    }
     let container: LinkContainer
     do throws(MessageError) {
         container = try LinkContainer(parsing: trimmed(bytes))
     } catch {
         throw CommandError(.usage, code: "invalidContainer", "this is no link container (\(error))")
     }
-    let device = try access.run { try await client.link(container) }
+    let (access, proof) = try IdentityAccess.proving(arguments)
+    let client = try access.client()
+    let device = try access.run { try await client.link(container, proof: proof.take()) }
     access.log(.device(.linked, digest: device.rawBytes))
     try Output.write("\(device)\n")
     return .done
@@ -73,7 +75,7 @@ private func acceptLink(_ arguments: Arguments) throws(CommandError) -> ExitCode
 private func unlink(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let device = try IdentityWords.device(arguments[place: 0])
     try Confirmation.require(arguments)
-    let access = try IdentityAccess(arguments)
+    let (access, proof) = try IdentityAccess.proving(arguments)
     let client = try access.client()
     let isOwn = try access.credentials().account?.device == device
     try Confirmation.ask(
@@ -81,23 +83,10 @@ private func unlink(_ arguments: Arguments) throws(CommandError) -> ExitCode {
         isOwn
             ? "This takes this very device out of the identity and erases its keys."
             : "This takes device \(device) out of the identity.", word: "unlink")
-    try access.run { try await client.unlink(device) }
+    try access.run { try await client.unlink(device, proof: proof.take()) }
     access.log(.device(.unlinked, digest: device.rawBytes))
     Output.remark("unlinked")
     return .done
-}
-
-private func showIdentity(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    let access = try IdentityAccess(arguments)
-    let credentials = try access.credentials()
-    let code = try tellIdentity(access, arguments)
-    if arguments[Options.qr], let account = credentials.account {
-        try IdentityWords.show(account.identity.description, arguments)
-    }
-    if credentials.drills.isDue(WallClock.now) {
-        Output.remark("do you still have the identity's recovery phrase? holdfast identity drill")
-    }
-    return code
 }
 
 /// Standard input to its end.

@@ -34,8 +34,8 @@ private func drill(_ arguments: Arguments) throws(CommandError) -> ExitCode {
         isPassed = try fullCheck(account, input, access.vault)
     }
     credentials.drills.note(passed: isPassed, WallClock.now)
-    let record = try identityCall { try credentials.encoded() }
-    try identityCall { try access.store.save(record) }
+    let drills = credentials.drills
+    try identityCall { try VaultIdentity.setDrills(drills, in: access.vault) }
     access.log(.drill(passed: isPassed))
     if arguments[Options.json] {
         try Output.write(

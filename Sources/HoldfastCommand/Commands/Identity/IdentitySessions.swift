@@ -1,3 +1,4 @@
+internal import AgentMessages
 internal import BetterAuth
 internal import BetterAuthMessages
 internal import Holdfast
@@ -36,20 +37,23 @@ extension Command {
 }
 
 private func openSession(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    if let report = try AgentAccess.identity(arguments, .openSession) { return try tellIdentity(report, arguments) }
     let access = try IdentityAccess(arguments)
     let client = try access.client()
     _ = try access.run { try await client.openSession() }
-    return try tellIdentity(access, arguments)
+    return try tellIdentity(access.report(), arguments)
 }
 
 private func refreshSession(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    if let report = try AgentAccess.identity(arguments, .refreshSession) { return try tellIdentity(report, arguments) }
     let access = try IdentityAccess(arguments)
     let client = try access.client()
     _ = try access.run { try await client.refreshSession() }
-    return try tellIdentity(access, arguments)
+    return try tellIdentity(access.report(), arguments)
 }
 
 private func closeSession(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    guard try AgentAccess.identity(arguments, .endSession) == nil else { return .done }
     let access = try IdentityAccess(arguments)
     let client = try access.client()
     try access.run("Closing ...") { try await client.endSession() }
@@ -59,25 +63,24 @@ private func closeSession(_ arguments: Arguments) throws(CommandError) -> ExitCo
 private func requestAccess(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let path = arguments[place: 0]
     guard ServerAddress.isPath(path) else { throw .usage("\(Escaping.sentence(path)) is no path, as /foo/bar") }
-    let text = arguments.places.count > 1 ? Array(arguments[place: 1].utf8) : nil
-    let appKey = try arguments[Options.appKey].map(IdentityAccess.key)
-    var target: ServerAddress?
-    if let text = arguments[Options.at] { target = try IdentityAccess.address(text, arguments) }
-    let server = target
-    let access = try IdentityAccess(arguments)
-    let client = try access.client()
     let bytes: [UInt8]
-    if let text { bytes = text } else { bytes = try readInput("a request", limit: MessageLimits.applicationData) }
-    let data: ApplicationData
-    do throws(MessageError) {
-        data = try trimmed(bytes).withRawSpan { json throws(MessageError) in try ApplicationData(json: json) }
-    } catch {
-        throw .usage("this is no compact JSON (\(error))")
+    if arguments.places.count > 1 {
+        bytes = Array(arguments[place: 1].utf8)
+    } else {
+        bytes = try readInput("a request", limit: MessageLimits.applicationData)
     }
-    let trust = appKey.map { ResponseTrust.pinned([$0]) }
-    let answer = try access.run {
-        try await client.request(path, at: server, data, answer: ApplicationData.self, trust: trust)
+    let json = trimmed(bytes)
+    let (target, key) = (arguments[Options.at], arguments[Options.appKey])
+    let request = try AppRequest(path, target: target, key: key, arguments[Options.plainHTTP], json)
+    let answer: [UInt8]
+    let asked = IdentityCall.AppRequest(path: path, target: target, key: key)
+    if let given = try AgentAccess.request(arguments, asked, json) {
+        answer = given
+    } else {
+        let access = try IdentityAccess(arguments)
+        let client = try access.client()
+        answer = try access.run { try await request.send(by: client) }
     }
-    try Output.write(String(decoding: answer.bytes, as: UTF8.self) + "\n")
+    try Output.write(String(decoding: answer, as: UTF8.self) + "\n")
     return .done
 }

@@ -9,13 +9,22 @@ extension Chapter {
             Step("linked a second home") { tour in
                 guard let identity = tour.identity else { return Tour.noServer }
                 let home = try ScratchVault(at: tour.scratch + "/second")
-                let second = TourIdentity.client(
-                    VaultCredentials(in: home.vault), nil, identity.servers, identity.wire)
+                let second = TourIdentity.client(home.vault, nil, identity.servers, identity.wire)
                 (identity.secondHome, identity.second) = (home, second)
                 let container = try await second.makeLinkContainer(for: identity.account().identity)
-                let device = try await identity.first.link(container)
+                let device = try await identity.first.link(container, proof: tour.prove())
                 _ = try await second.openSession()
-                return "\(container.bytes.count) bytes from hand to hand; device \(device.short)"
+                return "\(container.bytes.count) bytes from hand to hand, and the passcode; device \(device.short)"
+            },
+            Step("refused one without the owner's proof") { tour in
+                guard let identity = tour.identity else { return Tour.noServer }
+                let vault = try tour.openedApp().vault
+                let error = try await tour.expectRefusal(.wrongPasscode, "a proof by guessing") {
+                    let guess = try Tour.secret("whoever sits here")
+                    let proof = try vault.prove(passcode: guess, spending: vault.burnAttempt())
+                    try await identity.first.deleteAccount(proof: proof)
+                }
+                return "an open vault is not enough: \(error.reason)"
             },
             Step("unlinked it") { tour in
                 guard let identity = tour.identity else { return Tour.noServer }
@@ -23,7 +32,7 @@ extension Chapter {
                 guard let device = try await second.credentials().account?.device else {
                     throw TourFailure(description: "the second home has no identity")
                 }
-                try await identity.first.unlink(device)
+                try await identity.first.unlink(device, proof: tour.prove())
                 let refusal = try await tour.expectIdentityRefusal(.refused, "an unlinked device") {
                     _ = try await second.openSession()
                 }
@@ -31,7 +40,8 @@ extension Chapter {
             },
             Step("replaced the recovery phrase") { tour in
                 guard let identity = tour.identity else { return Tour.noServer }
-                try await identity.first.changeRecovery(to: identity.newPhrase())
+                let hash = try identity.newPhrase()
+                try await identity.first.changeRecovery(to: hash, proof: tour.prove())
                 return "the first one is worth nothing from now on"
             },
             Step("recognised the vault's phrase in its place") { tour in
@@ -75,10 +85,9 @@ extension Chapter {
                 let right = try Tour.secret(spot.positions.map { words[Int($0) - 1] }.joined(separator: " "))
                 try tour.expect(spot.isMet(by: right), "the right words do not pass")
                 try tour.expect(!spot.isMet(by: Tour.secret("abandon abandon abandon")), "wrong words pass")
-                try await identity.first.update {
-                    $0.drills = .begun(WallClock.now, spots: spots)
-                    $0.drills.note(passed: true, WallClock.now)
-                }
+                var drills = DrillState.begun(WallClock.now, spots: spots)
+                drills.note(passed: true, WallClock.now)
+                try VaultIdentity.setDrills(drills, in: tour.openedApp().vault)
                 let places = spot.positions.map { "\($0)" }.joined(separator: ", ")
                 return "words \(places); the next drill is in \(try await identity.drillDays()) days"
             },
@@ -103,11 +112,16 @@ extension Chapter {
             Step("deleted the account") { tour in
                 guard let identity = tour.identity else { return Tour.noServer }
                 let second = try identity.secondDevice()
-                try await second.deleteAccount()
+                guard let home = identity.secondHome?.vault else {
+                    throw TourFailure(description: "there is no second home")
+                }
+                let passcode = try Tour.secret(Samples.firstPasscode)
+                let proof = try home.prove(passcode: passcode, spending: home.burnAttempt())
+                try await second.deleteAccount(proof: proof)
                 let state = try await second.credentials().state
                 try tour.expect(state == .ready, "something of the account is left")
                 let refusal = try await identity.wire.repeatLast(CreateAccount.path)
-                try await identity.first.erase()
+                try await identity.first.erase(proof: tour.prove())
                 try tour.openedApp().vault.forgetIdentityPhrase()
                 return "made again as it was recorded: \(refusal.words)"
             },
@@ -122,7 +136,7 @@ extension Chapter {
 }
 
 extension TourIdentity {
-    fileprivate func secondDevice() throws -> BetterAuthClient {
+    fileprivate func secondDevice() throws -> VaultIdentity {
         guard let second else { throw TourFailure(description: "there is no second device") }
         return second
     }

@@ -122,7 +122,7 @@ extension TourIdentity {
             nonce: try .random(), publicKey: session.0.publicKey,
             rotationHash: Derivations.standard.rotationHash(of: session.1.publicKey), device: account.device,
             challenge: challenge)
-        let signer = try ChipDeviceKeys(chip?.keys).signer(key)
+        let signer = try ChipDeviceKeys(chip?.keys, authority: authority).signer(key)
         let message = try SignedMessage(request) { bytes throws in try signer.sign(bytes) }
         return TransportRequest(
             servers.auth.address, CreateSession.path, body: message.bytes, limit: MessageLimits.message)

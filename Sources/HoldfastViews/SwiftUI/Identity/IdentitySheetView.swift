@@ -10,6 +10,7 @@ struct IdentitySheetView: View {
     @State private var server: String
     @State private var name: String
     @State private var phrase = ""
+    @State private var passcode = ""
     @State private var path = "/"
     @State private var json = "{}"
     @Environment(\.dismiss) private var dismiss
@@ -34,6 +35,7 @@ struct IdentitySheetView: View {
                         model.withPhrase { PhraseWords.words(of: $0) }
                     }
                 }
+                if sheet.needsProof { proof }
                 if sheet == .request, let answer = model.answer {
                     CopyRow(title: "identity.answer", text: answer)
                 }
@@ -52,7 +54,7 @@ struct IdentitySheetView: View {
                     }
                     Spacer()
                     if model.running != nil { ProgressView() }
-                    Button {
+                    Button(role: sheet.isDestructive ? .destructive : nil) {
                         perform()
                     } label: {
                         Text("settings.continue", bundle: .module)
@@ -88,13 +90,19 @@ struct IdentitySheetView: View {
             field("identity.server", $server)
         case .link: field("identity.container", $name)
         case .unlink: field("identity.device", $name)
-        case .changeRecovery: EmptyView()
+        case .changeRecovery, .erase, .delete: EmptyView()
         case .drill: words
         case .request:
             field("identity.server", $server)
             field("identity.path", $path)
             field("identity.json", $json)
         }
+    }
+
+    /// Below the words, when they are on paper.
+    @ViewBuilder private var proof: some View {
+        Text("identity.proof", bundle: .module)
+        SecureField(text: $passcode, prompt: nil) { Text("lock.passcode", bundle: .module) }
     }
 
     /// What stands on the sheet is not shown while it is typed.
@@ -118,13 +126,14 @@ struct IdentitySheetView: View {
     }
 
     private var isComplete: Bool {
-        guard model.running == nil else { return false }
+        guard model.running == nil, !sheet.needsProof || !passcode.isEmpty else { return false }
         return switch sheet {
         case .create: !server.isEmpty && model.prepared == .create
         case .recover: !server.isEmpty && !name.isEmpty && !phrase.isEmpty && model.prepared == .recover
         case .join: !server.isEmpty && !name.isEmpty
         case .link, .unlink: !name.isEmpty
         case .changeRecovery: model.prepared == .changeRecovery
+        case .erase, .delete: true
         case .drill: !phrase.isEmpty
         case .request: !server.isEmpty && !path.isEmpty && !json.isEmpty
         }
@@ -132,6 +141,9 @@ struct IdentitySheetView: View {
 
     private func perform() {
         let (server, name) = (server, name)
+        guard let proof = try? SecretBytes(typed: passcode) else { return }
+        passcode = ""
+        let given = SecretCarrier(proof)
         switch sheet {
         case .create: Task { await model.create(at: server) }
         case .recover:
@@ -140,9 +152,11 @@ struct IdentitySheetView: View {
             let carried = SecretCarrier(old)
             Task { await model.recover(name, at: server, phrase: carried.take()) }
         case .join: Task { await model.makeContainer(for: name, at: server) }
-        case .link: Task { await model.link(name) }
-        case .unlink: Task { await model.unlink(name) }
-        case .changeRecovery: Task { await model.changeRecovery() }
+        case .link: Task { await model.link(name, passcode: given.take()) }
+        case .unlink: Task { await model.unlink(name, passcode: given.take()) }
+        case .changeRecovery: Task { await model.changeRecovery(passcode: given.take()) }
+        case .erase: Task { await model.erase(passcode: given.take()) }
+        case .delete: Task { await model.delete(passcode: given.take()) }
         case .drill:
             guard let typed = try? SecretBytes(typed: phrase) else { return }
             phrase = ""
@@ -156,6 +170,7 @@ struct IdentitySheetView: View {
 
     private func end() {
         phrase = ""
+        passcode = ""
         model.giveUp()
         model.outcome = nil
     }

@@ -16,6 +16,9 @@ enum IdentityText {
 
     static func key(_ problem: IdentityProblem) -> LocalizedStringKey {
         switch problem {
+        case .proof(let problem): LockText.key(problem)
+        case .proofExpired: "identity.problem.proofExpired"
+        case .otherServer: "identity.problem.otherServer"
         case .noAccount: "identity.problem.noAccount"
         case .accountExists: "identity.problem.accountExists"
         case .noSession: "identity.problem.noSession"
@@ -40,7 +43,7 @@ enum IdentityText {
 
 /// What is asked in a sheet from below.
 enum IdentitySheet: Int, Identifiable {
-    case create, recover, join, link, unlink, changeRecovery, drill, request
+    case create, recover, join, link, unlink, changeRecovery, drill, request, erase, delete
 
     var id: Int { rawValue }
 
@@ -55,8 +58,17 @@ enum IdentitySheet: Int, Identifiable {
         case .changeRecovery: .changeRecovery
         case .drill: .drill
         case .request: .request
+        case .erase: .erase
+        case .delete: .delete
         }
     }
+
+    /// Whether the owner proves with his passcode that he is there: an open vault is not enough for what takes an identity
+    /// away for good.
+    var needsProof: Bool { [.link, .unlink, .changeRecovery, .erase, .delete].contains(self) }
+
+    /// Whether it ends something for good.
+    var isDestructive: Bool { [.unlink, .erase, .delete].contains(self) }
 
     /// Whether it stays when it was done, for what is to be seen then.
     var stays: Bool { self == .join || self == .request }
@@ -74,6 +86,8 @@ enum IdentitySheet: Int, Identifiable {
         case .changeRecovery: "identity.changeRecovery"
         case .drill: "identity.drill"
         case .request: "identity.request"
+        case .erase: "identity.erase"
+        case .delete: "identity.delete"
         }
     }
 
@@ -87,6 +101,8 @@ enum IdentitySheet: Int, Identifiable {
         case .changeRecovery: "identity.changeRecovery.advice"
         case .drill: "identity.drill.advice"
         case .request: "identity.request.advice"
+        case .erase: "identity.erase.advice"
+        case .delete: "identity.delete.advice"
         }
     }
 }

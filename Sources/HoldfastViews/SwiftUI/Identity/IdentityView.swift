@@ -7,7 +7,6 @@ public import SwiftUI
 public struct IdentityView: View {
     private let models: AppModels
     @State private var sheet: IdentitySheet?
-    @State private var asked: IdentityAction?
 
     /// The identity of an open app.
     public init(_ models: AppModels) { self.models = models }
@@ -30,23 +29,6 @@ public struct IdentityView: View {
         .navigationTitle(Text("identity.title", bundle: .module))
         .task { await model.load() }
         .sheet(item: $sheet) { IdentitySheetView($0, models) }
-        .confirmationDialog(
-            Text("identity.sure", bundle: .module), isPresented: isAsked, titleVisibility: .visible
-        ) {
-            Button(role: .destructive) {
-                let action = asked
-                Task { if action == .delete { await model.delete() } else { await model.erase() } }
-            } label: {
-                Text(asked == .delete ? "identity.delete" : "identity.erase", bundle: .module)
-            }
-            Button(role: .cancel) {
-                asked = nil
-            } label: {
-                Text("settings.cancel", bundle: .module)
-            }
-        } message: {
-            Text(asked == .delete ? "identity.delete.advice" : "identity.erase.advice", bundle: .module)
-        }
         .alert(Text("identity.failed", bundle: .module), isPresented: hasFailed) {
             Button {
                 model.outcome = nil
@@ -93,7 +75,7 @@ public struct IdentityView: View {
         Section {
             row("identity.join.again") { sheet = .join }
             row("identity.openSession") { Task { await model.openSession() } }
-            row("identity.erase", role: .destructive) { asked = .erase }
+            row("identity.erase", role: .destructive) { sheet = .erase }
         } footer: {
             Text("identity.linking.footer", bundle: .module)
         }
@@ -126,8 +108,8 @@ public struct IdentityView: View {
             if model.facts.drill?.isDue == true { Text("identity.drill.due", bundle: .module) }
         }
         Section {
-            row("identity.erase", role: .destructive) { asked = .erase }
-            row("identity.delete", role: .destructive) { asked = .delete }
+            row("identity.erase", role: .destructive) { sheet = .erase }
+            row("identity.delete", role: .destructive) { sheet = .delete }
         }
     }
 
@@ -135,10 +117,6 @@ public struct IdentityView: View {
         _ title: LocalizedStringKey, role: ButtonRole? = nil, _ action: @escaping @MainActor () -> Void
     ) -> some View {
         Button(role: role, action: action) { Text(title, bundle: .module) }
-    }
-
-    private var isAsked: Binding<Bool> {
-        Binding(get: { @MainActor in asked != nil }, set: { @MainActor isShown in if !isShown { asked = nil } })
     }
 
     /// While a sheet is up, it says itself what went wrong.

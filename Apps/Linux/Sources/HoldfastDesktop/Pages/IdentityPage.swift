@@ -268,6 +268,7 @@ extension IdentityPage {
     }
 
     /// Shows the words of a new phrase, and then does what they are for.
+    /// - Parameter body: Tries it, and tries it again.
     private func showWords(_ action: IdentityAction, _ body: @escaping () async -> Void) {
         model.prepare(action)
         parts.sheets.showWords { [model] show in
@@ -277,6 +278,20 @@ extension IdentityPage {
             Task { await body() }
         } onCancel: { [model] in
             model.giveUp()
+        }
+    }
+
+    /// Asks for the passcode, which proves that it is the owner who sits here: an open vault is not enough for what cannot
+    /// be taken back.
+    private func prove(
+        _ title: String, _ text: String, confirm: String, _ answered: @escaping (SecretCarrier) async -> Void,
+        onCancel: @escaping () -> Void = {}
+    ) {
+        parts.sheets.askPasscode(title, text, confirm: confirm) { passcode, _ in
+            let carried = SecretCarrier(passcode)
+            Task { await answered(carried) }
+        } onCancel: {
+            onCancel()
         }
     }
 
@@ -331,8 +346,13 @@ extension IdentityPage {
                     "Paste the container that the other device shows. Compare its name, if you did not carry the text yourself."
                 ),
                 confirm: tr("Link"), fields: [.container])
-        ) { [model] answer in
-            Task { await model.link(answer[.container]) }
+        ) { [unowned self, model] answer in
+            let container = answer[.container]
+            if refuse(IdentityModel.problem(container: container)) { return }
+            prove(
+                tr("Link Another Device"), tr("Whoever is linked acts for you. Your passcode proves that you want this."),
+                confirm: tr("Link")
+            ) { await model.link(container, passcode: $0.take()) }
         }
     }
 
@@ -342,8 +362,12 @@ extension IdentityPage {
                 title: tr("Take a Device Out"),
                 text: tr("Name the device. If it is this one, its keys are erased here."), confirm: tr("Unlink"),
                 isDestructive: true, fields: [.device])
-        ) { [model] answer in
-            Task { await model.unlink(answer[.device]) }
+        ) { [unowned self, model] answer in
+            let device = answer[.device]
+            if refuse(IdentityModel.problem(device: device)) { return }
+            prove(
+                tr("Take a Device Out"), tr("Your passcode proves that you want this."), confirm: tr("Unlink")
+            ) { await model.unlink(device, passcode: $0.take()) }
         }
     }
 
@@ -371,28 +395,36 @@ extension IdentityPage {
     }
 
     private func changePhrase() {
-        showWords(.changeRecovery) { [model] in await model.changeRecovery() }
+        showWords(.changeRecovery) { [unowned self] in proveChange() }
+    }
+
+    /// When the words are on paper; whoever turns away can be asked again for as long as they are shown here.
+    private func proveChange() {
+        failure = nil
+        prove(
+            tr("New Recovery Phrase"), tr("Your passcode proves that the new words are yours."), confirm: tr("Replace")
+        ) { [model] in
+            await model.changeRecovery(passcode: $0.take())
+        } onCancel: { [model] in
+            model.giveUp()
+        }
     }
 
     private func delete() {
-        parts.sheets.askConfirmation(
+        prove(
             tr("Delete the Account?"),
             tr(
                 "This ends the identity for all its devices. It cannot be taken back, and the name is never given again."
             ),
             confirm: tr("Delete for Ever")
-        ) { [model] in
-            Task { await model.delete() }
-        }
+        ) { [model] in await model.delete(passcode: $0.take()) }
     }
 
     private func erase() {
-        parts.sheets.askConfirmation(
+        prove(
             tr("Forget the Identity Here?"),
             tr("This device's keys are erased. Without another device or the recovery phrase the account is lost."),
             confirm: tr("Forget")
-        ) { [model] in
-            Task { await model.erase() }
-        }
+        ) { [model] in await model.erase(passcode: $0.take()) }
     }
 }

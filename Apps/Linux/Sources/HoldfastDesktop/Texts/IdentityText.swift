@@ -63,6 +63,9 @@ enum IdentityText {
         case .invalidAddress: tr("An address looks like https://example.org. Plain http goes to this machine only.")
         case .locked: tr("The vault is locked.")
         case .busy: tr("Another program works on the identity. Try again.")
+        case .proof(let problem): ProblemText.of(problem)
+        case .proofExpired: tr("More than a minute went by since the passcode was given. Try again.")
+        case .otherServer: tr("This identity is kept at another server. Nothing was sent.")
         case .other(let reason): reason
         }
     }

@@ -1,0 +1,22 @@
+public import BetterAuth
+internal import VaultCore
+
+extension IdentityError.Code {
+    /// The proof that the owner was there is too old, or of another opening of the vault; nothing was changed.
+    public static let proofExpired = IdentityError.Code("proofExpired")
+    /// The identity is kept at another server than the one that was named; ``VaultIdentity/moveServer(proof:)`` changes
+    /// that.
+    public static let otherServer = IdentityError.Code("otherServer")
+}
+
+extension IdentityError {
+    /// What a vault threw.
+    package init(_ error: VaultError) {
+        switch error.code {
+        case .locked, .keysChanged, .assuranceTooLow: self.init(.locked, error.reason)
+        case .damaged: self.init(.damaged, error.reason)
+        case .proofExpired: self.init(.proofExpired, error.reason)
+        default: self.init(.storage, error.reason)
+        }
+    }
+}

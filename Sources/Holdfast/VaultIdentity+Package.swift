@@ -1,0 +1,107 @@
+package import BetterAuth
+package import BetterAuthMessages
+internal import VaultCore
+
+// What our own faces need beside what an app has: the whole of what is stored, to show it, and what its owner decides alone.
+extension VaultIdentity {
+    /// What a vault holds of an identity; empty credentials where it holds none.
+    /// - Throws: ``BetterAuth/IdentityError``: `locked`, `damaged`, `newerVersion`.
+    package static func credentials(in vault: Vault) throws(IdentityError) -> Credentials {
+        try BetterAuthClient.load(VaultCredentials(in: vault))
+    }
+
+    /// What is stored.
+    package func credentials() async throws(IdentityError) -> Credentials { try await client.credentials() }
+
+    /// As ``link(_:proof:)``, of a container that was read already.
+    package func link(_ container: LinkContainer, proof: consuming Proof) async throws(IdentityError) -> DeviceID {
+        try await link(String(decoding: container.bytes, as: UTF8.self), proof: proof)
+    }
+
+    /// As ``makeLinkText(for:)``.
+    package func makeLinkContainer(for identity: IdentityID) async throws(IdentityError) -> LinkContainer {
+        try await client.makeLinkContainer(for: identity)
+    }
+
+    /// Whom an account's owner trusts to say which key signs his server's answers.
+    package enum Trust: Sendable, Hashable {
+        /// This key and no chain; or, where it is nil, the next one that the server names, where no chain is trusted.
+        case key(PublicKeyText?)
+        /// What this key chain endorses.
+        case chain(TrustedKeyChain)
+    }
+
+    /// Remembers the server that this was made with, and whom to trust there.
+    /// - Parameters:
+    ///   - trust: Nil to trust as before.
+    ///   - proof: That the owner is there; used up.
+    package func move(trusting trust: Trust?, proof: consuming Proof) async throws(IdentityError) {
+        try use(proof)
+        try await remember(trust)
+    }
+
+    /// As ``move(trusting:proof:)`` on a device that has no account yet: there is nothing to be taken from anybody.
+    /// - Throws: `accountExists`.
+    package func begin(trusting trust: Trust) async throws(IdentityError) {
+        guard try BetterAuthClient.load(store).account == nil else {
+            throw IdentityError(.accountExists, "this device has an identity already; nothing was changed")
+        }
+        try await remember(trust)
+    }
+
+    private func remember(_ trust: Trust?) async throws(IdentityError) {
+        let server = server
+        // Whatever is saved names the server that it was saved for.
+        try await client.update { credentials in
+            switch trust {
+            case nil: return
+            case .chain(let chain): credentials.keyChain = chain
+            case .key(let key):
+                credentials.firstKeys.removeAll { $0.server == server }
+                guard let key else { return }
+                credentials.firstKeys.append(FirstKey(server: server, key: key))
+                credentials.keyChain = nil
+            }
+        }
+    }
+
+    /// Notes how the owner's drills of his recovery phrase stand.
+    package static func setDrills(_ drills: DrillState, in vault: Vault) throws(IdentityError) {
+        let store = VaultCredentials(in: vault)
+        var credentials = try BetterAuthClient.load(store)
+        credentials.drills = drills
+        do { try store.save(credentials.encoded()) } catch { throw IdentityError(error) }
+    }
+
+    /// Forgets what a vault holds of an identity, also what cannot be read, and destroys its keys, without a server.
+    /// - Parameter proof: That the owner is there; used up.
+    package static func erase(
+        in vault: Vault, _ keys: any DeviceKeys, proof: consuming Proof
+    ) throws(IdentityError) {
+        do throws(VaultError) { try vault.redeem(proof) } catch { throw IdentityError(error) }
+        try BetterAuthClient.erase(VaultCredentials(in: vault), keys)
+    }
+}
+
+extension VaultIdentity {
+    /// Whether a key of this device was made before the vault got its present keys: a copy of the home with an old header
+    /// may hold it, or what authorises a chip to use it.
+    package static func isRotationDue(_ credentials: Credentials, in vault: Vault) throws(IdentityError) -> Bool {
+        guard let account = credentials.account else { return false }
+        do throws(VaultError) {
+            let epoch = try vault.identityEpoch
+            return [account.current, account.next].contains { KeyHandle.epoch(of: $0) != epoch }
+        } catch { throw IdentityError(error) }
+    }
+
+    /// Brings keys into use that were made under the vault's present ones: two rotations, since the next key is an old one
+    /// too. What fails now is tried again at the next session.
+    func renewKeys() async {
+        for _ in 0..<2 {
+            guard let credentials = try? await credentials(), credentials.pending == nil,
+                (try? VaultIdentity.isRotationDue(credentials, in: vault)) == true
+            else { return }
+            do throws(IdentityError) { try await client.rotate() } catch { return }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+internal import AgentMessages
+internal import HoldfastAgent
+
+// What the agent does with the identity for commands. It uses the server and the trust that are remembered.
+extension AgentAccess {
+    /// Has the agent do something with the identity, where it is there and unlocked.
+    /// - Returns: Nil where the command has to open the vault by itself: as with ``use(_:_:)``, and where the command line
+    ///   names a server or whom to trust.
+    static func identity(
+        _ arguments: Arguments, _ action: IdentityCall.Action
+    ) throws(CommandError) -> IdentityReport? {
+        guard case .report(let report) = try ask(arguments, action, []) else { return nil }
+        return report
+    }
+
+    /// Has the agent ask an app server.
+    /// - Returns: The answer; nil as ``identity(_:_:)``.
+    static func request(
+        _ arguments: Arguments, _ request: IdentityCall.AppRequest, _ json: [UInt8]
+    ) throws(CommandError) -> [UInt8]? {
+        guard case .answer(let answer) = try ask(arguments, .request(request, json: 0..<json.count), json) else {
+            return nil
+        }
+        return answer
+    }
+
+    private static func ask(
+        _ arguments: Arguments, _ action: IdentityCall.Action, _ json: [UInt8]
+    ) throws(CommandError) -> IdentityOutcome? {
+        let isNamed = [Options.server, Options.authority, Options.keyService].contains { arguments[$0] != nil }
+        guard !isNamed, !arguments[Options.newResponseKey] else { return nil }
+        return try use(arguments) { agent, session in
+            guard try agent.status().isUnlocked else { return nil }
+            // From here on it may have been done, whatever is heard of it.
+            session.hasBegun = action != .status
+            let call = IdentityCall(action, allowsPlain: arguments[Options.plainHTTP])
+            var notices: [String] = []
+            defer { for notice in notices { Output.note(notice) } }
+            return try PassingNote.show(action == .status ? "Looking ..." : "Asking the server ...") {
+                () throws(CommandError) in
+                try vaultCall { try agent.identity(call, json: json) { notices.append($0) } }
+            }
+        } ?? nil
+    }
+}

@@ -1,0 +1,47 @@
+internal import Holdfast
+
+// What proves, in a command, that the vault's owner is there.
+extension Unlocking {
+    /// The vault, opened with the passcode or with the phrase, and what that proved.
+    /// - Parameter evenIfDamaged: As ``open(_:evenIfDamaged:)``.
+    static func openProving(
+        _ arguments: Arguments, evenIfDamaged: Bool = false
+    ) throws(CommandError) -> (Vault, ProofCarrier) {
+        let input = SecretInput(arguments)
+        try requireOneSecret(arguments)
+        if usesPhrase(arguments) { try input.requirePhraseSource() } else { try input.requirePasscodeSource() }
+        let vault = try find(arguments)
+        let proof: Proof
+        if usesPhrase(arguments) {
+            let phrase = try typedPhrase(arguments, vault)
+            proof = try vaultCall { try vault.unlockProving(phrase: phrase, evenIfDamaged: evenIfDamaged) }
+        } else {
+            try refuseEarly(vault)
+            try tellOfPasscode(arguments, vault)
+            let passcode = try input.passcode()
+            proof = try PassingNote.show("Checking the passcode ...") { () throws(CommandError) in
+                try vaultCall {
+                    try vault.unlockProving(passcode: passcode, spending: burn(vault), evenIfDamaged: evenIfDamaged)
+                }
+            }
+        }
+        tellOpened(vault)
+        return (vault, ProofCarrier(proof))
+    }
+
+    /// Asks on the terminal, of a vault that is open: what was typed before was longer ago than a proof may be.
+    static func proveAgain(_ arguments: Arguments, _ vault: Vault) throws(CommandError) -> ProofCarrier {
+        let input = SecretInput.onTerminal
+        if usesPhrase(arguments) {
+            let phrase = try input.phrase()
+            try refuseIdentityPhrase(phrase, vault)
+            return ProofCarrier(try vaultCall { try vault.prove(phrase: phrase) })
+        }
+        try refuseEarly(vault)
+        let passcode = try input.passcode("The vault's passcode, to prove that you want this: ")
+        let proof = try PassingNote.show("Checking the passcode ...") { () throws(CommandError) in
+            try vaultCall { try vault.prove(passcode: passcode, spending: burn(vault)) }
+        }
+        return ProofCarrier(proof)
+    }
+}

@@ -1,0 +1,120 @@
+public import Cryptography
+public import SecretMemory
+internal import VaultFormat
+
+/// That somebody gave the strongest secret that this vault has, moments ago, while it is open.
+///
+/// Made here and nowhere else, after the secret was checked against the vault's master key. It allows one change, once:
+/// passed on to it, it is used up. Dropped, it allowed nothing. It is worth nothing after ``Vault/proofLifetime``, after the
+/// vault was locked, after its keys were changed, and for another vault.
+///
+/// A PIN makes none: it opens and does nothing else. An open vault makes none: whoever sits in front of it may not be its
+/// owner.
+public struct Proof: ~Copyable, Sendable {
+    /// What was given.
+    public enum Way: Sendable, Hashable, CaseIterable {
+        /// The passcode, at the cost of an attempt.
+        case passcode
+        /// The vault's recovery phrase.
+        case recoveryPhrase
+    }
+
+    /// What was given.
+    public let way: Way
+    /// The opening of the vault that it belongs to: gone once that is over.
+    private weak let opening: UnlockedVault?
+    private let made: BootInstant
+
+    fileprivate init(_ way: Way, _ opening: UnlockedVault, at made: BootInstant) {
+        self.way = way
+        self.opening = opening
+        self.made = made
+    }
+
+    /// - Throws: `proofExpired`.
+    fileprivate consuming func use(for present: UnlockedVault, at now: BootInstant) throws(VaultError) {
+        guard let opening, opening === present else { throw .proofOver }
+        guard now.bootID == made.bootID, now.milliseconds >= made.milliseconds,
+            now.milliseconds - made.milliseconds <= Vault.proofMilliseconds
+        else { throw .proofTooOld }
+    }
+}
+
+extension Vault {
+    fileprivate static let proofMilliseconds: UInt64 = 60_000
+
+    /// How old a proof may be when it is used: time of this boot, sleep included.
+    public static let proofLifetime = Duration.milliseconds(proofMilliseconds)
+
+    /// Proves with the passcode that the owner is there. The vault must be open, and stays so whatever comes of it.
+    /// - Parameters:
+    ///   - passcode: What the owner typed.
+    ///   - attempt: Spent on it: a wrong one counts like any other.
+    /// - Throws: `locked`; `keysChanged` where the header is not the one that was opened, with the attempt left spent; as
+    ///   ``verify(passcode:spending:)``.
+    public func prove(
+        passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt
+    ) throws(VaultError) -> Proof {
+        guard let opening = gate.current else {
+            try? attempt.refund()
+            throw .locked
+        }
+        // A header with another passcode in it, put in the place of ours, would prove nothing about our vault.
+        guard opening.keys.headerKeys.authenticates(attempt.header.header) else { throw .keysChanged }
+        let verified = try verify(passcode, spending: &attempt)
+        note(Success(.confirmed, after: attempt.budgetBefore), verified.keys)
+        return Proof(.passcode, opening, at: settings.clock.now())
+    }
+
+    /// As ``prove(passcode:spending:)``, with the vault's recovery phrase, whose attempts nobody counts.
+    /// - Throws: `locked`, `wrongPhrase`, `noRecoveryPhrase`, `damaged`, `keysChanged`, `wiped`.
+    public func prove(phrase: borrowing RecoveryPhrase) throws(VaultError) -> Proof {
+        try Wipe.finishIfBegun(in: home, settings)
+        guard let opening = gate.current else { throw .locked }
+        let header = try HeaderFile.read(in: home)
+        guard opening.keys.headerKeys.authenticates(header) else { throw .keysChanged }
+        let keys = try open(header, master: unwrap(phrase, header), proving: .keyBound)
+        note(Success(.confirmed, after: budget(header)), keys)
+        return Proof(.recoveryPhrase, opening, at: settings.clock.now())
+    }
+
+    /// Opens the vault with the passcode, and proves with the same check that the owner is there.
+    /// - Throws: As ``unlock(passcode:spending:evenIfDamaged:)``.
+    public func unlockProving(
+        passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, evenIfDamaged: Bool = false
+    ) throws(VaultError) -> Proof {
+        try unlock(passcode: passcode, spending: attempt, evenIfDamaged: evenIfDamaged)
+        guard let opening = gate.current else { throw .locked }
+        return Proof(.passcode, opening, at: settings.clock.now())
+    }
+
+    /// As ``unlockProving(passcode:spending:evenIfDamaged:)``, with the vault's recovery phrase.
+    /// - Throws: As ``unlock(phrase:evenIfDamaged:)``.
+    public func unlockProving(
+        phrase: borrowing RecoveryPhrase, evenIfDamaged: Bool = false
+    ) throws(VaultError) -> Proof {
+        try unlock(phrase: phrase, evenIfDamaged: evenIfDamaged)
+        guard let opening = gate.current else { throw .locked }
+        return Proof(.recoveryPhrase, opening, at: settings.clock.now())
+    }
+
+    /// Uses a proof up, for the one change that its owner wants. It is gone afterwards, accepted or not.
+    /// - Throws: `locked`; `proofExpired` for one that is too old, of another vault, or from before the last lock.
+    package func redeem(_ proof: consuming Proof) throws(VaultError) {
+        guard let present = gate.current else { throw .locked }
+        try proof.use(for: present, at: settings.clock.now())
+    }
+}
+
+extension VaultError.Code {
+    /// A proof is older than a minute, or belongs to another opening of the vault; nothing was changed.
+    public static let proofExpired = VaultError.Code("proofExpired")
+}
+
+extension VaultError {
+    fileprivate static let proofTooOld = VaultError(
+        .proofExpired, "more than a minute went by since the passcode or the phrase was given; nothing was changed")
+    fileprivate static let proofOver = VaultError(
+        .proofExpired, "the vault was locked or got other keys since the passcode or the phrase was given; nothing was "
+            + "changed")
+}
