@@ -176,7 +176,9 @@ import VaultFormat
         try vault.unlock("next")
         #expect(try vault.logKeys()[1] == nil)
         #expect(try vault.securityLog().isIntact)
-        let exported = try vault.exportSecurityLogKey()
+        let passcode = try secret("next")
+        let proof = try vault.prove(passcode: passcode, spending: vault.burnAttempt())
+        let exported = try vault.exportSecurityLogKey(proof: proof)
         #expect(exported.count == 36)
     }
 
