@@ -194,6 +194,7 @@ import VaultFormat
         let error = #expect(throws: VaultError.self) { _ = try vault.wipePlan() }
         #expect(error?.code == .damaged)
         #expect(error?.reason.contains("wipe.journal") == true)
+        #expect(try vault.wipeWarnings().isEmpty, "told whatever the journal says: it stops no wipe")
     }
 
     static let badJournals: [(String, [UInt8])] = [

@@ -55,6 +55,9 @@ private func change(_ change: SelfDestruct.Change, _ arguments: Arguments) throw
         return try tell(vault, changed: false, arguments)
     }
     try Unlocking.refuseEarly(vault)
+    if change == .enable {
+        for warning in try vaultCall({ try vault.wipeWarnings() }) { Output.note("NOTE (at a wipe): \(warning)") }
+    }
     let wanted = max(arguments[Options.countdown] ?? 0, Int(policy.selfDestructCountdown))
     if let holder = AgentAccess.holder(arguments, for: .seconds(wanted)) {
         try take(change, holder, policy, input, arguments)

@@ -33,7 +33,7 @@ private func wipeVault(_ arguments: Arguments) throws(CommandError) -> ExitCode 
     if !usesPhrase { try Unlocking.refuseEarly(vault) }
     let path = try vaultCall { try vault.status() }.path
     let copy = try arguments[Options.receipt].map { path throws(CommandError) in try ReceiptCopy(path, home: vault) }
-    for warning in try vaultCall({ try vault.wipePlan() }).warnings { Output.note("NOTE: \(warning)") }
+    for warning in try vaultCall({ try vault.wipeWarnings() }) { Output.note("NOTE: \(warning)") }
     try Confirmation.ask(
         arguments, "This destroys the vault in \(path) with all that is in it. Nothing brings it back but a backup.",
         word: "destroy")

@@ -52,12 +52,9 @@ extension Vault {
                 .init(target: keys, what: "slots and wrapped keys", method: .overwritten, files: 1, bytes: size ?? 0))
         }
         let header = try HeaderFile.read(in: home)
-        var warnings: [String] = []
         if let id = WipeTargetID(HardwareTarget.id), !HardwareNote(of: header).isEmpty {
-            let isOwn = owner(of: header) != nil
-            steps.append(
-                .init(target: id, what: HardwareTarget.what, method: isOwn ? .released : .left, files: 0, bytes: 0))
-            warnings = hardwareWarnings(isOwn)
+            let method = owner(of: header) == nil ? WipePlan.Method.left : .released
+            steps.append(.init(target: id, what: HardwareTarget.what, method: method, files: 0, bytes: 0))
         }
         for target in HomeTarget.all {
             var (files, bytes): (Int, UInt64) = (0, 0)
@@ -78,12 +75,16 @@ extension Vault {
             steps.append(.init(target: id, what: "registered by an app", method: method, files: 0, bytes: 0))
         }
         let strangers = try home.names(in: ".").filter { !HomeTarget.knownNames.contains($0) }
-        return WipePlan(steps: steps, strangers: strangers, warnings: warnings)
+        return WipePlan(steps: steps, strangers: strangers, warnings: try wipeWarnings())
     }
 
-    /// - Parameter isOwn: Whether the wipe takes what chip and keyring hold.
-    private func hardwareWarnings(_ isOwn: Bool) -> [String] {
-        guard isOwn else {
+    /// What a wipe, by its owner or by the rules, ends beside this folder, or leaves behind in the chip and the keyring: in
+    /// whole sentences, to be told before. Empty where they hold nothing for the vault.
+    /// - Throws: `damaged` when the header is not what was written, `inputOutput`.
+    public func wipeWarnings() throws(VaultError) -> [String] {
+        let header = try HeaderFile.read(in: home)
+        if HardwareNote(of: header).isEmpty { return [] }
+        guard owner(of: header) != nil else {
             return [
                 "What the TPM or the keyring holds for this vault was made for another folder and stays: this one is a "
                     + "backup, was restored from one, or has lost its wipe.key."
