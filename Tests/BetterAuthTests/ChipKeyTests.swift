@@ -92,7 +92,9 @@ struct ChipKeyTests {
         #expect(try keys(.here).makeKey(in: nil).place == .here)
         #expect(try ChipDeviceKeys(nil, authority: vault).makeKey(in: nil).place == .here)
         #expect(throws: IdentityError.self) { try ChipDeviceKeys(nil, authority: vault).makeKey(in: .chip) }
-        #expect(throws: IdentityError.self) { try ChipDeviceKeys(nil, authority: vault, choice: .chip).makeKey(in: nil) }
+        #expect(throws: IdentityError.self) {
+            try ChipDeviceKeys(nil, authority: vault, choice: .chip).makeKey(in: nil)
+        }
     }
 
     /// A key that was made under older keys of the vault signs for as long as the vault keeps what it follows from.
@@ -146,7 +148,8 @@ struct ChipKeyTests {
             TPMSigningKeys(at: TPMLocation(chip.location)), authority: PlayedAuthority(seed: 2))
         #expect(throws: IdentityError.self) { _ = try unsafe stranger.signer(key).sign(message.span.bytes) }
         // As it was kept by builds from before the first release: told, not guessed.
-        let before = KeyRecord(publicKey: key.publicKey, place: .chip, handle: key.handle, secret: try SecretBytes(zeroed: 32))
+        let before = KeyRecord(
+            publicKey: key.publicKey, place: .chip, handle: key.handle, secret: try SecretBytes(zeroed: 32))
         #expect(throws: IdentityError.self) { _ = try keys().signer(before) }
         for length in [0, 3, 19] {
             let short = KeyRecord(
@@ -198,7 +201,9 @@ final class PlayedAuthority: KeyAuthority {
             throw IdentityError(.keyUnavailable, "the vault has forgotten these keys")
         }
         let input = try SecretBytes(count: 32) { bytes in
-            for index in 0..<32 { bytes.storeBytes(of: seed ^ UInt8(truncatingIfNeeded: epoch), toByteOffset: index, as: UInt8.self) }
+            for index in 0..<32 {
+                bytes.storeBytes(of: seed ^ UInt8(truncatingIfNeeded: epoch), toByteOffset: index, as: UInt8.self)
+            }
         }
         return try unsafe HKDFSHA256.derive(input, salt: [UInt8]().span.bytes, info: key.span.bytes, count: 32)
     }

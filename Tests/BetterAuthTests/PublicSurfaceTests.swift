@@ -14,8 +14,9 @@ import Testing
         return URL(filePath: tests).deletingLastPathComponent().appending(path: "Modules").path
     }
 
+    /// - Parameter mode: How far it is compiled: what is used up twice is only seen behind the types.
     /// - Returns: What the compiler says; empty when it has nothing to say.
-    private func check(_ file: URL) throws -> (status: Int32, words: String) {
+    private func check(_ file: URL, mode: [String] = ["-typecheck"]) throws -> (status: Int32, words: String) {
         let sources = try FileManager.default.contentsOfDirectory(atPath: Self.root.path + "/Sources")
         let maps = sources.filter { $0.hasPrefix("C") }.map { Self.root.path + "/Sources/\($0)/module.modulemap" }
             .filter { FileManager.default.fileExists(atPath: $0) }
@@ -27,9 +28,9 @@ import Testing
         }
         let compiler = try Spawned(
             [
-                "swiftc", "-typecheck", "-swift-version", "6", "-package-name", "another", "-warnings-as-errors",
+                "swiftc", "-swift-version", "6", "-package-name", "another", "-warnings-as-errors",
                 "-I", Self.modules,
-            ] + maps.flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] } + [file.path], output: output)
+            ] + mode + maps.flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] } + [file.path], output: output)
         let status = compiler.wait()
         return (status, try String(contentsOfFile: said, encoding: .utf8))
     }
@@ -56,7 +57,7 @@ import Testing
         ("_ = Proof()", "inaccessible"),
         ("_ = Proof(.passcode)", "inaccessible"),
         ("try await identity.erase(proof: given); try await identity.deleteAccount(proof: given)", "consumed"),
-        ("let copies = [given]; _ = copies", "noncopyable"),
+        ("let copies = [given]; _ = copies", "'Copyable'"),
         ("try app.vault.redeem(given)", "package"),
         ("_ = app.vault.identityRecord", "package"),
         ("_ = VaultCredentials(in: app.vault)", "VaultCredentials"),
@@ -76,7 +77,7 @@ import Testing
             """
         try source.write(to: file, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(at: file) }
-        let checked = try check(file)
+        let checked = try check(file, mode: ["-emit-sil", "-o", "/dev/null"])
         #expect(checked.status != 0 && checked.words.contains(words), "\(lines): \(checked.words.prefix(2000))")
     }
 
@@ -85,7 +86,8 @@ import Testing
         let examples = try ["Example", "Owner"].map { name in
             let begin = try #require(source.range(of: "// \(name) begins\n"))
             let end = try #require(source.range(of: "    // \(name) ends"))
-            let lines = source[begin.upperBound..<end.lowerBound].split(separator: "\n", omittingEmptySubsequences: false)
+            let lines = source[begin.upperBound..<end.lowerBound].split(
+                separator: "\n", omittingEmptySubsequences: false)
             return lines.map { $0.hasPrefix("    ") ? String($0.dropFirst(4)) : String($0) }.joined(separator: "\n")
         }
         #expect(examples[0].count > 300 && examples[1].count > 100)

@@ -85,7 +85,8 @@ import Testing
         #expect(await code { try await identity.erase(proof: expired()) } == .proofExpired)
         #expect(await code { try await identity.moveServer(proof: expired()) } == .proofExpired)
         #expect(await code { try await identity.replaceFirstKey(proof: expired()) } == .proofExpired)
-        #expect(await code { try await identity.changeRecovery(to: recoveryHash().1, proof: expired()) } == .proofExpired)
+        #expect(
+            await code { try await identity.changeRecovery(to: recoveryHash().1, proof: expired()) } == .proofExpired)
         #expect(await code { _ = try await identity.link("", proof: expired()) } == .proofExpired)
         #expect(sent.withLock { $0 } == before.1)
         #expect(try await identity.status() == before.0)
@@ -107,11 +108,13 @@ import Testing
         // With the bare client, which knows of no such rule.
         let bare = SimulatedStore()
         let caught = Mutex<[UInt8]>([])
-        let robbed = try client(world, bare, hook: { request, deliver in
-            guard request.path == RotateDevice.path else { return deliver() }
-            caught.withLock { $0 = request.body ?? [] }
-            throw TransportError.unreachable("kept by the other server")
-        })
+        let robbed = try client(
+            world, bare,
+            hook: { request, deliver in
+                guard request.path == RotateDevice.path else { return deliver() }
+                caught.withLock { $0 = request.body ?? [] }
+                throw TransportError.unreachable("kept by the other server")
+            })
         let victim = try await robbed.createAccount(recovery: recoveryHash().1)
         _ = await code { try await robbed.rotate() }
         _ = world.deliver(DeleteAccount.path, caught.withLock { $0 })

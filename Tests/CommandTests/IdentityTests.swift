@@ -252,6 +252,9 @@ import VaultCore
             return
         }
         #expect(report.state == "authenticated" && report.server == server.address)
-        #expect(code { _ = try agent.identity(IdentityCall(.request(.init(path: "/echo"), json: 0..<2)), json: [0x7b, 0x20]) } != nil)
+        #expect(
+            code {
+                _ = try agent.identity(IdentityCall(.request(.init(path: "/echo"), json: 0..<2)), json: [0x7b, 0x20])
+            } != nil)
     }
 }

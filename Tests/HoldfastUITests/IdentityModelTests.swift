@@ -223,7 +223,8 @@ final class NearServer: Transport, ServerClock {
         await identity.create(at: Self.address)
         let name = try #require(identity.facts.identity)
         identity.prepare(.recover)
-        await identity.recover(name, at: "https://evil.example", phrase: try secret(String(repeating: "zoo ", count: 23)))
+        await identity.recover(
+            name, at: "https://evil.example", phrase: try secret(String(repeating: "zoo ", count: 23)))
         #expect(identity.outcome?.problem == .otherServer, "\(String(describing: identity.outcome))")
         #expect(identity.facts.server == Self.address)
     }

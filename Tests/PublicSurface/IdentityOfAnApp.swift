@@ -40,9 +40,8 @@ func changes(
     try await identity.changeRecovery(to: next, proof: prove(phrase))
     try await identity.replaceFirstKey(with: PublicKeyText("1AAI"), proof: prove(phrase))
     try await identity.moveServer(proof: prove(phrase))
-    do throws(IdentityError) {
-        try await identity.erase(proof: app.vault.unlockProving(phrase: phrase))
-    } catch {
+    let proof = try app.vault.unlockProving(phrase: phrase)
+    do throws(IdentityError) { try await identity.erase(proof: proof) } catch {
         if error.code == .proofExpired || error.code == .otherServer { print(error.reason) }
     }
 }

@@ -42,7 +42,8 @@ import VaultCore
         try other.redeem(try other.unlockProving(phrase: phrase.phrase))
         other.lock()
         let wrong = try secret("wrong")
-        #expect(errorCode { _ = try other.unlockProving(passcode: wrong, spending: other.burnAttempt()) } == .wrongPasscode)
+        #expect(
+            errorCode { _ = try other.unlockProving(passcode: wrong, spending: other.burnAttempt()) } == .wrongPasscode)
         #expect(!other.isUnlocked)
     }
 

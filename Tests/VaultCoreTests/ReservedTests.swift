@@ -12,7 +12,9 @@ import VaultCore
             let name = "credentials"
             #expect(errorCode { _ = try vault.get(name, collection) } == .reservedCollection)
             #expect(errorCode { _ = try vault.value(for: name, in: collection) } == .reservedCollection)
-            #expect(errorCode { _ = try vault.withConfirmedValue(for: name, in: collection) { $0.byteCount } } == .reservedCollection)
+            #expect(
+                errorCode { _ = try vault.withConfirmedValue(for: name, in: collection) { $0.byteCount } }
+                    == .reservedCollection)
             #expect(errorCode { try vault.read(name, in: collection) { _ in } } == .reservedCollection)
             #expect(errorCode { _ = try vault.reader(for: name, in: collection) } == .reservedCollection)
             #expect(errorCode { _ = try vault.contains(name, in: collection) } == .reservedCollection)
@@ -20,19 +22,22 @@ import VaultCore
             #expect(errorCode { _ = try vault.records(in: collection) } == .reservedCollection)
             for replacing in [false, true] {
                 #expect(errorCode { try vault.put([1], name, collection, replacing: replacing) } == .reservedCollection)
-                #expect(errorCode {
-                    try vault.put(name, in: collection, replacing: replacing) { _ in 0 }
-                } == .reservedCollection)
-                #expect(errorCode {
-                    let writer = try vault.writer(for: name, in: collection, replacing: replacing)
-                    _ = try writer.finish()
-                } == .reservedCollection)
-                #expect(errorCode {
-                    try vault.write { session in
-                        let one: [UInt8] = [1]
-                        try session.put(unsafe one.span.bytes, for: name, in: collection, replacing: replacing)
-                    }
-                } == .reservedCollection)
+                #expect(
+                    errorCode {
+                        try vault.put(name, in: collection, replacing: replacing) { _ in 0 }
+                    } == .reservedCollection)
+                #expect(
+                    errorCode {
+                        let writer = try vault.writer(for: name, in: collection, replacing: replacing)
+                        _ = try writer.finish()
+                    } == .reservedCollection)
+                #expect(
+                    errorCode {
+                        try vault.write { session in
+                            let one: [UInt8] = [1]
+                            try session.put(unsafe one.span.bytes, for: name, in: collection, replacing: replacing)
+                        }
+                    } == .reservedCollection)
             }
             #expect(errorCode { try vault.delete(name, in: collection) } == .reservedCollection)
             #expect(errorCode { try vault.write { try $0.delete(name, in: collection) } } == .reservedCollection)

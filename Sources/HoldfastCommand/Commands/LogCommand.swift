@@ -35,7 +35,8 @@ private func showLog(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let vault: Vault
     if let descriptor = arguments[Options.keyOutDescriptor] {
         guard arguments[Options.pinDescriptor] == nil else {
-            throw .usage("the log's key is given for the passcode or the recovery phrase: a PIN opens and proves nothing")
+            throw .usage(
+                "the log's key is given for the passcode or the recovery phrase: a PIN opens and proves nothing")
         }
         let proof: ProofCarrier
         (vault, proof) = try Unlocking.openProving(arguments, evenIfDamaged: true)

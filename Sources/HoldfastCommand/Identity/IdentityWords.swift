@@ -41,7 +41,8 @@ enum IdentityWords {
         if let identity = report.identity { facts.append(("Identity:", identity)) }
         if let device = report.device { facts.append(("Device:", device)) }
         if let isInChip = report.isInChip {
-            facts.append(("Keys:", isInChip ? "in the TPM, hardware-bound; another machine cannot use them" : "in the vault"))
+            facts.append(
+                ("Keys:", isInChip ? "in the TPM, hardware-bound; another machine cannot use them" : "in the vault"))
         }
         if report.isRotationDue {
             facts.append(("", "older than the vault's keys; the next holdfast identity session open renews them"))
@@ -57,7 +58,8 @@ enum IdentityWords {
         }
         if let words = report.unfinished { facts.append(("Unfinished:", words + ", perhaps")) }
         if let due = report.drillDue {
-            let words = report.isDrillDue ? "due (holdfast identity drill)" : "due " + Format.localTime(milliseconds: due)
+            let words =
+                report.isDrillDue ? "due (holdfast identity drill)" : "due " + Format.localTime(milliseconds: due)
             facts.append(("Recovery drill:", words))
         }
         return facts

@@ -19,9 +19,10 @@ extension IdentityModel {
     /// with the same words.
     func spend(
         _ action: IdentityAction, _ server: String?, passcode: CarriedSecret? = nil,
-        _ body: @escaping @Sendable (
-            VaultIdentity, OwnersProof, RecoveryHash
-        ) async throws(IdentityError) -> LogEvent?
+        _ body:
+            @escaping @Sendable (
+                VaultIdentity, OwnersProof, RecoveryHash
+            ) async throws(IdentityError) -> LogEvent?
     ) async {
         guard prepared == action, running == nil else { return end(action, running == nil ? .wrongPhrase : .busy) }
         guard let hash = await IdentityModel.hash(of: copyOfPhrase(), derivation) else {

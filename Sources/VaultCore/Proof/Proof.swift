@@ -115,6 +115,7 @@ extension VaultError {
     fileprivate static let proofTooOld = VaultError(
         .proofExpired, "more than a minute went by since the passcode or the phrase was given; nothing was changed")
     fileprivate static let proofOver = VaultError(
-        .proofExpired, "the vault was locked or got other keys since the passcode or the phrase was given; nothing was "
+        .proofExpired,
+        "the vault was locked or got other keys since the passcode or the phrase was given; nothing was "
             + "changed")
 }

@@ -350,7 +350,8 @@ extension IdentityPage {
             let container = answer[.container]
             if refuse(IdentityModel.problem(container: container)) { return }
             prove(
-                tr("Link Another Device"), tr("Whoever is linked acts for you. Your passcode proves that you want this."),
+                tr("Link Another Device"),
+                tr("Whoever is linked acts for you. Your passcode proves that you want this."),
                 confirm: tr("Link")
             ) { await model.link(container, passcode: $0.take()) }
         }
