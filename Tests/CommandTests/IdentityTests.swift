@@ -228,6 +228,47 @@ import VaultCore
         #expect(deleted.code == 0, "\(deleted.errors)")
     }
 
+    /// On a terminal the passcode is asked for when the words are on paper, and then it is fresh.
+    @Test func aNewPhraseIsProvedWhenItIsWrittenDown() throws {
+        let server = try AuthHTTPServer()
+        let phone = try IdentityDevice(server)
+        #expect(try phone.run("create", "--server", server.address, newRecovery: "phrase").code == 0)
+        let asked = server.requests
+        let terminal = try PseudoTerminal()
+        func begin() throws -> Child {
+            try phone.sandbox.sandbox.start(
+                "identity", "change-recovery", on: terminal, environment: phone.sandbox.variables)
+        }
+        // With the agent unlocked nothing is asked for before the words are shown; whoever turns away has changed nothing.
+        let given = try begin()
+        try terminal.wait(for: "Type yes when it is written down: ")
+        terminal.type("no\n")
+        #expect(given.wait() == 1)
+        let guessed = try begin()
+        try terminal.wait(for: "Type yes when it is written down: ")
+        terminal.type("yes\n")
+        try terminal.wait(for: "Passcode: ")
+        terminal.type("whoever sits here\n")
+        #expect(guessed.wait() == 3)
+        #expect(server.requests == asked)
+        let owner = try begin()
+        try terminal.wait(for: "Type yes when it is written down: ")
+        terminal.type("yes\n")
+        try terminal.wait(for: "Passcode: ")
+        terminal.type(Prepared.passcode + "\n")
+        #expect(owner.wait() == 0, "\(terminal.rest())")
+        // Without it the vault is opened first, and the passcode asked for once more.
+        #expect(try phone.sandbox.run("lock").code == 0)
+        let alone = try begin()
+        try terminal.wait(for: "Passcode: ")
+        terminal.type(Prepared.passcode + "\n")
+        try terminal.wait(for: "Type yes when it is written down: ")
+        terminal.type("yes\n")
+        try terminal.wait(for: "to prove that you want this: ")
+        terminal.type(Prepared.passcode + "\n")
+        #expect(alone.wait() == 0, "\(terminal.rest())")
+    }
+
     /// Nothing that another operation could be made of comes out of the agent.
     @Test func theAgentKeepsTheKeysToItself() throws {
         let server = try AuthHTTPServer()

@@ -482,10 +482,9 @@ def printing(app):
 
 def owner_proves(app, confirm, shot=None):
     """What cannot be taken back wants the passcode, though the vault is open; a wrong one changes nothing."""
-    app.find("Passcode", "password text")
+    app.type("Passcode", state["passcode"])
     if shot:
         app.shot(shot)
-    app.type("Passcode", state["passcode"])
     app.press(confirm)
 
 

@@ -149,21 +149,37 @@ private func rotateIdentity(_ arguments: Arguments) throws(CommandError) -> Exit
 
 private func changeRecovery(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let delivery = try PhraseDelivery(identity: arguments)
-    // Nobody writes 24 words down within the minute of a proof: it is made when they are on paper.
-    let (access, given): (IdentityAccess, ProofCarrier?)
-    if delivery.isShown {
-        (access, given) = (try IdentityAccess(arguments), nil)
-    } else {
-        (access, given) = try IdentityAccess.proving(arguments)
+    guard delivery.isShown else {
+        let (access, proof) = try IdentityAccess.proving(arguments)
+        try prepareChange(access)
+        return try change(access, to: NewRecovery(delivery), proof)
     }
-    let client = try access.client()
-    guard try access.credentials().account != nil else { throw CommandError(IdentityWords.noAccount) }
-    // What is unfinished may be a change of the phrase itself.
-    try access.run { try await client.settle() }
+    // Nobody writes 24 words down within the minute of a proof: it is made when they are on paper.
+    if let report = try AgentAccess.identity(arguments, .status), !report.isUnfinished {
+        guard report.publicKey != nil else { throw CommandError(IdentityWords.noAccount) }
+        let recovery = try NewRecovery(delivery)
+        let (access, proof) = try IdentityAccess.proving(arguments)
+        return try change(access, to: recovery, proof)
+    }
+    let access = try IdentityAccess(arguments)
+    try prepareChange(access)
     let recovery = try NewRecovery(delivery)
+    return try change(access, to: recovery, Unlocking.proveAgain(arguments, access.vault))
+}
+
+/// Before a phrase is shown that would be worth nothing: is there an account, and what became of earlier operations? One of
+/// them may be a change of the phrase itself.
+private func prepareChange(_ access: IdentityAccess) throws(CommandError) {
+    guard try access.credentials().account != nil else { throw CommandError(IdentityWords.noAccount) }
+    let client = try access.client()
+    try access.run { try await client.settle() }
+}
+
+private func change(
+    _ access: IdentityAccess, to recovery: consuming NewRecovery, _ proof: ProofCarrier
+) throws(CommandError) -> ExitCode {
+    let client = try access.client()
     let hash = recovery.hash
-    let proof: ProofCarrier
-    if let given { proof = given } else { proof = try Unlocking.proveAgain(arguments, access.vault) }
     try access.run { try await client.changeRecovery(to: hash, proof: proof.take()) }
     recovery.remember(access)
     Output.remark("the new recovery phrase counts; destroy the sheet of the old one")
