@@ -65,7 +65,7 @@ import Testing
             descriptors: [4: .output(sandbox.path + "/key")])
         #expect(result.code == 0, "\(result.errors)")
         let key = String(decoding: try sandbox.bytes("key"), as: UTF8.self)
-        #expect(key.count == 65 && key.last == "\n" && key.dropLast().allSatisfy { $0.isHexDigit && !$0.isUppercase })
+        #expect(key.count == 73 && key.last == "\n" && key.dropLast().allSatisfy { $0.isHexDigit && !$0.isUppercase })
         let script = Program.root.appendingPathComponent("scripts/holdfast_log_verify.py").path
         let words = ["-B", script, "--key-fd", "4", sandbox.home].map { Array($0.utf8) }
         let python = "/usr/bin/python3"

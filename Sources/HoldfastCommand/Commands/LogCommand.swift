@@ -57,7 +57,7 @@ private func showLog(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     return report.isIntact ? .done : .damaged
 }
 
-/// 64 hexadecimal digits and a line feed, from locked memory.
+/// 72 hexadecimal digits for each epoch and a line feed, from locked memory.
 private func writeKey(of vault: Vault, _ proof: ProofCarrier, to descriptor: Int32) throws(CommandError) {
     let key = try vaultCall { try vault.exportSecurityLogKey(proof: proof.take()) }
     var text = try secret(2 * key.count + 1)

@@ -34,7 +34,7 @@ extension Chapter {
             },
             Step("one changed byte is found") { tour in
                 let app = try tour.openedApp()
-                let changed = try tour.changeLog { bytes in bytes[3 * 128 + 60] ^= 1 }
+                let changed = try tour.changeLog { bytes in bytes[3 * 192 + 60] ^= 1 }
                 defer { tour.restoreLog(changed) }
                 let report = try app.vault.securityLog()
                 try tour.expect(report.findings.first?.position == 2, "the change is not named")
@@ -42,7 +42,7 @@ extension Chapter {
             },
             Step("two entries removed are found") { tour in
                 let app = try tour.openedApp()
-                let changed = try tour.changeLog { bytes in bytes.removeSubrange(4 * 128..<6 * 128) }
+                let changed = try tour.changeLog { bytes in bytes.removeSubrange(4 * 192..<6 * 192) }
                 defer { tour.restoreLog(changed) }
                 let report = try app.vault.securityLog()
                 try tour.expect(report.findings.first?.position == 3, "the removal is not named")
