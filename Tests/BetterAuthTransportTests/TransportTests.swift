@@ -33,7 +33,10 @@ private final class TestServer {
                 elif self.path == "/noise":
                     self.wfile.write(b"\\x00\\x01 this is no HTTP\\r\\n\\r\\n")
                     self.close_connection = True
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        class Server(http.server.ThreadingHTTPServer):
+            # Python's five are fewer than some tests connect at once: the kernel drops what is one too many.
+            request_queue_size = 128
+        server = Server(("127.0.0.1", 0), Handler)
         server.daemon_threads = True
         if len(sys.argv) > 1:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

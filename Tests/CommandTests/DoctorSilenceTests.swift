@@ -57,7 +57,7 @@ private func listen(_ path: String) throws -> Int32 {
             unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
         }
     }
-    try #require(status == 0 && Glibc.listen(descriptor, 8) == 0)
+    try #require(status == 0 && Glibc.listen(descriptor, 128) == 0)
     return descriptor
 }
 

@@ -236,7 +236,7 @@ import Holdfast
     }
 
     /// An agent that has the vault open ends with it, whether its socket lies in the runtime folder or in the home.
-    @Test(arguments: [true, false])
+    @Test(.timeLimit(.minutes(30)), arguments: [true, false])
     func aWipeEndsTheAgent(hasRuntimeFolder: Bool) throws {
         let sandbox = try AgentSandbox()
         let variables = hasRuntimeFolder ? [:] : ["XDG_RUNTIME_DIR": ""]
@@ -248,8 +248,7 @@ import Holdfast
         let process = try #require(agent["process"] as? Int)
         let wiped = try sandbox.run(raw: words(["wipe", "--yes"]), passcode: Prepared.passcode, environment: variables)
         #expect(wiped.code == 0, "\(wiped.errors)")
-        for _ in 0..<200 where kill(pid_t(process), 0) == 0 { usleep(50_000) }
-        #expect(kill(pid_t(process), 0) == -1, "the agent is still there")
+        while kill(pid_t(process), 0) == 0 { usleep(5_000) }  // the test's time limit ends a hang
         #expect(try FileManager.default.contentsOfDirectory(atPath: sandbox.home) == ["wipe-receipt"])
     }
 

@@ -63,11 +63,11 @@ package final class PostgresServer: Sendable {
     package func restart(_ signal: Int32 = SIGINT) throws {
         stop(signal)
         // After a crash its children go a moment later, and a new server waits for that.
-        for attempt in 0..<200 {
+        for attempt in 0..<3000 {
             do {
                 return try start()
             } catch {
-                guard attempt < 199 else { throw error }
+                guard attempt < 2999 else { throw error }
                 usleep(20_000)
             }
         }

@@ -88,7 +88,7 @@ package final class TPMProxy: Sendable {
                 unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
-        guard status == 0, Glibc.listen(descriptor, 8) == 0 else { throw Spawned.Problem("no proxy at \(path)") }
+        guard status == 0, Glibc.listen(descriptor, 128) == 0 else { throw Spawned.Problem("no proxy at \(path)") }
         return descriptor
     }
 

@@ -47,7 +47,7 @@ final class AuthHTTPServer: Sendable {
         let listening = socket
         let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe bind(listening, $0, size) == 0 && listen(listening, 16) == 0
+                unsafe bind(listening, $0, size) == 0 && listen(listening, 128) == 0
                     && getsockname(listening, $0, &size) == 0
             }
         }
