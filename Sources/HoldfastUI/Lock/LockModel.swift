@@ -60,6 +60,7 @@ public final class LockModel {
     @ObservationIgnored private var shutting = 0
     @ObservationIgnored private var hiding = 0
     @ObservationIgnored private var droppers: [@MainActor () -> Void] = []
+    @ObservationIgnored private let reading: Reading
     @ObservationIgnored private let events: AsyncStream<Sent>.Continuation
     @ObservationIgnored private let tasks = TaskBag()
     @ObservationIgnored private let ticking = OneTask()
@@ -76,13 +77,19 @@ public final class LockModel {
         return min(left, atChip)
     }
 
+    /// How what the lock and the vault say is read.
+    typealias Reading = @Sendable (HoldfastApp) async -> LockFacts
+
     /// The screen of this lock; it is shut until ``refresh()`` or an event tells otherwise.
-    public init(_ app: HoldfastApp) {
+    public convenience init(_ app: HoldfastApp) { self.init(app, reading: { await LockFacts(of: $0) }) }
+
+    init(_ app: HoldfastApp, reading: @escaping Reading) {
         self.app = app
+        self.reading = reading
         owner = OwnerUnlockModel(app)
         let (stream, events) = AsyncStream.makeStream(of: Sent.self)
         self.events = events
-        owner.onEnd = { [weak self] in await self?.refresh() }
+        owner.onEnd = { [weak self] in await self?.refreshAfterChange() }
         // One after the other: an event that overtakes another would tell a different story.
         tasks.add(
             Task { [weak self] in
@@ -203,7 +210,7 @@ public final class LockModel {
     public func refresh() async {
         readings += 1
         let mine = readings
-        let facts = await LockFacts(of: app)
+        let facts = await reading(app)
         // A reading that was begun later, or a change since then, knows more than this one.
         guard mine > stale else { return }
         stale = mine
@@ -223,6 +230,13 @@ extension LockModel {
     private func end(_ problem: VaultProblem?) async {
         isChecking = false
         guidance = problem.map { .refused($0) } ?? .none
+        await refreshAfterChange()
+    }
+
+    /// Reads again, and believes no reading that was begun before: what it tells is over. One that still saw a prompt up
+    /// would have the owner asked once more by himself.
+    private func refreshAfterChange() async {
+        stale = readings
         await refresh()
     }
 
@@ -246,8 +260,7 @@ extension LockModel {
         case .hides: hiding -= 1
         case .neither: break
         }
-        stale = readings
-        await refresh()
+        await refreshAfterChange()
     }
 
     /// Shut as far as this face can: nothing decrypted is left in it.

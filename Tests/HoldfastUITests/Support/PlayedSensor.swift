@@ -27,6 +27,7 @@ final class PlayedSensor: OwnerBackend {
         var enrolment = "right-index-finger"
         var moves: [[Move]] = []
         var prompts = 0
+        var enrolmentLooks = 0
     }
 
     let step: OwnerStep
@@ -44,11 +45,18 @@ final class PlayedSensor: OwnerBackend {
     func plays(_ moves: Move...) { state.withLock { $0.moves.append(moves) } }
     func go() { signal.cancel() }
     var prompts: Int { state.withLock { $0.prompts } }
+    /// How often anybody asked what is enrolled.
+    var enrolmentLooks: Int { state.withLock { $0.enrolmentLooks } }
     func set(_ capability: OwnerCapability) { state.withLock { $0.capability = capability } }
     func enrol(_ finger: String) { state.withLock { $0.enrolment = finger } }
 
     func capability() -> OwnerCapability { state.withLock { $0.capability } }
-    func enrolment() -> OwnerEnrolment? { hasEnrolment ? OwnerEnrolment([state.withLock { $0.enrolment }]) : nil }
+    func enrolment() -> OwnerEnrolment? {
+        state.withLock { state in
+            state.enrolmentLooks += 1
+            return hasEnrolment ? OwnerEnrolment([state.enrolment]) : nil
+        }
+    }
 
     func confirm(
         _ conversation: any OwnerConversation, until deadline: UInt64, onNonMatch: () -> Bool
