@@ -95,12 +95,14 @@ extension VaultIdentity {
     }
 
     /// Brings keys into use that were made under the vault's present ones: two rotations, since the next key is an old one
-    /// too. What fails now is tried again at the next session.
+    /// too. The vault then forgets what the old ones hung on. What fails now is tried again at the next session.
     func renewKeys() async {
-        for _ in 0..<2 {
+        for isLast in [false, false, true] {
             guard let credentials = try? await credentials(), credentials.pending == nil,
-                (try? VaultIdentity.isRotationDue(credentials, in: vault)) == true
+                let isDue = try? VaultIdentity.isRotationDue(credentials, in: vault)
             else { return }
+            if !isDue { return _ = try? vault.forgetOldIdentityKeys() }
+            if isLast { return }
             do throws(IdentityError) { try await client.rotate() } catch { return }
         }
     }

@@ -299,41 +299,12 @@ extension Vault {
         let vault = try gate.enter()
         defer { gate.leave() }
         let keys = vault.keys
-        var header = locked.header
+        let header = locked.header
         guard header.epoch == keys.current.epoch, keys.headerKeys.authenticates(header) else { throw .keysChanged }
         try log.takeUpNewKeys(SecurityLog.Begin(keys: keys, refused: 0, unsettled: 0))
         let present = try Keybag(opened: keys.headerKeys.openKeybag(of: header))
-        let keybag = try neededKeys(of: present, epoch: header.epoch)
-        header.sealedKeybag = try keybag.sealed(by: keys.headerKeys, vault: header.vault, epoch: header.epoch)
-        try locked.replace(header) { covered throws(VaultError) in try keys.headerKeys.mac(covered) }
-        try? followAnchor(locked.header, ledger: 0)
-        let headerKeys = try keys.headerKeys.copy()
-        let fewer = try UnlockedKeys(
-            header: locked.header, headerKeys: headerKeys, keybag: keybag, admission: keys.admission)
+        let needed = KeysInUse(log: log.epochsInUse(), identity: try epochsOfIdentity(present))
+        let fewer = try forget(in: &locked, present, keys, but: needed)
         gate.replace(vault, with: try UnlockedVault(fewer, in: home))
-    }
-
-    /// The keybag without what nothing is under any more. A log key of before stays until its segment has rotated away; the
-    /// identity's until it has rotated its own keys.
-    private func neededKeys(of all: borrowing Keybag, epoch: UInt32) throws(VaultError) -> Keybag {
-        let logEpochs = log.epochsInUse()
-        return try Keybag(of: all) { entry in
-            entry.epoch == epoch || entry.kind == .identity || entry.kind == .log && logEpochs.contains(entry.epoch)
-        }
-    }
-
-    /// Forgets log keys whose segment has rotated away. One that cannot be forgotten now is at the next unlock.
-    func forgetOldLogKeys(_ locked: inout LockedHeader, _ keys: UnlockedKeys) {
-        let epoch = locked.header.epoch
-        guard keys.epochs.count == 1, keys.keybag.logEpochs.count > 1,
-            !log.epochsInUse().isSuperset(of: keys.keybag.logEpochs)
-        else { return }
-        try? { () throws(VaultError) in
-            var header = locked.header
-            let keybag = try neededKeys(of: keys.keybag, epoch: epoch)
-            header.sealedKeybag = try keybag.sealed(by: keys.headerKeys, vault: header.vault, epoch: epoch)
-            try locked.replace(header) { covered throws(VaultError) in try keys.headerKeys.mac(covered) }
-            try followAnchor(locked.header, ledger: 0)
-        }()
     }
 }

@@ -162,8 +162,16 @@ import Testing
         #expect(try !VaultIdentity.isRotationDue(after, in: vault))
         let (old, new) = (try #require(before.account), try #require(after.account))
         let names = [old.current, old.next, new.current, new.next].map(\.publicKey)
-        // While the keybag carries the identity's key along there is nothing to renew.
-        #expect(Set(names).count == (isDue ? 4 : 2))
+        #expect(isDue && Set(names).count == 4)
+        // What the old ones hung on is forgotten, and the vault goes on.
+        let epoch = try vault.identityEpoch
+        let error = #expect(throws: VaultError.self) {
+            _ = try vault.identityAuthorisation(epoch: epoch - 1, key: [UInt8](repeating: 1, count: 16))
+        }
+        #expect(error?.code == .keysChanged)
+        vault.lock()
+        try vault.unlock(passcode: passcode, spending: vault.burnAttempt())
+        _ = try await identity.openSession()
     }
 }
 

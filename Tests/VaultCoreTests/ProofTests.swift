@@ -162,8 +162,29 @@ import VaultCore
             passcode: passcode, spending: vault.burnAttempt(), newPasscode: passcode, phrase: phrase.phrase,
             isNewPhrase: false)
         #expect(try bytes(vault, epoch, 1) == first)
+        let credentials = try secret("an identity")
+        try vault.identityRecord.replace(with: credentials)
         try vault.finishRekey()
         #expect(try bytes(vault, epoch, 1) == first)
-        #expect(try vault.identityEpoch >= epoch)
+        #expect(try vault.identityEpoch == epoch + 1)
+        try vault.forgetOldIdentityKeys()
+        #expect(errorCode { _ = try bytes(vault, epoch, 1) } == .keysChanged)
+        vault.lock()
+        try vault.unlock("right")
+        #expect(try vault.identityEpoch == epoch + 1 && vault.securityLog().isIntact)
+    }
+
+    /// A vault without an identity keeps nothing of before for one.
+    @Test func newKeysOfAVaultWithoutAnIdentityLeaveNothing() throws {
+        let home = try TestHome()
+        let phrase = try home.create()
+        let vault = try home.open()
+        try vault.unlock("right")
+        let passcode = try secret("right")
+        try vault.rekey(
+            passcode: passcode, spending: vault.burnAttempt(), newPasscode: passcode, phrase: phrase.phrase,
+            isNewPhrase: false)
+        try vault.finishRekey()
+        #expect(errorCode { _ = try bytes(vault, 1, 1) } == .keysChanged)
     }
 }

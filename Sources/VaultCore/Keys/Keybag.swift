@@ -77,13 +77,18 @@ struct Keybag: ~Copyable, Sendable {
     }
 
     /// Epochs that have keys, newest first.
-    var epochs: [UInt32] { layout.entries.filter { $0.kind == .records }.map(\.epoch).sorted(by: >) }
+    var epochs: [UInt32] { epochs(of: .records) }
 
     /// Epochs that have a key for what is sealed to the vault while it is locked, newest first.
-    var inboxEpochs: [UInt32] { layout.entries.filter { $0.kind == .inbox }.map(\.epoch).sorted(by: >) }
+    var inboxEpochs: [UInt32] { epochs(of: .inbox) }
 
     /// Epochs that have a key for the security log, newest first: the present one's, and those of segments that are kept.
-    var logEpochs: [UInt32] { layout.entries.filter { $0.kind == .log }.map(\.epoch).sorted(by: >) }
+    var logEpochs: [UInt32] { epochs(of: .log) }
+
+    /// Epochs that have a key of a kind, newest first.
+    func epochs(of kind: KeybagLayout.Kind) -> [UInt32] {
+        layout.entries.filter { $0.kind == kind }.map(\.epoch).sorted(by: >)
+    }
 
     /// Nil in vaults of earlier versions whose keys were not written since.
     var newestInboxEpoch: UInt32? { inboxEpochs.first }

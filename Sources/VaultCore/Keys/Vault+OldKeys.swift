@@ -1,0 +1,69 @@
+internal import VaultFormat
+
+/// Epochs before the present one whose keys are still needed when no record is under them any more.
+struct KeysInUse {
+    /// Of the security log's segments.
+    let log: Set<UInt32>
+    /// Of the identity's device keys.
+    let identity: Set<UInt32>
+}
+
+// What a rekey leaves for a while: a log key until its segment has rotated away, an identity key until the device's keys were
+// made anew. Each is forgotten by a write of the header.
+extension Vault {
+    /// Writes the header with a keybag that has forgotten what nothing is under.
+    /// - Returns: The keys that are left.
+    func forget(
+        in locked: inout LockedHeader, _ all: borrowing Keybag, _ keys: UnlockedKeys, but needed: KeysInUse
+    ) throws(VaultError) -> UnlockedKeys {
+        var header = locked.header
+        let keybag = try Keybag(of: all) { entry in
+            switch entry.kind {
+            case _ where entry.epoch == header.epoch: true
+            case .log: needed.log.contains(entry.epoch)
+            case .identity: needed.identity.contains(entry.epoch)
+            case .records, .names, .files, .inbox: false
+            }
+        }
+        header.sealedKeybag = try keybag.sealed(by: keys.headerKeys, vault: header.vault, epoch: header.epoch)
+        try locked.replace(header) { covered throws(VaultError) in try keys.headerKeys.mac(covered) }
+        try? followAnchor(locked.header, ledger: 0)
+        return try UnlockedKeys(
+            header: locked.header, headerKeys: keys.headerKeys.copy(), keybag: keybag, admission: keys.admission)
+    }
+
+    /// Forgets log keys whose segment has rotated away. One that cannot be forgotten now is at the next unlock.
+    func forgetOldLogKeys(_ locked: inout LockedHeader, _ keys: UnlockedKeys) {
+        guard keys.epochs.count == 1, keys.keybag.logEpochs.count > 1 else { return }
+        let needed = KeysInUse(log: log.epochsInUse(), identity: Set(keys.keybag.epochs(of: .identity)))
+        guard !needed.log.isSuperset(of: keys.keybag.logEpochs) else { return }
+        _ = try? forget(in: &locked, keys.keybag, keys, but: needed)
+    }
+
+    /// All that the keybag has while there is an identity: it says itself when it needs them no longer.
+    func epochsOfIdentity(_ keybag: borrowing Keybag) throws(VaultError) -> Set<UInt32> {
+        do {
+            try identityRecord.withValue { _ in }
+        } catch let error as VaultError where error.code == .recordNotFound {
+            return []
+        } catch {}  // one that cannot be read may still be repaired
+        return Set(keybag.epochs(of: .identity))
+    }
+
+    /// Forgets the identity's keys of before, once none of the device's keys hangs on them.
+    /// - Throws: `locked`, `keysChanged`, and what writing the header throws; nothing is lost then.
+    package func forgetOldIdentityKeys() throws(VaultError) {
+        var locked = try LockedHeader(in: home)
+        let vault = try gate.enter()
+        defer { gate.leave() }
+        let keys = vault.keys
+        guard keys.epochs.count == 1, keys.keybag.epochs(of: .identity).count > 1 else { return }
+        guard locked.header.epoch == keys.current.epoch, keys.headerKeys.authenticates(locked.header) else {
+            throw .keysChanged
+        }
+        let present = try Keybag(opened: keys.headerKeys.openKeybag(of: locked.header))
+        let needed = KeysInUse(log: Set(present.logEpochs), identity: [])
+        let fewer = try forget(in: &locked, present, keys, but: needed)
+        gate.replace(vault, with: try UnlockedVault(fewer, in: home))
+    }
+}
