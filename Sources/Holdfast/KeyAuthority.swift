@@ -26,7 +26,11 @@ package struct VaultKeyAuthority: KeyAuthority {
 
     package func authorisation(epoch: UInt32, key: [UInt8]) throws -> SecretBytes {
         do throws(VaultError) { return try vault.identityAuthorisation(epoch: epoch, key: key) } catch {
-            throw IdentityError(error)
+            guard error.code == .keysChanged else { throw IdentityError(error) }
+            throw IdentityError(
+                .keyUnavailable,
+                "this identity's keys were made under keys that the vault has forgotten; take the identity back with its "
+                    + "recovery phrase")
         }
     }
 }

@@ -20,7 +20,8 @@ extension VaultIdentity {
 
     /// As ``makeLinkText(for:)``.
     package func makeLinkContainer(for identity: IdentityID) async throws(IdentityError) -> LinkContainer {
-        try await client.makeLinkContainer(for: identity)
+        try requireServer()
+        return try await client.makeLinkContainer(for: identity)
     }
 
     /// Whom an account's owner trusts to say which key signs his server's answers.
