@@ -66,13 +66,22 @@ let crashTests: [Target] = [
 let agentTests: [Target] = [
     .executableTarget(
         name: "AgentSubject",
-        dependencies: ["HoldfastAgent", "DeviceOwner", "KeyStores", "VaultCore", "SecretMemory", "WipingHeap"],
+        dependencies: [
+            "HoldfastAgent", "DeviceOwner", "KeyStores", "VaultCore", "SecretMemory", "WipingHeap", "MemorySearch",
+        ],
         path: "Tests/AgentSubject",
         swiftSettings: settings),
+    .executableTarget(
+        name: "AppSubject",
+        dependencies: [
+            "Holdfast", "AppLockCore", "DeviceOwner", "VaultCore", "Cryptography", "SecretMemory", "MemorySearch",
+        ],
+        path: "Tests/AppSubject", swiftSettings: settings),
     tests(
         "AgentTests",
         [
-            "AgentSubject", "HoldfastAgent", "AgentMessages", "AppLockCore", "KeyStores", "RealParts", "VaultCore",
+            "AgentSubject", "AppSubject", "HoldfastAgent", "AgentMessages", "AppLockCore", "KeyStores", "RealParts",
+            "VaultCore",
             "VaultFormat", "MemorySearch",
             "Cryptography", "SecretMemory",
         ]),

@@ -115,37 +115,62 @@ static inline __attribute__((noinline)) void cplatform_wipe_far(size_t count) {
     cplatform_zero(cplatform_stack_pointer() - cplatform_red_zone - count, count);
 }
 
-// Zeroes those of the `count` pages below the page of the caller's frame that are in memory and belong to this thread's
-// stack. A page that was never used is left alone: looking at it would take memory for it.
-static inline __attribute__((noinline)) void cplatform_wipe_pages(size_t count, size_t page) {
-    uintptr_t top = (cplatform_stack_pointer() - cplatform_red_zone) & ~(uintptr_t)(page - 1);
-    uintptr_t lowest = 0;
 #if defined(__linux__) && defined(__GLIBC__)
+extern void *__libc_stack_end;
+
+// Where this thread's stack may begin at the lowest; 0 for a stack of somebody's own making, of which nothing is known.
+// The first thread's is as long as the kernel has made it so far, and nothing lies in the mebibyte below it. Asking the C
+// library for that one reads all of /proc/self/maps.
+static inline __attribute__((noinline)) uintptr_t cplatform_stack_start(uintptr_t here, size_t page) {
+    uintptr_t top = (uintptr_t)__libc_stack_end;
+    if (here < top && top - here < (uintptr_t)8 << 20) return page;
     pthread_attr_t attributes;
     void *start = 0;
     size_t size = 0, guard = 0;
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
     pthread_attr_getstack(&attributes, &start, &size);
     pthread_attr_getguardsize(&attributes, &guard);
     pthread_attr_destroy(&attributes);
-    // On a stack of somebody's own making nothing is known.
-    if (top < (uintptr_t)start || top > (uintptr_t)start + size) return;
-    lowest = (uintptr_t)start + guard;
-    // The frames of those calls lay below, too. From here on nothing is called but the kernel.
-    for (size_t index = 0; index < count && top >= lowest + page; index++) {
-        unsigned char is_resident = 0;
-        top -= page;
-        long result;
+    uintptr_t lowest = (uintptr_t)start;
+    return here >= lowest && here - lowest < size ? lowest + guard : 0;
+}
+
+static inline __attribute__((always_inline)) int cplatform_resident(uintptr_t start, size_t count, unsigned char *pages) {
 #if defined(__x86_64__)
-        __asm__ volatile("syscall" : "=a"(result) : "a"(SYS_mincore), "D"(top), "S"(page), "d"(&is_resident)
-                         : "rcx", "r11", "memory");
+    // Without a call, see below.
+    long result;
+    __asm__ volatile("syscall" : "=a"(result) : "a"(SYS_mincore), "D"(start), "S"(count), "d"(pages)
+                     : "rcx", "r11", "memory");
+    return result == 0;
 #else
-        result = mincore((void *)top, page, &is_resident);
+    return mincore((void *)start, count, pages) == 0;
 #endif
-        if (result != 0) return; // the kernel has not made the stack this long
-        if (is_resident & 1) cplatform_zero(top, page);
+}
+#endif
+
+enum { cplatform_most_pages = 64 };
+
+// Zeroes those of the 64 pages below the page of the caller's frame that are in memory and belong to this thread's stack.
+// A page that was never used is left alone: looking at it would take memory for it.
+static inline __attribute__((noinline)) void cplatform_wipe_pages(size_t page) {
+#if defined(__linux__) && defined(__GLIBC__)
+    uintptr_t end = (cplatform_stack_pointer() - cplatform_red_zone) & ~(uintptr_t)(page - 1);
+    uintptr_t lowest = cplatform_stack_start(end, page);
+    // Its frames lay below, too. From here on nothing is called but the kernel.
+    if (lowest == 0 || end <= lowest) return;
+    uintptr_t start = end - lowest > cplatform_most_pages * page ? end - cplatform_most_pages * page : lowest;
+    unsigned char resident[cplatform_most_pages];
+    int known = cplatform_resident(start, end - start, resident);
+    for (uintptr_t here = end - page; here >= start; here -= page) {
+        // The kernel has not made the stack this long: page by page down to where it ends.
+        unsigned char one = 0;
+        if (known)
+            one = resident[(here - start) / page];
+        else if (!cplatform_resident(here, page, &one))
+            return;
+        if (one & 1) cplatform_zero(here, page);
     }
 #else
-    (void)top, (void)lowest, (void)count;
+    (void)page;
 #endif
 }

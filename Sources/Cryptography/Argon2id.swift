@@ -25,6 +25,7 @@ package enum Argon2id {
     package static func derive(
         _ passcode: borrowing SecretBytes, salt: RawSpan, passes: Int, memoryKiB: Int, count: Int = 32
     ) throws(CryptographyError) -> SecretBytes {
+        defer { WorkingMemory.wipeAll() }
         guard count >= 16 else { throw .invalidSize }
         #if canImport(CryptoKit)
         // Apple systems have no libsodium.
@@ -63,6 +64,7 @@ package enum Argon2id {
             lanes <= 255, memoryKiB >= 8 * lanes, memoryKiB <= 4 << 20, count >= 4, count <= 1 << 30,
             key.byteCount <= 1 << 30, associatedData.byteCount <= 1 << 30
         else { throw .invalidSize }
+        defer { WorkingMemory.wipeAll() }
         var output = try SecretBytes.zeroed(count, lifetime: .transient)
         try secret.withBytes { password throws(CryptographyError) in
             try output.withMutableBytes { output throws(CryptographyError) in

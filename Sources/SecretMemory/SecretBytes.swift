@@ -49,6 +49,7 @@ public enum SecretLifetime: Sendable, Hashable {
         unsafe bytes.withUnsafeBytes { source in
             if let base = source.baseAddress { unsafe storage.copyMemory(from: base, byteCount: source.count) }
         }
+        cplatform_wipe_registers()  // they were copied through vectors
     }
 
     /// Lends the bytes for reading; the span ends with the closure.

@@ -2,6 +2,7 @@ import DeviceOwner
 import Glibc
 import HoldfastAgent
 import KeyStores
+import MemorySearch
 import SecretMemory
 import Synchronization
 import VaultCore
@@ -10,7 +11,8 @@ import VaultCore
 /// milliseconds that passed. It ends with its input, so that no test leaves one behind.
 ///
 /// The parts of a machine are named by the environment, of this program alone: SUBJECT_BUS, SUBJECT_PAM, SUBJECT_USER,
-/// SUBJECT_TPM.
+/// SUBJECT_TPM. SUBJECT_LOCKED_PAGES=1 goes without memory that the kernel hides, SUBJECT_TRACED=1 lets the test look at the
+/// process.
 ///
 /// Usage: AgentSubject HOME RUNTIME|- IDLE|- TIMEOUT|- PATIENCE. Standard output: `ready`, or the code of an error.
 @main enum Subject {
@@ -18,6 +20,8 @@ import VaultCore
         let words = CommandLine.arguments
         guard words.count == 6, let patience = UInt64(words[5]) else { exit(2) }
         ProcessHardening.apply()
+        if variable("SUBJECT_TRACED") != nil { memory_search_allow() }
+        if variable("SUBJECT_LOCKED_PAGES") != nil { goWithoutHiddenMemory() }
         do throws(VaultError) {
             let clock = PipeClock()
             var settings = AgentSettings(
@@ -45,11 +49,20 @@ import VaultCore
             settings.watch = .init(system: places.systemBus, session: places.systemBus)
         }
         let chip = variable("SUBJECT_TPM").map { TPMLocation($0) }
+        if let chip { settings.vault.tier = TPMAttemptTier(at: chip) }
         settings.vault.ownerStores = { home in
             let files = FileKeyStore(in: home + "/shares")
             guard let chip else { return KeyStores([files]) }
             return KeyStores([TPMKeyStore(at: chip), files])
         }
+    }
+
+    /// What lies in locked pages can be read by whoever may trace the process, and is looked through, too.
+    private static func goWithoutHiddenMemory() {
+        memory_search_refuse_descriptors(1)
+        let protection = ProcessHardening.memoryProtection
+        memory_search_refuse_descriptors(0)
+        guard protection.hasPrefix("locked pages") else { exit(4) }
     }
 
     private static func variable(_ name: String) -> String? {

@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -243,4 +245,13 @@ long memory_search(
     errno = error;
     return found;
 }
+
+void memory_search_refuse_descriptors(int refused) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = refused ? 0 : limit.rlim_max < 1024 ? limit.rlim_max : 1024;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void memory_search_allow(void) { prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); }
 #endif

@@ -17,6 +17,7 @@ public struct RecoveryPhrase: ~Copyable, Sendable {
     /// - Parameter entropy: 32 bytes from a cryptographically secure generator.
     /// - Throws: ``RecoveryPhraseError/invalidEntropySize(_:)``, ``RecoveryPhraseError/memory(_:)``.
     package init(entropy: consuming SecretBytes) throws(RecoveryPhraseError) {
+        defer { WorkingMemory.wipe() }
         guard entropy.count == Self.entropySize else { throw .invalidEntropySize(entropy.count) }
         text = try Self.encode(entropy)
         self.entropy = entropy
@@ -30,6 +31,7 @@ public struct RecoveryPhrase: ~Copyable, Sendable {
     /// - Throws: Every ``RecoveryPhraseError`` but ``RecoveryPhraseError/invalidEntropySize(_:)``. An unknown word is
     ///   reported before a wrong number of words.
     public init(parsing text: borrowing SecretBytes) throws(RecoveryPhraseError) {
+        defer { WorkingMemory.wipe() }
         guard text.count <= Self.longestText else { throw .tooLong(bytes: text.count) }
         let entropy = try Self.decode(text)
         self.text = try Self.encode(entropy)
@@ -40,6 +42,8 @@ public struct RecoveryPhrase: ~Copyable, Sendable {
     public borrowing func withText<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
         try text.withBytes(body)
     }
+
+    deinit { WorkingMemory.wipe() }
 
     /// Lends the 32 bytes of entropy.
     package borrowing func withEntropy<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {

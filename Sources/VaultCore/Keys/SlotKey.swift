@@ -8,6 +8,9 @@ struct SlotKey: ~Copyable {
     private let wrappingKey: SecretBytes
     private let commitment: SecretBytes
 
+    /// Whatever came of it: what was typed, and what was made of it, is gone from this thread.
+    deinit { WorkingMemory.wipeAll() }
+
     /// Stretches a passcode with the slot's costs. Takes about as long as the vault was calibrated to.
     static func stretch(_ passcode: borrowing SecretBytes, for slot: Slot) throws(VaultError) -> SecretBytes {
         guard let costs = slot.derivation else { throw .damaged("the passcode slot has no Argon2id costs") }

@@ -101,6 +101,7 @@ public final class OpenCompartment: Sendable {
     public func drop(
         bytes: RawSpan, for name: String, in collection: String = Vault.defaultCollection
     ) throws(VaultError) {
+        defer { WorkingMemory.wipe() }
         let (record, vault) = try check(bytes, name, collection)
         guard let key = try publicKey(), key.vault == vault else { throw .noPublicKey }
         let now = wallClockMilliseconds()

@@ -18,6 +18,9 @@ struct LockedOpenKey: ~Copyable {
     private let home: HomeDirectory
     private let vault: VaultID
 
+    /// The end of every operation on the compartment.
+    deinit { WorkingMemory.wipe() }
+
     /// - Returns: Nil when there is no such file and none is to be made.
     /// - Throws: `busy` when another holds the lock for longer than `patience` milliseconds, `damaged` when something
     ///   else lies under the name.

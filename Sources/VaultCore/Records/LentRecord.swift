@@ -34,7 +34,7 @@ internal import VaultFormat
 
     fileprivate static func giveBack(_ reader: Unmanaged<RecordReader>, _ taken: TakenReader?, to gate: Gate) {
         if let taken {
-            WorkingMemory.wipe()
+            WorkingMemory.wipe(.reading)
             gate.end(taken)
         } else {
             unsafe gate.leave(returning: reader.takeRetainedValue())

@@ -12,7 +12,8 @@ struct KeysOfHome {
     ///   - home: A vault in the file tier.
     ///   - passcode: Its passcode.
     ///   - phrase: Its recovery phrase.
-    init(_ home: String, passcode: String, phrase: String) throws {
+    ///   - pin: Its PIN, where it has one. What the chip adds is known to the chip alone.
+    init(_ home: String, passcode: String, phrase: String, pin: String? = nil) throws {
         let header = try KeysOfHome.header(home)
         let text = try secret(phrase)
         let words = try RecoveryPhrase(parsing: text)
@@ -24,6 +25,12 @@ struct KeysOfHome {
         let stretched = try KeysOfHome.stretch(passcode, slot.salt, costs)
         add("stretched passcode", stretched)
         try add("repeat tag", stretched, salt: slot.salt, "holdfast/1/repeat")
+        if let pin, let slot = header.pinSlot, let costs = slot.derivation {
+            let stretched = try KeysOfHome.stretch(pin, slot.salt, costs)
+            add("stretched PIN", stretched)
+            try add("repeat tag of the PIN", stretched, salt: slot.salt, "holdfast/1/repeat")
+            try add("the PIN's word to the chip", stretched, salt: slot.salt, "holdfast/1/tpm-auth")
+        }
         let expanded = try KeysOfHome.hkdf(entropy, salt: header.vault.bytes, "holdfast/1/recovery")
         add("factor of the phrase", expanded)
         _ = try master(recovery, factor: expanded, header)
@@ -49,6 +56,12 @@ struct KeysOfHome {
             default: break
             }
         }
+    }
+
+    /// What is made of a passcode, right or wrong.
+    static func stretched(_ passcode: String, _ home: String) throws -> [UInt8] {
+        guard let slot = try header(home).passcodeSlot, let costs = slot.derivation else { throw Missing(what: "slot") }
+        return try stretch(passcode, slot.salt, costs)
     }
 
     private static func header(_ home: String) throws -> Header {

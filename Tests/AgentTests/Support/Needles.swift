@@ -1,5 +1,7 @@
 import Foundation
 import MemorySearch
+import RealParts
+import Testing
 
 /// What must be nowhere in a process after a lock.
 struct Needles {
@@ -8,6 +10,15 @@ struct Needles {
         let bytes: [UInt8]
     }
     private var pieces: [Piece] = []
+
+    static let cannotSearch: Comment =
+        "this process may not trace another, or runs under a sanitizer: nobody looks whether a locked process forgot"
+
+    /// A parent may trace its child, unless the system wants root for that.
+    static var canSearch: Bool {
+        let scope = try? String(contentsOfFile: "/proc/sys/kernel/yama/ptrace_scope", encoding: .utf8)
+        return !Sanitizer.isPresent && (getuid() == 0 || scope.map { $0.hasPrefix("0") || $0.hasPrefix("1") } ?? true)
+    }
 
     /// A key, whole or any of its quarters, as it lies and as code may turn it: its words swapped as SHA-256 does, or from
     /// the other end as a large number lies.

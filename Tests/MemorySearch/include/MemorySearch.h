@@ -32,3 +32,10 @@ typedef struct memory_extent {
 // Returns the number of hits, of which the first `capacity` are stored; or -1 with errno.
 long memory_search(
     pid_t process, const memory_piece *pieces, size_t count, memory_hit *hits, size_t capacity, memory_extent *extent);
+
+// Lets this process have no new descriptor, or again as many as before: while it has none it gets no memory of the kind
+// that the kernel hides (memfd_secret), which keeps that answer for its life.
+void memory_search_refuse_descriptors(int refused);
+
+// Lets the parent of this process trace it, against what it was told when it started.
+void memory_search_allow(void);

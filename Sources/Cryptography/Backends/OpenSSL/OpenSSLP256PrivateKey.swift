@@ -8,6 +8,8 @@ package struct OpenSSLP256PrivateKey: ~Copyable, Sendable {
     /// The point that verifies this key's signatures.
     package let publicKey: OpenSSLP256PublicKey
 
+    deinit { WorkingMemory.wipe() }
+
     /// Takes a scalar and computes its public point.
     /// - Parameter scalar: 32 bytes, big endian.
     /// - Throws: ``CryptographyError/invalidSize``; ``CryptographyError/scalarOutOfRange`` for zero and from the group
