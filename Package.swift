@@ -214,10 +214,13 @@ let package = Package(
         .target(name: "WipingHeap"),
         library("Cryptography", ["SecretMemory"], c: ["COpenSSL", "CArgon2"]),
         library("VaultFormat"),
+        library("HomeFiles"),
         library(
-            "KeyStores", ["DeviceOwner", "VaultFormat", "Cryptography", "SecretMemory"], c: ["CTSS2", "CSecret"]),
+            "KeyStores", ["DeviceOwner", "HomeFiles", "VaultFormat", "Cryptography", "SecretMemory"],
+            c: ["CTSS2", "CSecret"]),
         library(
-            "VaultCore", ["VaultFormat", "DeviceOwner", "KeyStores", "Cryptography", "SecretMemory"], c: ["CLMDB"]),
+            "VaultCore", ["VaultFormat", "HomeFiles", "DeviceOwner", "KeyStores", "Cryptography", "SecretMemory"],
+            c: ["CLMDB"]),
         library("AppLockCore", ["DeviceOwner", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         library("AgentMessages"),
         library(

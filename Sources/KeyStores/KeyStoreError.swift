@@ -28,6 +28,8 @@ public struct KeyStoreError: Error, Sendable, Hashable, CustomStringConvertible 
         public static let ownedByAnother = Code("ownedByAnother")
         /// What we keep to find it again is not what was written.
         public static let damaged = Code("damaged")
+        /// The file that it is kept in has a second name, a hard link.
+        public static let hardLinked = Code("hardLinked")
         /// The system asked its owner, who turned away.
         public static let cancelled = Code("cancelled")
         /// Not enough memory, locked or ordinary.

@@ -42,7 +42,7 @@ extension Vault {
         to target: HomeDirectory, progress: (UInt64, UInt64) -> Void
     ) throws(VaultError) -> CopyReport {
         // While this is held, files that are replaced are left in place, so all that the snapshot names is there.
-        guard let folder = try home.openFile(FileStore.folder, O_RDONLY | O_DIRECTORY) else {
+        guard let folder = try home.openFolder(FileStore.folder) else {
             throw .damaged("the files folder is missing")
         }
         try folder.lock(exclusive: false, orBusy: "another process is tidying up the vault's files; try again")
@@ -112,7 +112,7 @@ extension Vault {
     public static func restore(
         from source: String, to path: String, progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
     ) throws(VaultError) -> CopyReport {
-        let backup = try HomeDirectory(path: source)
+        let backup = try HomeDirectory(path: source, takesLinked: true)
         guard let file = try backup.openFile(BackupManifest.fileName, O_RDONLY) else {
             throw VaultError(.noVault, "there is no backup at \(source)")
         }

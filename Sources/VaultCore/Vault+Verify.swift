@@ -48,7 +48,7 @@ extension Vault {
         let reader = try gate.enterWithReader()
         defer { gate.leave(returning: reader) }
         // While this is held, files that are replaced meanwhile stay: the snapshot goes on naming them.
-        let folder = try home.openFile(FileStore.folder, O_RDONLY | O_DIRECTORY)
+        let folder = try home.openFolder(FileStore.folder)
         _ = try folder?.tryLock(exclusive: false)
         var result = Verification()
         result.arePagesWhole = try checkPages()
@@ -105,7 +105,7 @@ extension Vault {
             let file = try FileReader(content, in: home, keys: keys)
             try file.checkAll(gate)
             return true
-        } catch let error where error.code == .locked {
+        } catch let error where error.code == .locked || error.code == .hardLinked {
             throw error
         } catch { return false }
     }
@@ -117,7 +117,7 @@ extension Vault {
     public func removeOrphanedFiles() throws(VaultError) -> Int {
         let reader = try gate.enterWithReader()
         defer { gate.leave(returning: reader) }
-        guard let folder = try home.openFile(FileStore.folder, O_RDONLY | O_DIRECTORY) else { return 0 }
+        guard let folder = try home.openFolder(FileStore.folder) else { return 0 }
         try folder.lock(exclusive: true, orBusy: "the vault's files are being copied; try again")
         var removed = 0
         for name in try orphans(reader) {

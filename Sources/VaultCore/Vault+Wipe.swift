@@ -63,7 +63,8 @@ extension Vault {
         _ locked: borrowing LockedHeader, _ announce: (WipeReceiptKey) throws(VaultError) -> Void
     ) throws(VaultError) -> WipeReport {
         let id = locked.header.vault
-        let isKept = try receiptKey(of: id) != nil
+        // What cannot be read in its place, or has a second name, must not save the vault: then one is made for this wipe.
+        let isKept = ((try? receiptKey(of: id)) ?? nil) != nil
         if !isKept { _ = try ReceiptKeyFile.make(in: home, vault: id, origin: .wipe) }
         let mark: WipeMark
         let owner: HardwareOwner
@@ -97,7 +98,9 @@ extension Vault {
 
     /// Whether the vault was destroyed or is being destroyed; for who holds it open while another process does that.
     public var isWiped: Bool {
-        guard let file = try? home.openFile(HeaderFile.name, O_RDONLY) else { return Wipe.finished(in: home) != nil }
+        guard let file = try? home.openFile(HeaderFile.name, O_RDONLY, evenIfLinked: true) else {
+            return Wipe.finished(in: home) != nil
+        }
         return (try? file.read(Header.fileSize, at: 0)).flatMap { HeaderFile.genuineMark(in: $0, home) } != nil
     }
 
@@ -114,7 +117,7 @@ extension Vault {
     public func contains(folder path: String) -> Bool {
         guard let other = try? HomeDirectory(path: path) else { return false }
         if (try? home.isSameFolder(as: other)) == true { return true }
-        guard let files = try? home.openFile(FileStore.folder, O_RDONLY | O_DIRECTORY),
+        guard let files = try? home.openFolder(FileStore.folder),
             let mine = try? files.status(),
             let theirs = try? DurableFile(owning: dup(other.descriptor), name: path).status()
         else { return false }

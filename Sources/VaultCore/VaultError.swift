@@ -50,6 +50,9 @@ public struct VaultError: Error, Sendable, Hashable {
         public static let keysChanged = Code("keysChanged")
         /// Bytes on disk are not what was written.
         public static let damaged = Code("damaged")
+        /// A file of the vault has a second name, a hard link, through which another program could change it; nothing was
+        /// read or written.
+        public static let hardLinked = Code("hardLinked")
         /// Written by a newer Holdfast, or by a build from before the first release; the reason says which.
         public static let newerVersion = Code("newerVersion")
         /// No record of this name.
@@ -164,6 +167,7 @@ func keyStore<R: ~Copyable>(_ body: () throws(KeyStoreError) -> R) throws(VaultE
         return try body()
     } catch {
         if error.code == .outOfMemory { throw VaultError(.outOfMemory, error.reason) }
+        if error.code == .hardLinked { throw VaultError(.hardLinked, "\(error.reason); or use the recovery phrase") }
         if error.code == .damaged { throw .damaged("\(error.reason); use holdfast recover with the phrase") }
         throw VaultError(.hardwareUnavailable, "\(error.reason); or use the recovery phrase")
     }

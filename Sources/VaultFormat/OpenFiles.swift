@@ -10,10 +10,19 @@ package enum OpenFiles {
     package static let damagedDatabase = "open.mdb.damaged"
     package static let damagedKey = "open.key.damaged"
 
+    /// A database that is being begun, until it is whole.
+    package static let newDatabase = ".open.mdb.part"
+    /// A public key that is being written, likewise.
+    package static let newPublicKey = ".open.pub.part"
+    /// Every file that may hold records of it.
+    package static let ofRecords = [
+        database, database + "-lock", damagedDatabase, newDatabase, newDatabase + "-lock",
+    ]
+
     /// What a backup holds of it.
     package static let copied = [database, key, publicKey]
     /// Everything that may lie in a home because of it.
-    package static let all = [database, database + "-lock", key, publicKey, damagedDatabase, damagedKey]
+    package static let all = ofRecords + [key, publicKey, newPublicKey, damagedKey]
 }
 
 /// The open compartment's key file: 128 bytes, written in place in one piece.

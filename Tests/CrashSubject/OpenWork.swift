@@ -38,6 +38,15 @@ package enum OpenWork {
         Report.line("end")
     }
 
+    /// The first item, and the first one after the compartment was emptied. Lines as of ``script(_:_:)``.
+    static func begin(_ home: String, _ clock: FileClock) throws {
+        let vault = try Vault.known(home, clock)
+        Report.step("put 0") { try put(0, vault) }
+        unlock(vault)
+        Report.step("put 1") { try put(1, vault) }
+        Report.line("end")
+    }
+
     private static func unlock(_ vault: Vault) {
         Report.step("unlock") {
             try vault.unlock(phrase: Known.phrase(0))

@@ -60,6 +60,7 @@ import VaultCore
         case "script-create": Script.create(home, clock)
         case "script-backup": try Script.backup(home, clock, to: rest.first ?? "")
         case "open-script": try OpenWork.script(home, clock)
+        case "open-begin": try OpenWork.begin(home, clock)
         case "open-mix": try OpenWork.mix(home, clock, writer: number(rest, 0), count: number(rest, 1))
         case "wipe-limit": try Wipes.reachLimit(home, clock, guess: number(rest, 0))
         case "wipe-owner": try Wipes.byOwner(home, clock)

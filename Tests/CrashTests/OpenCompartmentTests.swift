@@ -104,14 +104,47 @@ import VaultCore
             let unlocks = zip(lines, lines.dropFirst()).filter { $0.0 == "begin unlock" && $0.1.hasPrefix("failed") }
             let isOwn = call > calls.count || calls[call - 1].contains("open.")
             #expect(unlocks.isEmpty || !isOwn, "an unlock failed; \(context)")
-            let problem = Result { try expected.check(scratch.home, scratch.clock) }
-            #expect(throws: Never.self, "\(context)") { try problem.get() }
-            #expect((try? problem.get()) == .some(.none), "\(context)\n\(lines.joined(separator: "\n"))")
+            check(expected, scratch, "\(context)\n\(lines.joined(separator: "\n"))")
         }
         let figures = codes.sorted { $0.key < $1.key }.map { "\($0.value) steps \($0.key)" }
         TestRun.report(
             "open compartment, \(fault.rawValue)",
             (["\(chosen.count) of \(calls.count) calls"] + figures).joined(separator: ", "))
+    }
+
+    /// What is wrong afterwards is told in full.
+    private func check(_ expected: Expectation, _ scratch: Scratch, _ context: String) {
+        do {
+            if let problem = try expected.check(scratch.home, scratch.clock) { Issue.record("\(problem); \(context)") }
+        } catch { Issue.record("\(error); \(context)") }
+    }
+
+    /// Nothing is in the compartment until the first item is acknowledged: no half of its database may be found.
+    @Test func `a power cut at any call of its beginning leaves nothing to report`() throws {
+        let scratch = try Scratch()
+        var generator = TestRun.generator("open beginning")
+        let template = scratch["template"]
+        try Vault.createKnown(template, scratch.clock)
+        let vault = try Vault.known(template, scratch.clock)
+        try vault.unlock(phrase: Known.phrase(0))
+        vault.lock()
+        let disk = FaultyDisk(scratch: scratch)
+        let arguments = ["open-begin", scratch.home, scratch.clock.path]
+        try scratch.copyHome(template, to: scratch.home)
+        let calls = try disk.calls(of: arguments, under: scratch.home)
+        #expect(calls.contains { $0.contains("open.mdb") } && calls.contains { $0.contains("open.key") })
+        for call in 1...calls.count + 1 {
+            for _ in 0..<(TestRun.isSoak ? 16 : 4) {
+                let seed = generator.next() >> 2
+                try scratch.copyHome(template, to: scratch.home)
+                let lines = try disk.run(arguments, under: scratch.home, Fault.cut.environment(at: call, seed: seed))
+                var expected = Expectation()
+                let context = "\(FaultyDisk.name(call, in: calls)), fault seed \(seed), HOLDFAST_SEED=\(TestRun.seed)"
+                try expected.follow(lines, context)
+                check(expected, scratch, "\(context)\n\(lines.joined(separator: "\n"))")
+            }
+        }
+        TestRun.report("open compartment, power cut at its beginning", "\(calls.count) calls")
     }
 
     @Test func `writers and unlocks of many processes at once lose nothing and double nothing`() throws {

@@ -121,6 +121,10 @@ void fault_flushed(struct call call, int file) {
 }
 
 bool fault_path(int folder, const char *path, char *absolute, size_t size) {
+    // Libraries reach a file through the folder that is open.
+    int open_folder, length = 0;
+    if (sscanf(path, "/proc/self/fd/%d/%n", &open_folder, &length) == 1 && length > 0)
+        return fault_path(open_folder, path + length, absolute, size);
     if (path[0] == '/') return snprintf(absolute, size, "%s", path) < (int)size;
     char base[PATH_MAX];
     if (folder == AT_FDCWD) {

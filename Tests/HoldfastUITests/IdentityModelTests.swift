@@ -235,8 +235,8 @@ final class NearServer: Transport, ServerClock {
         let models = try await scratch.open()
         let identity = try NearServer().model(models.lock)
         identity.prepare(.create)
-        let turn = try #require(IdentityTurn(in: models.lock.app.vault.home.path))
-        #expect(IdentityTurn(in: models.lock.app.vault.home.path) == nil)
+        let turn = try #require(try IdentityTurn(in: models.lock.app.vault.home.path))
+        #expect(try IdentityTurn(in: models.lock.app.vault.home.path) == nil)
         let create = Task { await identity.create(at: Self.address) }
         await until { identity.running == .create }
         #expect(identity.facts.state == .ready)

@@ -171,8 +171,42 @@ struct TPMKeyStoreTests {
         try Data(share).write(to: URL(fileURLWithPath: folder + "/target"))
         try FileManager.default.createSymbolicLink(
             atPath: folder + "/owner.share", withDestinationPath: folder + "/target")
-        #expect(code { _ = try redeem(store, KeyStoreItem(.file, data: Array("owner".utf8)), 5) } == .failure)
+        let owner = KeyStoreItem(.file, data: Array("owner".utf8))
+        #expect(code { _ = try redeem(store, owner, 5) } == .damaged)
+        try store.delete(owner)
+        #expect(FileManager.default.contents(atPath: folder + "/target") == Data(share))
         let nowhere = FileKeyStore(in: folder + "/none/shares")
         #expect(code { try nowhere.probe() } == .unavailable)
+    }
+
+    /// What somebody puts in the place of a share, or of their folder, is neither read, nor written, nor waited for.
+    @Test(arguments: ["folder link", "hard link", "pipe"])
+    func whatIsPlantedHarmsNobodyElse(plant: String) throws {
+        let outside = folder + "-outside"
+        defer { for path in [folder, outside] { try? FileManager.default.removeItem(atPath: path) } }
+        let store = FileKeyStore(in: folder)
+        let item = try put(store, "owner")
+        try FileManager.default.createDirectory(atPath: outside, withIntermediateDirectories: false)
+        let name = "owner.share"
+        let (mine, theirs) = ("\(folder)/\(name)", "\(outside)/\(name)")
+        switch plant {
+        case "folder link":
+            try FileManager.default.moveItem(atPath: mine, toPath: theirs)
+            try FileManager.default.removeItem(atPath: folder)
+            try FileManager.default.createSymbolicLink(atPath: folder, withDestinationPath: outside)
+        case "hard link": try FileManager.default.linkItem(atPath: mine, toPath: theirs)
+        default:
+            try FileManager.default.moveItem(atPath: mine, toPath: theirs)
+            #expect(unsafe mkfifo(mine, 0o600) == 0)
+        }
+        #expect(code { _ = try redeem(store, item, 5) } == (plant == "hard link" ? .hardLinked : .damaged))
+        if plant == "folder link" {
+            #expect(code { try store.delete(item) } == .damaged)
+            #expect(code { try store.probe() } == .damaged)
+        } else {
+            try store.delete(item)
+            #expect(!FileManager.default.fileExists(atPath: mine))
+        }
+        #expect(FileManager.default.contents(atPath: theirs) == Data(share))
     }
 }

@@ -11,12 +11,19 @@ import VaultFormat
     @Test func everyNameThatAHomeCanHaveIsErasedOrKnown() throws {
         let made =
             SecurityLog.fileNames + OpenFiles.all + VaultCreation.ownNames.sorted() + [
-                ReceiptKeyFile.name, WipeJournalFile.name, WipeReceipt.fileName, "shares",
+                WipeJournalFile.name, WipeReceipt.fileName, "shares",
             ] + IdentityMark.names + HardwareNote.names + [HardwareNote.refused, WipeKeyFile.name]
+            + ReceiptKeyFile.names
+            + [HeaderFile.name, WipeJournalFile.name, WipeReceipt.fileName].map(HomeDirectory.part(of:))
         for name in made { #expect(HomeTarget.knownNames.contains(name), "\(name)") }
         #expect(Set(HomeTarget.all.map(\.id)).count == HomeTarget.all.count)
         #expect(HomeTarget.all.count == 12, "a name in the table is no identifier")
         for target in HomeTarget.all { #expect(!target.id.isOfApp) }
+    }
+
+    @Test func whatIsBeingWrittenHasOneName() {
+        #expect(OpenFiles.newPublicKey == HomeDirectory.part(of: OpenFiles.publicKey))
+        #expect(OpenFiles.newDatabase == HomeDirectory.part(of: OpenFiles.database))
     }
 
     @Test func pipesAndSocketsAreRemovedAndNotOpened() throws {

@@ -113,7 +113,10 @@ import VaultFormat
 
     @Test func onlyTheirNamesMayBeInABackup() throws {
         #expect(OpenFiles.copied == ["open.mdb", "open.key", "open.pub"])
-        let names = ["open.mdb", "open.mdb-lock", "open.key", "open.pub", "open.mdb.damaged", "open.key.damaged"]
+        let names = [
+            "open.mdb", "open.mdb-lock", "open.mdb.damaged", ".open.mdb.part", ".open.mdb.part-lock", "open.key",
+            "open.pub", ".open.pub.part", "open.key.damaged",
+        ]
         #expect(OpenFiles.all == names)
         for (path, isAllowed) in [("open.key", true), ("open.mdb", true), ("open.pub", true), ("open.mdb-lock", false)]
         {

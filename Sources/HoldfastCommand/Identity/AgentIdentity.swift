@@ -18,7 +18,7 @@ struct AgentIdentity: IdentityService {
     private func outcome(
         of call: IdentityCall, _ json: [UInt8], _ vault: Vault, _ notify: @escaping @Sendable (String) -> Void
     ) throws(CommandError) -> IdentityOutcome {
-        guard let turn = IdentityWork.turn(in: vault.home.path) else { throw IdentityWork.busy }
+        let turn = try IdentityWork.turn(in: vault.home.path)
         defer { withExtendedLifetime(turn) {} }
         let credentials = try identityCall { try VaultIdentity.credentials(in: vault) }
         guard call.action != .status else { return .report(try IdentityReport(credentials, in: vault)) }

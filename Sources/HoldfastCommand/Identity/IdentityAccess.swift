@@ -40,8 +40,7 @@ struct IdentityAccess {
 
     /// Waits a minute for another process that changes the identity.
     private static func turn(_ arguments: Arguments) throws(CommandError) -> IdentityTurn {
-        guard let turn = IdentityWork.turn(in: try HomeFolder.path(arguments)) else { throw IdentityWork.busy }
-        return turn
+        try IdentityWork.turn(in: HomeFolder.path(arguments))
     }
 
     var keys: any DeviceKeys { work.keys }

@@ -33,16 +33,15 @@ struct IdentityWork {
 
     private let allowsPlain: Bool
 
-    /// Who changes the identity now; waits a minute for another process that does. Nil when it did not end.
-    static func turn(in home: String) -> IdentityTurn? {
+    /// The turn of this process to change the identity; waits a minute for another one that does.
+    /// - Throws: `busy`; what somebody put in the place of the lock.
+    static func turn(in home: String) throws(CommandError) -> IdentityTurn {
         for _ in 0..<600 {
-            if let turn = IdentityTurn(in: home) { return turn }
+            if let turn = try vaultCall({ try IdentityTurn(in: home) }) { return turn }
             usleep(100_000)
         }
-        return nil
+        throw CommandError.failure("busy", "another program is working on the identity; try again")
     }
-
-    static let busy = CommandError.failure("busy", "another program is working on the identity; try again")
 
     /// - Parameter chain: What vouches for the server's response keys; nil where the first one counts.
     func client(at server: ServerAddress, trusting chain: TrustedKeyChain?) -> VaultIdentity {

@@ -23,7 +23,8 @@ extension IdentityModel {
         _ words: consuming SecretBytes, asked: [Int]?, _ derivation: RecoveryDerivation,
         _ vault: Vault
     ) async -> IdentityProblem? {
-        guard let turn = await turn(in: vault) else { return .busy }
+        let turn: IdentityTurn
+        do throws(IdentityProblem) { turn = try await IdentityModel.turn(in: vault) } catch { return error }
         defer { withExtendedLifetime(turn) {} }
         do {
             var credentials = try VaultIdentity.credentials(in: vault)

@@ -85,7 +85,8 @@ extension IdentityModel {
     private nonisolated static func perform(
         _ client: VaultIdentity, _ vault: Vault, _ passcode: CarriedSecret?, _ body: Body
     ) async -> IdentityProblem? {
-        guard let turn = await turn(in: vault) else { return .busy }
+        let turn: IdentityTurn
+        do throws(IdentityProblem) { turn = try await IdentityModel.turn(in: vault) } catch { return error }
         defer { withExtendedLifetime(turn) {} }
         let proof: OwnersProof
         do throws(VaultError) { proof = try OwnersProof(passcode, vault) } catch { return .proof(VaultProblem(error)) }
@@ -96,12 +97,15 @@ extension IdentityModel {
     }
 
     /// Waits for another process that changes the identity, for a while.
-    nonisolated static func turn(in vault: Vault) async -> IdentityTurn? {
+    /// - Throws: `busy`; what lies in the place of the lock, in words.
+    nonisolated static func turn(in vault: Vault) async throws(IdentityProblem) -> IdentityTurn {
         for _ in 0..<50 {
-            if let turn = IdentityTurn(in: vault.home.path) { return turn }
+            do throws(VaultError) {
+                if let turn = try IdentityTurn(in: vault.home.path) { return turn }
+            } catch { throw .other(reason: error.reason) }
             try? await Task.sleep(for: .milliseconds(100))
         }
-        return nil
+        throw .busy
     }
 
     /// The key of a phrase that its owner typed: a second and more.
@@ -145,7 +149,7 @@ extension IdentityModel {
             let own = try? phrase.asRecoveryPhrase(), let spots = try? SpotCheck.make(for: own)
         else { return }
         try? vault.setIdentityPhrase(own)
-        guard let turn = await turn(in: vault) else { return }
+        guard let turn = try? await turn(in: vault) else { return }
         defer { withExtendedLifetime(turn) {} }
         try? VaultIdentity.setDrills(.begun(wallClockTime(), spots: spots), in: vault)
     }

@@ -59,6 +59,9 @@ enum FileTransfer {
             }
             try file.sync()
             guard unsafe rename(partial, path) == 0 else { throw SystemFailure.last }
+            // Its name is on the disk as well when it is told to be saved.
+            let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+            try Descriptor(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC).sync()
         } catch {
             _ = unsafe unlink(partial)
             throw error

@@ -20,7 +20,7 @@ enum FileStore {
 
     /// Removes files that no record names any more. While a backup copies the folder they stay, and `verify` finds them.
     static func remove(_ names: [String], in home: HomeDirectory) {
-        guard !names.isEmpty, let folder = try? home.openFile(folder, O_RDONLY | O_DIRECTORY),
+        guard !names.isEmpty, let folder = try? home.openFolder(folder),
             (try? folder.tryLock(exclusive: true)) == true
         else { return }
         for name in names { home.remove(path(name)) }

@@ -88,13 +88,11 @@ struct DurableFile: ~Copyable, Sendable {
         return FileStatus(status)
     }
 
-    /// Whether this is a plain file and not a pipe, a device or a folder.
-    var isRegularFile: Bool {
-        get throws(VaultError) {
-            var status = stat()
-            try system("examining \(name)") { unsafe fstat(descriptor, &status) }
-            return status.st_mode & S_IFMT == S_IFREG
-        }
+    /// The number of names that the file has.
+    func links() throws(VaultError) -> UInt64 {
+        var status = stat()
+        try system("examining \(name)") { unsafe fstat(descriptor, &status) }
+        return UInt64(status.st_nlink)
     }
 
     /// Waits for the file's `flock`, but not for ever: a holder that was stopped would stop everybody.
@@ -123,6 +121,12 @@ struct DurableFile: ~Copyable, Sendable {
         }
         return true
     }
+}
+
+/// A file's lock, held until the object goes.
+package final class FileLock: Sendable {
+    private let file: DurableFile
+    init(_ file: consuming DurableFile) { self.file = file }
 }
 
 /// What `fstat` tells that we use.

@@ -10,6 +10,7 @@ internal import Darwin
 /// The header on disk: two copies, each overwritten in place, never renamed, so that no old slot survives elsewhere.
 enum HeaderFile {
     static let name = "header"
+    static let part = HomeDirectory.part(of: name)
 
     static func checksum(_ bytes: RawSpan) -> [UInt8] { BLAKE3.hash(bytes).bytes }
 
@@ -102,14 +103,21 @@ struct LockedHeader: ~Copyable, Sendable {
         self.file = file
     }
 
-    static func lock(_ home: HomeDirectory, flags: Int32, _ patience: Int) throws(VaultError) -> DurableFile {
+    /// - Parameter evenIfLinked: For a wipe, which takes a header out of a second name's reach before it writes.
+    static func lock(
+        _ home: HomeDirectory, flags: Int32, _ patience: Int, evenIfLinked: Bool = false
+    ) throws(VaultError) -> DurableFile {
         while true {
-            guard let file = try home.openFile(HeaderFile.name, flags) else { throw HeaderFile.missing(home) }
+            guard let file = try home.openFile(HeaderFile.name, flags, evenIfLinked: evenIfLinked) else {
+                throw HeaderFile.missing(home)
+            }
             try file.lock(
                 exclusive: true, patience: patience,
                 orBusy: "another process has been using the vault's header for a long time; try again")
             // The file may have been replaced while we waited: the lock must be on what the name means now.
-            guard let current = try home.openFile(HeaderFile.name, O_RDONLY) else { throw HeaderFile.missing(home) }
+            guard let current = try home.openFile(HeaderFile.name, O_RDONLY, evenIfLinked: evenIfLinked) else {
+                throw HeaderFile.missing(home)
+            }
             if try current.status().isSameFile(as: file.status()) { return file }
         }
     }

@@ -1,3 +1,5 @@
+internal import HomeFiles
+
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Darwin)
@@ -6,16 +8,23 @@ internal import Darwin
 
 /// The folder of one vault, held open: everything in it is reached through this descriptor and never through a link.
 package final class HomeDirectory: Sendable {
-    /// The path as the caller gave it; used in messages and by LMDB.
+    /// The path as the caller gave it; used in messages.
     package let path: String
-    /// The same from the root folder, so that a change of the working folder leads LMDB nowhere else.
-    let absolutePath: String
+    /// The same from the root folder, so that a change of the working folder leads nowhere else.
+    private let absolutePath: String
     package let descriptor: Int32
+    /// Whether files that have other names elsewhere are taken: of a backup that is only read, and each byte of it compared
+    /// with its manifest. Programs that keep many backups give equal files of them several names.
+    private let takesLinked: Bool
 
     /// Opens an existing folder.
     /// - Throws: `noVault` when it is not there, `permissionDenied`, `inputOutput`.
-    package init(path: String) throws(VaultError) {
+    package convenience init(path: String) throws(VaultError) { try self.init(path: path, takesLinked: false) }
+
+    /// As ``init(path:)``, for one that may share its files with others.
+    init(path: String, takesLinked: Bool) throws(VaultError) {
         self.path = path
+        self.takesLinked = takesLinked
         absolutePath = HomeDirectory.absolute(path)
         descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -29,52 +38,55 @@ package final class HomeDirectory: Sendable {
 
     deinit { close(descriptor) }
 
+    /// A path of a file for a library that opens files by their paths: it leads through the folder that is open here,
+    /// whatever lies under the folder's own path by now, where the system can say that. Its last part is looked at before
+    /// and after by whoever uses it.
+    func pathForLibraries(_ name: String) -> String {
+        #if os(Linux)
+        let folder = "/proc/self/fd/\(descriptor)"
+        if unsafe access(folder, F_OK) == 0 { return "\(folder)/\(name)" }
+        #endif
+        return "\(absolutePath)/\(name)"
+    }
+
     private static func absolute(_ path: String) -> String {
         guard !path.hasPrefix("/"), let folder = unsafe getcwd(nil, 0) else { return path }
         defer { unsafe free(folder) }
         return unsafe String(cString: folder) + "/" + path
     }
 
-    /// Opens a file of the home.
+    /// Opens a file of the home: a regular one that has this one name, through no link, without waiting for anybody.
+    /// - Parameter evenIfLinked: See ``takesLinked``.
     /// - Returns: Nil when the file is not there.
-    func openFile(_ name: String, _ flags: Int32) throws(VaultError) -> DurableFile? {
-        // Only one level lies below the home, and its folder must be no link either.
-        guard let slash = name.firstIndex(of: "/") else {
-            return try HomeDirectory.openFile(name, flags, below: descriptor, shown: name)
+    /// - Throws: `damaged` for what is no file, `hardLinked`, and what the system says.
+    func openFile(_ name: String, _ flags: Int32, evenIfLinked: Bool = false) throws(VaultError) -> DurableFile? {
+        do throws(BeneathError) {
+            let file = try Beneath(descriptor).file(name, flags, evenIfLinked: evenIfLinked || takesLinked)
+            return DurableFile(owning: file, name: name)
+        } catch {
+            if error == .notThere && flags & O_CREAT == 0 { return nil }
+            throw VaultError(opening: name, error)
         }
-        let folder = String(name[..<slash])
-        let below = unsafe openat(descriptor, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW, 0)
-        guard below >= 0 else {
-            let number = errno
-            if number == ENOENT && flags & O_CREAT == 0 { return nil }
-            if number == ELOOP || number == ENOTDIR { throw .damaged("\(folder) is not a folder of its own") }
-            throw .system(number, "opening \(folder)")
-        }
-        defer { close(below) }
-        return try HomeDirectory.openFile(String(name[name.index(after: slash)...]), flags, below: below, shown: name)
     }
 
-    private static func openFile(
-        _ name: String, _ flags: Int32, below descriptor: Int32, shown: String
-    ) throws(VaultError) -> DurableFile? {
-        while true {
-            // Non-blocking: a pipe planted under the name of a file must not hold us.
-            let file = unsafe openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600)
-            if file >= 0 {
-                let opened = DurableFile(owning: file, name: shown)
-                guard try opened.isRegularFile || flags & O_DIRECTORY != 0 else {
-                    throw .damaged("\(shown) is not a regular file")
-                }
-                return opened
-            }
-            switch errno {
-            case EINTR: continue
-            case ENOENT where flags & O_CREAT == 0: return nil
-            case ENXIO: throw .damaged("\(shown) is not a regular file")
-            case ELOOP: throw .damaged("\(shown) is a link")
-            case let number: throw .system(number, "opening \(shown)")
-            }
+    /// Opens a folder of the home, to lock it or to look at it.
+    /// - Returns: Nil when it is not there.
+    /// - Throws: `damaged` for what is no folder, and what the system says.
+    func openFolder(_ name: String) throws(VaultError) -> DurableFile? {
+        do throws(BeneathError) {
+            return DurableFile(owning: try Beneath(descriptor).folder(name), name: name)
+        } catch {
+            if error == .notThere { return nil }
+            throw VaultError(opening: name, error)
         }
+    }
+
+    /// Takes the lock of a file that is made for nothing else.
+    /// - Returns: Nil while another has it.
+    /// - Throws: As ``openFile(_:_:evenIfLinked:)``.
+    package func lock(_ name: String) throws(VaultError) -> FileLock? {
+        guard let file = try openFile(name, O_RDWR | O_CREAT), try file.tryLock(exclusive: true) else { return nil }
+        return FileLock(file)
     }
 
     func isSameFolder(as other: HomeDirectory) throws(VaultError) -> Bool {
@@ -91,11 +103,8 @@ package final class HomeDirectory: Sendable {
 
     /// Makes names created or removed in the folder (or in a folder below it) durable.
     func synchronize(_ below: String = ".") throws(VaultError) {
-        let folder = try system("opening \(below)") {
-            unsafe openat(descriptor, below, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW, 0)
-        }
-        defer { close(folder) }
-        try system("synchronizing \(below)") { fsync(folder) }
+        guard let folder = try openFolder(below) else { throw .system(ENOENT, "opening \(below)") }
+        try system("synchronizing \(below)") { fsync(folder.descriptor) }
     }
 
     func makeFolder(_ name: String) throws(VaultError) {
@@ -118,8 +127,9 @@ package final class HomeDirectory: Sendable {
 
     /// Names in a folder below the home, without the two dots.
     func names(in below: String) throws(VaultError) -> [String] {
-        let folder = try system("opening \(below)") {
-            unsafe openat(descriptor, below, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW, 0)
+        let folder: Int32
+        do throws(BeneathError) { folder = try Beneath(descriptor).folder(below) } catch {
+            throw VaultError(opening: below, error)
         }
         guard let stream = unsafe fdopendir(folder) else {
             let number = errno

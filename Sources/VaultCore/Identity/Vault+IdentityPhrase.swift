@@ -46,7 +46,7 @@ extension Vault {
 /// The file that tells the identity's phrase: 32 bytes.
 enum IdentityMark {
     static let name = "identity-mark"
-    fileprivate static let part = ".identity-mark.part"
+    fileprivate static let part = HomeDirectory.part(of: name)
     /// With the lock that commands of the identity take: nothing is in it.
     static let names = [name, part, Vault.identityLock]
     private static let size = 32
@@ -64,14 +64,7 @@ enum IdentityMark {
 
     /// Replaces the file as a whole.
     static func write(_ mark: [UInt8], in home: HomeDirectory) throws(VaultError) {
-        _ = try home.erase(part, overwriting: false)
-        guard let file = try home.openFile(part, O_RDWR | O_CREAT | O_EXCL) else {
-            throw .damaged("\(part) cannot be created")
-        }
-        try file.write(mark, at: 0)
-        try file.synchronize()
-        try home.rename(part, to: name)
-        try home.synchronize()
+        try home.publish(name) { file throws(VaultError) in try file.write(mark, at: 0) }
     }
 
     static func read(in home: HomeDirectory) -> [UInt8]? {

@@ -90,22 +90,7 @@ enum OpenPublicKey {
         let unsigned = OpenPublicKeyFile(vault: keys.vault, epoch: epoch, point: point, tag: [])
         let tag = try InboxKey.tag(unsigned, seed: seed).bytes
         let content = OpenPublicKeyFile(vault: keys.vault, epoch: epoch, point: point, tag: tag)
-        let isNew = !home.exists(OpenFiles.publicKey)
-        guard let file = try file(in: home) else { return }
-        try system("protecting \(OpenFiles.publicKey)") { fchmod(file.descriptor, 0o600) }
-        try file.write(content.encoded(checksum: HeaderFile.checksum), at: 0)
-        try system("writing \(OpenFiles.publicKey)") { ftruncate(file.descriptor, off_t(OpenPublicKeyFile.size)) }
-        try file.synchronize()
-        if isNew { try home.synchronize() }
-    }
-
-    /// What is no file of its own under the name (a link, say) goes.
-    private static func file(in home: HomeDirectory) throws(VaultError) -> DurableFile? {
-        do throws(VaultError) {
-            return try home.openFile(OpenFiles.publicKey, O_RDWR | O_CREAT)
-        } catch let error where error.code == .damaged {
-            home.removeAnything(OpenFiles.publicKey)
-            return try home.openFile(OpenFiles.publicKey, O_RDWR | O_CREAT | O_EXCL)
-        }
+        let bytes = content.encoded(checksum: HeaderFile.checksum)
+        try home.publish(OpenFiles.publicKey) { file throws(VaultError) in try file.write(bytes, at: 0) }
     }
 }

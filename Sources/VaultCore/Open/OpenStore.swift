@@ -12,6 +12,8 @@ internal import Darwin
 extension DatabaseName {
     /// Twice the largest quota: LMDB copies on write.
     static let open = DatabaseName(file: OpenFiles.database, mapSize: 64 << 20)
+    /// The same until it is whole.
+    static let newOpen = DatabaseName(file: OpenFiles.newDatabase, mapSize: open.mapSize)
 }
 
 /// The open compartment's database, open. Used by who holds the compartment's lock.
@@ -121,14 +123,20 @@ extension OpenCompartment {
         return store
     }
 
-    /// Makes the database under a fresh key. The key's file is written last: until then there is no compartment.
+    /// Makes the database under a fresh key. It gets its name when it is whole and on the disk, so that an unlock after a
+    /// power cut never meets half of one. The key is written last: until then there is no compartment.
     private func begin(_ lock: borrowing LockedOpenKey, _ vault: VaultID) throws(VaultError) -> OpenStore {
         removeDatabase()
         let key = try Vault.newKey()
         let keys = try RecordKeys(openKey: key, vault: vault)
-        try DatabaseEnvironment.create(.open, in: home)
-        try Vault.writeFirstRoot(keys, .open, in: home)
-        try home.synchronize()
+        try DatabaseEnvironment.create(.newOpen, in: home)
+        try Vault.writeFirstRoot(keys, .newOpen, in: home)
+        guard let file = try home.openFile(OpenFiles.newDatabase, O_RDWR) else {
+            throw .damaged("\(OpenFiles.newDatabase) is missing")
+        }
+        try file.synchronize()
+        home.removeAnything(OpenFiles.newDatabase + "-lock")
+        try home.putInPlace(OpenFiles.newDatabase, as: OpenFiles.database)
         try lock.write(key)
         let store = try OpenStore(key, vault: vault, in: home)
         state.withLock { $0.store = store }
@@ -147,8 +155,10 @@ extension OpenCompartment {
 
     func removeDatabase() {
         close()
-        home.removeAnything(OpenFiles.database)
-        home.removeAnything(OpenFiles.database + "-lock")
+        for name in [OpenFiles.database, OpenFiles.newDatabase] {
+            home.removeAnything(name)
+            home.removeAnything(name + "-lock")
+        }
     }
 
     /// Renames what cannot be read, so that nothing is lost that somebody could still make something of, and the

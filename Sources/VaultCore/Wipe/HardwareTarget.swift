@@ -22,15 +22,20 @@ struct HardwareTarget {
         self.owner = owner
         self.settings = settings
         note = HardwareNote.read(in: home) ?? HardwareNote()
+        forgetFiles()
     }
+
+    /// Shares in files lie in the home itself: what becomes of them is told with the home's own files.
+    private mutating func forgetFiles() { note.items.removeAll { $0.kind == .file } }
 
     /// Before the keys are erased: afterwards nothing names it any more. A disk that cannot take the note must not save the
     /// keys.
     mutating func add(_ header: Header?) {
         guard let header else { return }
         let found = HardwareNote(of: header)
-        guard !found.isEmpty else { return }
         note.add(found)
+        forgetFiles()
+        guard !note.isEmpty else { return }
         try? note.write(in: home, [])
     }
 
@@ -62,7 +67,7 @@ struct HardwareTarget {
             try? note.write(in: home, [])
             return (.failed, count)
         }
-        for name in HardwareNote.names + [HardwareNote.refused] { _ = try home.erase(name, overwriting: false) }
+        for name in HardwareNote.names + [HardwareNote.refused] { try home.clear(name) }
         if endings.contains(.notHere) { return (.foreign, count) }
         return (count > 0 ? .erased : .absent, count)
     }

@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import HomeFiles
 internal import VaultFormat
 
 #if canImport(Glibc)
@@ -19,9 +20,9 @@ extension HomeDirectory {
 
     func kind(of name: String) throws(VaultError) -> Kind { try HomeDirectory.kind(of: name, below: descriptor) }
 
-    private static func kind(of name: String, below descriptor: Int32) throws(VaultError) -> Kind {
+    private static func kind(of name: String, below folder: Int32) throws(VaultError) -> Kind {
         var status = stat()
-        while unsafe fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) != 0 {
+        while unsafe fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0 {
             switch errno {
             case EINTR: continue
             case ENOENT: return .absent
@@ -38,11 +39,11 @@ extension HomeDirectory {
     /// Removes a name; one that is not there is fine.
     func unlink(_ name: String) throws(VaultError) { try HomeDirectory.unlink(name, below: descriptor) }
 
-    private static func unlink(_ name: String, below descriptor: Int32) throws(VaultError) {
+    private static func unlink(_ name: String, below folder: Int32) throws(VaultError) {
         do throws(VaultError) {
-            try system("removing \(name)") { unsafe unlinkat(descriptor, name, 0) }
+            try system("removing \(name)") { unsafe unlinkat(folder, name, 0) }
         } catch {
-            guard case .absent = try kind(of: name, below: descriptor) else { throw error }
+            guard case .absent = try kind(of: name, below: folder) else { throw error }
         }
     }
 
@@ -53,27 +54,34 @@ extension HomeDirectory {
     ///
     /// A link is removed itself. A file that has another name elsewhere is not overwritten: who planted the second name
     /// could destroy the file behind it.
+    /// - Returns: `removed` for what was to be overwritten and was not; `foreign` for a folder, which is left alone.
     func erase(_ name: String, overwriting: Bool) throws(VaultError) -> WipeResult {
-        switch try kind(of: name) {
+        try HomeDirectory.erase(name, overwriting: overwriting, below: descriptor)
+    }
+
+    private static func erase(
+        _ name: String, overwriting: Bool, below folder: Int32
+    ) throws(VaultError) -> WipeResult {
+        switch try kind(of: name, below: folder) {
         case .absent: return .absent
         case .folder: return .foreign
         case .special:
-            try unlink(name)
+            try unlink(name, below: folder)
             return .removed
-        case .file(let links, let size):
-            guard overwriting, links == 1, size <= HomeDirectory.longestOverwritten,
-                let file = try? openFile(name, O_RDWR)
-            else {
-                try unlink(name)
-                return overwriting ? .removed : .erased
-            }
-            // Whoever is writing is let finish, and finds the name gone when he comes again.
-            try? file.lock(exclusive: true, patience: 1000, orBusy: "another process is writing to \(name)")
-            // A disk that cannot take it any more may still let go of the name.
-            let isOverwritten = (try? HomeDirectory.overwrite(file)) != nil
-            try unlink(name)
-            return isOverwritten ? .erased : .removed
+        case .file:
+            let isOverwritten = overwriting && overwrite(name, below: folder)
+            try unlink(name, below: folder)
+            return isOverwritten || !overwriting ? .erased : .removed
         }
+    }
+
+    /// - Returns: Whether it is done. A disk that cannot take it any more may still let go of the name.
+    private static func overwrite(_ name: String, below folder: Int32) -> Bool {
+        guard let opened = try? Beneath(folder).file(name, O_RDWR) else { return false }
+        let file = DurableFile(owning: opened, name: name)
+        // Whoever is writing is let finish, and finds the name gone when he comes again.
+        try? file.lock(exclusive: true, patience: 1000, orBusy: "another process is writing to \(name)")
+        return (try? overwrite(file)) != nil
     }
 
     private static func overwrite(_ file: borrowing DurableFile) throws(VaultError) {
@@ -85,7 +93,8 @@ extension HomeDirectory {
     }
 
     /// Empties a folder of ours and removes it; folders in it are not ours and stay.
-    func eraseFolder(_ name: String) throws(VaultError) -> (result: WipeResult, count: UInt32) {
+    /// - Parameter overwriting: Whether its files are overwritten before.
+    func eraseFolder(_ name: String, overwriting: Bool) throws(VaultError) -> (result: WipeResult, count: UInt32) {
         switch try kind(of: name) {
         case .absent: return (.absent, 0)
         case .special, .file:
@@ -93,28 +102,16 @@ extension HomeDirectory {
             return (.removed, 0)
         case .folder: break
         }
-        let folder = unsafe openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW, 0)
-        guard folder >= 0 else {
-            let number = errno
-            if number == ENOTDIR || number == ELOOP { return (.foreign, 0) }
-            throw .system(number, "opening \(name)")
-        }
-        defer { close(folder) }
-        var count: UInt32 = 0
-        var isForeign = false
+        guard let folder = try openFolder(name) else { return (.absent, 0) }
+        var results: [WipeResult] = []
         for entry in try names(in: name) {
-            switch try HomeDirectory.kind(of: entry, below: folder) {
-            case .absent: continue
-            case .folder: isForeign = true
-            case .file, .special:
-                try HomeDirectory.unlink(entry, below: folder)
-                count += 1
-            }
+            results.append(try HomeDirectory.erase(entry, overwriting: overwriting, below: folder.descriptor))
         }
-        if isForeign { return (.foreign, count) }
+        let count = UInt32(results.count { $0 == .erased || $0 == .removed })
+        if results.contains(.foreign) { return (.foreign, count) }
         // Its emptiness need not be durable by itself: the folder's own removal is.
         try system("removing \(name)") { unsafe unlinkat(descriptor, name, AT_REMOVEDIR) }
-        return (.erased, count)
+        return (overwriting && results.contains(.removed) ? .removed : .erased, count)
     }
 
     /// Whether nothing that a wipe would remove is under a name.
@@ -132,13 +129,20 @@ extension HomeDirectory {
         case .file, .special: return false
         case .folder: break
         }
-        let folder = unsafe openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW, 0)
-        guard folder >= 0 else { throw .system(errno, "opening \(name)") }
-        defer { close(folder) }
+        guard let folder = try openFolder(name) else { return true }
         let names = try names(in: name)
         for entry in names {
-            guard case .folder = try HomeDirectory.kind(of: entry, below: folder) else { return false }
+            guard case .folder = try HomeDirectory.kind(of: entry, below: folder.descriptor) else { return false }
         }
         return !names.isEmpty
+    }
+
+    /// Frees a name for a file of ours: a file or a link under it goes, and a folder that somebody put there, with what it
+    /// holds, gets another name.
+    func clear(_ name: String) throws(VaultError) {
+        guard try erase(name, overwriting: true) == .foreign else { return }
+        if unsafe unlinkat(descriptor, name, AT_REMOVEDIR) == 0 { return }
+        let number = try crypto { () throws(CryptographyError) in try SecureRandom.bytes(8) }
+        try rename(name, to: "\(name).\(Hexadecimal.encode(number))")
     }
 }

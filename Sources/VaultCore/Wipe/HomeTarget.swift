@@ -9,6 +9,8 @@ struct HomeTarget: Sendable {
         case remove([String])
         /// A folder of such content.
         case folder(String)
+        /// A folder of keys.
+        case overwriteFolder(String)
     }
 
     let id: WipeTargetID
@@ -32,8 +34,8 @@ struct HomeTarget: Sendable {
         HomeTarget(ledger, "the attempt ledger", .overwrite([AttemptLedger.name])),
         HomeTarget(
             "open-keys", "keys of the open compartment",
-            .overwrite([OpenFiles.key, OpenFiles.damagedKey, OpenFiles.publicKey])),
-        HomeTarget("owner-shares", "shares of the owner's way in", .folder("shares")),
+            .overwrite([OpenFiles.key, OpenFiles.damagedKey, OpenFiles.publicKey, OpenFiles.newPublicKey])),
+        HomeTarget("owner-shares", "shares of the owner's way in", .overwriteFolder("shares")),
         HomeTarget("log-state", "the key of the security log", .overwrite([LogStateFile.name])),
         HomeTarget(
             "records", "records",
@@ -41,7 +43,7 @@ struct HomeTarget: Sendable {
         HomeTarget("files", "large values", .folder(FileStore.folder)),
         HomeTarget(
             "open-records", "records of the open compartment",
-            .remove([OpenFiles.database, OpenFiles.database + "-lock", OpenFiles.damagedDatabase])),
+            .remove(OpenFiles.ofRecords)),
         HomeTarget("log", "the security log", .remove([LogSegment.name, LogSegment.previousName, LogSegment.newName])),
         HomeTarget("identity-mark", "what tells the identity's phrase", .overwrite(IdentityMark.names)),
         HomeTarget("agent-socket", "the agent's socket", .folder("agent")),
@@ -51,23 +53,24 @@ struct HomeTarget: Sendable {
 
     /// Every name that a home of ours can have; others are strangers.
     static let knownNames: Set<String> = Set(
-        all.flatMap(\.names) + HardwareNote.names + [HardwareNote.refused]
+        all.flatMap(\.names) + HardwareNote.names + [HardwareNote.refused] + ReceiptKeyFile.names
     ).union([
-        HeaderFile.name, WipeKeyFile.name, WipeJournalFile.name, ReceiptKeyFile.name, WipeReceipt.fileName,
-        WipeReceiptFile.part,
+        HeaderFile.name, HeaderFile.part, WipeKeyFile.name, WipeJournalFile.name, WipeJournalFile.part,
+        WipeReceipt.fileName, WipeReceiptFile.part,
     ])
 
     var names: [String] {
         switch way {
         case .overwrite(let names), .remove(let names): names
-        case .folder(let name): [name]
+        case .folder(let name), .overwriteFolder(let name): [name]
         }
     }
 
     /// Erases it; what is not there is fine.
     func erase(in home: HomeDirectory) throws(VaultError) -> (result: WipeResult, count: UInt32) {
         switch way {
-        case .folder(let name): return try home.eraseFolder(name)
+        case .folder(let name): return try home.eraseFolder(name, overwriting: false)
+        case .overwriteFolder(let name): return try home.eraseFolder(name, overwriting: true)
         case .overwrite(let names): return try erase(names, in: home, overwriting: true)
         case .remove(let names): return try erase(names, in: home, overwriting: false)
         }
@@ -86,7 +89,7 @@ struct HomeTarget: Sendable {
     /// Looks again.
     func isErased(in home: HomeDirectory) throws(VaultError) -> Bool {
         switch way {
-        case .folder(let name): return try home.isErasedFolder(name)
+        case .folder(let name), .overwriteFolder(let name): return try home.isErasedFolder(name)
         case .overwrite(let names), .remove(let names):
             for name in names where try !home.isErased(name) { return false }
             return true

@@ -26,6 +26,7 @@ struct ReceiptKey: ~Copyable {
 /// it can sign another story, which every receipt says.
 enum ReceiptKeyFile {
     static let name = "receipt.key"
+    static let names = [name, HomeDirectory.part(of: name)]
 
     private static let magic = Array("HFRECKEY".utf8)
     private static let size = 96
@@ -41,16 +42,14 @@ enum ReceiptKeyFile {
         in home: HomeDirectory, vault: VaultID, origin: WipeReceipt.KeyOrigin
     ) throws(VaultError) -> [UInt8] {
         let key = try ReceiptKey.generate(origin)
+        let bytes = try encoded(key, vault)
         try destroy(in: home)
-        guard let file = try home.openFile(name, O_RDWR | O_CREAT | O_EXCL) else {
-            throw .damaged("\(name) cannot be created")
-        }
         do throws(VaultError) {
-            try encoded(key, vault).withBytes { bytes throws(VaultError) in try file.write(bytes, at: 0) }
-            try file.synchronize()
-            try home.synchronize()
+            try home.publish(name) { file throws(VaultError) in
+                try bytes.withBytes { bytes throws(VaultError) in try file.write(bytes, at: 0) }
+            }
         } catch {
-            try? destroy(in: home)
+            try? destroy(in: home)  // its name may be there and not be durable
             throw error
         }
         return key.publicBytes
@@ -97,7 +96,7 @@ enum ReceiptKeyFile {
 
     /// Overwrites and removes it; none is fine.
     static func destroy(in home: HomeDirectory) throws(VaultError) {
-        guard try home.erase(name, overwriting: true) != .foreign else { throw .damaged("\(name) is not a file") }
+        for name in names { try home.clear(name) }
     }
 
     private static func encoded(_ key: borrowing ReceiptKey, _ vault: VaultID) throws(VaultError) -> SecretBytes {

@@ -12,7 +12,7 @@ extension Wipe {
     /// this home's wipe key did not make is none.
     /// - Throws: `wiped` when there was one, finished or not.
     static func finishIfBegun(in home: HomeDirectory, _ settings: VaultSettings) throws(VaultError) {
-        guard let file = try home.openFile(HeaderFile.name, O_RDONLY) else {
+        guard let file = try home.openFile(HeaderFile.name, O_RDONLY, evenIfLinked: true) else {
             return WipeKeyFile.removeLeftover(in: home)
         }
         guard isDue(try file.read(Header.fileSize, at: 0), home, settings) else { return }
@@ -23,7 +23,7 @@ extension Wipe {
     /// - Returns: What to throw; nil when no wipe is due after all.
     static func finish(in home: HomeDirectory, _ settings: VaultSettings) -> VaultError? {
         do throws(VaultError) {
-            let header = try LockedHeader.lock(home, flags: O_RDWR, 30_000)
+            let header = try LockedHeader.lock(home, flags: O_RDWR, 30_000, evenIfLinked: true)
             let bytes = try header.read(Header.fileSize, at: 0)
             if let begun = HeaderFile.genuineMark(in: bytes, home) {
                 return Wipe(home, settings, begun.mark, begun.owner).run(header).error

@@ -51,8 +51,27 @@ struct Wipe {
         for index in 0..<2 { try place(mark, index, header) }
     }
 
+    /// A header that has another name elsewhere, which may be another vault's, is not written to: one of its own, with the
+    /// mark, takes its place. What the other name stands for is left as it is, and the receipt says so.
+    /// - Returns: The new header, locked; nil where it need not be replaced.
+    private static func detach(
+        _ mark: WipeMark, _ header: borrowing DurableFile, in home: HomeDirectory
+    ) throws(VaultError) -> DurableFile? {
+        guard try header.links() > 1 else { return nil }
+        try home.clear(HeaderFile.part)
+        guard let own = try home.openFile(HeaderFile.part, O_RDWR | O_CREAT | O_EXCL) else {
+            throw .damaged("\(HeaderFile.part) cannot be created")
+        }
+        try own.lock(exclusive: true, orBusy: "another process holds \(HeaderFile.part)")
+        try eraseKeys(mark, own)
+        try home.putInPlace(HeaderFile.part, as: HeaderFile.name)
+        return own
+    }
+
     /// A copy that is the mark already is flushed and not written again: tearing it would undo what holds.
     private static func place(_ mark: WipeMark, _ index: Int, _ header: borrowing DurableFile) throws(VaultError) {
+        // Without looking at it, a planted second name would have another vault's keys destroyed.
+        guard try header.links() <= 1 else { throw .hardLinked(HeaderFile.name) }
         let bytes = mark.encoded(checksum: HeaderFile.checksum)
         if try header.read(WipeMark.size, at: index * WipeMark.size) != bytes {
             try header.write(bytes, at: UInt64(index * WipeMark.size))
@@ -76,6 +95,15 @@ struct Wipe {
     /// Erases everything and tells how that went. Never throws: what cannot be done now is done at a later start.
     consuming func run(_ header: borrowing DurableFile) -> Ending {
         var wipe = self
+        let links = (try? header.links()) ?? 1
+        guard links > 1 else { return wipe.runAll(header) }
+        // Noted before: a header that was replaced no longer shows that it was not overwritten.
+        var journal = wipe.plan()
+        wipe.set(&journal, 0, .removed, count: 1)
+        try? WipeJournalFile.save(&journal, in: wipe.home)
+        do throws(VaultError) {
+            if let own = try Wipe.detach(wipe.mark, header, in: wipe.home) { return wipe.runAll(own) }
+        } catch { wipe.problems.append(error.reason) }
         return wipe.runAll(header)
     }
 
@@ -85,7 +113,8 @@ struct Wipe {
         var journal = plan()
         if keysErased, let receipt = finishedReceipt(of: journal.items) { return finish(receipt, header) }
         try? WipeJournalFile.save(&journal, in: home)  // it only remembers; nothing waits for it
-        set(&journal, 0, keysErased ? .erased : .failed, count: 1)
+        let wasReplaced = journal.items.first?.result == .removed
+        set(&journal, 0, keysErased ? (wasReplaced ? .removed : .erased) : .failed, count: 1)
         for index in journal.items.indices.dropFirst() {
             // With the mark not yet in place, the ledger is what says that there is a wipe to be finished.
             let isNeeded = !keysErased && journal.items[index].target.description == HomeTarget.ledger
@@ -217,8 +246,9 @@ struct Wipe {
                 throw .damaged("the header still holds something else than the mark")
             }
             try ReceiptKeyFile.destroy(in: home)
-            _ = try home.erase(WipeJournalFile.name, overwriting: false)
-            _ = try home.erase(WipeReceiptFile.part, overwriting: false)
+            for name in [WipeJournalFile.name, WipeJournalFile.part, WipeReceiptFile.part, HeaderFile.part] {
+                _ = try home.erase(name, overwriting: false)
+            }
             try home.synchronize()
             try home.unlink(HeaderFile.name)
             try home.synchronize()

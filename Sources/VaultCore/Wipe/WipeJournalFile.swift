@@ -9,6 +9,7 @@ internal import Darwin
 /// The journal on disk: two sectors written in turn, so that a torn write leaves the one before.
 enum WipeJournalFile {
     static let name = "wipe.journal"
+    static let part = HomeDirectory.part(of: name)
 
     /// What is there for this vault; nil when there is none.
     /// - Throws: `damaged` when both sectors hold something that no writer writes, or one of another vault's.
@@ -32,22 +33,21 @@ enum WipeJournalFile {
 
     /// Writes the next state durably over the older sector.
     static func save(_ journal: inout WipeJournal, in home: HomeDirectory) throws(VaultError) {
-        // A file that has another name elsewhere is not ours to write to, nor is a link.
-        switch try home.kind(of: name) {
-        case .absent, .folder, .file(links: 1, size: _): break
-        case .file, .special: try home.unlink(name)
-        }
-        let isNew = !home.exists(name)
-        guard let file = try home.openFile(name, O_RDWR | O_CREAT) else {
-            throw .damaged("\(name) cannot be opened")
-        }
         journal.sequence += 1
         let sector = try format(name) { () throws(FormatError) in
             try journal.encoded(checksum: HeaderFile.checksum)
         }
-        try file.write(sector, at: journal.sequence % 2 * UInt64(WipeJournal.size))
-        try file.synchronize()
-        if isNew { try home.synchronize() }
+        let place = journal.sequence % 2 * UInt64(WipeJournal.size)
+        switch try home.kind(of: name) {
+        case .file(links: 1, size: _):
+            guard let file = try home.openFile(name, O_RDWR) else { throw .damaged("\(name) cannot be opened") }
+            try file.write(sector, at: place)
+            try file.synchronize()
+        case .folder: throw .damaged("\(name) is not a regular file")
+        // A file that has another name elsewhere is not ours to write to, nor is a link.
+        case .absent, .file, .special:
+            try home.publish(name) { file throws(VaultError) in try file.write(sector, at: place) }
+        }
     }
 
     /// Makes sure that a wipe by any program knows of an app's targets.

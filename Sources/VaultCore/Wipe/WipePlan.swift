@@ -65,7 +65,10 @@ extension Vault {
             }
             guard files > 0 else { continue }
             var method = WipePlan.Method.removed
-            if case .overwrite = target.way { method = .overwritten }
+            switch target.way {
+            case .overwrite, .overwriteFolder: method = .overwritten
+            case .remove, .folder: break
+            }
             steps.append(.init(target: target.id, what: target.what, method: method, files: files, bytes: bytes))
         }
         let known = try Wipe.identifiers(of: settings.wipeTargets)
@@ -103,7 +106,11 @@ extension Vault {
     }
 
     private func paths(of target: HomeTarget) throws(VaultError) -> [String] {
-        guard case .folder(let name) = target.way else { return target.names }
+        let name: String
+        switch target.way {
+        case .overwrite, .remove: return target.names
+        case .folder(let folder), .overwriteFolder(let folder): name = folder
+        }
         guard case .folder = try home.kind(of: name) else { return [] }
         return try home.names(in: name).map { "\(name)/\($0)" }
     }

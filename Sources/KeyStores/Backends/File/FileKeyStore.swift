@@ -1,4 +1,5 @@
 package import DeviceOwner
+internal import HomeFiles
 package import SecretMemory
 package import VaultFormat
 
@@ -23,15 +24,14 @@ package struct FileKeyStore: KeyStore {
     ) throws(KeyStoreError) -> KeyStoreItem {
         try KeyStoreError.checkName(name)
         guard share.count == FileKeyStore.size else { throw KeyStoreError(.failure, "a share has 32 bytes") }
-        guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST else {
-            throw FileKeyStore.failure("making the share's folder")
-        }
-        let parent = try open(folder: ())
+        let parent = try open(making: true)
         defer { close(parent) }
         let part = name + FileKeyStore.ending + ".part"
         unsafe unlinkat(parent, part, 0)
-        let file = unsafe openat(parent, part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard file >= 0 else { throw FileKeyStore.failure("creating a share's file") }
+        let file: Int32
+        do throws(BeneathError) { file = try Beneath(parent).file(part, O_WRONLY | O_CREAT | O_EXCL) } catch {
+            throw FileKeyStore.failure(error, "creating a share's file")
+        }
         let written = share.withBytes { bytes in
             unsafe bytes.withUnsafeBytes { unsafe write(file, $0.baseAddress, $0.count) }
         }
@@ -56,17 +56,16 @@ package struct FileKeyStore: KeyStore {
 
     private func take(_ item: KeyStoreItem) throws(KeyStoreError) -> SecretBytes {
         let name = try name(of: item)
-        let parent = try open(folder: ())
+        let parent = try open()
         defer { close(parent) }
-        let file = unsafe openat(parent, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard file >= 0 else {
-            if errno == ENOENT { throw KeyStoreError(.notFound, "the share's file is not there") }
-            throw FileKeyStore.failure("opening a share's file")
+        let file: Int32
+        do throws(BeneathError) { file = try Beneath(parent).file(name, O_RDONLY) } catch {
+            throw FileKeyStore.failure(error, "opening a share's file")
         }
         defer { close(file) }
         var status = stat()
-        guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
-            status.st_mode & 0o077 == 0, status.st_size == FileKeyStore.size
+        guard unsafe fstat(file, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o077 == 0,
+            status.st_size == FileKeyStore.size
         else { throw KeyStoreError(.damaged, "the share's file is not one that only its owner may use") }
         var got = 0
         let share: SecretBytes
@@ -79,13 +78,17 @@ package struct FileKeyStore: KeyStore {
         return share
     }
 
+    /// Overwrites and removes a share's file. One that has another name elsewhere, a link, or whatever else lies there is
+    /// removed and not overwritten: the file behind it may be somebody else's.
     package func delete(_ item: KeyStoreItem) throws(KeyStoreError) {
         let name = try name(of: item)
-        guard unsafe access(folder, F_OK) == 0 else { return }
-        let parent = try open(folder: ())
+        let parent: Int32
+        do throws(KeyStoreError) { parent = try open() } catch {
+            if error.code == .notFound { return }
+            throw error
+        }
         defer { close(parent) }
-        let file = unsafe openat(parent, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
-        if file >= 0 {
+        if let file = try? Beneath(parent).file(name, O_WRONLY) {
             let zeros = [UInt8](repeating: 0, count: FileKeyStore.size)
             _ = unsafe pwrite(file, zeros, zeros.count, 0)
             fsync(file)
@@ -99,10 +102,15 @@ package struct FileKeyStore: KeyStore {
     }
 
     package func probe() throws(KeyStoreError) {
-        if unsafe access(folder, W_OK | X_OK) == 0 { return }
-        let above = folder.lastIndex(of: "/").map { String(folder[..<$0]) } ?? "."
-        guard errno == ENOENT, unsafe access(above, W_OK | X_OK) == 0 else {
+        do throws(KeyStoreError) {
+            let parent = try open()
+            defer { close(parent) }
+            if unsafe faccessat(parent, ".", W_OK | X_OK, 0) == 0 { return }
             throw FileKeyStore.failure("writing into the share's folder")
+        } catch {
+            guard error.code == .notFound, unsafe access(above, W_OK | X_OK) == 0 else {
+                throw KeyStoreError(error.code == .notFound ? .unavailable : error.code, error.reason)
+            }
         }
     }
 
@@ -117,14 +125,55 @@ package struct FileKeyStore: KeyStore {
         return name + FileKeyStore.ending
     }
 
-    private func open(folder _: Void) throws(KeyStoreError) -> Int32 {
+    /// The folder that the share's one lies in.
+    private var above: String {
+        guard let slash = folder.lastIndex(of: "/") else { return "." }
+        return slash == folder.startIndex ? "/" : String(folder[..<slash])
+    }
+
+    /// Opens the folder of the shares; a link in its place leads to somebody else's.
+    /// - Parameter making: Whether it is made where it is not there.
+    private func open(making: Bool = false) throws(KeyStoreError) -> Int32 {
         #if canImport(Glibc)
-        let descriptor = unsafe Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let home = unsafe Glibc.open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         #else
-        let descriptor = unsafe Darwin.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let home = unsafe Darwin.open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         #endif
-        guard descriptor >= 0 else { throw FileKeyStore.failure("opening the share's folder") }
-        return descriptor
+        guard home >= 0 else {
+            throw errno == ENOENT ? FileKeyStore.noFolder : FileKeyStore.failure("opening the share's folder")
+        }
+        defer { close(home) }
+        let name = folder.lastIndex(of: "/").map { String(folder[folder.index(after: $0)...]) } ?? folder
+        if making {
+            if unsafe mkdirat(home, name, 0o700) == 0 {
+                // A share is lost with the name of its folder.
+                guard fsync(home) == 0 else { throw FileKeyStore.failure("making the share's folder") }
+            } else if errno != EEXIST {
+                throw FileKeyStore.failure("making the share's folder")
+            }
+        }
+        do throws(BeneathError) { return try Beneath(home).folder(name) } catch {
+            if error == .notThere { throw FileKeyStore.noFolder }
+            throw FileKeyStore.failure(error, "opening the share's folder")
+        }
+    }
+
+    private static let noFolder = KeyStoreError(.notFound, "the share's folder is not there")
+
+    private static func failure(_ error: BeneathError, _ doing: String) -> KeyStoreError {
+        switch error {
+        case .notThere: return KeyStoreError(.notFound, "the share's file is not there")
+        case .link: return KeyStoreError(.damaged, "\(doing): it is a link")
+        case .notRegular, .notFolder: return KeyStoreError(.damaged, "\(doing): something else lies in its place")
+        case .hardLinked:
+            return KeyStoreError(
+                .hardLinked,
+                "the share's file has a second name on this disk (a hard link); delete the other name, or put a copy of "
+                    + "the file in its place")
+        case .system(let number):
+            errno = number
+            return failure(doing)
+        }
     }
 
     private static func failure(_ doing: String) -> KeyStoreError {

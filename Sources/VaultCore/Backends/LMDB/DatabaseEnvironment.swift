@@ -47,28 +47,28 @@ struct DatabaseName: Sendable {
                 shared.users += 1
                 return DatabaseLease(shared)
             }
-            try checkLockFile(name, home)
-            let environment = try DatabaseEnvironment(
-                name, path: "\(home.absolutePath)/\(name.file)", identity: identity)
+            let environment = try DatabaseEnvironment(name, in: home, identity: identity)
             open.append(environment)
             return DatabaseLease(environment)
         }
     }
 
-    /// LMDB opens its lock file by path and writes to it: a link planted there would lead it anywhere.
-    private static func checkLockFile(_ name: DatabaseName, _ home: HomeDirectory) throws(VaultError) {
+    /// LMDB opens its lock file by name and writes to it: a link planted there would lead it anywhere. It is looked at and
+    /// not opened, because closing any descriptor of it would drop the locks that LMDB has on it in this process.
+    /// - Returns: The file; nil where there is none yet.
+    private static func lockFile(_ name: DatabaseName, _ home: HomeDirectory) throws(VaultError) -> FileStatus? {
         var status = stat()
-        guard unsafe fstatat(home.descriptor, "\(name.file)-lock", &status, AT_SYMLINK_NOFOLLOW) == 0 else { return }
-        guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1 else {
-            throw .damaged("\(name.file)-lock is not a file of its own")
-        }
+        let file = "\(name.file)-lock"
+        guard unsafe fstatat(home.descriptor, file, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .damaged("\(file) is not a regular file") }
+        guard status.st_nlink <= 1 else { throw .hardLinked(file) }
+        return FileStatus(status)
     }
 
     /// Makes the file of a new vault, with an empty tree of records. It is flushed to the disk with the next commit.
     static func create(_ name: DatabaseName, in home: HomeDirectory) throws(VaultError) {
         guard let file = try home.openFile(name.file, O_RDWR | O_CREAT | O_EXCL) else { return }
-        let environment = try DatabaseEnvironment(
-            name, path: "\(home.absolutePath)/\(name.file)", identity: file.status(), isNew: true)
+        let environment = try DatabaseEnvironment(name, in: home, identity: file.status(), isNew: true)
         environment.close()
     }
 
@@ -85,8 +85,10 @@ struct DatabaseName: Sendable {
     private func close() { unsafe mdb_env_close(handle) }
 
     private init(
-        _ name: DatabaseName, path: String, identity: FileStatus, isNew: Bool = false
+        _ name: DatabaseName, in home: HomeDirectory, identity: FileStatus, isNew: Bool = false
     ) throws(VaultError) {
+        let path = home.pathForLibraries(name.file)
+        let lockFile = try DatabaseEnvironment.lockFile(name, home)
         self.name = name
         self.identity = identity
         if !isNew && identity.size < UInt64(2 * sysconf(Int32(_SC_PAGESIZE))) {
@@ -114,6 +116,11 @@ struct DatabaseName: Sendable {
         isReadOnly = readOnly
         do throws(VaultError) {
             try unsafe DatabaseEnvironment.checkIdentity(opened.handle, identity)
+            // What lies there now is what was made or opened: nobody put another thing there in between.
+            let lockFileNow = try DatabaseEnvironment.lockFile(name, home)
+            guard lockFile == nil || lockFileNow.map({ lockFile?.isSameFile(as: $0) == true }) ?? false else {
+                throw VaultError(.busy, "the database's lock was replaced while it was opened; try again")
+            }
             unsafe DatabaseFile.noteNoReads(opened.handle)
             try unsafe DatabaseFile.checkExtent(opened.handle, readOnly: readOnly, isLocked: false)
             if !isNew { try unsafe DatabaseFile.checkMetaPages(opened.handle) }
