@@ -41,6 +41,8 @@ final class HostileNetwork: Transport {
         var attack: Attack?
         var path = ""
         var left = 0
+        /// Before a request to this path what was held back arrives.
+        var overtaken = ""
         /// The last true answer of each path, and of any.
         var answers: [String: [UInt8]] = [:]
         var lastAnswer: [UInt8] = []
@@ -72,6 +74,9 @@ final class HostileNetwork: Transport {
         }
     }
 
+    /// What he holds back arrives just before the next request to this path.
+    func release(before path: String) { state.withLock { $0.overtaken = path } }
+
     /// He goes, and what he held back arrives.
     func end() {
         state.withLock { $0.attack = nil }
@@ -89,6 +94,7 @@ final class HostileNetwork: Transport {
         }
         // Most servers say 200 to everything.
         guard let attack else {
+            if state.withLock({ $0.overtaken == request.path }) { world.deliverLate(all: true) }
             return TransportReply(status: 200, body: await truth(request), contentType: "application/json")
         }
         let genuine = attack.isProcessed ? await truth(request, isSeen: false) : nil

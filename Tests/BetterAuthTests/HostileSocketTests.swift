@@ -36,6 +36,9 @@ import Testing
             #expect([.notTheServer, .invalidReply, .unreachable].contains(error.code), "\(error)")
             #expect(error.reason.contains("127.0.0.1:\(server.port)/device/rotate"), "\(error)")
             #expect(error.reason.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "<" }, "\(error)")
+            if [.endlessHead, .informationalFlood, .announcedHuge, .endlessBody].contains(attack) {
+                #expect(error.reason.contains("too large"), "\(error)")
+            }
             if [.page404, .page502, .informationalThenPage].contains(attack) {
                 #expect(error.code == .notTheServer && error.reason.contains("text/html"), "\(error)")
             }

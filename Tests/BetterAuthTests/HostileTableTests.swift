@@ -101,6 +101,20 @@ import Testing
         #expect(!error.reason.contains("555"), comment)
     }
 
+    /// A request that is late arrives after all, and before the one that was sent beside it: both go the same way.
+    @Test func aLateRequestOvertakesTheOneBesideIt() async throws {
+        let life = try await HostileLife(.rotate, seed: 1, memory: .replays)
+        life.network.begin(
+            HostileNetwork.Attack(answer: .late, isProcessed: false, times: .max, isEverywhere: false),
+            on: RotateDevice.path)
+        await #expect(throws: IdentityError.self) { try await life.run() }
+        life.network.release(before: ChangeRecoveryKey.path)
+        #expect(await code { try await life.client.changeRecovery(to: recoveryHash().1) } == .undecided)
+        try life.checkKeys("overtaken")
+        life.network.end()
+        try await life.finish("overtaken")
+    }
+
     /// The one that was found first: a proxy's page in the way of one request, and then nothing worked any more.
     @Test(arguments: [WrongAnswer.page404, .empty200, .dropped])
     func aProxysPageIsNoWedge(_ answer: WrongAnswer) async throws {

@@ -84,7 +84,7 @@ import VaultCore
         #expect(try laptop.run("session", "open").code == 0)
         #expect(try laptop.status()["device"] as? String == device)
         let twice = try phone.run("accept-link", text)
-        #expect(twice.code == 3 && twice.errors.contains("will not happen"), "\(twice.errors)")
+        #expect(twice.code == 3 && twice.errors.contains("it will not happen"), "\(twice.errors)")
         #expect(try phone.run("unlink", device, "--yes").code == 0)
         let out = try laptop.run("session", "open")
         #expect(out.code == 3, "\(out.errors)")
@@ -174,7 +174,12 @@ import VaultCore
         let server = try AuthHTTPServer()
         let phone = try IdentityDevice(server)
         #expect(try phone.run("create", "--server", server.address, newRecovery: "phrase").code == 0)
-        server.faults.withLock { $0 = Array(repeating: .dropAnswer, count: 20) }  // what it asks to find out, too
+        // Two: the command asks for both keys, and knows.
+        server.faults.withLock { $0 = [.dropAnswer, .dropAnswer] }
+        #expect(try phone.run("rotate").code == 0)
+        #expect(try phone.status()["isUnfinished"] as? Bool == false)
+        // Three: it cannot ask.
+        server.faults.withLock { $0 = [.dropAnswer, .dropAnswer, .dropAnswer] }
         let lost = try phone.run("rotate")
         server.faults.withLock { $0 = [] }
         #expect(lost.code == 1, "\(lost.errors)")

@@ -84,7 +84,8 @@ extension IdentityNotice {
         case .settledOneOf(let effects):
             "done now, from an earlier command, and it cannot be told which: "
                 + effects.map(\.words).joined(separator: ", or only: ")
-        case .abandoned(let effect): "this did not get through to the server or was refused, and will not happen: \(effect.words)"
+        case .abandoned(let effect):
+            "this did not get through to the server or was refused; it will not happen: \(effect.words)"
         case .confirmed: nil
         }
     }

@@ -88,7 +88,7 @@ public enum IdentityProblem: Sendable, Hashable {
             case .noSession: .noSession
             case .refused: .refused
             case .unreachable: .unreachable
-            case .invalidReply, .unknownServerKey: .untrusted
+            case .invalidReply, .notTheServer, .unknownServerKey: .untrusted
             case .undecided, .chainUnknown: .undecided
             case .invalidContainer: .invalidContainer
             case .wrongPhrase: .wrongPhrase

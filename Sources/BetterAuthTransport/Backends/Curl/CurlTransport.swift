@@ -68,6 +68,7 @@ public struct CurlTransport: Transport {
         handle.set(CURLOPT_SSL_VERIFYPEER, 1)
         handle.set(CURLOPT_SSL_VERIFYHOST, 2)
         handle.set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        handle.set(CURLOPT_MAXFILESIZE, request.limit)  // where the answer announces its size
         if let authorities { handle.set(CURLOPT_CAINFO, authorities) }
         // What goes to this machine goes through no proxy.
         if !request.server.isEncrypted { handle.set(CURLOPT_NOPROXY, "*") }
