@@ -10,8 +10,10 @@
 struct cmicrohttpd_owner {
     void *context;
     // 0 closes the connection. The slot is the request's own.
-    int (*handle)(void *context, struct MHD_Connection *connection, const char *path, const char *method,
+    int (*handle)(void *context, struct MHD_Connection *connection, const char *method, const char *version,
                   const char *data, size_t *count, void **slot);
+    // The target of a request as it came, before anything else of it is known.
+    void (*target)(void *context, struct MHD_Connection *connection, const char *target);
     void (*completed)(void *context, void **slot);
     void (*opened)(void *context, struct MHD_Connection *connection, void **slot);
     void (*closed)(void *context, void **slot);
@@ -21,8 +23,14 @@ static inline enum MHD_Result cmicrohttpd_handle(
     void *owner, struct MHD_Connection *connection, const char *path, const char *method, const char *version,
     const char *data, size_t *count, void **slot) {
     struct cmicrohttpd_owner *to = (struct cmicrohttpd_owner *)owner;
-    (void)version;
-    return to->handle(to->context, connection, path, method, data, count, slot) ? MHD_YES : MHD_NO;
+    (void)path;
+    return to->handle(to->context, connection, method, version, data, count, slot) ? MHD_YES : MHD_NO;
+}
+
+static inline void *cmicrohttpd_target(void *owner, const char *target, struct MHD_Connection *connection) {
+    struct cmicrohttpd_owner *to = (struct cmicrohttpd_owner *)owner;
+    to->target(to->context, connection, target);
+    return NULL;  // the request's slot is empty until it is handled
 }
 
 static inline void cmicrohttpd_completed(
@@ -39,10 +47,11 @@ static inline void cmicrohttpd_connection(
     else to->closed(to->context, slot);
 }
 
-// A daemon of one thread that is given its connections. Key and certificate are PEM texts, or both null.
+// A daemon of one thread that is given its connections. Key and certificate are PEM texts, or both null. Strict is 1
+// where the library's own look at heads counts, else 0.
 static inline struct MHD_Daemon *cmicrohttpd_start(
-    struct cmicrohttpd_owner *owner, unsigned int connections, unsigned int timeout, size_t memory, const char *key,
-    const char *certificate) {
+    struct cmicrohttpd_owner *owner, unsigned int connections, unsigned int timeout, size_t memory, int strict,
+    const char *key, const char *certificate) {
     unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ITC |
                          MHD_ALLOW_SUSPEND_RESUME | (key ? MHD_USE_TLS : 0);
     struct MHD_OptionItem tls[] = {
@@ -53,6 +62,8 @@ static inline struct MHD_Daemon *cmicrohttpd_start(
     struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
     return MHD_start_daemon(
         flags, 0, NULL, NULL, &cmicrohttpd_handle, owner,
+        MHD_OPTION_STRICT_FOR_CLIENT, strict,
+        MHD_OPTION_URI_LOG_CALLBACK, &cmicrohttpd_target, owner,
         MHD_OPTION_NOTIFY_COMPLETED, &cmicrohttpd_completed, owner,
         MHD_OPTION_NOTIFY_CONNECTION, &cmicrohttpd_connection, owner,
         MHD_OPTION_CONNECTION_LIMIT, connections,
@@ -96,6 +107,34 @@ static inline void *cmicrohttpd_slot(struct MHD_Connection *connection) {
 
 static inline const char *cmicrohttpd_header(struct MHD_Connection *connection, const char *name) {
     return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+}
+
+// Each header in the order in which they came.
+struct cmicrohttpd_lines {
+    void *context;
+    void (*take)(void *context, const char *name, size_t name_size, const char *value, size_t value_size);
+};
+
+static inline enum MHD_Result cmicrohttpd_line(
+    void *lines, enum MHD_ValueKind kind, const char *name, size_t name_size, const char *value, size_t value_size) {
+    const struct cmicrohttpd_lines *to = (const struct cmicrohttpd_lines *)lines;
+    (void)kind;
+    to->take(to->context, name, name_size, value, value_size);
+    return MHD_YES;
+}
+
+static inline void cmicrohttpd_read(
+    struct MHD_Connection *connection, void *context,
+    void (*take)(void *context, const char *name, size_t name_size, const char *value, size_t value_size)) {
+    struct cmicrohttpd_lines lines = {context, take};
+    MHD_get_connection_values_n(connection, MHD_HEADER_KIND, &cmicrohttpd_line, &lines);
+}
+
+// Bytes from the method to the end of the empty line.
+static inline size_t cmicrohttpd_head_size(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    return info ? info->header_size : 0;
 }
 
 static inline int cmicrohttpd_reply(

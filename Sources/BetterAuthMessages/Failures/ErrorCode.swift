@@ -18,11 +18,13 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     case wrongSignature = "HF401"
     case unknownChallenge = "HF402"
     case unknownServer = "HF403"
+    case malformedRequest = "HF400"
     case unknownPath = "HF404"
     case wrongMethod = "HF405"
     case tooSlow = "HF408"
     case alreadyRegistered = "HF409"
     case replayed = "HF410"
+    case lengthRequired = "HF411"
     case tooLarge = "HF413"
     /// Too many devices of an account, requests of an address, or entries of a store that must not forget.
     case limited = "HF429"
@@ -38,9 +40,11 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
         case .staleRequest, .futureRequest: 422
         case .wrongSignature, .unknownChallenge, .unknownServer: 401
         case .alreadyRegistered, .replayed: 409
+        case .malformedRequest: 400
         case .unknownPath: 404
         case .wrongMethod: 405
         case .tooSlow: 408
+        case .lengthRequired: 411
         case .tooLarge: 413
         case .limited: 429
         case .unavailable: 503
@@ -66,9 +70,11 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
         case .unknownServer: "the key of the server is unknown"
         case .alreadyRegistered: "the identity or device exists already"
         case .replayed: "the request has been seen before"
+        case .malformedRequest: "the head of the request is not as RFC 9112 has it"
         case .unknownPath: "there is nothing at this path"
         case .wrongMethod: "this path takes another method"
         case .tooSlow: "the request did not arrive in time"
+        case .lengthRequired: "a body needs a Content-Length"
         case .tooLarge: "the request is too large"
         case .limited: "a limit is reached; try again later"
         case .unavailable: "the server cannot do this now; try again"

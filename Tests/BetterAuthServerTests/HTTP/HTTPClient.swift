@@ -30,6 +30,8 @@ final class HTTPClient {
             }
         }
         guard status == 0 else { throw Problem(description: "\(address) cannot be reached: \(errno)") }
+        var yes: Int32 = 1
+        unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
         // An answer that does not come fails the test; it does not hold up all others.
         var patience = timeval(tv_sec: 60, tv_usec: 0)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
@@ -57,6 +59,14 @@ final class HTTPClient {
     func get(_ path: String) throws -> Reply {
         send(Array("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
         return try reply()
+    }
+
+    /// Everything until the other side closes, or leaves the connection alone for a while.
+    func rest() -> [UInt8] {
+        var patience = timeval(tv_sec: 2, tv_usec: 0)
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        while (try? receive()) != nil {}
+        return received
     }
 
     /// Whether the other side has closed.

@@ -15,12 +15,18 @@ internal import CMicrohttpd
         unsafe owner.initialize(
             to: cmicrohttpd_owner(
                 context: Unmanaged.passUnretained(handler).toOpaque(),
-                handle: { context, connection, path, method, data, count, slot in
-                    guard let context = unsafe context, let connection = unsafe connection, let path = unsafe path,
-                        let method = unsafe method, let count = unsafe count, let slot = unsafe slot
+                handle: { context, connection, method, version, data, count, slot in
+                    guard let context = unsafe context, let connection = unsafe connection,
+                        let method = unsafe method, let version = unsafe version, let count = unsafe count,
+                        let slot = unsafe slot
                     else { return 0 }
                     let handler = unsafe Unmanaged<HTTPHandler>.fromOpaque(context).takeUnretainedValue()
-                    return unsafe handler.handle(connection, path, method, data, count, slot) ? 1 : 0
+                    return unsafe handler.handle(connection, method, version, data, count, slot) ? 1 : 0
+                },
+                target: { context, connection, target in
+                    guard let context = unsafe context, let connection = unsafe connection else { return }
+                    let handler = unsafe Unmanaged<HTTPHandler>.fromOpaque(context).takeUnretainedValue()
+                    unsafe handler.aim(connection, target)
                 },
                 completed: { context, slot in
                     guard let context = unsafe context, let held = unsafe slot?.pointee else { return }
@@ -43,7 +49,7 @@ internal import CMicrohttpd
         let share = max(1, (settings.connections + settings.threads - 1) / max(settings.threads, 1))
         let started = unsafe cmicrohttpd_start(
             owner, UInt32(clamping: share), UInt32(clamping: settings.requestSeconds + 10), settings.memory,
-            settings.key,
+            HTTPHeadLayout.isKnown ? 0 : 1, settings.key,
             settings.certificate)
         guard let started = unsafe started else {
             unsafe owner.deallocate()

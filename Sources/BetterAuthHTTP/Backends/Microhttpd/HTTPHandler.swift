@@ -58,14 +58,22 @@ final class HTTPHandler: Sendable {
         }
     }
 
+    /// Called when the request line is there.
+    @unsafe func aim(_ connection: OpaquePointer, _ target: UnsafePointer<CChar>?) {
+        guard let held = unsafe cmicrohttpd_slot(connection) else { return }
+        let peer = unsafe Unmanaged<HTTPPeer>.fromOpaque(held).takeUnretainedValue()
+        let aimed = unsafe target.map { unsafe HTTPTarget(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
+        peer.target.withLock { $0 = aimed }
+    }
+
     /// Called when the first lines are there, for each part of the body, at its end, and after a rest. False ends the
     /// connection.
     @unsafe func handle(
-        _ connection: OpaquePointer, _ path: UnsafePointer<CChar>, _ method: UnsafePointer<CChar>,
+        _ connection: OpaquePointer, _ method: UnsafePointer<CChar>, _ version: UnsafePointer<CChar>,
         _ data: UnsafePointer<CChar>?, _ count: UnsafeMutablePointer<Int>,
         _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     ) -> Bool {
-        guard let held = unsafe slot.pointee else { return unsafe begin(connection, path, method, slot) }
+        guard let held = unsafe slot.pointee else { return unsafe begin(connection, method, version, slot) }
         let exchange = unsafe Unmanaged<HTTPExchange>.fromOpaque(held).takeUnretainedValue()
         if unsafe count.pointee > 0, exchange.refusal != nil {
             unsafe count.pointee = 0
@@ -101,20 +109,27 @@ final class HTTPHandler: Sendable {
     }
 
     private func begin(
-        _ connection: OpaquePointer, _ path: UnsafePointer<CChar>, _ method: UnsafePointer<CChar>,
+        _ connection: OpaquePointer, _ method: UnsafePointer<CChar>, _ version: UnsafePointer<CChar>,
         _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     ) -> Bool {
         guard let held = unsafe cmicrohttpd_slot(connection) else { return false }
         guard mayBegin() else { return false }
         let peer = unsafe Unmanaged<HTTPPeer>.fromOpaque(held).takeUnretainedValue()
+        let target = peer.target.withLock { $0.take() }
+        let fault = unsafe fault(connection, method, version, target)
         let forwarded = settings.trustedProxies.isEmpty ? nil : unsafe header("X-Forwarded-For", connection)
         let address = ClientAddress.client(
             peer: peer.address, forwarded: forwarded, trusting: settings.trustedProxies)
         let known = unsafe HTTPRequest.Method(rawValue: String(cString: method))
         let exchange = unsafe HTTPExchange(
-            connection, method: known ?? .get, path: String(cString: path), address: address,
+            connection, method: known ?? .get, path: target?.path ?? "", address: address,
             authorization: header("Authorization", connection), start: monotonicSeconds())
         unsafe slot.pointee = Unmanaged.passRetained(exchange).toOpaque()
+        if let fault {
+            // Where it ends is not sure, so nothing more is read of this connection.
+            exchange.isHandled = true
+            return unsafe send(HTTPReply(.plain(fault)), exchange, connection, closes: true)
+        }
         // Nothing is kept of the body of a refused request; it is read to its end all the same, since the connection would
         // have to be closed otherwise.
         exchange.refusal = service.refusal(known, exchange.path, address)
@@ -129,6 +144,36 @@ final class HTTPHandler: Sendable {
             }
         }
         return true
+    }
+
+    /// What makes a head one that others may read otherwise.
+    private func fault(
+        _ connection: OpaquePointer, _ method: UnsafePointer<CChar>, _ version: UnsafePointer<CChar>,
+        _ target: HTTPTarget?
+    ) -> ErrorCode? {
+        guard let target else { return .malformedRequest }
+        let method = unsafe UnsafeRawBufferPointer(start: method, count: strlen(method))
+        let version = unsafe UnsafeRawBufferPointer(start: version, count: strlen(version))
+        var reading = unsafe HeadReading(layout: HTTPHeadLayout(method: method, target, version: version))
+        unsafe withUnsafeMutablePointer(to: &reading) { pointer in
+            unsafe cmicrohttpd_read(connection, pointer) { context, name, nameCount, value, valueCount in
+                guard let reading = unsafe context?.assumingMemoryBound(to: HeadReading.self) else { return }
+                let name = unsafe UnsafeRawBufferPointer(start: name, count: nameCount)
+                let value = unsafe UnsafeRawBufferPointer(start: value, count: valueCount)
+                unsafe reading.pointee.head.take(name: name, value: value)
+                unsafe reading.pointee.layout.take(name: name, value: value)
+            }
+        }
+        let size = unsafe cmicrohttpd_head_size(connection)
+        if unsafe HTTPHeadLayout.isKnown && !reading.layout.isWhole(from: method, size: size) {
+            return .malformedRequest
+        }
+        return unsafe reading.head.fault(version, target)
+    }
+
+    private struct HeadReading {
+        var head = HTTPHead()
+        var layout: HTTPHeadLayout
     }
 
     private func rest(_ connection: OpaquePointer, since moment: Double) {

@@ -12,6 +12,8 @@ final class HTTPPeer: Sendable {
     let descriptor: Int32
     /// When it began, or its last request ended; infinity while a request is being answered.
     let restingSince: Mutex<Double>
+    /// Of the request whose head is being read; nil before it came.
+    let target = Mutex<HTTPTarget?>(nil)
 
     init(_ address: ClientAddress, _ descriptor: Int32, now: Double) {
         self.address = address
