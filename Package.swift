@@ -121,7 +121,8 @@ let identityTargets: [Target] = [
     tests(
         "BetterAuthTests",
         [
-            "BetterAuth", "BetterAuthTransport", "BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip", "RealParts",
+            "BetterAuth", "BetterAuthTransport", "BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip",
+            "RealParts",
         ] + exported),
     .testTarget(
         name: "BetterAuthMessagesTests",
