@@ -291,7 +291,7 @@ if Context.environment["HOLDFAST_OPTIMIZED"] != nil {
 
 // Apple systems have the libraries that an app is made of; the command, the agent and the server are for Linux.
 let appleTargets: Set<String> = [
-    "SecretMemory", "Cryptography", "VaultFormat", "DeviceOwner", "KeyStores", "VaultCore", "AppLockCore",
+    "SecretMemory", "Cryptography", "VaultFormat", "HomeFiles", "DeviceOwner", "KeyStores", "VaultCore", "AppLockCore",
     "BetterAuthMessages", "BetterAuthGzip", "BetterAuth", "BetterAuthTransport", "BetterAuthServer", "Holdfast",
     "HoldfastDoctor", "QRCodes", "HoldfastUI", "HoldfastViews",
 ]
