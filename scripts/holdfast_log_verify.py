@@ -30,7 +30,7 @@ import struct
 import sys
 
 SLOT, BOX, TAG = 192, 8, 176
-PER_SEGMENT, MOST = 8191, 1 << 30
+PER_SEGMENT, MOST = 8191, 1 << 24
 LIVE, BACKUP, RESTORED = 1, 2, 3
 CREATED, RESTARTED, ROTATED, ALTERED, MISSED = 1, 2, 3, 4, 5
 RUN_KINDS = ("refused", "repeated", "wrongPhrase", "turnedAway", "biometricFailed", "backedUp", "rollbackReported")

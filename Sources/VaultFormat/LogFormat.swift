@@ -16,7 +16,9 @@ package enum LogFormat {
     /// With its front a full segment has 1.5 MiB.
     package static let entriesPerSegment: UInt64 = 8191
     /// Entries of one chain. A verifier takes a step for each, so that more would only let others keep it busy.
-    package static let mostEntries: UInt64 = 1 << 30
+    package static let mostEntries: UInt64 = 1 << 24
+    /// Entries after which an unlocked vault begins another chain: an unlock computes a chain's keys anew, some 10 ms.
+    package static let longestChain: UInt64 = 1 << 17
     static let version: UInt32 = 1
     static let checksumSize = 32
 

@@ -32,9 +32,12 @@ extension Vault {
             header: locked.header, headerKeys: keys.headerKeys.copy(), keybag: keybag, admission: keys.admission)
     }
 
-    /// Forgets log keys whose segment has rotated away. One that cannot be forgotten now is at the next unlock.
+    /// Forgets log keys whose segment has rotated away. One that cannot be forgotten now is at the next unlock. Not in a
+    /// backup: opening it must leave what its manifest says, and its log begins anew with the first unlock.
     func forgetOldLogKeys(_ locked: inout LockedHeader, _ keys: UnlockedKeys) {
-        guard keys.epochs.count == 1, keys.keybag.logEpochs.count > 1 else { return }
+        guard keys.epochs.count == 1, keys.keybag.logEpochs.count > 1, !home.exists(BackupManifest.fileName) else {
+            return
+        }
         let needed = KeysInUse(log: log.epochsInUse(), identity: Set(keys.keybag.epochs(of: .identity)))
         guard !needed.log.isSuperset(of: keys.keybag.logEpochs) else { return }
         _ = try? forget(in: &locked, keys.keybag, keys, but: needed)

@@ -63,6 +63,12 @@ struct LogKeys: Sendable {
 
     subscript(epoch: UInt32) -> LogEpochKey? { all.first { $0.epoch == epoch } }
 
+    /// Whose chain a state goes on with; nil for nobody's.
+    func epoch(of session: borrowing LogSession) throws(VaultError) -> UInt32? {
+        for key in all where try session.isOf(key) { return key.epoch }
+        return nil
+    }
+
     /// Each key behind its epoch (32 bit, little endian), newest first.
     func exported() throws(VaultError) -> SecretBytes {
         let size = 4 + KeybagLayout.keySize

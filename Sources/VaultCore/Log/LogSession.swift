@@ -62,8 +62,15 @@ struct LogSession: ~Copyable {
     /// Whether entries are sealed to this key.
     borrowing func isSealing(to keys: LogEpochKey) -> Bool { recipient == keys.recipient }
 
-    /// The epoch that the state says its key is of.
-    var epoch: UInt32 { recipient.epoch }
+    /// Whether the chain takes more entries; a state at its end is full, or nobody's of ours.
+    var hasRoom: Bool { state.next < LogFormat.mostEntries }
+
+    /// Whether this is a chain of that key, and the state's key the one of its place.
+    borrowing func isOf(_ keys: LogEpochKey) throws(VaultError) -> Bool {
+        var expected = try keys.first(of: state.chain)
+        try expected.evolve(by: state.next)
+        return expected.isEqual(to: key)
+    }
 
     /// The state had somebody else's public key: from here on entries are sealed to the vault's, and the first one says so.
     mutating func replaceRecipient(by keys: LogEpochKey, at moment: LogMoment) throws(VaultError) {

@@ -125,30 +125,41 @@ package final class SecurityLog: Sendable {
         }
         if file.state?.kind == .live {
             var session = try LogSession(file, in: home, bootID: moment.bootID)
-            try session.reconcile(at: moment)
-            guard let begin else { return session }
+            guard let begin else {
+                guard session.hasRoom else { throw .logLost }
+                try session.reconcile(at: moment)
+                return session
+            }
             return try goOn(session, file, begin, at: moment)
         }
         guard let begin else { throw .logLost }
         return try restart(file, begin, at: moment)
     }
 
-    /// Sees to it that an unlocked vault's entries are sealed to its newest log key.
+    /// Goes on where an unlocked vault can prove that the chain is its own: what the state says of itself is nobody's word.
+    /// From here on entries are sealed to the newest log key.
     private func goOn(
         _ session: consuming LogSession, _ file: LogStateFile, _ begin: Begin, at moment: LogMoment
     ) throws(VaultError) -> LogSession {
         var session = session
-        let newest = try begin.keys.newestLogKey()
-        if session.isSealing(to: newest) { return session }
+        let keys = try LogKeys(begin.keys)
         // Keys from before another process's rekey are no reason to go back to them.
-        guard try HeaderFile.read(in: home).epoch == newest.epoch else { return session }
-        if session.epoch >= newest.epoch {
-            try session.replaceRecipient(by: newest, at: moment)
+        guard try HeaderFile.read(in: home).epoch == keys.newest.epoch else {
+            try session.reconcile(at: moment)
             return session
         }
-        // Of older keys: a rekey was cut off before it came here. Once it is finished, it is somebody who has those keys.
-        guard begin.keys.epochs.count > 1 else { return try restart(file, begin, at: moment) }
-        return try beginAnew(after: session, file, begin, newest, at: moment)
+        guard session.hasRoom, let epoch = try keys.epoch(of: session) else { return try restart(file, begin, at: moment) }
+        if epoch == keys.newest.epoch {
+            try session.reconcile(at: moment)
+            if !session.isSealing(to: keys.newest) { try session.replaceRecipient(by: keys.newest, at: moment) }
+            // What an unlock computes anew stays short.
+            guard session.end.next > LogFormat.longestChain else { return session }
+        } else {
+            // Of older keys: a rekey was cut off before it came here. Once it is finished, it is somebody who has those.
+            guard keys.areChanging else { return try restart(file, begin, at: moment) }
+            try session.reconcile(at: moment)
+        }
+        return try beginAnew(after: session, file, begin, keys.newest, at: moment)
     }
 
     /// The chain that follows a rekey. Who has the old keys can write another past, so the new chain has its hash.

@@ -53,6 +53,8 @@ struct KeysOfHome {
                 try derive("tag key of the inbox", key, "holdfast/1/inbox-public")
                 try add(
                     "private key of the inbox", key, salt: header.vault.bytes, "holdfast/1/inbox-scalar", suffix: [0])
+            case .log:
+                try add("private key of the log", key, salt: header.vault.bytes, "holdfast/1/log-scalar", suffix: [0])
             default: break
             }
         }

@@ -162,6 +162,72 @@ import VaultFormat
         #expect(try vault.logged().last == "drill")
     }
 
+    /// What somebody writes into the state while the vault is locked: the next unlock begins a chain that the vault proves,
+    /// whatever the state says of itself, and says so. Nothing that comes later is lost.
+    @Test(arguments: ["key", "higher epoch", "full", "far ahead"])
+    func aStateThatIsNotTheVaultsIsHealedByTheNextUnlock(_ what: String) throws {
+        vault.lock()
+        var state = try state()
+        let genuine = try #require(state.recipient)
+        var key = try stateKey()
+        switch what {
+        case "key": key = try [UInt8](repeating: 7, count: 32).withRawSpan { try LogKey(copying: $0) }
+        case "higher epoch":
+            state.recipient = try LogState.Recipient(epoch: 9, point: P256PrivateKey.generate().publicKey.compressed)
+        case "full": (state.first, state.next) = (LogFormat.mostEntries - 1, LogFormat.mostEntries)
+        default: (state.first, state.next) = (1 << 20, 1 << 20)
+        }
+        let file = try #require(try LogStateFile.open(.appending, in: vault.home, vault: state.vault))
+        try file.write(state, key: key)
+        _ = consume file
+        for _ in 0..<2 {
+            try vault.unlock("right")
+            vault.appendDrills(1)
+            #expect(try vault.logged().suffix(2) == ["unlocked", "drill"])
+            let report = try vault.securityLog()
+            #expect(!report.findings.contains { [.unreadable, .state, .cut].contains($0.kind) }, "\(report.findings)")
+            #expect(!report.isIntact, "the owner is told")
+            #expect(try self.state().recipient == genuine)
+            vault.lock()
+        }
+        try vault.unlock("right")
+        #expect(try vault.logged().contains("created"), "what was there before is kept")
+    }
+
+    /// The same in the moment of a rekey: the new keys begin their chain all the same.
+    @Test(arguments: [2, 3] as [UInt32])
+    func aStateOfAnotherEpochDoesNotKeepTheLogFromItsNewKeys(_ epoch: UInt32) throws {
+        var state = try state()
+        state.recipient = try LogState.Recipient(epoch: epoch, point: P256PrivateKey.generate().publicKey.compressed)
+        let attempt = try vault.burnAttempt()
+        let file = try #require(try LogStateFile.open(.appending, in: vault.home, vault: state.vault))
+        try file.write(state, key: stateKey())
+        _ = consume file
+        try vault.rekey(
+            passcode: secret("right"), spending: attempt, newPasscode: secret("next"),
+            phrase: Vault.newRecoveryPhrase(), isNewPhrase: true)
+        try vault.finishRekey()
+        vault.appendDrills(1)
+        #expect(try LogSegment.front(of: home.bytes("log"))?.epoch == 2)
+        #expect(try vault.logged().suffix(2) == ["rekeyed", "drill"])
+        #expect(try self.state().recipient == vault.logKeys().newest.recipient)
+    }
+
+    /// A backup stays what its manifest says when it is opened, also one of a vault whose keys were changed.
+    @Test func anOpenedBackupCanStillBeRestored() throws {
+        try rekey(vault, "right", "next")
+        let copy = try TestHome()
+        _ = try vault.backup(to: copy.path)
+        let backup = try copy.open()
+        for _ in 0..<3 {
+            try backup.unlock("next")
+            backup.lock()
+        }
+        let restored = try TestHome()
+        _ = try Vault.restore(from: copy.path, to: restored.path)
+        try restored.open().unlock("next")
+    }
+
     /// The key of before goes when nothing is left under it.
     @Test func anOldLogKeyGoesWithItsSegment() throws {
         try rekey(vault, "right", "next")
