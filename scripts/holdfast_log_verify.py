@@ -314,11 +314,11 @@ class Log:
         self.newest, self.changing = max(keys), changing
         state = State(self.read(home, "log.state") or b"", vault)
         expected = (state.chain, state.first, state.epoch or self.newest) if state.present else None
-        data = self.read(home, "log") or self.read(home, "log.new")
+        data, old = self.files(home, state)
         newest = self.segment(data, expected)
         link = newest.begin.link if newest and newest.begin else None
         previous = self.segment(
-            self.read(home, "log.old"), (link.chain, link.first, newest.epoch) if link and link.present else None)
+            old, (link.chain, link.first, newest.epoch) if link and link.present else None)
         if newest is None:
             if previous:
                 self.take(previous)
@@ -342,6 +342,18 @@ class Log:
                 return file.read(2 << 20)
         except OSError:
             return None
+
+    def files(self, home, state):
+        """The newest segment and the one before, also where a writer was killed before it renamed them."""
+        data, new, old = (self.read(home, name) for name in ("log", "log.new", "log.old"))
+
+        def is_newest(found):
+            front = Segment.front(found[:SLOT], self.vault) if found else None
+            return front is not None and state.present and front[:2] == (state.chain, state.first)
+
+        if is_newest(new) and not is_newest(data):
+            return (new, data or old)
+        return (data or new, old)
 
     def segment(self, data, expected):
         try:

@@ -36,20 +36,47 @@ enum LogSegment {
     ///
     /// A kill leaves the present one, or none and the whole new one beside it (taken up by ``takeUp(in:)``), or the new.
     static func replace(in home: HomeDirectory, front: LogFront, slot: [UInt8]) throws(VaultError) {
+        try prepare(in: home, front: front, slot: slot)
+        try putInPlace(in: home)
+    }
+
+    /// Writes a new segment with its first entry beside the present one, durably.
+    static func prepare(in home: HomeDirectory, front: LogFront, slot: [UInt8]) throws(VaultError) {
         guard let file = try home.openFile(newName, O_RDWR | O_CREAT | O_TRUNC) else {
             throw .damaged("\(newName) cannot be created")
         }
         try file.write(front.encoded(checksum: HeaderFile.checksum) + slot, at: 0)
         try file.synchronize()
-        if home.exists(name) { try home.rename(name, to: previousName) }
+        try home.synchronize()
+    }
+
+    /// Puts what was prepared in the place of the present segment, which becomes the previous.
+    static func putInPlace(in home: HomeDirectory) throws(VaultError) {
+        if home.exists(name) {
+            // A folder somebody made there must not keep the log from going on.
+            if case .folder = try home.kind(of: previousName) { try home.clear(previousName) }
+            try home.rename(name, to: previousName)
+        }
         try home.rename(newName, to: name)
         try home.synchronize()
     }
 
-    /// Ends a replacement that was cut short between its two renames.
-    static func takeUp(in home: HomeDirectory) throws(VaultError) {
-        guard !home.exists(name), home.exists(newName) else { return }
-        try home.rename(newName, to: name)
-        try home.synchronize()
+    /// Ends a replacement that was cut short: between its two renames, or before them, when the state is already that of
+    /// the segment that was prepared.
+    static func takeUp(in home: HomeDirectory, for state: LogState) throws(VaultError) {
+        guard home.exists(newName) else { return }
+        guard home.exists(name) else { return try putInPlace(in: home) }
+        func isOurs(_ name: String) throws(VaultError) -> Bool {
+            guard let file = try openOrNil(name, in: home), let front = try front(of: file) else { return false }
+            return front.vault == state.vault && front.chain == state.chain && front.first == state.first
+        }
+        if try isOurs(newName), try !isOurs(name) { try putInPlace(in: home) }
+    }
+
+    /// What is no file of its own counts as absent.
+    private static func openOrNil(_ name: String, in home: HomeDirectory) throws(VaultError) -> DurableFile? {
+        do throws(VaultError) {
+            return try home.openFile(name, O_RDONLY)
+        } catch let error where error.code == .damaged || error.code == .hardLinked { return nil }
     }
 }

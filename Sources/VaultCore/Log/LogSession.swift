@@ -36,12 +36,10 @@ struct LogSession: ~Copyable {
         self.bootID = bootID
     }
 
-    /// Begins a chain. Its state is written before anything is moved: whatever a kill leaves, the next writer goes on in
-    /// the new chain and finds the old segment.
+    /// Begins a chain, whose first entry is the only one of its segment.
     init(
         chain: LogChain, key: consuming LogKey, recipient: LogState.Recipient, file: LogStateFile,
-        in home: HomeDirectory,
-        vault: VaultID, first event: LogEvent, at moment: LogMoment
+        in home: HomeDirectory, vault: VaultID, first event: LogEvent, at moment: LogMoment
     ) throws(VaultError) {
         self.recipient = recipient
         state = LogState(
@@ -50,8 +48,14 @@ struct LogSession: ~Copyable {
         self.file = file
         self.home = home
         bootID = moment.bootID
+        // Whole on the disk before the state is of it, and in its place after that: a kill in between is made up for.
+        let slot = try seal(event, at: moment)
+        let front = LogFront(vault: vault, chain: chain, first: 0, epoch: recipient.epoch)
+        try LogSegment.prepare(in: home, front: front, slot: slot)
+        try advance(past: slot)
         try file.write(state, key: self.key)
-        try beginSegment(event, at: moment)
+        try LogSegment.putInPlace(in: home)
+        segment = try home.openFile(LogSegment.name, O_RDWR)
     }
 
     /// The segment that is written and what it has: for the chain that comes after it.
@@ -85,7 +89,7 @@ struct LogSession: ~Copyable {
     /// Makes the log ready for the next entry. What is not as the last writer left it goes into a segment that is set
     /// aside, and the first entry of the new one says so.
     mutating func reconcile(at moment: LogMoment) throws(VaultError) {
-        try LogSegment.takeUp(in: home)
+        try LogSegment.takeUp(in: home, for: state)
         let known = state.next
         if let alteration = try findAlteration() {
             return try beginSegment(.altered(alteration), at: moment)

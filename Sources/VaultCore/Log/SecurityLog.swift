@@ -148,7 +148,9 @@ package final class SecurityLog: Sendable {
             try session.reconcile(at: moment)
             return session
         }
-        guard session.hasRoom, let epoch = try keys.epoch(of: session) else { return try restart(file, begin, at: moment) }
+        guard session.hasRoom, let epoch = try keys.epoch(of: session) else {
+            return try restart(file, begin, at: moment)
+        }
         if epoch == keys.newest.epoch {
             try session.reconcile(at: moment)
             if !session.isSealing(to: keys.newest) { try session.replaceRecipient(by: keys.newest, at: moment) }

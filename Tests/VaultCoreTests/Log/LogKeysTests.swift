@@ -213,6 +213,47 @@ import VaultFormat
         #expect(try self.state().recipient == vault.logKeys().newest.recipient)
     }
 
+    /// A kill after the state is of the new chain and before its segment is in its place: nothing is called tampering, and
+    /// the new chain has the hash of the old one.
+    @Test func aKillBeforeTheNewSegmentIsInItsPlaceIsMadeUpFor() throws {
+        vault.appendDrills(2)
+        try rekey(vault, "right", "next")
+        let front = try #require(LogSegment.front(of: home.bytes("log")))
+        var key = try vault.firstLogKey(front)
+        try key.evolve()
+        vault.lock()
+        var cut = LogFiles(of: home)
+        let slots = Array(cut["log"].prefix(2 * LogFormat.slotSize))
+        (cut["log.new"], cut["log"]) = (slots, cut["log.old"])
+        try cut.restore(to: home, only: ["log", "log.new"])
+        try FileManager.default.removeItem(atPath: home.file("log.old"))
+        var state = try state()
+        (state.first, state.next, state.tail) = (0, 1, Array(slots.suffix(LogFormat.tagSize)))
+        let file = try #require(try LogStateFile.open(.appending, in: vault.home, vault: state.vault))
+        try file.write(state, key: key)
+        _ = consume file
+
+        if Decryptor.python != nil {
+            let theirs = try Decryptor.verifyLog(home.path, "--passcode-fd", "next")
+            #expect(theirs.status == 0, "\(theirs.text)")
+        }
+        try vault.unlock("next")
+        let report = try vault.securityLog()
+        #expect(report.isIntact, "\(report.findings)")
+        #expect(report.entries.suffix(2).map(\.event.name) == ["restarted", "unlocked"])
+        #expect(report.entries.contains { $0.event.name == "created" })
+    }
+
+    /// A folder somebody made in the place of the older part keeps neither log nor rekey from going on.
+    @Test func aFolderInThePlaceOfTheOlderPartStopsNothing() throws {
+        let folder = home.file("log.old")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        try Data([1]).write(to: URL(fileURLWithPath: folder + "/x"))
+        try rekey(vault, "right", "next")
+        #expect(try vault.securityLog().isIntact)
+        #expect(try vault.logged().suffix(2) == ["restarted", "rekeyed"])
+    }
+
     /// A backup stays what its manifest says when it is opened, also one of a vault whose keys were changed.
     @Test func anOpenedBackupCanStillBeRestored() throws {
         try rekey(vault, "right", "next")
