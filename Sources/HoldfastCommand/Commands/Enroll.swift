@@ -187,6 +187,7 @@ private func removeFromHardware(_ arguments: Arguments) throws(CommandError) -> 
         throw .failure("notEnrolled", "the passcode is not under a TPM; nothing was changed")
     }
     try Unlocking.refuseEarly(vault)
+    Unlocking.warnOfHardwareLeft(vault)
     let passcode = try input.passcode()
     try PassingNote.show("Taking the passcode out of the TPM ...") { () throws(CommandError) in
         try vaultCall { try vault.removeHardware(passcode: passcode, spending: vault.burnAttempt()) }

@@ -47,6 +47,7 @@ func removePIN(_ arguments: Arguments) throws(CommandError) -> ExitCode {
         throw .failure("notEnrolled", "this vault has no PIN; nothing was changed")
     }
     try Unlocking.refuseEarly(vault)
+    Unlocking.warnOfHardwareLeft(vault)
     let passcode = try input.passcode()
     try PassingNote.show("Removing the PIN ...") { () throws(CommandError) in
         try vaultCall { try vault.removePIN(passcode: passcode, spending: vault.burnAttempt()) }

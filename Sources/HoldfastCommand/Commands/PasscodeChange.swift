@@ -28,6 +28,7 @@ private func changePasscode(_ arguments: Arguments) throws(CommandError) -> Exit
     try input.requirePasscodeSource()
     let vault = try Unlocking.find(arguments)
     try Unlocking.refuseEarly(vault)
+    Unlocking.warnOfHardwareLeft(vault)
     let current = try input.passcode("Passcode as it is now: ")
     let new = try input.newPasscode()
     guard !new.isEqual(to: current) else {

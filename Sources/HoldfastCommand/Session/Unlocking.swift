@@ -118,4 +118,14 @@ enum Unlocking {
             throw error
         }
     }
+
+    /// Says before a PIN or passcode under the TPM is replaced or removed that the chip will not let go of it: this home is
+    /// a copy, or somebody exchanged its wipe key.
+    static func warnOfHardwareLeft(_ vault: Vault) {
+        guard vault.leavesHardware else { return }
+        Output.note(
+            "WARNING: this folder is a backup, a restored copy, or was changed by another program: the TPM keeps the share of "
+                + "the present PIN and passcode, and an older copy of the header still opens with them on this machine. If "
+                + "this is the vault itself, run holdfast passcode change --rekey.")
+    }
 }
