@@ -57,24 +57,27 @@ let exported = [
 // (LD_PRELOAD). Never installed.
 let crashTests: [Target] = [
     .executableTarget(
-        name: "CrashSubject", dependencies: ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory"],
+        name: "CrashSubject",
+        dependencies: ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"],
         path: "Tests/CrashSubject",
         swiftSettings: settings),
     .target(name: "FaultInjection", path: "Tests/FaultInjection"),
-    tests("CrashTests", ["CrashSubject", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
+    tests("CrashTests", ["CrashSubject", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"]),
 ]
 let agentTests: [Target] = [
     .executableTarget(
         name: "AgentSubject",
         dependencies: [
-            "HoldfastAgent", "DeviceOwner", "KeyStores", "VaultCore", "SecretMemory", "WipingHeap", "MemorySearch",
+            "HoldfastAgent", "DeviceOwner", "KeyStores", "VaultCore", "SecretMemory", "SystemCalls", "WipingHeap",
+            "MemorySearch",
         ],
         path: "Tests/AgentSubject",
         swiftSettings: settings),
     .executableTarget(
         name: "AppSubject",
         dependencies: [
-            "Holdfast", "AppLockCore", "DeviceOwner", "VaultCore", "Cryptography", "SecretMemory", "MemorySearch",
+            "Holdfast", "AppLockCore", "DeviceOwner", "VaultCore", "Cryptography", "SecretMemory", "SystemCalls",
+            "MemorySearch",
         ],
         path: "Tests/AppSubject", swiftSettings: settings),
     tests(
@@ -94,7 +97,9 @@ let crashProducts: [Product] = [.library(name: "FaultInjection", type: .dynamic,
 let ownerTests: [Target] = [
     .executableTarget(
         name: "KeyStoreSubject",
-        dependencies: ["DeviceOwner", "KeyStores", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"],
+        dependencies: [
+            "DeviceOwner", "KeyStores", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls",
+        ],
         path: "Tests/KeyStoreSubject", swiftSettings: settings),
     tests(
         "KeyStoresTests",
@@ -108,15 +113,16 @@ let ownerTests: [Target] = [
             "DeviceOwner", "AppLockCore", "VaultCore", "KeyStores", "VaultFormat", "RealParts", "SecretMemory",
         ]),
 ]
-let ownerTargets: [Target] = [library("DeviceOwner", ["SecretMemory"], c: ["CPAM", "CSystemd"])] + ownerTests
+let ownerTargets: [Target] =
+    [library("DeviceOwner", ["SecretMemory", "SystemCalls"], c: ["CPAM", "CSystemd"])] + ownerTests
 
 // The identity: its client and what verifies access.
 let identityTargets: [Target] = [
     library("BetterAuthMessages"),
     library("BetterAuthGzip", ["BetterAuthMessages"], c: ["CZlib"]),
-    library("BetterAuth", ["BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"]),
+    library("BetterAuth", ["BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory", "SystemCalls"]),
     // HTTP, which nothing else needs.
-    library("BetterAuthTransport", ["BetterAuth"], c: ["CCurl"]),
+    library("BetterAuthTransport", ["BetterAuth", "SystemCalls"], c: ["CCurl"]),
     tests("BetterAuthTransportTests", ["BetterAuthTransport", "BetterAuth", "RealParts"]),
     tests(
         "BetterAuthTests",
@@ -134,16 +140,18 @@ let identityTargets: [Target] = [
 
 // The identity server.
 let serverTargets: [Target] = [
-    library("BetterAuthServer", ["BetterAuthMessages", "Cryptography", "SecretMemory"], c: ["CSQLite"]),
+    library("BetterAuthServer", ["BetterAuthMessages", "Cryptography", "SecretMemory", "SystemCalls"], c: ["CSQLite"]),
     library(
-        "BetterAuthHTTP", ["BetterAuth", "BetterAuthServer", "BetterAuthMessages", "Cryptography"], c: ["CMicrohttpd"]),
+        "BetterAuthHTTP", ["BetterAuth", "BetterAuthServer", "BetterAuthMessages", "Cryptography", "SystemCalls"],
+        c: ["CMicrohttpd"]),
     library(
-        "BetterAuthPostgres", ["BetterAuth", "BetterAuthServer", "BetterAuthMessages"], c: ["CPQ", "CHiredis"]),
+        "BetterAuthPostgres", ["BetterAuth", "BetterAuthServer", "BetterAuthMessages", "SystemCalls"],
+        c: ["CPQ", "CHiredis"]),
     .executableTarget(
         name: "HoldfastServer",
         dependencies: [
             "BetterAuthHTTP", "BetterAuthPostgres", "BetterAuthServer", "BetterAuth", "BetterAuthMessages",
-            "BetterAuthGzip", "KeyStores", "Cryptography", "SecretMemory",
+            "BetterAuthGzip", "KeyStores", "Cryptography", "SecretMemory", "SystemCalls",
         ].map { .byName(name: $0) },
         swiftSettings: settings),
     // Killed by the tests at random moments. Never installed.
@@ -179,18 +187,21 @@ let faceTargets: [Target] =
         // What the doctor finds, for the command and the faces.
         library(
             "HoldfastDoctor",
-            ["DeviceOwner", "KeyStores", "AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
+            [
+                "DeviceOwner", "KeyStores", "AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory",
+                "SystemCalls",
+            ]),
         library("QRCodes", c: ["CQREncode"]),
         library(
             "HoldfastUI",
             exported + [
-                "HoldfastDoctor", "QRCodes", "BetterAuth", "BetterAuthMessages", "BetterAuthTransport",
+                "HoldfastDoctor", "QRCodes", "BetterAuth", "BetterAuthMessages", "BetterAuthTransport", "SystemCalls",
             ]),
         tests(
             "HoldfastUITests",
             [
                 "HoldfastUI", "HoldfastDoctor", "QRCodes", "BetterAuth", "BetterAuthMessages", "BetterAuthServer",
-                "BetterAuthGzip",
+                "BetterAuthGzip", "SystemCalls",
             ] + exported + (isApple ? [] : ["RealParts"])),
     ]
 
@@ -210,17 +221,19 @@ let package = Package(
         .executable(name: "holdfast-server", targets: ["HoldfastServer"]),
     ] + crashProducts + viewProducts,
     targets: sectionTargets + [
-        library("SecretMemory", c: ["CSodium", "CPlatform"]),
+        library("SystemCalls"),
+        library("SecretMemory", ["SystemCalls"], c: ["CSodium", "CPlatform"]),
         // For programs: what they free is wiped.
         .target(name: "WipingHeap"),
-        library("Cryptography", ["SecretMemory"], c: ["COpenSSL", "CArgon2"]),
+        library("Cryptography", ["SecretMemory", "SystemCalls"], c: ["COpenSSL", "CArgon2"]),
         library("VaultFormat"),
-        library("HomeFiles"),
+        library("HomeFiles", ["SystemCalls"]),
         library(
-            "KeyStores", ["DeviceOwner", "HomeFiles", "VaultFormat", "Cryptography", "SecretMemory"],
+            "KeyStores", ["DeviceOwner", "HomeFiles", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"],
             c: ["CTSS2", "CSecret"]),
         library(
-            "VaultCore", ["VaultFormat", "HomeFiles", "DeviceOwner", "KeyStores", "Cryptography", "SecretMemory"],
+            "VaultCore",
+            ["VaultFormat", "HomeFiles", "DeviceOwner", "KeyStores", "Cryptography", "SecretMemory", "SystemCalls"],
             c: ["CLMDB"]),
         library("AppLockCore", ["DeviceOwner", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         library("AgentMessages"),
@@ -234,22 +247,23 @@ let package = Package(
             "HoldfastAgent",
             [
                 "AgentMessages", "AppLockCore", "DeviceOwner", "KeyStores", "VaultCore", "VaultFormat", "Cryptography",
-                "SecretMemory",
+                "SecretMemory", "SystemCalls",
             ]),
         .executableTarget(
             name: "HoldfastCommand",
             dependencies: (exported + [
                 "HoldfastDoctor", "HoldfastAgent", "AgentMessages", "BetterAuth", "BetterAuthTransport",
-                "BetterAuthMessages", "QRCodes", "WipingHeap",
+                "BetterAuthMessages", "QRCodes", "WipingHeap", "SystemCalls",
             ]).map { .byName(name: $0) },
             swiftSettings: settings),
 
         tests("SecretMemoryTests", ["SecretMemory"]),
-        tests("CryptographyTests", ["Cryptography", "SecretMemory"]),
+        tests("CryptographyTests", ["Cryptography", "SecretMemory", "SystemCalls"]),
         tests("VaultFormatTests", ["VaultFormat"]),
         // The real parts that tests start: a software TPM, and what else runs as a process of its own.
         .target(name: "RealParts", path: "Tests/RealParts", swiftSettings: settings),
-        tests("VaultCoreTests", ["VaultCore", "KeyStores", "VaultFormat", "Cryptography", "SecretMemory"]),
+        tests(
+            "VaultCoreTests", ["VaultCore", "KeyStores", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"]),
         tests("AppLockCoreTests", ["AppLockCore", "VaultCore", "VaultFormat", "SecretMemory"]),
         tests("HoldfastTests", exported),
         tests("AgentMessagesTests", ["AgentMessages"]),
@@ -291,7 +305,8 @@ if Context.environment["HOLDFAST_OPTIMIZED"] != nil {
 
 // Apple systems have the libraries that an app is made of; the command, the agent and the server are for Linux.
 let appleTargets: Set<String> = [
-    "SecretMemory", "Cryptography", "VaultFormat", "HomeFiles", "DeviceOwner", "KeyStores", "VaultCore", "AppLockCore",
+    "SystemCalls", "SecretMemory", "Cryptography", "VaultFormat", "HomeFiles", "DeviceOwner", "KeyStores", "VaultCore",
+    "AppLockCore",
     "BetterAuthMessages", "BetterAuthGzip", "BetterAuth", "BetterAuthTransport", "BetterAuthServer", "Holdfast",
     "HoldfastDoctor", "QRCodes", "HoldfastUI", "HoldfastViews",
 ]

@@ -2,12 +2,7 @@
 // which libFuzzer reports with the input that led there.
 internal import BetterAuthGzip
 @testable internal import BetterAuthMessages
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// `FUZZ_PARSER` says which parser gets the inputs.
 private enum Parser: String {

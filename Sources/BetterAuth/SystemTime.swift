@@ -1,10 +1,5 @@
 public import BetterAuthMessages
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 extension Timestamp {
     /// The system's time in UTC, which anybody may set.

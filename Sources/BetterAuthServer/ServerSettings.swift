@@ -1,10 +1,5 @@
 package import BetterAuthMessages
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// How long things are valid, in seconds (protocol, section 6).
 package struct Lifetimes: Sendable, Hashable {

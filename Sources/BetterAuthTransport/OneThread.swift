@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// Work that blocks, in a thread of its own: those of the concurrency runtime are few, and must not wait for a network.
 final class OneThread: Sendable {

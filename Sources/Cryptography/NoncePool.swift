@@ -1,10 +1,5 @@
 internal import SecretMemory
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// A 96-bit AEAD nonce, held in two machine words so that none is allocated.
 @usableFromInline package struct Nonce96: Sendable {

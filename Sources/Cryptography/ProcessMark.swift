@@ -1,10 +1,5 @@
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// Tells a process from the one it was forked from, without a system call each time.
 enum ProcessMark {

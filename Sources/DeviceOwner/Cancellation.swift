@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// Told once from any thread, and seen by whoever waits in `poll(2)`.
 package final class Cancellation: Sendable {

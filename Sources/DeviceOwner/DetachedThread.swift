@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// A thread that nobody joins, for work that blocks, as asking a device or a person does: it goes when its work is done.
 package enum DetachedThread {

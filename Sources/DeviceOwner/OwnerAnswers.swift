@@ -1,11 +1,6 @@
 package import SecretMemory
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// Brings what the owner types to the thread that waits for it.
 package final class OwnerAnswers: Sendable {

@@ -1,11 +1,6 @@
 package import AgentMessages
 package import VaultCore
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 extension VaultError.Code {
     /// The agent cannot be reached or started, or its place on the disk is not safe to use.

@@ -1,7 +1,7 @@
 #if !canImport(Security)
 internal import Cryptography
 internal import DeviceOwner
-internal import Glibc
+internal import SystemCalls
 internal import KeyStores
 internal import SecretMemory
 internal import VaultCore

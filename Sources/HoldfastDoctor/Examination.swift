@@ -1,11 +1,6 @@
 internal import DeviceOwner
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// Looks at what protects a vault on this machine: several parts at once, each for as long as it may take. A part that does
 /// not answer holds up neither the others nor the end: its thread is left behind, and goes with the process.

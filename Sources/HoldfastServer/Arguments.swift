@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// What was written on the command line: `--name value` or `--name=value`, flags, and one word for the command.
 struct Arguments {
@@ -94,7 +90,7 @@ enum TextFile {
         var contents: [UInt8] = []
         var block = [UInt8](repeating: 0, count: 65_536)
         while true {
-            let count = unsafe Glibc.read(descriptor, &block, block.count)
+            let count = unsafe SystemCalls.read(descriptor, &block, block.count)
             guard count >= 0 else { throw UsageError("\(path): \(unsafe String(cString: strerror(errno)))") }
             if count == 0 { break }
             contents += block[..<count]

@@ -1,11 +1,6 @@
 internal import BetterAuthMessages
 internal import BetterAuthServer
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// The chain of keys that endorses the keys of servers (protocol, section 10): its events and its private keys in a folder.
 ///

@@ -1,11 +1,6 @@
 internal import BetterAuth
 internal import BetterAuthMessages
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// A client for services beside this one, over plain HTTP and without keeping connections.
 struct PlainHTTP: Sendable {
@@ -81,7 +76,7 @@ struct PlainHTTP: Sendable {
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
             unsafe setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
         }
-        guard unsafe Glibc.connect(descriptor, first.pointee.ai_addr, first.pointee.ai_addrlen) == 0 else {
+        guard unsafe SystemCalls.connect(descriptor, first.pointee.ai_addr, first.pointee.ai_addrlen) == 0 else {
             close(descriptor)
             throw Failure(description: "\(host):\(port) cannot be reached")
         }

@@ -1,12 +1,7 @@
 internal import BetterAuthHTTP
 internal import BetterAuthPostgres
 internal import BetterAuthServer
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// The command: chooses what to do and says in its exit code how that went. 0: done. 1: it failed. 2: the command line
 /// cannot be used. 3: a check found faults.
@@ -69,7 +64,7 @@ enum ServerCommand {
     private static func write(_ descriptor: Int32, _ text: String) {
         var bytes = Array(text.utf8)
         while !bytes.isEmpty {
-            let count = unsafe Glibc.write(descriptor, bytes, bytes.count)
+            let count = unsafe SystemCalls.write(descriptor, bytes, bytes.count)
             guard count > 0 || errno == EINTR else { return }
             bytes.removeFirst(max(count, 0))
         }

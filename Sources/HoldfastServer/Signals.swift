@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// The signals that ask a server to stop. They are blocked before any thread starts, so that only the one that waits for
 /// them gets them.

@@ -1,10 +1,5 @@
 internal import SecretMemory
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 ProcessHardening.apply()
 exit(ServerCommand.run(Array(CommandLine.arguments.dropFirst())))

@@ -1,12 +1,8 @@
 internal import CPlatform
+internal import SystemCalls
+
 #if canImport(CSodium)
 internal import CSodium
-#endif
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
 #endif
 
 /// Pages of their own for one secret, between two inaccessible pages; the bytes end at the upper guard (but for

@@ -1,10 +1,5 @@
 internal import CPlatform
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// Whole pages that are never swapped and never in a core file: the ground under slabs and guarded pages.
 @safe enum LockedPages {

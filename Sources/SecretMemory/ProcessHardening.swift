@@ -1,10 +1,5 @@
 internal import CPlatform
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// What every executable that touches secrets does first.
 public enum ProcessHardening {

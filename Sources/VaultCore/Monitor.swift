@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// A value behind a mutex, with a condition to wait for: what `Synchronization.Mutex` lacks for waiting.
 @safe final class Monitor<State>: @unchecked Sendable {  // the pthread objects are made to be shared

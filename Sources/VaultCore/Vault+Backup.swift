@@ -1,11 +1,6 @@
 internal import Cryptography
 internal import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 extension Vault {
     /// What a backup or a restore copied.

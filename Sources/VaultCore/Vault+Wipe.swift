@@ -3,12 +3,7 @@ internal import DeviceOwner
 internal import KeyStores
 public import SecretMemory
 public import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 extension Vault {
     /// What a deliberate wipe did.

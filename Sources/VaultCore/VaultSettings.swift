@@ -1,12 +1,7 @@
 package import KeyStores
 internal import SecretMemory
 package import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// What a vault takes from outside and tests replace: the costs it accepts and the clock that delays run on.
 package struct VaultSettings: Sendable {

@@ -1,5 +1,5 @@
 import DeviceOwner
-import Glibc
+import SystemCalls
 import HoldfastAgent
 import KeyStores
 import MemorySearch

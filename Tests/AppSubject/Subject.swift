@@ -1,7 +1,7 @@
 import AppLockCore
 import Cryptography
 import DeviceOwner
-import Glibc
+import SystemCalls
 import Holdfast
 import MemorySearch
 import SecretMemory
@@ -108,7 +108,7 @@ struct Order: ~Copyable {
             let start = filled
             let got = bytes.withMutableBytes { bytes in
                 unsafe bytes.withUnsafeMutableBytes {
-                    unsafe Glibc.read(STDIN_FILENO, $0.baseAddress! + start, $0.count - start)
+                    unsafe SystemCalls.read(STDIN_FILENO, $0.baseAddress! + start, $0.count - start)
                 }
             }
             guard got > 0 else { return nil }
@@ -147,7 +147,7 @@ final class Worker: @unchecked Sendable {  // one job at a time
 
     private static func pipe() -> [Int32] {
         var ends: [Int32] = [-1, -1]
-        _ = unsafe Glibc.pipe(&ends)
+        _ = unsafe SystemCalls.pipe(&ends)
         return ends
     }
 

@@ -1,4 +1,4 @@
-import Glibc
+import SystemCalls
 package import VaultCore
 
 /// A clock in a file, so that a test and its processes have the same time, and time passes only when one of them says so.

@@ -1,4 +1,4 @@
-import Glibc
+import SystemCalls
 import VaultCore
 
 /// A small vault that is known to the last byte.

@@ -1,4 +1,4 @@
-import Glibc
+import SystemCalls
 import VaultCore
 
 /// Wrong passcodes, each a different one.

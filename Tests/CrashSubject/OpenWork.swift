@@ -1,4 +1,4 @@
-import Glibc
+import SystemCalls
 package import VaultCore
 
 /// What is written while the vault is locked, and unlocks that take it in.
@@ -178,6 +178,8 @@ enum OpenGarbage {
         let file = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw VaultError(.inputOutput, path) }
         defer { close(file) }
-        guard unsafe Glibc.write(file, bytes, bytes.count) == bytes.count else { throw VaultError(.inputOutput, path) }
+        guard unsafe SystemCalls.write(file, bytes, bytes.count) == bytes.count else {
+            throw VaultError(.inputOutput, path)
+        }
     }
 }

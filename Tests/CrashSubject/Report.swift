@@ -1,4 +1,4 @@
-import Glibc
+import SystemCalls
 import VaultCore
 
 /// What the subject tells its test: whole lines, each in one `write(2)`, so that a kill cannot take back what was said.

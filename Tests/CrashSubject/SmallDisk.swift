@@ -1,4 +1,4 @@
-import Glibc
+import SystemCalls
 import VaultCore
 
 /// A vault on a disk of 2 MiB that fills up and becomes read-only. Runs in a mount namespace of its own, so the disk goes

@@ -1,4 +1,4 @@
-import Glibc
+import SystemCalls
 import VaultCore
 
 /// Endless and counted writing.

@@ -1,6 +1,6 @@
 #if os(Linux)
 import Foundation
-import Glibc
+import SystemCalls
 
 /// A process of ours with channels to its input and from its output. It never outlives this object.
 final class Child {
@@ -109,7 +109,7 @@ final class Child {
     /// `kill -9`, and what the process had said until then.
     @discardableResult
     func kill() -> End {
-        if ended == nil, process > 0 { _ = Glibc.kill(process, SIGKILL) }
+        if ended == nil, process > 0 { _ = SystemCalls.kill(process, SIGKILL) }
         return wait()
     }
 

@@ -2,10 +2,7 @@ import Cryptography
 import Foundation
 import SecretMemory
 import Testing
-
-#if canImport(Glibc)
-import Glibc
-#endif
+import SystemCalls
 
 @Suite struct SecureRandomTests {
     @Test(arguments: [0, 1, 12, 16, 32, 33, 4096, 5000])

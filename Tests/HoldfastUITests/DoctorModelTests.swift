@@ -5,12 +5,7 @@ import Synchronization
 import Testing
 
 @testable import HoldfastDoctor
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import SystemCalls
 
 @MainActor @Suite(.timeLimit(.minutes(30))) struct DoctorModelTests {
     /// A machine without any of the optional parts, whatever the one has that runs the tests.

@@ -1,6 +1,6 @@
 import Cryptography
 @testable import DeviceOwner
-import Glibc
+import SystemCalls
 import KeyStores
 import SecretMemory
 import VaultCore

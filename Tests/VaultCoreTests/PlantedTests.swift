@@ -2,12 +2,7 @@ import Foundation
 import Testing
 @testable import VaultCore
 import VaultFormat
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import SystemCalls
 
 /// What somebody may put in the place of a file or folder of a home.
 enum Plant: String, CaseIterable, CustomTestStringConvertible {
@@ -63,18 +58,14 @@ enum Plant: String, CaseIterable, CustomTestStringConvertible {
         try #require(bytes.count < 100)
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
         #if canImport(Glibc)
-        let listener = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        let listener = SystemCalls.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         #else
-        let listener = Darwin.socket(AF_UNIX, SOCK_STREAM, 0)
+        let listener = SystemCalls.socket(AF_UNIX, SOCK_STREAM, 0)
         #endif
         defer { close(listener) }
         let status = unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                #if canImport(Glibc)
-                unsafe Glibc.bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-                #else
-                unsafe Darwin.bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-                #endif
+                unsafe SystemCalls.bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
         #expect(status == 0)

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// An IP address, as 128 bits; those of version 4 are mapped (RFC 4291, section 2.5.5.2).
 package struct ClientAddress: Sendable, Hashable, CustomStringConvertible {

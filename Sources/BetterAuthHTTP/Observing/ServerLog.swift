@@ -1,11 +1,6 @@
 internal import BetterAuthMessages
 package import BetterAuthServer
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// One line of JSON for each event, on standard error. Never a body, a token, a key, a nonce or an identity.
 package struct ServerLog: Sendable {
@@ -36,7 +31,7 @@ package struct ServerLog: Sendable {
         for (name, value) in fields { line += ",\(ServerLog.quoted(name)):\(ServerLog.quoted(value))" }
         let bytes = Array((line + "}\n").utf8)
         // A log that cannot be written keeps nobody from being served.
-        _ = unsafe Glibc.write(descriptor, bytes, bytes.count)
+        _ = unsafe SystemCalls.write(descriptor, bytes, bytes.count)
     }
 
     static func quoted(_ text: String) -> String {

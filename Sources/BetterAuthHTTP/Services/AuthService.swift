@@ -1,12 +1,7 @@
 internal import BetterAuthMessages
 package import BetterAuthServer
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// The auth server's paths (protocol, section 4), what operators ask, and an example application where wanted.
 package final class AuthService: HTTPService {

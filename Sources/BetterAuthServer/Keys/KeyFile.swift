@@ -1,11 +1,6 @@
 package import Cryptography
 internal import SecretMemory
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// The server's keys in a file that only its owner reads, where wanted sealed to the machine.
 package struct KeyFile: Sendable {
@@ -107,11 +102,7 @@ package struct KeyFile: Sendable {
     }
 
     private static func read(_ descriptor: Int32, _ bytes: UnsafeMutableRawBufferPointer) -> Int {
-        #if canImport(Glibc)
-        unsafe Glibc.read(descriptor, bytes.baseAddress, bytes.count)
-        #else
-        unsafe Darwin.read(descriptor, bytes.baseAddress, bytes.count)
-        #endif
+        unsafe SystemCalls.read(descriptor, bytes.baseAddress, bytes.count)
     }
 
     /// What was sealed in the file; nil for one that is not sealed and need not be.

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// A thread that runs one function and can be waited for. It blocks all signals: they are the main thread's.
 package final class ServerThread: @unchecked Sendable {  // set once, before anybody else sees it

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// Work that threads wait for, in the order in which it came.
 @safe package final class WaitingQueue<Item: Sendable>: @unchecked Sendable {  // everything is under the lock

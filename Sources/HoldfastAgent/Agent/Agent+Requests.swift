@@ -4,12 +4,7 @@ internal import DeviceOwner
 internal import SecretMemory
 internal import VaultCore
 internal import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 extension Agent {
     /// Begins what a message asks for.

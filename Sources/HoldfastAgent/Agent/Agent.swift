@@ -5,12 +5,7 @@ internal import DeviceOwner
 internal import SecretMemory
 package import VaultCore
 internal import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// Holds the one unlocked vault of a profile and serves it on a socket.
 ///
@@ -280,11 +275,7 @@ extension Agent {
     private func accept() {
         guard listener >= 0, ready[listener] != nil else { return }
         for _ in 0..<64 {
-            #if canImport(Glibc)
-            let socket = Glibc.accept(listener, nil, nil)
-            #else
-            let socket = Darwin.accept(listener, nil, nil)
-            #endif
+            let socket = SystemCalls.accept(listener, nil, nil)
             guard socket >= 0 else {
                 if errno == EMFILE || errno == ENFILE, makeRoom() { continue }
                 return

@@ -1,10 +1,5 @@
 package import VaultCore
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// The clock of an agent, and the one thing that wakes it by itself.
 package protocol AgentClock: BootClock {

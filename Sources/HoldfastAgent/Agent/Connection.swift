@@ -1,12 +1,7 @@
 internal import AgentMessages
 internal import SecretMemory
 internal import VaultCore
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// One client: what has come of its message, what has not gone of its answer, and what it is in the middle of. Used by
 /// the agent's own thread alone; a client that is slow costs what stands here and keeps no thread.

@@ -1,10 +1,5 @@
 internal import VaultCore
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// A pipe that wakes the agent: signals write to it, and other threads that have finished something.
 struct SignalPipe: ~Copyable {

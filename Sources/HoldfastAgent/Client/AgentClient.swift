@@ -1,12 +1,7 @@
 package import AgentMessages
 package import SecretMemory
 package import VaultCore
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// A connection to the agent of a home. One request at a time; calls wait for the agent, but not for ever.
 package struct AgentClient: ~Copyable {

@@ -1,12 +1,7 @@
 internal import AgentMessages
 internal import SecretMemory
 package import VaultCore
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// Starts an agent as a process of its own, and tells its starter how that went.
 ///

@@ -1,10 +1,5 @@
 internal import VaultCore
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// Calls around Unix stream sockets.
 enum LocalSocket {
@@ -50,11 +45,7 @@ enum LocalSocket {
             defer { umask(mask) }
             let bound = try unsafe withAddress(folder.address(name)) { unsafe bind(descriptor, $0, $1) }
             guard bound == 0 else { throw .system("making a socket in \(folder.shown)") }
-            #if canImport(Glibc)
-            guard Glibc.listen(descriptor, 128) == 0 else { throw .system("listening") }
-            #else
-            guard Darwin.listen(descriptor, 128) == 0 else { throw .system("listening") }
-            #endif
+            guard SystemCalls.listen(descriptor, 128) == 0 else { throw .system("listening") }
             setNonBlocking(descriptor)
         } catch {
             close(descriptor)
@@ -72,11 +63,7 @@ enum LocalSocket {
         do throws(VaultError) {
             setPatience(descriptor, seconds: patience)
             let path = folder.address(name)
-            #if canImport(Glibc)
-            let connected = try unsafe withAddress(path) { unsafe Glibc.connect(descriptor, $0, $1) }
-            #else
-            let connected = try unsafe withAddress(path) { unsafe Darwin.connect(descriptor, $0, $1) }
-            #endif
+            let connected = try unsafe withAddress(path) { unsafe SystemCalls.connect(descriptor, $0, $1) }
             if connected == 0 { return descriptor }
             switch errno {
             case ECONNREFUSED, ENOENT: break
@@ -122,9 +109,9 @@ enum LocalSocket {
     static func send(_ descriptor: Int32, _ bytes: RawSpan) -> Transfer {
         #if os(Linux)
         let flags = Int32(MSG_NOSIGNAL)
-        let sent = unsafe bytes.withUnsafeBytes { unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, flags) }
+        let sent = unsafe bytes.withUnsafeBytes { unsafe SystemCalls.send(descriptor, $0.baseAddress, $0.count, flags) }
         #else
-        let sent = unsafe bytes.withUnsafeBytes { unsafe Darwin.send(descriptor, $0.baseAddress, $0.count, 0) }
+        let sent = unsafe bytes.withUnsafeBytes { unsafe SystemCalls.send(descriptor, $0.baseAddress, $0.count, 0) }
         #endif
         return outcome(sent, isEndAtZero: false)
     }

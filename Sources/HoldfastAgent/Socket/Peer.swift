@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// Who is at the other end of a socket, by the kernel's word. The number of a process may be used again; together with
 /// its start it names one process.

@@ -1,10 +1,5 @@
 internal import VaultCore
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// Which vault an agent serves: the folder itself, however its path is written.
 package struct Profile: Sendable, Hashable {

@@ -1,10 +1,5 @@
 internal import VaultCore
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// The folder that the sockets lie in, held open: what was checked is what is used, whatever happens to its path.
 ///

@@ -1,12 +1,7 @@
 internal import DeviceOwner
 internal import Holdfast
 internal import HoldfastDoctor
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 extension Command {
     static let doctor = Command(

@@ -1,12 +1,7 @@
 internal import AgentMessages
 internal import Holdfast
 internal import HoldfastAgent
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 extension Command {
     static let get = Command(

@@ -1,10 +1,5 @@
 internal import Holdfast
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 extension Place {
     static let inboxName = Place(name: "NAME", kind: .text, help: "Name of the item, as inbox list shows it.")

@@ -1,11 +1,6 @@
 internal import Holdfast
 internal import HoldfastAgent
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 extension Command {
     static let list = Command(

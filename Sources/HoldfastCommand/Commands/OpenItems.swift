@@ -1,10 +1,5 @@
 internal import Holdfast
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// `put`, `get`, `list` and `rm` with `--open`: what is reached without the passcode.
 enum OpenItems {

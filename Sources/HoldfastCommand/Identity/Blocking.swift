@@ -1,10 +1,5 @@
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// Waits for work of the concurrency runtime, on a thread that is none of its own.
 enum Blocking {

@@ -4,12 +4,7 @@ internal import BetterAuthTransport
 internal import Holdfast
 internal import KeyStores
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// What works on the identity of an open vault, in a command's own process or in the agent's.
 struct IdentityWork {

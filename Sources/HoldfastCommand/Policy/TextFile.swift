@@ -1,10 +1,5 @@
 internal import Holdfast
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// A small file that the command line names; no secret.
 enum TextFile {
@@ -19,11 +14,7 @@ enum TextFile {
         var count = 0
         while count <= limit {
             let got = unsafe bytes.withUnsafeMutableBytes { buffer in
-                #if canImport(Glibc)
-                unsafe Glibc.read(descriptor, buffer.baseAddress.map { unsafe $0 + count }, buffer.count - count)
-                #else
-                unsafe Darwin.read(descriptor, buffer.baseAddress.map { unsafe $0 + count }, buffer.count - count)
-                #endif
+                unsafe SystemCalls.read(descriptor, buffer.baseAddress.map { unsafe $0 + count }, buffer.count - count)
             }
             if got == 0 { return Array(bytes[..<count]) }
             if got < 0, errno == EINTR { continue }

@@ -1,10 +1,5 @@
 internal import Holdfast
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// Waits for the countdown of a change of self-destruct, with a bar on the terminal.
 enum Countdown {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// Makes Ctrl-C and its like wait for the end of something that must not be cut in two: a vault that exists and its
 /// phrase that was not shown yet.

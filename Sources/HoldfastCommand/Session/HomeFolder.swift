@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// Where the vault is: `--home`, else `$HOLDFAST_HOME`, else the user's data folder (XDG Base Directory
 /// Specification: a relative `$XDG_DATA_HOME` does not count).

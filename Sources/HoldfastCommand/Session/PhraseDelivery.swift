@@ -1,10 +1,5 @@
 internal import Holdfast
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// Where a new recovery phrase goes: a descriptor that was named, else the terminal itself. Never standard output or
 /// standard error by themselves, which may be a log.

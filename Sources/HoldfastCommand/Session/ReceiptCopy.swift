@@ -1,10 +1,5 @@
 internal import Holdfast
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// The file beside the home that a receipt is also written to. Made before anything is erased, so that a place that
 /// cannot be written is found in time; taken away again when nothing was written.

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 extension Descriptors {
     /// Checks every descriptor that was named, before any file is opened that could get its number: a phrase must not be

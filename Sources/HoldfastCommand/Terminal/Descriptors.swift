@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// File descriptors that came with the process.
 enum Descriptors {
@@ -32,11 +28,7 @@ enum Descriptors {
     static func read(_ descriptor: Int32, into bytes: inout MutableRawSpan) throws(CommandError) -> Int {
         while true {
             let got = unsafe bytes.withUnsafeMutableBytes { buffer in
-                #if canImport(Glibc)
-                unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-                #else
-                unsafe Darwin.read(descriptor, buffer.baseAddress, buffer.count)
-                #endif
+                unsafe SystemCalls.read(descriptor, buffer.baseAddress, buffer.count)
             }
             if got >= 0 { return got }
             switch errno {
@@ -63,11 +55,7 @@ enum Descriptors {
         guard let base = bytes.baseAddress else { return nil }
         var done = 0
         while done < bytes.count {
-            #if canImport(Glibc)
-            let written = unsafe Glibc.write(descriptor, base + done, bytes.count - done)
-            #else
-            let written = unsafe Darwin.write(descriptor, base + done, bytes.count - done)
-            #endif
+            let written = unsafe SystemCalls.write(descriptor, base + done, bytes.count - done)
             if written >= 0 {
                 done += written
                 continue

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// One line on a terminal's standard error that tells how far long work is, and goes away when it is done. Where nobody
 /// looks it does nothing.

@@ -1,11 +1,6 @@
 internal import BetterAuth
 internal import Holdfast
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// Where a command's secrets come from: file descriptors that were named, else the terminal. Never arguments, never the
 /// environment.

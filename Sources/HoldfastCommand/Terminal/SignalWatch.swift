@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// Turns signals into bytes on a pipe while it lives, so that whoever polls the pipe meets them at a safe place and none
 /// is missed between a look and a wait. What was ignored stays ignored. One at a time.

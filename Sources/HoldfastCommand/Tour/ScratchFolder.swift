@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// A new folder in `$TMPDIR` or `/tmp`, for its maker alone.
 struct ScratchFolder: Sendable {

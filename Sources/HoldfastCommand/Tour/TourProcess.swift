@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// A program that the tour starts. It ends with this object, and also where the tour is killed: a shell between them waits
 /// for the end of a pipe that only the tour holds open, and then ends the program by its process id.

@@ -1,12 +1,7 @@
 internal import DeviceOwner
 internal import Holdfast
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// A fingerprint sensor of the tour's own: the real fprintd over libfprint's virtual device, and the real polkit, on a bus of
 /// their own. Everything ends with this object. The machine's own sensor and its fingers are not touched.

@@ -1,12 +1,7 @@
 internal import BetterAuth
 internal import BetterAuthMessages
 internal import Holdfast
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// The identity's server with everything around it, on ports of this machine that the system chooses: the keeper of a key
 /// chain, the service that publishes it, the server, and two application servers. Processes of `holdfast-server`.

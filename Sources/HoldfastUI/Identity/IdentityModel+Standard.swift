@@ -2,12 +2,7 @@ internal import BetterAuth
 internal import BetterAuthMessages
 internal import BetterAuthTransport
 internal import Holdfast
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 extension IdentityModel {
     /// Over HTTPS, as the command does it: a server's response key is believed at first use and then only that one, or the

@@ -1,10 +1,5 @@
 internal import Holdfast
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// An error of a system call on a file outside of the vault.
 struct SystemFailure: Error {
@@ -116,18 +111,10 @@ private struct Descriptor: ~Copyable {
     }
 
     private static func read(_ number: Int32, _ bytes: UnsafeMutableRawBufferPointer) -> Int {
-        #if canImport(Glibc)
-        unsafe Glibc.read(number, bytes.baseAddress, bytes.count)
-        #else
-        unsafe Darwin.read(number, bytes.baseAddress, bytes.count)
-        #endif
+        unsafe SystemCalls.read(number, bytes.baseAddress, bytes.count)
     }
 
     private static func write(_ number: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-        #if canImport(Glibc)
-        unsafe Glibc.write(number, bytes.baseAddress, bytes.count)
-        #else
-        unsafe Darwin.write(number, bytes.baseAddress, bytes.count)
-        #endif
+        unsafe SystemCalls.write(number, bytes.baseAddress, bytes.count)
     }
 }

@@ -1,11 +1,6 @@
 internal import Cryptography
 internal import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// The ledger file: two sectors written in turn, each flushed before its writer goes on.
 ///

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// A point in time that no change of the wall clock moves: milliseconds since one boot, sleep included.
 public struct BootInstant: Sendable, Hashable {

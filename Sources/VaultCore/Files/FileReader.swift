@@ -1,12 +1,7 @@
 internal import Cryptography
 internal import SecretMemory
 internal import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// Decrypts a file of `files/` chunk by chunk; each is handed out only after its tag was right.
 final class FileReader: KeyHolder, @unchecked Sendable {  // used inside the gate, by one thread at a time

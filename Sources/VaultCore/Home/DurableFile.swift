@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// One open file: whole reads and writes at an offset, and a flush that reaches the disk.
 struct DurableFile: ~Copyable, Sendable {

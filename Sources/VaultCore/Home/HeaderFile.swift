@@ -1,11 +1,6 @@
 internal import Cryptography
 internal import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// The header on disk: two copies, each overwritten in place, never renamed, so that no old slot survives elsewhere.
 enum HeaderFile {

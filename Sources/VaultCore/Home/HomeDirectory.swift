@@ -1,10 +1,5 @@
 internal import HomeFiles
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// The folder of one vault, held open: everything in it is reached through this descriptor and never through a link.
 package final class HomeDirectory: Sendable {

@@ -1,10 +1,5 @@
 internal import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// Prepares a folder for a new home. A marker lies in it until everything is written, so that a killed creation is
 /// never taken for a vault, and can be started over.

@@ -1,10 +1,5 @@
 internal import HomeFiles
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 extension VaultError {
     /// What lies under a name of the home and was not opened, as one of our codes.

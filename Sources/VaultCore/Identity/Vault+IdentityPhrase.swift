@@ -1,12 +1,7 @@
 public import Cryptography
 internal import SecretMemory
 internal import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 // Two phrases of 24 words belong to one owner, and people type the wrong one. What is stored to tell them apart is a
 // digest of 256 random bits: it says nothing of the phrase. Somebody who can write to the home can change it, and then

@@ -2,12 +2,7 @@ internal import Cryptography
 internal import KeyStores
 internal import SecretMemory
 internal import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// Tells the notes of who holds the vault's master key from those of others.
 final class NoteKey: Sendable {

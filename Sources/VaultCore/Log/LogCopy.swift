@@ -1,10 +1,5 @@
 internal import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 extension SecurityLog {
     /// Gives a copy of a home the log of the one it was copied from, to be read there, but not its key: who finds the

@@ -1,11 +1,6 @@
 internal import Cryptography
 internal import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// Appending under the log's lock: brings state and entries together first, then adds to them.
 ///

@@ -1,12 +1,7 @@
 internal import Cryptography
 internal import SecretMemory
 internal import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// `log.state` under its lock. Who holds this is the only one who appends; nothing else is waited for meanwhile, so it
 /// may be taken with or without the header's lock.

@@ -1,11 +1,6 @@
 internal import Synchronization
 internal import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 extension SecurityLog {
     /// Looks at the files without keys and without writing.

@@ -2,12 +2,7 @@ internal import Cryptography
 internal import SecretMemory
 internal import Synchronization
 package import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// The security log of one vault (security construction 8). Appending works while the vault is locked; reading needs its
 /// keys.

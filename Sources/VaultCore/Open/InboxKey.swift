@@ -1,12 +1,7 @@
 internal import Cryptography
 internal import SecretMemory
 internal import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// The private key that opens what was sealed to the vault while it was locked: made from a seed in the keybag.
 struct InboxKey: ~Copyable {

@@ -1,12 +1,7 @@
 internal import Cryptography
 internal import SecretMemory
 internal import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// The open compartment's database as an unlocked vault reads it: without LMDB, because anybody may have written it.
 /// Made and used by who holds the compartment's lock.

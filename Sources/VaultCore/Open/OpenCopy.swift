@@ -1,10 +1,5 @@
 internal import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 extension OpenCompartment {
     /// Copies the compartment as it is into a backup. What is not a file that Holdfast could have written is left out:

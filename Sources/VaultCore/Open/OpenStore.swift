@@ -2,12 +2,7 @@ internal import Cryptography
 internal import SecretMemory
 internal import Synchronization
 internal import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 extension DatabaseName {
     /// Twice the largest quota: LMDB copies on write.

@@ -1,10 +1,5 @@
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// A few readers that threads take and give back without waiting for each other.
 ///

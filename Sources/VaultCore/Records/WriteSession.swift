@@ -1,12 +1,7 @@
 internal import Cryptography
 internal import SecretMemory
 internal import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// What the one writer of a vault keeps between transactions.
 final class WriterState: @unchecked Sendable {  // used by the leader of the write queue only

@@ -1,12 +1,7 @@
 internal import Cryptography
 internal import HomeFiles
 internal import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 extension HomeDirectory {
     /// What a name stands for; links are seen as themselves.

@@ -1,12 +1,7 @@
 internal import Cryptography
 internal import SecretMemory
 internal import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// The key that signs a wipe's receipt.
 struct ReceiptKey: ~Copyable {

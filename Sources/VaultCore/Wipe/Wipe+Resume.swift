@@ -1,11 +1,6 @@
 internal import KeyStores
 internal import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 extension Wipe {
     /// Finishes a wipe that was begun, or whose time has come, before anything else is done with the home. A mark that

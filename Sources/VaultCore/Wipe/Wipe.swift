@@ -1,12 +1,7 @@
 internal import Cryptography
 internal import KeyStores
 internal import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// Destroys a vault, from wherever an earlier run was stopped (security construction 9).
 ///

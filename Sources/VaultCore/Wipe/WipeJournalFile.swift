@@ -1,10 +1,5 @@
 internal import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// The journal on disk: two sectors written in turn, so that a torn write leaves the one before.
 enum WipeJournalFile {

@@ -1,12 +1,7 @@
 internal import KeyStores
 internal import SecretMemory
 internal import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// The home's wipe key on the disk. It must be there while nobody has opened the vault, so it lies open: who reads the home
 /// has it, and who has it and can write here could as well destroy what lies here. No backup copies it.

@@ -1,11 +1,6 @@
 internal import Cryptography
 public import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// The receipt in the home: the one file that a finished wipe leaves.
 enum WipeReceiptFile {

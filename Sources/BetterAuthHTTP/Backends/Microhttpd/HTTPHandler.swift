@@ -1,12 +1,7 @@
 internal import BetterAuthMessages
 internal import CMicrohttpd
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// What the daemons' threads call: reads requests within their limits and sends replies.
 final class HTTPHandler: Sendable {

@@ -1,10 +1,5 @@
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// One connection.
 final class HTTPPeer: Sendable {

@@ -1,11 +1,6 @@
 internal import BetterAuthServer
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// A listening front. One thread accepts and deals connections out in turn, since libmicrohttpd's own pool gives one
 /// thread most of them; the others serve.
@@ -111,7 +106,7 @@ internal import Darwin
         return unsafe withUnsafeMutablePointer(to: &storage) { pointer in
             let address = unsafe UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: sockaddr.self)
             // libmicrohttpd makes it non-blocking and closed on exec.
-            let client = unsafe Glibc.accept(descriptor, address, &length)
+            let client = unsafe SystemCalls.accept(descriptor, address, &length)
             guard client >= 0 else {
                 switch errno {
                 case EINTR, ECONNABORTED: return true

@@ -1,11 +1,6 @@
 internal import BetterAuthServer
 internal import CHiredis
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// Where Redis is: `redis://[:PASSWORD@]HOST[:PORT][/DATABASE]`, or `unix:PATH`.
 package struct RedisLocation: Sendable, Hashable {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// The claim of a process on a database file: one server at a time, since challenges may live in its memory.
 @safe final class SQLiteFile: Sendable {

@@ -1,6 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#endif
+internal import SystemCalls
 
 /// Fingerprints by fprintd (`net.reactivated.Fprint`).
 ///

@@ -1,6 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#endif
+internal import SystemCalls
 
 /// One conversation with fprintd: a connection of its own, so that its end frees the sensor whatever happens.
 final class FingerprintSession {

@@ -1,6 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#endif
+internal import SystemCalls
 
 /// Something of the machine or the session that a lock cares about.
 package enum SessionEvent: Sendable, Hashable, CaseIterable {

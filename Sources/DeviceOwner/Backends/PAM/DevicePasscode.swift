@@ -1,9 +1,6 @@
 internal import CPAM
 internal import SecretMemory
-
-#if canImport(Glibc)
-internal import Glibc
-#endif
+internal import SystemCalls
 
 /// The passcode of the device's account, by PAM's service `holdfast`. Never counted: the system has its own rules.
 struct DevicePasscode: OwnerBackend {

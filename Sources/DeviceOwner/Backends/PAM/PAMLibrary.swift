@@ -1,9 +1,6 @@
 internal import CPAM
 internal import SecretMemory
-
-#if canImport(Glibc)
-internal import Glibc
-#endif
+internal import SystemCalls
 
 /// The functions of libpam, loaded when a passcode is asked for the first time.
 @safe struct PAMLibrary: @unchecked Sendable {  // written once, before it is shared

@@ -1,6 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#endif
+internal import SystemCalls
 
 /// A service file of PAM, as far as it has to be looked at before PAM is asked: for a kind of rule that the file lacks, PAM
 /// takes those of the service "other", which say whatever somebody wanted of others (pam.conf(5)).

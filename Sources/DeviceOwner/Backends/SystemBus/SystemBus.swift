@@ -1,8 +1,5 @@
 internal import CSystemd
-
-#if canImport(Glibc)
-internal import Glibc
-#endif
+internal import SystemCalls
 
 /// Where a bus is. The system bus is named by its own path and never by the environment: who can set a variable could
 /// otherwise answer in the place of a sensor.

@@ -1,12 +1,7 @@
 internal import BetterAuth
 internal import BetterAuthMessages
 internal import Holdfast
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 extension Place {
     fileprivate static let identity = Place(name: "IDENTITY", kind: .text, help: "The identity, 44 characters.")

@@ -1,10 +1,5 @@
 internal import Holdfast
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 extension Chapter {
     static let log = Chapter(

@@ -2,12 +2,7 @@ internal import DeviceOwner
 internal import Holdfast
 internal import KeyStores
 internal import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 extension Chapter {
     static let machine = Chapter(

@@ -2,12 +2,7 @@ package import DeviceOwner
 internal import HomeFiles
 package import SecretMemory
 package import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// Shares in files that only their user may open, for machines without anything better. Whoever reads the disk as this
 /// user has them, and what is deleted may linger on the medium: the share by itself protects nothing, and says so.
@@ -134,11 +129,7 @@ package struct FileKeyStore: KeyStore {
     /// Opens the folder of the shares; a link in its place leads to somebody else's.
     /// - Parameter making: Whether it is made where it is not there.
     private func open(making: Bool = false) throws(KeyStoreError) -> Int32 {
-        #if canImport(Glibc)
-        let home = unsafe Glibc.open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        #else
-        let home = unsafe Darwin.open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        #endif
+        let home = unsafe SystemCalls.open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard home >= 0 else {
             throw errno == ENOENT ? FileKeyStore.noFolder : FileKeyStore.failure("opening the share's folder")
         }

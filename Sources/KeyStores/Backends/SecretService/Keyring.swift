@@ -1,10 +1,7 @@
 internal import CSecret
 internal import SecretMemory
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#endif
+internal import SystemCalls
 
 /// The functions of libsecret and GLib, loaded when a keyring is asked for the first time.
 @safe struct Keyring: @unchecked Sendable {  // written once, before it is shared

@@ -2,10 +2,7 @@ internal import CSecret
 package import DeviceOwner
 package import SecretMemory
 package import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#endif
+internal import SystemCalls
 
 /// Shares in the keyring of the user's session (freedesktop.org Secret Service), through libsecret.
 ///

@@ -1,9 +1,6 @@
 internal import CTSS2
 internal import SecretMemory
-
-#if canImport(Glibc)
-internal import Glibc
-#endif
+internal import SystemCalls
 
 /// Where the chip is reached.
 package struct TPMLocation: Sendable, Hashable {

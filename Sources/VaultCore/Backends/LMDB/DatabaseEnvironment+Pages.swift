@@ -1,11 +1,6 @@
 internal import CLMDB
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 extension DatabaseEnvironment {
     /// Sees to it that LMDB, which trusts pages, writes to none that anybody else may have made.

@@ -1,11 +1,6 @@
 internal import CLMDB
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// One of the databases in a home.
 struct DatabaseName: Sendable {

@@ -1,11 +1,6 @@
 internal import CLMDB
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 extension DatabaseFile {
     /// Sees to it that no page in use lies beyond the end of the file, where reading would end the process.

@@ -1,11 +1,6 @@
 internal import CLMDB
 internal import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// What we look at in LMDB's file ourselves, because LMDB believes it: which of the two meta pages is the newer one.
 ///

@@ -1,10 +1,5 @@
 internal import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 extension DatabasePages {
     /// One page of a tree whose nodes fill it without a gap or an overlap, as LMDB keeps them.

@@ -1,11 +1,6 @@
 internal import Cryptography
 internal import VaultFormat
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 /// Reads a database file of LMDB's format (0.9, data version 1) without LMDB, which believes what a file says and can
 /// end the process over it.

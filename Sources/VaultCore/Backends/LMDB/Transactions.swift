@@ -1,10 +1,5 @@
 internal import CLMDB
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import SystemCalls
 
 extension MDB_val {
     /// What LMDB found. In a damaged page it may find nothing at all and say that it did.
