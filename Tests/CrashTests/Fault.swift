@@ -63,8 +63,12 @@ struct FaultyDisk {
         try FileManager.default.createDirectory(atPath: trash, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: trash) }
         var variables = environment
+        let library = "\(Child.products)/libFaultInjection.so"
+        guard FileManager.default.fileExists(atPath: library) else {
+            throw Problem("there is no \(library): build with scripts/with-swift, as `make test` does")
+        }
         let preloaded = ProcessInfo.processInfo.environment["LD_PRELOAD"].map { [$0] } ?? []
-        variables["LD_PRELOAD"] = (preloaded + ["\(Child.products)/libFaultInjection.so"]).joined(separator: ":")
+        variables["LD_PRELOAD"] = (preloaded + [library]).joined(separator: ":")
         variables["HOLDFAST_FAULT_UNDER"] = folder
         variables["HOLDFAST_FAULT_TRASH"] = trash
         let child = try Child(arguments, environment: variables)
