@@ -36,7 +36,7 @@ CREATED, RESTARTED, ROTATED, ALTERED, MISSED = 1, 2, 3, 4, 5
 RUN_KINDS = ("refused", "repeated", "wrongPhrase", "turnedAway", "biometricFailed", "backedUp", "rollbackReported")
 NAMES = {
     1: "created", 2: "restarted", 3: "rotated", 4: "altered", 5: "missed", 16: "unlocked", 17: "confirmed", 18: "locked",
-    19: "unsettled", 20: "fallbackUsed", 21: "enrolmentChanged", 48: "runEnded", 64: "policyChanged", 65: "passcodeChanged", 66: "rekeyed",
+    19: "unsettled", 20: "fallbackUsed", 21: "enrollmentChanged", 48: "runEnded", 64: "policyChanged", 65: "passcodeChanged", 66: "rekeyed",
     67: "recovered", 68: "recoveryPhraseIssued", 69: "recoveryPhraseRemoved", 70: "pinEnrolled", 71: "pinRemoved", 80: "selfDestructArmed", 81: "selfDestructEnabled", 82: "selfDestructCancelled",
     83: "selfDestructDisabled", 84: "wipeBegun", 96: "deviceLinked", 97: "deviceUnlinked", 98: "identityCreated",
     99: "identityRotated", 100: "identityRecovered", 101: "identityDeleted", 112: "inboxMigrated", 114: "drill",

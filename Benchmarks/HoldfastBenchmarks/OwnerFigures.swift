@@ -37,7 +37,7 @@ struct OwnerFigures: Suite {
         let phrase = try Vault.create(at: paths.0, passcode: passcode, settings: settings)
         _ = try Vault.create(at: paths.1, passcode: passcode, settings: .costsForTests())
         let under = try Vault(at: paths.0, settings: settings)
-        try under.enrolHardware(passcode: passcode, spending: under.burnAttempt(), phrase: phrase)
+        try under.enrollHardware(passcode: passcode, spending: under.burnAttempt(), phrase: phrase)
         let plain = try Vault(at: paths.1, settings: .costsForTests())
         let rounds = try Rounds(
             bench.options.count(101, quick: 21),
@@ -56,17 +56,17 @@ struct OwnerFigures: Suite {
     /// From the question to the share, beyond what a client takes that does nothing but ask fprintd.
     private static func fingerprint(_ bench: Bench) throws -> Figure {
         let sensor = try FingerprintSensor()
-        try sensor.enrol("anna")
+        try sensor.enroll("anna")
         var places = OwnerAuthenticator.Places()
         places.systemBus = BusAddress(sensor.bus.address)
         places.daemonUser = getuid()
         let authenticator = OwnerAuthenticator(places)
         let keeper = OwnerKeeper()
         keeper.arm(try SecretBytes(zeroed: 32))
-        guard let enrolment = authenticator.enrolment(of: .biometrics) else {
+        guard let enrollment = authenticator.enrollment(of: .biometrics) else {
             throw BenchmarkError("the virtual sensor knows no finger")
         }
-        keeper.note(enrolment)
+        keeper.note(enrollment)
         let rounds = try Rounds(
             bench.options.count(41, quick: 11),
             [

@@ -54,7 +54,7 @@ package struct OwnerStatus: Sendable, Hashable {
     package enum Expiry: UInt8, Sendable, Hashable, CaseIterable {
         case noPasscode = 1
         case nonMatches = 2
-        case enrolmentChanged = 3
+        case enrollmentChanged = 3
     }
 
     /// Nil while a confirmed owner opens the vault.

@@ -17,7 +17,7 @@ extension AppLock {
         try opened(prompt, by: .passcode)
     }
 
-    /// Opens the vault with the PIN that the machine's chip counts (``VaultCore/Vault/enrolPIN(_:passcode:spending:)``):
+    /// Opens the vault with the PIN that the machine's chip counts (``VaultCore/Vault/enrollPIN(_:passcode:spending:)``):
     /// burns an attempt, derives the key, and tells the machine how it went. What the passcode is asked for still needs it.
     /// - Throws: As ``VaultCore/Vault/burnAttempt()`` and ``VaultCore/Vault/unlock(pin:spending:evenIfDamaged:)``; the lock
     ///   stays shut then.

@@ -12,7 +12,7 @@ package struct OwnerAuthenticator: Sendable {
     }
 
     /// What is enrolled; nil where that cannot be told, so that no later look compares equal.
-    package func enrolment(of step: OwnerStep) -> OwnerEnrolment? { backend(step)?.enrolment() }
+    package func enrollment(of step: OwnerStep) -> OwnerEnrollment? { backend(step)?.enrollment() }
 
     /// Asks the owner, until there is a verdict, time runs out, or he turns away. Blocks.
     /// - Parameters:
@@ -26,9 +26,9 @@ package struct OwnerAuthenticator: Sendable {
         guard conversation.cancellation.isPossible else {
             return .impossible(.missing("no descriptor can be had to be cancelled by"))
         }
-        if backend.hasEnrolment {
-            guard let enrolment = backend.enrolment() else { return .impossible(backend.capability().orMissing) }
-            guard keeper.isUnchanged(enrolment) else { return .expired(keeper.expiry ?? .enrolmentChanged) }
+        if backend.hasEnrollment {
+            guard let enrollment = backend.enrollment() else { return .impossible(backend.capability().orMissing) }
+            guard keeper.isUnchanged(enrollment) else { return .expired(keeper.expiry ?? .enrollmentChanged) }
         }
         let deadline = Stopwatch.now() + patience
         switch backend.confirm(conversation, until: deadline, onNonMatch: { keeper.countNonMatch() }) {
@@ -54,9 +54,9 @@ extension OwnerCapability {
 protocol OwnerBackend: Sendable {
     var step: OwnerStep { get }
     /// Whether what is enrolled can change behind our back.
-    var hasEnrolment: Bool { get }
+    var hasEnrollment: Bool { get }
     func capability() -> OwnerCapability
-    func enrolment() -> OwnerEnrolment?
+    func enrollment() -> OwnerEnrollment?
     /// - Parameters:
     ///   - deadline: Milliseconds of the ``Stopwatch``.
     ///   - onNonMatch: Told of each sample that did not match; says whether another one may be asked for.

@@ -7,7 +7,7 @@ internal import Synchronization
 package final class OwnerKeeper: Sendable {
     private struct State: ~Copyable {
         var secret: SecretBytes?
-        var enrolment: OwnerEnrolment?
+        var enrollment: OwnerEnrollment?
         var nonMatches = 0
         var ending = OwnerExpiry.noPasscode
     }
@@ -33,7 +33,7 @@ package final class OwnerKeeper: Sendable {
         var next = Optional(secret)
         state.withLock { state in
             state.secret = next.take()
-            state.enrolment = nil
+            state.enrollment = nil
             state.nonMatches = 0
         }
     }
@@ -42,26 +42,26 @@ package final class OwnerKeeper: Sendable {
     package func disarm(_ why: OwnerExpiry = .noPasscode) {
         state.withLock { state in
             state.secret = nil
-            state.enrolment = nil
+            state.enrollment = nil
             state.ending = why
         }
     }
 
     /// What is enrolled at the time of the passcode. Only the first word counts: what comes later is a change.
-    package func note(_ enrolment: OwnerEnrolment) {
+    package func note(_ enrollment: OwnerEnrollment) {
         state.withLock { state in
-            if state.secret != nil, state.enrolment == nil { state.enrolment = enrolment }
+            if state.secret != nil, state.enrollment == nil { state.enrollment = enrollment }
         }
     }
 
     /// Whether the same is enrolled as at the time of the passcode. Nothing known of that time is a change too; what
     /// changed drops the share.
-    func isUnchanged(_ enrolment: OwnerEnrolment) -> Bool {
+    func isUnchanged(_ enrollment: OwnerEnrollment) -> Bool {
         state.withLock { state in
             guard state.secret != nil else { return false }
-            guard state.enrolment == enrolment else {
+            guard state.enrollment == enrollment else {
                 state.secret = nil
-                state.ending = .enrolmentChanged
+                state.ending = .enrollmentChanged
                 return false
             }
             return true

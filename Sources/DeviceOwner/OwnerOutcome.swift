@@ -44,7 +44,7 @@ package enum OwnerExpiry: String, Sendable, Hashable, CaseIterable {
     /// Too many samples did not match since.
     case nonMatches
     /// Fingers were added or removed since.
-    case enrolmentChanged
+    case enrollmentChanged
 }
 
 /// What a backend found. Inside this module only: outside of it there is no yes.

@@ -32,7 +32,7 @@ public enum OwnerCapability: Sendable, Hashable {
 
 /// What has to be the same for a match to mean what it meant when the passcode was given: which fingers of which sensor
 /// are known. No secret.
-package struct OwnerEnrolment: Sendable, Hashable {
+package struct OwnerEnrollment: Sendable, Hashable {
     /// One line for each enrolled finger, sorted.
     package let lines: [String]
 

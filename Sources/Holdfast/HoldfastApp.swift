@@ -13,7 +13,7 @@
 /// With a finger, after the passcode and for three days:
 ///
 /// ```swift
-/// try await app.lock.enrolOwner(.biometrics, passcode: passcode)        // once
+/// try await app.lock.enrollOwner(.biometrics, passcode: passcode)        // once
 /// try await app.lock.unlock(by: .biometrics)
 /// ```
 public final class HoldfastApp: Sendable {

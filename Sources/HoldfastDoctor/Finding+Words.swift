@@ -44,7 +44,7 @@ extension Finding {
         case .chipForbidden(let device):
             "add the user to the group of \(device) (usermod -aG tss USER), and log in again"
         case .chipFailed: "look at the firmware's settings of the TPM"
-        case .chipOwned, .chipCountingFailed: "clear the TPM's owner authorisation, or enrol before it is set"
+        case .chipOwned, .chipCountingFailed: "clear the TPM's owner authorisation, or enroll before it is set"
         case .keyringLocked: "unlock it: log in with the password, or open the desktop's password program"
         case .keyringFailed:
             state == .broken ? fixOfSilence : "install gnome-keyring and libsecret-1-0, and start the session with them"
@@ -52,7 +52,7 @@ extension Finding {
         case .folderFailed: "make the vault's folder writable for its user"
         case .fingerprint(let capability):
             switch capability {
-            case .notEnrolled: "enrol a finger: fprintd-enroll"
+            case .notEnrolled: "enroll a finger: fprintd-enroll"
             case .busy: "end what uses the sensor (a login screen), or systemctl restart fprintd"
             case .lockedOut: "wait, or unlock the session with the password once"
             case .missing: "connect a sensor that libfprint knows, and install fprintd"

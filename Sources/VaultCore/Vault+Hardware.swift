@@ -13,17 +13,17 @@ extension Vault {
     ///   - attempt: Spent on it.
     ///   - phrase: The vault's phrase: who does not have it any more must not give up the other way in.
     /// - Throws: `wrongPhrase`, `noRecoveryPhrase`, `hardwareUnavailable`, with nothing changed; as ``changePasscode(from:spending:to:)``.
-    public func enrolHardware(
+    public func enrollHardware(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt,
         phrase: borrowing RecoveryPhrase
     ) throws(VaultError) {
         let tier = try tier(for: &attempt)
         let verified = try verify(passcode, spending: &attempt)
         _ = try unwrap(phrase, attempt.header.header)
-        try enrol(passcode, verified, &attempt, tier)
+        try enroll(passcode, verified, &attempt, tier)
     }
 
-    /// As ``enrolHardware(passcode:spending:phrase:)``, for an owner who does not show that he has the phrase, or whose
+    /// As ``enrollHardware(passcode:spending:phrase:)``, for an owner who does not show that he has the phrase, or whose
     /// vault has none: with the chip, or with its last attempt, everything in the vault may be lost.
     ///
     /// - Parameters:
@@ -31,7 +31,7 @@ extension Vault {
     ///   - attempt: Spent on it.
     ///   - insisting: Whether the owner wants just that. Otherwise nothing is changed.
     /// - Throws: `lastWayIn` without `insisting`, with nothing spent; as the other.
-    public func enrolHardware(
+    public func enrollHardware(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, insisting: Bool
     ) throws(VaultError) {
         guard insisting else {
@@ -43,7 +43,7 @@ extension Vault {
         }
         let tier = try tier(for: &attempt)
         let verified = try verify(passcode, spending: &attempt)
-        try enrol(passcode, verified, &attempt, tier)
+        try enroll(passcode, verified, &attempt, tier)
     }
 
     /// Whether this program has a chip to ask; nobody looked whether it answers.
@@ -71,7 +71,7 @@ extension Vault {
         throw VaultError(.hardwareUnavailable, "there is no TPM here (/dev/tpmrm0, or $HOLDFAST_TPM)")
     }
 
-    private func enrol(
+    private func enroll(
         _ passcode: borrowing SecretBytes, _ verified: borrowing Verified, _ attempt: inout BurnedAttempt,
         _ tier: any AttemptTier
     ) throws(VaultError) {

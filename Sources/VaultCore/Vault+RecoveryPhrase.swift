@@ -11,7 +11,7 @@ extension Vault {
     ///   - passcode: The present passcode.
     ///   - attempt: Spent on it.
     /// - Throws: As ``changePasscode(from:spending:to:)``.
-    public func enrolRecoveryPhrase(
+    public func enrollRecoveryPhrase(
         _ phrase: borrowing RecoveryPhrase, passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt
     ) throws(VaultError) {
         let verified = try verify(passcode, spending: &attempt)

@@ -74,7 +74,7 @@ extension Vault {
             throw error
         }
         let ending = Wipe(home, settings, mark, owner).run(locked.file)
-        forgetOwner(.enrolmentChanged)  // the share that this process made
+        forgetOwner(.enrollmentChanged)  // the share that this process made
         gate.close()  // not lock(): there is no log any more to write that into
         return WipeReport(
             receipt: ending.receipt, receiptPath: "\(home.path)/\(WipeReceipt.fileName)",
@@ -135,7 +135,7 @@ extension Vault {
     /// - Returns: What to throw.
     func destroy(_ locked: borrowing LockedHeader) -> VaultError {
         let ending = Wipe.byRules(of: locked.header.vault, in: home, settings, locked.file)
-        forgetOwner(.enrolmentChanged)  // the share that this process made
+        forgetOwner(.enrollmentChanged)  // the share that this process made
         gate.close()
         return ending.error
     }

@@ -12,7 +12,7 @@ extension LogEvent {
         case .locked: 18
         case .unsettled: 19
         case .fallbackUsed: 20
-        case .enrolmentChanged: 21
+        case .enrollmentChanged: 21
         case .unproven(let kind, _): 32 + kind.rawValue
         case .runEnded: 48
         case .policyChanged: 64
@@ -57,7 +57,7 @@ extension LogEvent {
         case .fallbackUsed(let step, let condition):
             writer.integer(step.rawValue)
             writer.integer(condition.rawValue)
-        case .enrolmentChanged(let step): writer.integer(step.rawValue)
+        case .enrollmentChanged(let step): writer.integer(step.rawValue)
         case .policyChanged(let fields): writer.integer(fields.rawValue)
         case .rekeyed(let epoch): writer.integer(epoch)
         case .recovered(let flag), .wipeBegun(let flag), .drill(let flag):
@@ -90,7 +90,7 @@ extension LogEvent {
         case 20:
             self = .fallbackUsed(
                 try LogEvent.known(reader.integer(UInt8.self)), try LogEvent.known(reader.integer(UInt8.self)))
-        case 21: self = .enrolmentChanged(try LogEvent.known(reader.integer(UInt8.self)))
+        case 21: self = .enrollmentChanged(try LogEvent.known(reader.integer(UInt8.self)))
         case 48: self = .runEnded(try LogRun(reading: &reader))
         case 65: self = .passcodeChanged
         case 66: self = .rekeyed(epoch: try reader.integer(UInt32.self))

@@ -26,7 +26,7 @@ package enum LogEvent: Sendable, Hashable {
     /// The way to unlock that was used in place of the first one, and why.
     case fallbackUsed(FallbackStep, FallbackCondition)
     /// Fingers were added or removed, or the key store was reset, since the passcode was given: it is asked again.
-    case enrolmentChanged(FallbackStep)
+    case enrollmentChanged(FallbackStep)
 
     /// Rules in the header were changed; which.
     case policyChanged(LogPolicyFields)

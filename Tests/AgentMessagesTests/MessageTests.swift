@@ -69,7 +69,7 @@ import Testing
         (.guidance(.touch), 0), (.guidance(.checking), 0),
         (.prompt(Prompt(style: .hidden, text: "Password: ")), 0), (.prompt(Prompt(style: .problem, text: "")), 0),
         (.owner(OwnerStatus(expiry: nil, sincePasscode: 7, nonMatches: 4)), 0),
-        (.owner(OwnerStatus(expiry: .enrolmentChanged, sincePasscode: nil, nonMatches: 0)), 0),
+        (.owner(OwnerStatus(expiry: .enrollmentChanged, sincePasscode: nil, nonMatches: 0)), 0),
         (.notice(""), 0), (.notice("done now, from an earlier command"), 0),
         (.identity(IdentityReport(state: "ready")), 0), (.identity(report), 0),
     ]

@@ -61,7 +61,7 @@ extension TestAgent {
     @Test(.enabled(if: FingerprintSensor.isInstalled, "fprintd is not installed: fingerprints are not tested"))
     func aFingerOpensAfterThePasscodeAndForThreeDays() throws {
         let sensor = try FingerprintSensor()
-        try sensor.enrol("anna")
+        try sensor.enroll("anna")
         let scratch = try Scratch()
         try scratch.allowOwner()
         let agent = try TestAgent(scratch, parts: ["SUBJECT_BUS": sensor.bus.address])
@@ -101,15 +101,15 @@ extension TestAgent {
         try agent.lock()
         #expect(try touch("anna") == "open")
         try agent.lock()
-        try sensor.enrol("mallory", as: "left-thumb")
+        try sensor.enroll("mallory", as: "left-thumb")
         #expect(try touch("mallory") == "passcodeNeeded")
-        #expect(try agent.owner().expiry == .enrolmentChanged)
+        #expect(try agent.owner().expiry == .enrollmentChanged)
         try agent.unlock()
         try agent.lock()
         // This sensor is asked for one finger, and which one is not ours to choose.
         #expect(try touch("anna", "mallory") == "open", "the new finger was taken note of by the passcode")
         let events = try scratch.vault().names(opened: "right")
-        #expect(events.filter { $0 == "enrolmentChanged" }.count == 1)
+        #expect(events.filter { $0 == "enrollmentChanged" }.count == 1)
         try agent.lock()
         try scratch.vault().change(from: "right", to: "other")
         #expect(try touch("anna") == "passcodeNeeded", "another passcode ends what the one before made")
@@ -146,7 +146,7 @@ extension TestAgent {
         try agent.lock()
         #expect(try chip.tool("tpm2_clear").status == 0)
         #expect(try agent.confirm(.devicePasscode, answer: { _ in "correct" }) == "passcodeNeeded")
-        #expect(try agent.owner().expiry == .enrolmentChanged, "a key store that was reset")
+        #expect(try agent.owner().expiry == .enrollmentChanged, "a key store that was reset")
     }
 
     @Test(
@@ -170,7 +170,7 @@ extension TestAgent {
             } catch { throw VaultError(.invalidPolicy, "\(error)") }
             policy.collectionMinima = ["work": .keyBound]
         }
-        try vault.keepOwner(passcode: passcode, spending: vault.burnAttempt(), enrolment: nil)
+        try vault.keepOwner(passcode: passcode, spending: vault.burnAttempt(), enrollment: nil)
         #expect(vault.keepsOwner)
         let parts = rules.merging(["SUBJECT_TPM": chip.location]) { $1 }
         for _ in 0..<2 {

@@ -98,10 +98,10 @@ extension AppleBackends {
         @Test func anotherFingerTakesTheShareAway() throws {
             let item = try put(after: [.biometrics])
             #expect(
-                failure { _ = try take(item) { device.with { $0.enrolment = Data("other".utf8) } } } == .notFound)
+                failure { _ = try take(item) { device.with { $0.enrollment = Data("other".utf8) } } } == .notFound)
             // Beside the passcode it still is: that one stands for the owner.
             let both = try put("two", after: [.biometrics, .devicePasscode])
-            #expect(try take(both, .devicePasscode) { device.with { $0.enrolment = Data("third".utf8) } } == share)
+            #expect(try take(both, .devicePasscode) { device.with { $0.enrollment = Data("third".utf8) } } == share)
         }
 
         static let statuses: [(OSStatus, KeyStoreError.Code)] = [

@@ -25,7 +25,7 @@ extension AppleBackends {
             return models
         }
 
-        private func enrol(_ models: AppModels, _ step: OwnerStep = .biometrics) async throws {
+        private func enroll(_ models: AppModels, _ step: OwnerStep = .biometrics) async throws {
             models.settings.request(.owner(step, true))
             device.with { $0.answers = [.success] }
             await models.settings.proveOwner()
@@ -48,7 +48,7 @@ extension AppleBackends {
             await models.settings.proveOwner()
             #expect(
                 models.settings.failure == nil && !models.settings.showsOn(.biometrics), "turning away is no failure")
-            try await enrol(models)
+            try await enroll(models)
             let prompts = device.with(\.prompts).count
             await models.lock.handle(.didEnterBackground)
             device.with { $0.answers = [.success] }
@@ -60,8 +60,8 @@ extension AppleBackends {
         @Test func whatOpensNothingIsSaidAsOnLinux() async throws {
             let folder = Folder()
             let models = try await open(folder)
-            try await enrol(models)
-            try await enrol(models, .devicePasscode)
+            try await enroll(models)
+            try await enroll(models, .devicePasscode)
             let owner = models.lock.owner
             await models.lock.handle(.forceLock)
             await until { owner.offers == [.biometrics, .devicePasscode] }
@@ -89,16 +89,17 @@ extension AppleBackends {
         @Test func anotherFaceEndsTheWayIn() async throws {
             let folder = Folder()
             let models = try await open(folder)
-            try await enrol(models)
+            try await enroll(models)
             let owner = models.lock.owner
             await models.lock.handle(.forceLock)
             await until { owner.offers.first == .biometrics }
             device.with {
-                $0.enrolment = .init("enrolment-2".utf8)
+                $0.enrollment = .init("enrollment-2".utf8)
                 $0.answers = [.success]
             }
             await owner.ask(.biometrics)
-            #expect(owner.problem == .passcodeNeeded(.enrolmentChanged) && owner.offers.isEmpty && models.lock.isLocked)
+            #expect(
+                owner.problem == .passcodeNeeded(.enrollmentChanged) && owner.offers.isEmpty && models.lock.isLocked)
         }
     }
 }

@@ -104,18 +104,18 @@ extension AppleBackends {
             let keeper = try armedKeeper()
             device.with {
                 $0.answers = [.success]
-                $0.enrolment = Data("enrolment-2".utf8)
+                $0.enrollment = Data("enrollment-2".utf8)
             }
             let outcome = OwnerAuthenticator.standard.confirm(.biometrics, keeper: keeper, SilentOwner())
-            #expect(Came(outcome) == .expired(.enrolmentChanged))
+            #expect(Came(outcome) == .expired(.enrollmentChanged))
             #expect(device.with(\.prompts).isEmpty && !keeper.isArmed)
         }
 
-        @Test func anEnrolmentThatCannotBeToldComparesEqualToNothing() throws {
+        @Test func anEnrollmentThatCannotBeToldComparesEqualToNothing() throws {
             for state in [nil, Data()] {
                 device.reset()
-                device.with { $0.enrolment = state }
-                #expect(OwnerAuthenticator.standard.enrolment(of: .biometrics) == nil)
+                device.with { $0.enrollment = state }
+                #expect(OwnerAuthenticator.standard.enrollment(of: .biometrics) == nil)
                 device.with { $0.answers = [.success] }
                 let outcome = OwnerAuthenticator.standard.confirm(.biometrics, keeper: try armedKeeper(), SilentOwner())
                 #expect(Came(outcome) == .impossible(.missing("it does not answer")))

@@ -56,7 +56,7 @@ let secondShare = [UInt8](repeating: 2, count: 32)
 func armedKeeper(_ authenticator: OwnerAuthenticator = .standard) throws -> OwnerKeeper {
     let keeper = OwnerKeeper()
     keeper.arm(try secret(secondShare))
-    if let enrolment = authenticator.enrolment(of: .biometrics) { keeper.note(enrolment) }
+    if let enrollment = authenticator.enrollment(of: .biometrics) { keeper.note(enrollment) }
     return keeper
 }
 

@@ -42,8 +42,8 @@ extension AppleBackends {
 
         private func open(_ vault: Vault) throws {
             try vault.unlock(passcode: secret("right"), spending: vault.burnAttempt())
-            if let enrolment = OwnerAuthenticator.standard.enrolment(of: .biometrics) {
-                vault.ownerKeeper.note(enrolment)
+            if let enrollment = OwnerAuthenticator.standard.enrollment(of: .biometrics) {
+                vault.ownerKeeper.note(enrollment)
             }
         }
 
@@ -77,9 +77,9 @@ extension AppleBackends {
             defer { try? FileManager.default.removeItem(atPath: folder.path + "-app") }
             device.with {
                 $0.answers = [.success]
-                $0.enrolment = Data("with another face".utf8)
+                $0.enrollment = Data("with another face".utf8)
             }
-            #expect(try ask(vault, .biometrics) == .expired(.enrolmentChanged))
+            #expect(try ask(vault, .biometrics) == .expired(.enrollmentChanged))
             try open(vault)
             vault.lock()
             #expect(try ask(vault, .biometrics) == .released)

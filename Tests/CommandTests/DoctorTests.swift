@@ -155,7 +155,7 @@ import Testing
         #expect(empty["fingerprint"]?.state == "unready")
         #expect(empty["fingerprint"]?.fix?.contains("fprintd-enroll") == true)
         #expect(empty["devicePasscode"]?.state == "good")
-        try sensor.enrol("anna")
+        try sensor.enroll("anna")
         let ready = try examine(sandbox, bus: sensor.bus.address, pam: rules)
         #expect(ready["fingerprint"]?.state == "good" && ready["fingerprint"]?.assurance == "presence")
         sensor.killDaemon()
@@ -180,7 +180,7 @@ import Testing
     @Test(.enabled(if: FingerprintSensor.isInstalled, "fprintd is not installed: a redirected bus is not tried"))
     func aBusThatTheEnvironmentNamesIsNotAsked() throws {
         let sensor = try FingerprintSensor()
-        try sensor.enrol("anna")
+        try sensor.enroll("anna")
         let sandbox = try Sandbox()
         func state(_ environment: [String: String]) throws -> [String?] {
             let variables = DoctorTests.nothing.merging(environment) { $1 }

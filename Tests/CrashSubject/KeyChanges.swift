@@ -22,7 +22,7 @@ enum KeyChanges {
         var number = first
         while true {
             try done("phrase \(passcode) \(number + 1)") {
-                try vault.enrolRecoveryPhrase(
+                try vault.enrollRecoveryPhrase(
                     Known.phrase(number + 1), passcode: Known.passcode(passcode), spending: vault.burnAttempt())
             }
             number += 1

@@ -52,9 +52,9 @@ import VaultFormat
         try await lock.unlock(passcode: passcode)
     }
 
-    private func enrol(_ step: OwnerStep, _ lock: AppLock, survivesRestart: Bool = false) async throws {
+    private func enroll(_ step: OwnerStep, _ lock: AppLock, survivesRestart: Bool = false) async throws {
         let passcode = try AppLockOwnerTests.secret("right")
-        try await lock.enrolOwner(step, passcode: passcode, survivesRestart: survivesRestart)
+        try await lock.enrollOwner(step, passcode: passcode, survivesRestart: survivesRestart)
     }
 
     /// What came of a prompt: `open`, or the code of an error.
@@ -82,12 +82,12 @@ import VaultFormat
         let lock = try home.lock(AppLockOwnerTests.authenticator(sensor))
         await lock.handle(.launch)
         #expect(await ask(lock, .biometrics, touching(sensor, "anna")) == "passcodeNeeded", "the rules do not take it")
-        await #expect(throws: VaultError.self, "no finger is known") { try await enrol(.biometrics, lock) }
+        await #expect(throws: VaultError.self, "no finger is known") { try await enroll(.biometrics, lock) }
         #expect(await lock.ownerCapability(of: .biometrics).why?.contains("fprintd-enroll") == true)
-        try sensor.enrol("anna")
+        try sensor.enroll("anna")
         #expect(await lock.ownerCapability(of: .biometrics) == .available)
         try await unlock(lock)
-        try await enrol(.biometrics, lock)
+        try await enroll(.biometrics, lock)
         #expect(try lock.ownerObstacle(.biometrics) == nil)
         #expect(try lock.ownerObstacle(.devicePasscode)?.code == .passcodeNeeded, "the account was not asked for")
         let value = try AppLockOwnerTests.secret("value")
@@ -118,7 +118,7 @@ import VaultFormat
         await other.handle(.launch)
         #expect(await ask(other, .biometrics, touching(sensor, "anna")) == "passcodeNeeded")
         // Another finger.
-        try sensor.enrol("mallory", as: "left-thumb")
+        try sensor.enroll("mallory", as: "left-thumb")
         #expect(await ask(lock, .biometrics, touching(sensor, "mallory")) == "passcodeNeeded")
         #expect(await ask(lock, .biometrics, touching(sensor, "anna")) == "passcodeNeeded")
         try await unlock(lock)
@@ -131,13 +131,13 @@ import VaultFormat
     @Test(.enabled(if: FingerprintSensor.isInstalled, "fprintd is not installed: an app's fingerprints are not tested"))
     func aPromptThatIsOverOpensNothing() async throws {
         let sensor = try FingerprintSensor()
-        try sensor.enrol("anna")
+        try sensor.enroll("anna")
         let home = try Home()
         defer { withExtendedLifetime(home) {} }
         let lock = try home.lock(AppLockOwnerTests.authenticator(sensor))
         await lock.handle(.launch)
         try await unlock(lock)
-        try await enrol(.biometrics, lock)
+        try await enroll(.biometrics, lock)
         let endings: [(String, @Sendable (AppLock) async -> Void)] = [
             ("lock", { await $0.forceLock() }),
             ("cancel", { await $0.cancelPrompt() }),
@@ -180,13 +180,13 @@ import VaultFormat
     @Test(.enabled(if: FingerprintSensor.isInstalled, "fprintd is not installed: an app's fingerprints are not tested"))
     func promptsWithoutAMatchCountWhileSelfDestructIsOnAndWipeAtTheLimit() async throws {
         let sensor = try FingerprintSensor()
-        try sensor.enrol("anna")
+        try sensor.enroll("anna")
         let home = try Home()
         defer { withExtendedLifetime(home) {} }
         let lock = try home.lock(AppLockOwnerTests.authenticator(sensor))
         await lock.handle(.launch)
         try await unlock(lock)
-        try await enrol(.biometrics, lock)
+        try await enroll(.biometrics, lock)
         let passcode = try AppLockOwnerTests.secret("right")
         try lock.vault.changePolicy(passcode: passcode, spending: lock.vault.burnAttempt()) { $0.attemptLimit = 3 }
         _ = try lock.vault.changeSelfDestruct(
@@ -212,7 +212,7 @@ import VaultFormat
         let lock = try home.lock(rules.authenticator)
         await lock.handle(.launch)
         try await unlock(lock)
-        try await enrol(.devicePasscode, lock)
+        try await enroll(.devicePasscode, lock)
         await lock.forceLock()
         func typing(_ text: String?) -> OwnerPrompts {
             OwnerPrompts(answer: { prompt in
@@ -240,7 +240,7 @@ import VaultFormat
         let location = TPMLocation(chip.location)
         do {
             let lock = try home.lock(rules.authenticator, tpm: location)
-            try await enrol(.devicePasscode, lock, survivesRestart: true)
+            try await enroll(.devicePasscode, lock, survivesRestart: true)
         }
         let prompts = OwnerPrompts(answer: { _ in try? AppLockOwnerTests.secret("correct") })
         let lock = try home.lock(rules.authenticator, tpm: location)

@@ -25,7 +25,7 @@ struct AppLockPINTests {
             var settings = VaultSettings.costsForTests()
             settings.tier = TPMAttemptTier(at: TPMLocation(chip.location))
             let vault = try Vault(at: path, settings: settings)
-            try vault.enrolPIN(secret("2580"), passcode: secret("right"), spending: vault.burnAttempt())
+            try vault.enrollPIN(secret("2580"), passcode: secret("right"), spending: vault.burnAttempt())
             return AppLock(vault: vault, settings: LockSettings(isEnabled: true, timing: .immediately))
         }
     }

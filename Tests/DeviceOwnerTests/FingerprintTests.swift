@@ -29,8 +29,8 @@ struct FingerprintTests {
         let sensor = try FingerprintSensor()
         let authenticator = authenticator(sensor)
         #expect(authenticator.capability(of: .biometrics) == FingerprintProblem.noFingers.capability)
-        #expect(authenticator.enrolment(of: .biometrics) == nil)
-        try sensor.enrol("anna")
+        #expect(authenticator.enrollment(of: .biometrics) == nil)
+        try sensor.enroll("anna")
         #expect(authenticator.capability(of: .biometrics) == .available)
         let keeper = try armedKeeper(authenticator)
 
@@ -60,7 +60,7 @@ struct FingerprintTests {
     @Test func timeCancelAndOtherClients() throws {
         let sensor = try FingerprintSensor()
         let authenticator = authenticator(sensor)
-        try sensor.enrol("anna")
+        try sensor.enroll("anna")
         let keeper = try armedKeeper(authenticator)
         #expect(authenticator.ask(.biometrics, keeper, patience: 300, owner(sensor)) == .timedOut)
         let cancelling = PlayedOwner(onGuidance: { _, _, owner in owner.cancellation.cancel() })
@@ -80,7 +80,7 @@ struct FingerprintTests {
     @Test func aBrokenSensorGivesNoVerdict() throws {
         let sensor = try FingerprintSensor()
         let authenticator = authenticator(sensor)
-        try sensor.enrol("anna")
+        try sensor.enroll("anna")
         let keeper = try armedKeeper(authenticator)
         #expect(
             authenticator.ask(.biometrics, keeper, owner(sensor, "ERROR 0"))
@@ -105,11 +105,11 @@ struct FingerprintTests {
     @Test func anotherFingerNeedsThePasscodeOnce() throws {
         let sensor = try FingerprintSensor()
         let authenticator = authenticator(sensor)
-        try sensor.enrol("anna")
+        try sensor.enroll("anna")
         let keeper = try armedKeeper(authenticator)
-        try sensor.enrol("mallory", as: "left-thumb")
+        try sensor.enroll("mallory", as: "left-thumb")
         let mallory = owner(sensor, "SCAN mallory")
-        #expect(authenticator.ask(.biometrics, keeper, mallory) == .expired(.enrolmentChanged))
+        #expect(authenticator.ask(.biometrics, keeper, mallory) == .expired(.enrollmentChanged))
         #expect(mallory.guidance.isEmpty, "nobody was asked")
         #expect(!keeper.isArmed)
         let after = try armedKeeper(authenticator)
@@ -118,14 +118,15 @@ struct FingerprintTests {
         #expect(authenticator.ask(.biometrics, after, either) == .released(share))
         // What was enrolled at the time of the passcode could not be told: no finger counts.
         #expect(
-            authenticator.ask(.biometrics, try armedKeeper(), owner(sensor, "SCAN anna")) == .expired(.enrolmentChanged)
+            authenticator.ask(.biometrics, try armedKeeper(), owner(sensor, "SCAN anna"))
+                == .expired(.enrollmentChanged)
         )
     }
 
     @Test func aSignalOfSomebodyElseIsNotHeard() throws {
         let sensor = try FingerprintSensor()
         let authenticator = authenticator(sensor)
-        try sensor.enrol("anna")
+        try sensor.enroll("anna")
         let keeper = try armedKeeper(authenticator)
         let forged = PlayedOwner(onGuidance: { guidance, _, owner in
             guard guidance == .touch else { return }

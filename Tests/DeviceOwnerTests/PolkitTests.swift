@@ -21,7 +21,7 @@ struct PolkitTests {
 
     private func expectNoKey(_ polkit: FingerprintSensor.Polkit) throws {
         let sensor = try FingerprintSensor(polkit)
-        try sensor.enrol("anna")
+        try sensor.enroll("anna")
         var places = OwnerAuthenticator.Places()
         places.systemBus = BusAddress(sensor.bus.address)
         places.daemonUser = getuid()

@@ -76,6 +76,6 @@ let share = [UInt8](repeating: 9, count: 32)
 func armedKeeper(_ authenticator: OwnerAuthenticator? = nil) throws -> OwnerKeeper {
     let keeper = OwnerKeeper()
     keeper.arm(try unsafe SecretBytes(copying: share.span.bytes))
-    if let enrolment = authenticator?.enrolment(of: .biometrics) { keeper.note(enrolment) }
+    if let enrollment = authenticator?.enrollment(of: .biometrics) { keeper.note(enrollment) }
     return keeper
 }

@@ -35,7 +35,7 @@ import Testing
         await settings.look()
         #expect(
             settings.obstacle(to: .biometrics) == .notEnrolled && settings.obstacle(to: .devicePasscode) == .missing)
-        try sensor.enrol("anna")
+        try sensor.enroll("anna")
         await settings.look()
         #expect(settings.obstacle(to: .biometrics) == nil)
         settings.request(.owner(.biometrics, true))
@@ -134,21 +134,21 @@ import Testing
             "swtpm or fprintd is not installed: their pages of the assistant are not tested"))
     func theAssistantOffersWhatTheMachineHas() async throws {
         let (scratch, chip, sensor) = (Scratch(), try SoftwareTPM(), try FingerprintSensor())
-        try sensor.enrol("anna")
+        try sensor.enroll("anna")
         scratch.tier = TPMAttemptTier(at: TPMLocation(chip.location))
         scratch.authenticator = authenticator(sensor)
         let model = SetupModel(scratch, [.chip, .fingerprint])
         try await model.toProtection()
         await model.finish()
         #expect(model.step == .chip && model.problem == nil && model.app?.vault.isUnlocked == true)
-        await model.enrolChip()
+        await model.enrollChip()
         #expect(model.step == .fingerprint && model.problem == nil)
         #expect(try model.app?.vault.status().hasHardwareShare == true)
-        var proving = Task { await model.enrolFingerprint() }
+        var proving = Task { await model.enrollFingerprint() }
         try await layWrongFingers(on: sensor, model.dialog)
         await proving.value
         #expect(model.step == .fingerprint && model.problem == .notRecognised)
-        proving = Task { await model.enrolFingerprint() }
+        proving = Task { await model.enrollFingerprint() }
         await until { model.dialog.guidance == .touch }
         try sensor.touch("SCAN anna")
         await proving.value

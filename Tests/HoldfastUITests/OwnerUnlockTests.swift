@@ -8,7 +8,7 @@ import Testing
     /// An open vault whose rules take these ways of the owner.
     private func open(_ scratch: Scratch, _ steps: OwnerStep...) async throws -> AppModels {
         let models = try await scratch.open()
-        for step in steps { try await models.enrol(step) }
+        for step in steps { try await models.enroll(step) }
         return models
     }
 
@@ -97,16 +97,16 @@ import Testing
             #expect(owner.problem == (last ? .passcodeNeeded(.nonMatches) : .notRecognised))
         }
         #expect(owner.offers.isEmpty && lock.isLocked)
-        let looks = sensor.enrolmentLooks
+        let looks = sensor.enrollmentLooks
         await lock.unlock(passcode: try secret("right"))
         // What is enrolled is noted by a thread of its own: only what changes after that is a change.
-        await until { sensor.enrolmentLooks > looks }
+        await until { sensor.enrollmentLooks > looks }
         await lock.handle(.forceLock)
         await until { owner.offers == [.biometrics] }
-        sensor.enrol("left-thumb")
+        sensor.enroll("left-thumb")
         sensor.plays(.match)
         await owner.ask()
-        #expect(owner.problem == .passcodeNeeded(.enrolmentChanged) && owner.offers.isEmpty && lock.isLocked)
+        #expect(owner.problem == .passcodeNeeded(.enrollmentChanged) && owner.offers.isEmpty && lock.isLocked)
     }
 
     /// On a slow machine, what was read while the sensor was asked arrives when the prompt is over.
@@ -201,7 +201,7 @@ import Testing
             let (scratch, sensor) = (Scratch(), PlayedSensor(.biometrics))
             scratch.has(sensor)
             let models = try await scratch.open(isLockEnabled: isLockEnabled)
-            try await models.enrol(.biometrics)
+            try await models.enroll(.biometrics)
             let (lock, owner) = (models.lock, models.lock.owner)
             await lock.handle(.forceLock)
             await until { owner.offers == [.biometrics] }
@@ -237,8 +237,8 @@ import Testing
 
 extension AppModels {
     /// Takes a way of the owner into the rules, with the passcode.
-    func enrol(_ step: OwnerStep) async throws {
-        try await lock.app.lock.enrolOwner(step, passcode: try secret("right"))
+    func enroll(_ step: OwnerStep) async throws {
+        try await lock.app.lock.enrollOwner(step, passcode: try secret("right"))
         await settings.load()
     }
 }

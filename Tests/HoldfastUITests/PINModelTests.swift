@@ -82,7 +82,7 @@ import Testing
         #expect(lock.prompt == .passcode)
         let other = try Vault(at: scratch.path, settings: scratch.settings)
         let right = try secret("right")
-        try other.enrolPIN(secret("2580"), passcode: right, spending: other.burnAttempt())
+        try other.enrollPIN(secret("2580"), passcode: right, spending: other.burnAttempt())
         await lock.refresh()
         #expect(lock.prompt == .passcode && lock.otherPrompts == [.pin, .recoveryPhrase])
         await lock.unlock(passcode: try secret("right"))

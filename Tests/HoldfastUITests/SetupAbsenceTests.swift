@@ -61,7 +61,7 @@ import Testing
         try await model.toProtection()
         await model.finish()
         sensor.plays(.says(.touch), .holds)
-        let proving = Task { await model.enrolFingerprint() }
+        let proving = Task { await model.enrollFingerprint() }
         await until { model.dialog.guidance == .touch }
         await model.suspend(.suspended)
         let app = try #require(model.app)

@@ -45,12 +45,12 @@ import Testing
         try await model.toProtection()
         await model.finish()
         #expect(model.step == .chip)
-        await model.enrolChip()
+        await model.enrollChip()
         #expect(model.step == .chip && model.problem == .hardwareUnavailable, "what does not succeed is said")
         model.leaveOut()
         #expect(model.step == .fingerprint && model.problem == nil)
         sensor.plays(.says(.touch), .holds)
-        let proving = Task { await model.enrolFingerprint() }
+        let proving = Task { await model.enrollFingerprint() }
         await until { model.dialog.guidance == .touch }
         model.leaveOut()
         await proving.value

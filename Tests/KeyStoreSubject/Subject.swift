@@ -11,8 +11,8 @@ import VaultFormat
 /// Or puts the passcode `right` of a vault under the TPM that SUBJECT_TPM names, changes it there, takes it out; gives it the
 /// PIN `2580` under that TPM, changes a rule, takes the PIN away.
 ///
-/// Usage: KeyStoreSubject probe | put NAME BYTE | get NAME | delete NAME | CHANGE HOME PHRASE, with CHANGE one of enrol,
-/// change, remove, enrolPIN, rules, removePIN. Standard output: what came of it, or the code of an error.
+/// Usage: KeyStoreSubject probe | put NAME BYTE | get NAME | delete NAME | CHANGE HOME PHRASE, with CHANGE one of enroll,
+/// change, remove, enrollPIN, rules, removePIN. Standard output: what came of it, or the code of an error.
 @main enum Subject {
     static func main() {
         let words = Array(CommandLine.arguments.dropFirst())
@@ -29,7 +29,7 @@ import VaultFormat
                 let share = try store.redeem(item, OwnerRelease(.biometrics, secret))
                 return say(share.withBytes { bytes in unsafe bytes.withUnsafeBytes { "\(unsafe $0[0]) \($0.count)" } })
             case "delete": try store.delete(item)
-            case "enrol", "change", "remove", "enrolPIN", "rules", "removePIN": try Hardware.run(words)
+            case "enroll", "change", "remove", "enrollPIN", "rules", "removePIN": try Hardware.run(words)
             default: exit(2)
             }
             say("done")
@@ -61,12 +61,12 @@ private enum Hardware {
         let passcode = try secret("right")
         let attempt = try vault.burnAttempt()
         switch words[0] {
-        case "enrol":
+        case "enroll":
             let phrase = try RecoveryPhrase(parsing: secret(words[2]))
-            try vault.enrolHardware(passcode: passcode, spending: attempt, phrase: phrase)
+            try vault.enrollHardware(passcode: passcode, spending: attempt, phrase: phrase)
         case "change": try vault.changePasscode(from: passcode, spending: attempt, to: passcode)
         case "remove": try vault.removeHardware(passcode: passcode, spending: attempt)
-        case "enrolPIN": try vault.enrolPIN(secret("2580"), passcode: passcode, spending: attempt)
+        case "enrollPIN": try vault.enrollPIN(secret("2580"), passcode: passcode, spending: attempt)
         case "removePIN": try vault.removePIN(passcode: passcode, spending: attempt)
         default:
             try vault.changePolicy(passcode: passcode, spending: attempt) { policy in

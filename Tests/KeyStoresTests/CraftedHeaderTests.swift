@@ -21,7 +21,7 @@ struct CraftedHeaderTests {
     init() throws {
         home = try HardwareHome()
         proxy = try TPMProxy(home.chip)
-        try home.enrol()
+        try home.enroll()
         original = Array(try Data(contentsOf: URL(fileURLWithPath: home.folder + "/header")))
     }
 
@@ -84,7 +84,7 @@ struct CraftedHeaderTests {
 
     /// The same of a PIN's slot: behind its version and a length, its data are those of the passcode's.
     @Test func noPartOfThePINsSlotCanBeChanged() throws {
-        try home.enrolPIN()
+        try home.enrollPIN()
         let original = Array(try Data(contentsOf: URL(fileURLWithPath: home.folder + "/header")))
         func unlock() throws -> (code: VaultError.Code?, sent: Bool) {
             proxy.arm(at: nil) {}

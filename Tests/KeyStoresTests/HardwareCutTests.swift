@@ -11,7 +11,7 @@ import VaultFormat
 @Suite(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: cuts in the middle of enrolling are not tested"))
 struct HardwareCutTests {
     private static let isSoak = ProcessInfo.processInfo.environment["HOLDFAST_SOAK"] != nil
-    private static let changes = ["enrol", "change", "enrolPIN", "rules", "removePIN", "remove"]
+    private static let changes = ["enroll", "change", "enrollPIN", "rules", "removePIN", "remove"]
 
     /// Every place in the full count; else some, from another one in each run.
     private static func places(_ step: Int) -> (first: Int, step: Int) {
@@ -62,7 +62,7 @@ struct HardwareCutTests {
             }
         }
         #expect(cuts >= 3, "from command \(first)")
-        try home.prepare("enrol")
+        try home.prepare("enroll")
         if try home.vault().status().hasPIN { try home.removePIN() }
         #expect(try home.indices() == 0, "what was taken out left nothing")
     }

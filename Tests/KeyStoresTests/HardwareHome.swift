@@ -44,11 +44,11 @@ final class HardwareHome: Sendable {
             environment: environment.merging(["SUBJECT_TPM": location ?? chip.location]) { $1 })
     }
 
-    func enrol() throws {
+    func enroll() throws {
         let vault = try vault()
         let passcode = try secret(Array("right".utf8))
         let phrase = try RecoveryPhrase(parsing: secret(Array(phrase.utf8)))
-        try vault.enrolHardware(passcode: passcode, spending: vault.burnAttempt(), phrase: phrase)
+        try vault.enrollHardware(passcode: passcode, spending: vault.burnAttempt(), phrase: phrase)
     }
 
     func remove() throws {
@@ -66,10 +66,10 @@ final class HardwareHome: Sendable {
         return vault
     }
 
-    func enrolPIN() throws {
+    func enrollPIN() throws {
         let vault = try vault()
         let passcode = try secret(Array("right".utf8))
-        try vault.enrolPIN(secret(Array("2580".utf8)), passcode: passcode, spending: vault.burnAttempt())
+        try vault.enrollPIN(secret(Array("2580".utf8)), passcode: passcode, spending: vault.burnAttempt())
     }
 
     func removePIN() throws {
@@ -103,11 +103,11 @@ final class HardwareHome: Sendable {
         let status = try vault().status()
         let isUnder = status.hasHardwareShare
         switch change {
-        case "enrolPIN": return  // the first one, or another one
-        case "rules", "removePIN": return status.hasPIN ? () : try enrolPIN()
+        case "enrollPIN": return  // the first one, or another one
+        case "rules", "removePIN": return status.hasPIN ? () : try enrollPIN()
         default: break
         }
-        if change == "enrol", isUnder { try remove() }
-        if change != "enrol", !isUnder { try enrol() }
+        if change == "enroll", isUnder { try remove() }
+        if change != "enroll", !isUnder { try enroll() }
     }
 }

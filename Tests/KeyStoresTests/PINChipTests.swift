@@ -13,7 +13,7 @@ struct PINChipTests {
 
     init() throws {
         home = try HardwareHome()
-        try home.enrolPIN()
+        try home.enrollPIN()
     }
 
     private func bytes(_ file: String) throws -> Data {
@@ -44,7 +44,7 @@ struct PINChipTests {
         #expect(try home.unlock(pin: "2580") == .hardwareDestroyed)
         try home.unlock()
         #expect(try home.unlock(pin: "2580") == .hardwareDestroyed, "no passcode gives the PIN back")
-        try home.enrolPIN()
+        try home.enrollPIN()
         #expect(try home.unlock(pin: "2580") == nil)
         #expect(try home.indices() == 1)
         // The slot as it was: its index is gone.
@@ -93,7 +93,7 @@ struct PINChipTests {
     }
 
     @Test func aRightOneGivesAllTriesBackAndPasscodesAreCountedApart() throws {
-        try home.enrol()
+        try home.enroll()
         #expect(try home.indices() == 3)
         for _ in 0..<3 {
             #expect(try home.unlock(pin: "9999") == .wrongPasscode)

@@ -21,8 +21,8 @@ struct StrangeFolderTests {
 
     init() throws {
         victim = try HardwareHome()
-        try victim.enrol()
-        try victim.enrolPIN()
+        try victim.enroll()
+        try victim.enrollPIN()
         // An index of a program that has nothing to do with us; its owner may write it, as most are.
         let chip = victim.chip
         try #require(

@@ -99,20 +99,20 @@ package final class FingerprintSensor: Sendable {
         return unsafe isConnected && write(descriptor, bytes, bytes.count) == bytes.count
     }
 
-    /// Enrols a finger with fprintd's own program.
-    package func enrol(_ id: String, as finger: String = "right-index-finger") throws {
+    /// Enrolls a finger with fprintd's own program.
+    package func enroll(_ id: String, as finger: String = "right-index-finger") throws {
         // One scan for each time that it asks: one more would wait in the device for whoever comes next.
-        let before = enrolmentScans()
+        let before = enrollmentScans()
         var sent = 0
         let program = try bus.start(["fprintd-enroll", "-f", finger])
-        try bus.wait("the enrolment") {
-            if sent < enrolmentScans() - before, send("SCAN \(id)") { sent += 1 }
+        try bus.wait("the enrollment") {
+            if sent < enrollmentScans() - before, send("SCAN \(id)") { sent += 1 }
             return !program.isRunning
         }
     }
 
     /// How often fprintd's program has asked for a finger.
-    private func enrolmentScans() -> Int {
+    private func enrollmentScans() -> Int {
         let log = (try? String(contentsOfFile: bus.folder + "/log", encoding: .utf8)) ?? ""
         return log.split(separator: "\n").count { $0.hasPrefix("Enrolling ") || $0.hasSuffix("enroll-stage-passed") }
     }

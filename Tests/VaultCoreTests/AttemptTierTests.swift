@@ -104,7 +104,7 @@ final class CountingChip: AttemptTier {
         let passcode = try secret("right")
         let phrase = try Vault.create(at: home.path, passcode: passcode, settings: settings)
         let vault = try Vault(at: home.path, settings: settings)
-        try vault.enrolHardware(passcode: passcode, spending: vault.burnAttempt(), phrase: phrase)
+        try vault.enrollHardware(passcode: passcode, spending: vault.burnAttempt(), phrase: phrase)
         return (vault, RecoveryPhraseBox(phrase))
     }
 
@@ -164,14 +164,14 @@ final class CountingChip: AttemptTier {
         try home.open().unlock("right")
         let other = try Vault.newRecoveryPhrase()
         let code = errorCode {
-            try vault.enrolHardware(passcode: passcode, spending: vault.burnAttempt(), phrase: other)
+            try vault.enrollHardware(passcode: passcode, spending: vault.burnAttempt(), phrase: other)
         }
         #expect(code == .wrongPhrase)
         #expect(chip.objectCount == 0)
         let plain = try home.open()
         #expect(
             errorCode {
-                try plain.enrolHardware(passcode: passcode, spending: plain.burnAttempt(), phrase: phrase.phrase)
+                try plain.enrollHardware(passcode: passcode, spending: plain.burnAttempt(), phrase: phrase.phrase)
             } == .hardwareUnavailable)
         #expect(try vault.status().remainingAttempts == 5)
         #expect(try home.open().status().slots.count == 2)

@@ -23,7 +23,7 @@ import VaultFormat
         let passcode = try secret("right")
         let phrase = try Vault.create(at: home.path, passcode: passcode, settings: settings)
         vault = try Vault(at: home.path, settings: settings)
-        try vault.enrolHardware(passcode: passcode, spending: vault.burnAttempt(), phrase: phrase)
+        try vault.enrollHardware(passcode: passcode, spending: vault.burnAttempt(), phrase: phrase)
         self.phrase = RecoveryPhraseBox(phrase)
     }
 
@@ -80,7 +80,7 @@ import VaultFormat
         #expect(try !isHeld)
         try obstruct(true)
         #expect(throws: VaultError.self) {
-            try vault.enrolHardware(passcode: passcode, spending: vault.burnAttempt(), phrase: phrase.phrase)
+            try vault.enrollHardware(passcode: passcode, spending: vault.burnAttempt(), phrase: phrase.phrase)
         }
         #expect(chip.objectCount == 0)
         #expect(try !isHeld)
@@ -91,7 +91,7 @@ import VaultFormat
         settings.tier = tier
         let other = try Vault(at: home.path, settings: settings)
         #expect(throws: VaultError.self) {
-            try other.enrolHardware(passcode: passcode, spending: other.burnAttempt(), phrase: phrase.phrase)
+            try other.enrollHardware(passcode: passcode, spending: other.burnAttempt(), phrase: phrase.phrase)
         }
         anchor.unplug(false)
         #expect(try isHeld, "it could not be asked")
@@ -212,7 +212,7 @@ import VaultFormat
     @Test func whatIsOwedOutlivesNewKeys() throws {
         let passcode = try secret("right")
         try vault.removeHardware(passcode: passcode, spending: vault.burnAttempt())
-        try vault.enrolPIN(secret("2580"), passcode: passcode, spending: vault.burnAttempt())
+        try vault.enrollPIN(secret("2580"), passcode: passcode, spending: vault.burnAttempt())
         chip.unplug(true)
         try vault.removePIN(passcode: passcode, spending: vault.burnAttempt())
         #expect(vault.owesHardware)

@@ -100,7 +100,7 @@ import VaultFormat
         let box = RecoveryPhraseBox(try Vault.create(at: home.path, passcode: secret, settings: settings))
         let vault = try Vault(at: home.path, settings: settings)
         let passcode = try VaultCoreTests.secret("right")
-        try vault.enrolHardware(passcode: passcode, spending: vault.burnAttempt(), phrase: box.phrase)
+        try vault.enrollHardware(passcode: passcode, spending: vault.burnAttempt(), phrase: box.phrase)
         try vault.unlock("right")
         try vault.changePolicy(passcode: passcode, spending: vault.burnAttempt()) {
             $0.collectionMinima = ["shut": .hardwareLimited]

@@ -60,7 +60,7 @@ extension PINTests {
             policy.fallback = .convenient
             policy.usesBiometrics = true
         }
-        try enrol("2580", vault)
+        try enroll("2580", vault)
         try open(vault, pin: "2580")
         #expect(!vault.ownerState.isArmed)
         vault.lock()

@@ -22,12 +22,12 @@ import VaultFormat
     func create() throws -> (vault: Vault, phrase: RecoveryPhraseBox) {
         let phrase = try Vault.create(at: home.path, passcode: secret("right"), settings: settings)
         let vault = try Vault(at: home.path, settings: settings)
-        try enrol("2580", vault)
+        try enroll("2580", vault)
         return (vault, RecoveryPhraseBox(phrase))
     }
 
-    func enrol(_ pin: String, _ vault: Vault, passcode: String = "right") throws {
-        try vault.enrolPIN(secret(pin), passcode: secret(passcode), spending: vault.burnAttempt())
+    func enroll(_ pin: String, _ vault: Vault, passcode: String = "right") throws {
+        try vault.enrollPIN(secret(pin), passcode: secret(passcode), spending: vault.burnAttempt())
     }
 
     func open(_ vault: Vault, pin: String) throws {
@@ -75,7 +75,7 @@ import VaultFormat
         try vault.unlock("right")
         vault.lock()
         #expect(errorCode { try open(vault, pin: "2580") } == .hardwareDestroyed, "no passcode gives it back")
-        try enrol("3691", vault)
+        try enroll("3691", vault)
         try open(vault, pin: "3691")
         #expect(chip.objectCount == 1)
     }
@@ -174,7 +174,7 @@ import VaultFormat
 
     @Test func anotherPINReplacesItAndRemovingItLeavesNothing() throws {
         let (vault, _) = try create()
-        try enrol("1470", vault)
+        try enroll("1470", vault)
         #expect(chip.objectCount == 1)
         #expect(errorCode { try open(vault, pin: "2580") } == .wrongPasscode)
         try open(vault, pin: "1470")
@@ -192,7 +192,7 @@ import VaultFormat
     ])
     func whatCannotBeAPIN(_ pin: String) throws {
         let (vault, _) = try create()
-        #expect(errorCode { try enrol(pin, vault) } == .invalidPasscode)
+        #expect(errorCode { try enroll(pin, vault) } == .invalidPasscode)
         #expect(try vault.status().remainingAttempts == 5)
         try open(vault, pin: "2580")
     }
@@ -201,19 +201,19 @@ import VaultFormat
     @Test(arguments: ["1239", "1112", "4320", "0123456780", "2134"])
     func whatOnlyLooksLikeARun(_ pin: String) throws {
         let (vault, _) = try create()
-        try enrol(pin, vault)
+        try enroll(pin, vault)
         try open(vault, pin: pin)
         #expect(vault.isUnlocked)
     }
 
     @Test func neitherAWrongPasscodeNorAMissingChipChangesAnything() throws {
         let (vault, _) = try create()
-        #expect(errorCode { try enrol("1470", vault, passcode: "wrong") } == .wrongPasscode)
+        #expect(errorCode { try enroll("1470", vault, passcode: "wrong") } == .wrongPasscode)
         chip.unplug(true)
-        #expect(errorCode { try enrol("1470", vault) } == .hardwareUnavailable)
+        #expect(errorCode { try enroll("1470", vault) } == .hardwareUnavailable)
         chip.unplug(false)
         let plain = try home.open()
-        #expect(errorCode { try enrol("1470", plain) } == .hardwareUnavailable)
+        #expect(errorCode { try enroll("1470", plain) } == .hardwareUnavailable)
         try open(vault, pin: "2580")
         #expect(chip.objectCount == 1)
     }
@@ -228,7 +228,7 @@ import VaultFormat
 
     @Test func passcodeAndPINEachHaveAShareUnderTheChip() throws {
         let (vault, phrase) = try create()
-        try vault.enrolHardware(passcode: secret("right"), spending: vault.burnAttempt(), phrase: phrase.phrase)
+        try vault.enrollHardware(passcode: secret("right"), spending: vault.burnAttempt(), phrase: phrase.phrase)
         #expect(chip.objectCount == 2)
         for _ in 0..<2 {
             try open(vault, pin: "2580")

@@ -22,7 +22,7 @@ import VaultFormat
 
     private func issue(_ passcode: String = "right") throws -> RecoveryPhraseBox {
         let new = RecoveryPhraseBox(try Vault.newRecoveryPhrase())
-        try vault.enrolRecoveryPhrase(new.phrase, passcode: secret(passcode), spending: vault.burnAttempt())
+        try vault.enrollRecoveryPhrase(new.phrase, passcode: secret(passcode), spending: vault.burnAttempt())
         return new
     }
 
@@ -118,12 +118,12 @@ extension AttemptTierTests {
         let before = try home.bytes("header")
         #expect(
             errorCode {
-                try vault.enrolHardware(passcode: passcode, spending: vault.burnAttempt(), insisting: false)
+                try vault.enrollHardware(passcode: passcode, spending: vault.burnAttempt(), insisting: false)
             } == .lastWayIn)
         #expect(try home.bytes("header") == before && chip.objectCount == 0)
         #expect(try vault.status().remainingAttempts == 5)
         try vault.removeRecoveryPhrase(passcode: passcode, spending: vault.burnAttempt(), insisting: true)
-        try vault.enrolHardware(passcode: passcode, spending: vault.burnAttempt(), insisting: true)
+        try vault.enrollHardware(passcode: passcode, spending: vault.burnAttempt(), insisting: true)
         try vault.unlock("right")
         vault.lock()
         chip.clear()

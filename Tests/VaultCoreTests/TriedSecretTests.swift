@@ -63,8 +63,8 @@ import VaultFormat
         _ = try Vault.create(at: home.path, passcode: secret("right"), settings: settings)
         let before = try home.bytes("header")
         let vault = try Vault(at: home.path, settings: settings)
-        try vault.enrolHardware(passcode: secret("right"), spending: vault.burnAttempt(), insisting: true)
-        try vault.enrolPIN(secret("2580"), passcode: secret("right"), spending: vault.burnAttempt())
+        try vault.enrollHardware(passcode: secret("right"), spending: vault.burnAttempt(), insisting: true)
+        try vault.enrollPIN(secret("2580"), passcode: secret("right"), spending: vault.burnAttempt())
         let genuine = try header()
         var edited = genuine
         let passcode = try #require(edited.slots.firstIndex { $0.kind == .passcode })

@@ -29,7 +29,7 @@ import VaultFormat
             .unlocked(LogUnlock(method: .passcode, refused: 0)),
             .unlocked(LogUnlock(method: .devicePasscode, refused: .max)), .unsettled(count: 4), .runEnded(run),
             .fallbackUsed(.biometrics, .unavailable), .fallbackUsed(.openCompartment, .cancelled),
-            .enrolmentChanged(.biometrics),
+            .enrollmentChanged(.biometrics),
             .policyChanged([.attemptLimit, .fallback]), .rekeyed(epoch: 7), .recovered(headerWasAltered: true),
             .wipeBegun(isDeliberate: true), .inboxMigrated(count: 5), .drill(passed: false),
         ] + LogLockReason.allCases.map { .locked($0) } + UnprovenEvent.allCases.map { .unproven($0, run) }

@@ -31,14 +31,14 @@ extension AppLock {
     /// - Throws: `ownerUnavailable` and its like where the machine cannot ask its owner, `invalidPolicy`,
     ///   `hardwareUnavailable` where nothing is there to survive in; as
     ///   ``VaultCore/Vault/changePasscode(from:spending:to:)``.
-    public func enrolOwner(
+    public func enrollOwner(
         _ step: OwnerStep, passcode: borrowing SecretBytes, survivesRestart: Bool = false
     ) async throws(VaultError) {
         let capability = await ownerCapability(of: step)
         guard capability == .available else { throw VaultError(capability) }
         let authenticator = authenticator
-        let enrolment = await OwnerThread.run {
-            survivesRestart && step == .biometrics ? authenticator.enrolment(of: step) : nil
+        let enrollment = await OwnerThread.run {
+            survivesRestart && step == .biometrics ? authenticator.enrollment(of: step) : nil
         }
         let attempt = try vault.burnAttempt()
         try vault.changePolicy(passcode: passcode, spending: attempt, renewingOwner: true) {
@@ -46,7 +46,7 @@ extension AppLock {
             try policy.take(step, keeps: survivesRestart)
         }
         if survivesRestart {
-            try vault.keepOwner(passcode: passcode, spending: vault.burnAttempt(), enrolment: enrolment ?? nil)
+            try vault.keepOwner(passcode: passcode, spending: vault.burnAttempt(), enrollment: enrollment ?? nil)
         }
         await noteOwner().value
     }
@@ -123,7 +123,7 @@ extension AppLock {
     func noteOwner() -> Task<Void, Never> {
         let (vault, authenticator) = (vault, authenticator)
         guard vault.ownerKeeper.isArmed else { return Task {} }
-        let task = ownerTask { vault.noteEnrolment(by: authenticator) }
+        let task = ownerTask { vault.noteEnrollment(by: authenticator) }
         return Task { await task.value }
     }
 

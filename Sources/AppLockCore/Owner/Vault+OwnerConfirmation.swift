@@ -35,7 +35,7 @@ extension Vault {
         let outcome = authenticator.confirm(step, keeper: ownerKeeper, conversation)
         switch outcome {
         case .refused: if step == .biometrics { try countFailedBiometrics() }
-        case .expired(.enrolmentChanged): noteChangedEnrolment(step)
+        case .expired(.enrollmentChanged): noteChangedEnrollment(step)
         default: break
         }
         return try outcome.release()
@@ -43,9 +43,9 @@ extension Vault {
 
     /// After a passcode: what is enrolled now is what a match will be compared with. Blocks as long as a sensor takes to
     /// answer.
-    package func noteEnrolment(by authenticator: OwnerAuthenticator) {
-        guard ownerKeeper.isArmed, let enrolment = authenticator.enrolment(of: .biometrics) else { return }
-        ownerKeeper.note(enrolment)
+    package func noteEnrollment(by authenticator: OwnerAuthenticator) {
+        guard ownerKeeper.isArmed, let enrollment = authenticator.enrollment(of: .biometrics) else { return }
+        ownerKeeper.note(enrollment)
     }
 }
 
@@ -59,7 +59,7 @@ extension OwnerAuthenticator {
         do throws(SecretMemoryError) { keeper.arm(try SecretBytes(zeroed: 32)) } catch {
             throw VaultError(.outOfMemory, "no memory that is kept out of swap is left")
         }
-        if let enrolment = enrolment(of: step) { keeper.note(enrolment) }
+        if let enrollment = enrollment(of: step) { keeper.note(enrollment) }
         _ = try confirm(step, keeper: keeper, conversation).release()
     }
 }

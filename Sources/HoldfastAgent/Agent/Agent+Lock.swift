@@ -58,7 +58,7 @@ extension Agent {
         let connection = connections[unlock.connection]
         switch result {
         case .success:
-            if unlock.method == .passcode { noteEnrolment() }
+            if unlock.method == .passcode { noteEnrollment() }
             let limits = unlock.limits.bounded(by: vault.authenticatedPolicy?.lockTiming)
             let reason = lock.endUnlock(unlock.prompt, by: unlock.method, opened: limits, clock.now())
             if let reason = reason ?? (endsAt == nil ? nil : .ended) { dropKeys(because: reason) }

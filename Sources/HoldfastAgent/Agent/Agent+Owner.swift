@@ -79,10 +79,10 @@ extension Agent {
     }
 
     /// After a passcode: what is enrolled now is what a match will be compared with.
-    func noteEnrolment() {
+    func noteEnrollment() {
         guard vault.ownerKeeper.isArmed else { return }
         let (vault, authenticator) = (vault, settings.authenticator)
-        _ = asking.submit { vault.noteEnrolment(by: authenticator) }
+        _ = asking.submit { vault.noteEnrollment(by: authenticator) }
     }
 
     var ownerStatus: OwnerStatus {
@@ -98,7 +98,7 @@ extension OwnerStatus.Expiry {
         switch expiry {
         case .noPasscode: self = .noPasscode
         case .nonMatches: self = .nonMatches
-        case .enrolmentChanged: self = .enrolmentChanged
+        case .enrollmentChanged: self = .enrollmentChanged
         }
     }
 }

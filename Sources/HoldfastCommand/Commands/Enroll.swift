@@ -78,13 +78,15 @@ private func enroll(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     if insists {
         try PassingNote.show("Sealing a share in the TPM ...") { () throws(CommandError) in
             try vaultCall {
-                try vault.enrolHardware(passcode: passcode, spending: vault.burnAttempt(), insisting: true)
+                try vault.enrollHardware(passcode: passcode, spending: vault.burnAttempt(), insisting: true)
             }
         }
     } else {
         let phrase = try input.phrase()
         try PassingNote.show("Sealing a share in the TPM ...") { () throws(CommandError) in
-            try vaultCall { try vault.enrolHardware(passcode: passcode, spending: vault.burnAttempt(), phrase: phrase) }
+            try vaultCall {
+                try vault.enrollHardware(passcode: passcode, spending: vault.burnAttempt(), phrase: phrase)
+            }
         }
     }
     let status = try vaultCall { try vault.status() }
@@ -126,11 +128,11 @@ private func enrollOwner(_ step: OwnerStep, _ arguments: Arguments) throws(Comma
 }
 
 private func keep(_ step: OwnerStep, _ passcode: borrowing SecretBytes, _ vault: Vault) throws(CommandError) {
-    let enrolment = step == .biometrics ? OwnerAuthenticator.standard.enrolment(of: step) : nil
+    let enrollment = step == .biometrics ? OwnerAuthenticator.standard.enrollment(of: step) : nil
     try PassingNote.show("Keeping the owner's way in ...") { () throws(CommandError) in
         try vaultCall {
             let keeping = try Vault(at: vault.status().path, settings: .app)
-            try keeping.keepOwner(passcode: passcode, spending: keeping.burnAttempt(), enrolment: enrolment)
+            try keeping.keepOwner(passcode: passcode, spending: keeping.burnAttempt(), enrollment: enrollment)
         }
     }
 }

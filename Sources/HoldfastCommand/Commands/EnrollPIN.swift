@@ -30,7 +30,7 @@ private func setPIN(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let passcode = try input.passcode()
     let pin = try input.newPIN()
     try PassingNote.show("Sealing a share in the TPM ...") { () throws(CommandError) in
-        try vaultCall { try vault.enrolPIN(pin, passcode: passcode, spending: vault.burnAttempt()) }
+        try vaultCall { try vault.enrollPIN(pin, passcode: passcode, spending: vault.burnAttempt()) }
     }
     let policy = try vaultCall { try vault.status() }.policy
     let end = policy.selfDestruct ? "the vault is destroyed" : "only the passcode does"

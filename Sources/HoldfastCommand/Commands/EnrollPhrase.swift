@@ -22,7 +22,7 @@ private func issuePhrase(_ arguments: Arguments) throws(CommandError) -> ExitCod
     let passcode = try input.passcode()
     let phrase = try newPhrase(delivery, vault, passcode)
     try PassingNote.show("Writing the new way in ...") { () throws(CommandError) in
-        try vaultCall { try vault.enrolRecoveryPhrase(phrase, passcode: passcode, spending: vault.burnAttempt()) }
+        try vaultCall { try vault.enrollRecoveryPhrase(phrase, passcode: passcode, spending: vault.burnAttempt()) }
     }
     Output.remark("the new recovery phrase counts from now on; the old one opens only old copies (--rekey ends that)")
     return .done

@@ -43,7 +43,7 @@ enum LogText {
             let altered = event["headerWasAltered"] == .flag(true)
             return "a new passcode was set with the recovery phrase" + (altered ? "; the header had been changed" : "")
         case "fallbackUsed": return "opened by \(text(event, "step")), because: \(text(event, "because"))"
-        case "enrolmentChanged":
+        case "enrollmentChanged":
             return "\(text(event, "step")): what is enrolled, or the key store, changed; the passcode is asked for"
         case "wipeBegun": return event["isDeliberate"] == .flag(true) ? "a wipe began" : "a wipe began at the limit"
         case "inboxMigrated":

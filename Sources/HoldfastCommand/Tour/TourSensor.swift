@@ -120,9 +120,9 @@ final class TourSensor {
         }
     }
 
-    /// Enrols a finger with fprintd's own program.
+    /// Enrolls a finger with fprintd's own program.
     /// - Returns: Whether that came to its end.
-    func enrol(_ finger: String) throws -> Bool {
+    func enroll(_ finger: String) throws -> Bool {
         let program = try run("/usr/bin/fprintd-enroll", ["-f", "right-index-finger"])
         // One scan for each time that it asks: one more would wait in the device for whoever comes next.
         while let line = program.line() {

@@ -7,7 +7,7 @@ public enum PasscodeReason: Sendable, Hashable, CaseIterable {
     /// Too many fingers did not match since.
     case nonMatches
     /// Fingers were added or removed since.
-    case enrolmentChanged
+    case enrollmentChanged
     /// The rules were changed, or do not take it.
     case rules
 
@@ -16,7 +16,7 @@ public enum PasscodeReason: Sendable, Hashable, CaseIterable {
             switch expiry {
             case .noPasscode: .start
             case .nonMatches: .nonMatches
-            case .enrolmentChanged: .enrolmentChanged
+            case .enrollmentChanged: .enrollmentChanged
             }
     }
 }

@@ -19,14 +19,14 @@ enum SecurityChip {
 extension SecuritySettingsModel {
     /// Puts the passcode under the chip, for who has the phrase.
     @concurrent
-    nonisolated static func enrolChip(
+    nonisolated static func enrollChip(
         _ vault: Vault, _ passcode: borrowing SecretBytes, _ phrase: borrowing RecoveryPhrase?
     ) async throws(VaultError) {
         switch phrase {
         case .none: throw VaultError(.wrongPhrase, "the recovery phrase is needed")
         case .some(let phrase):
             let attempt = try vault.burnAttempt()
-            try vault.enrolHardware(passcode: passcode, spending: attempt, phrase: phrase)
+            try vault.enrollHardware(passcode: passcode, spending: attempt, phrase: phrase)
         }
     }
 }

@@ -9,7 +9,7 @@ extension SecuritySettingsModel {
     ) async -> VaultProblem? {
         do throws(VaultError) {
             let attempt = try vault.burnAttempt()
-            try vault.enrolPIN(pin, passcode: passcode, spending: attempt)
+            try vault.enrollPIN(pin, passcode: passcode, spending: attempt)
             return nil
         } catch {
             // One word for both secrets; a passcode that cannot be one is empty, or too long to have been typed.

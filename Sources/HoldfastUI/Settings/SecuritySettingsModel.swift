@@ -261,9 +261,9 @@ extension SecuritySettingsModel {
             case .lock(let isOn): try await app.lock.setEnabled(isOn, passcode: passcode)
             case .timing(let timing): try await app.lock.setTiming(timing, passcode: passcode)
             case .attemptLimit(let limit): try await edit(passcode) { $0.attemptLimit = limit }
-            case .owner(let step, true): try await app.lock.enrolOwner(step, passcode: passcode)
+            case .owner(let step, true): try await app.lock.enrollOwner(step, passcode: passcode)
             case .owner(let step, false): try await app.lock.removeOwner(step, passcode: passcode)
-            case .chip(true): try await SecuritySettingsModel.enrolChip(app.vault, passcode, phrase)
+            case .chip(true): try await SecuritySettingsModel.enrollChip(app.vault, passcode, phrase)
             case .chip(false): try await SecuritySettingsModel.removeChip(app.vault, passcode)
             case .pinRemoval: try await SecuritySettingsModel.removePIN(app.vault, passcode)
             case .countsBiometrics(let isOn): try await edit(passcode) { $0.countsBiometricFailures = isOn }

@@ -3,13 +3,13 @@ internal import Holdfast
 // What the machine has beside: a security chip, a fingerprint sensor.
 extension SetupModel {
     /// Puts the passcode under the chip. What does not succeed is said, and may be tried again or left out.
-    public func enrolChip() async {
+    public func enrollChip() async {
         guard step == .chip, !isBusy, let app, let passcode = passcode.take() else { return }
         let phrase = phrase.take()
         isBusy = true
         problem = nil
         do throws(VaultError) {
-            try await SecuritySettingsModel.enrolChip(app.vault, passcode, phrase)
+            try await SecuritySettingsModel.enrollChip(app.vault, passcode, phrase)
         } catch { problem = VaultProblem(error) }
         isBusy = false
         guard step == .chip else { return }  // the owner was away
@@ -19,7 +19,7 @@ extension SetupModel {
     }
 
     /// Has the finger prove itself, and takes it into the rules of the vault then.
-    public func enrolFingerprint() async {
+    public func enrollFingerprint() async {
         guard step == .fingerprint, !isBusy, let app else { return }
         isBusy = true
         problem = nil
@@ -34,7 +34,7 @@ extension SetupModel {
         }
         guard let passcode = passcode.take() else { return isBusy = false }
         do throws(VaultError) {
-            try await app.lock.enrolOwner(.biometrics, passcode: passcode)
+            try await app.lock.enrollOwner(.biometrics, passcode: passcode)
         } catch { problem = VaultProblem(error) }
         isBusy = false
         guard step == .fingerprint else { return }

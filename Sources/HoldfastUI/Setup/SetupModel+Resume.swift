@@ -75,7 +75,7 @@ extension SetupModel {
         _ passcode: borrowing SecretBytes, _ vault: Vault
     ) async throws(VaultError) -> RecoveryPhrase {
         let phrase = try Vault.newRecoveryPhrase()
-        try vault.enrolRecoveryPhrase(phrase, passcode: passcode, spending: vault.burnAttempt())
+        try vault.enrollRecoveryPhrase(phrase, passcode: passcode, spending: vault.burnAttempt())
         return phrase
     }
 }

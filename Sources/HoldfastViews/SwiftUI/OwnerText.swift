@@ -48,7 +48,7 @@ enum OwnerText {
         switch reason {
         case .start: "problem.passcode.start"
         case .nonMatches: "problem.passcode.nonMatches"
-        case .enrolmentChanged: "problem.passcode.enrolmentChanged"
+        case .enrollmentChanged: "problem.passcode.enrollmentChanged"
         case .rules: "problem.passcode.rules"
         }
     }

@@ -99,7 +99,7 @@ public struct SetupView: View {
     @ViewBuilder private var biometrics: some View {
         title(OwnerText.setting(.biometrics))
         Text("setup.biometrics.advice", bundle: .module)
-        next("settings.continue") { Task { await model.enrolFingerprint() } }.disabled(model.isBusy)
+        next("settings.continue") { Task { await model.enrollFingerprint() } }.disabled(model.isBusy)
         Button {
             model.leaveOut()
         } label: {

@@ -63,7 +63,7 @@ extension LogEvent {
         case .unproven(let kind, _): "\(kind)"
         case .runEnded: "runEnded"
         case .fallbackUsed: "fallbackUsed"
-        case .enrolmentChanged: "enrolmentChanged"
+        case .enrollmentChanged: "enrollmentChanged"
         case .policyChanged: "policyChanged"
         case .passcodeChanged: "passcodeChanged"
         case .rekeyed: "rekeyed"
@@ -110,7 +110,7 @@ extension LogEvent {
         case .unsettled(let count), .inboxMigrated(let count): [("count", .number(UInt64(count)))]
         case .unproven(_, let run), .runEnded(let run): LogEvent.details(run)
         case .fallbackUsed(let step, let condition): [("step", .text(step.name)), ("because", .text(condition.name))]
-        case .enrolmentChanged(let step): [("step", .text(step.name))]
+        case .enrollmentChanged(let step): [("step", .text(step.name))]
         case .policyChanged(let fields): [("keys", .list(fields.names))]
         case .rekeyed(let epoch): [("epoch", .number(UInt64(epoch)))]
         case .recovered(let wasAltered): [("headerWasAltered", .flag(wasAltered))]

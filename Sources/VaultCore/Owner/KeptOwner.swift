@@ -7,27 +7,28 @@ internal import VaultFormat
 /// and what was enrolled. Whoever reads the header has the second share: the slot is a yes in front of a stored key and
 /// proves presence, no more.
 ///
-/// Version 1, the key store (1), the second share (32), then the enrolment's lines and the key store's item, each behind
+/// Version 1, the key store (1), the second share (32), then the enrollment's lines and the key store's item, each behind
 /// its 16-bit length, little endian.
 struct KeptOwner {
     static let version: UInt8 = 1
     static let secretSize = 32
 
     let item: KeyStoreItem
-    let enrolment: OwnerEnrolment?
+    let enrollment: OwnerEnrollment?
 
     /// What the key store has the first share as: no other vault's, and no other home's of this vault.
     static func name(_ owner: HardwareOwner) -> String {
         "\(owner.vault).\(Hexadecimal.encode(Array(owner.home.prefix(8)))).kept"
     }
 
-    static func encode(_ item: KeyStoreItem, _ secret: borrowing SecretBytes, _ enrolment: OwnerEnrolment?) -> [UInt8] {
+    static func encode(_ item: KeyStoreItem, _ secret: borrowing SecretBytes, _ enrollment: OwnerEnrollment?) -> [UInt8]
+    {
         // On the disk it is no secret any more; what is in an array here lies in the header a moment later.
         let share = secret.withBytes { bytes in
             (0..<secretSize).map { bytes.integer(at: $0, as: UInt8.self) ?? 0 }
         }
         func counted(_ part: [UInt8]) -> [UInt8] { [UInt8(part.count & 0xff), UInt8(part.count >> 8 & 0xff)] + part }
-        return [version, item.kind.rawValue] + share + counted(enrolment?.bytes ?? []) + counted(item.data)
+        return [version, item.kind.rawValue] + share + counted(enrollment?.bytes ?? []) + counted(item.data)
     }
 
     /// Nil for a slot that is not as ``encode(_:_:_:)`` makes them.
@@ -46,7 +47,7 @@ struct KeptOwner {
             place += 2 + size
         }
         guard place == bytes.count, let text = String(validating: parts[0], as: UTF8.self) else { return nil }
-        enrolment = text.isEmpty ? nil : OwnerEnrolment(text.split(separator: "\n").map(String.init))
+        enrollment = text.isEmpty ? nil : OwnerEnrollment(text.split(separator: "\n").map(String.init))
         item = KeyStoreItem(kind, data: parts[1])
     }
 

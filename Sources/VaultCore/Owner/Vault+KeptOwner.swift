@@ -16,11 +16,11 @@ extension Vault {
     /// - Parameters:
     ///   - passcode: The present passcode.
     ///   - attempt: Spent on it.
-    ///   - enrolment: What is enrolled now; nil where no finger is to count.
+    ///   - enrollment: What is enrolled now; nil where no finger is to count.
     /// - Throws: `hardwareUnavailable` without a TPM or an open keyring, because a file beside the header would protect
     ///   nothing at all; as ``changePasscode(from:spending:to:)``.
     package func keepOwner(
-        passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, enrolment: OwnerEnrolment?
+        passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, enrollment: OwnerEnrollment?
     ) throws(VaultError) {
         let verified = try verify(passcode, spending: &attempt)
         guard let store = ownerStores?.best, store.kind != .file else {
@@ -44,7 +44,7 @@ extension Vault {
         var slot = Slot(
             id: id, kind: .deviceOwner, flags: .hardwareShare, derivation: nil, salt: salt, commitment: [],
             hardwareName: [item.kind.rawValue])
-        slot.kindData = KeptOwner.encode(item, secret, enrolment)
+        slot.kindData = KeptOwner.encode(item, secret, enrollment)
         header.set(
             try SlotKey(factor: secret, slot: slot, share: share)
                 .wrap(verified.master, into: slot, vault: header.vault, policyDigest: header.policy.digest()))
@@ -81,6 +81,6 @@ extension Vault {
         else { return }
         ownerSlot.set(OwnerSlot(slot: slot, item: kept.item, origin: .disk))
         ownerKeeper.arm(secret)
-        if let enrolment = kept.enrolment { ownerKeeper.note(enrolment) }
+        if let enrollment = kept.enrollment { ownerKeeper.note(enrollment) }
     }
 }

@@ -93,9 +93,9 @@ extension Vault {
     }
 
     /// Writes into the log that fingers, or the key store, are not what they were when the passcode was given.
-    package func noteChangedEnrolment(_ step: OwnerStep) {
-        forgetOwner(.enrolmentChanged)
-        log.append(.enrolmentChanged(step.fallback))
+    package func noteChangedEnrollment(_ step: OwnerStep) {
+        forgetOwner(.enrollmentChanged)
+        log.append(.enrollmentChanged(step.fallback))
     }
 
     /// The first share. Where the store has it no more, the way in is over and that is logged.
@@ -114,7 +114,7 @@ extension Vault {
     }
 
     private func lostOwner(_ step: OwnerStep) -> VaultError {
-        noteChangedEnrolment(step)
+        noteChangedEnrollment(step)
         return .passcodeNeeded("the key store was reset")
     }
 
@@ -183,7 +183,7 @@ extension VaultError {
         switch expiry {
         case .noPasscode: passcodeNeeded("it was not given since this program started, or too long ago")
         case .nonMatches: passcodeNeeded("\(OwnerKeeper.mostNonMatches) samples did not match")
-        case .enrolmentChanged: passcodeNeeded("what is enrolled has changed")
+        case .enrollmentChanged: passcodeNeeded("what is enrolled has changed")
         }
     }
 }

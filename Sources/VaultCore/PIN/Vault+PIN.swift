@@ -17,7 +17,7 @@ extension Vault {
     ///   - attempt: Spent on it.
     /// - Throws: `invalidPasscode` for a PIN that cannot be one, `hardwareUnavailable` without a chip that counts, with
     ///   nothing spent; as ``changePasscode(from:spending:to:)``.
-    public func enrolPIN(
+    public func enrollPIN(
         _ pin: borrowing SecretBytes, passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt
     ) throws(VaultError) {
         do throws(VaultError) { try PINRules.check(pin, beside: passcode) } catch {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The device that the stand-ins play: its sensor, passcode, enrolment, lock state, Enclave and keychain.
+/// The device that the stand-ins play: its sensor, passcode, enrollment, lock state, Enclave and keychain.
 ///
 /// A test sets the scene, runs the real backend, and reads what was asked. One process, one device: suites that use it
 /// are `.serialized` and begin with ``reset()``.
@@ -39,7 +39,7 @@ public final class ScriptedDevice: @unchecked Sendable {
         public var biometryEnrolled = true
         public var biometryLockedOut = false
         public var passcodeSet = true
-        public var enrolment: Data? = Data("enrolment-1".utf8)
+        public var enrollment: Data? = Data("enrollment-1".utf8)
         public var protectedDataAvailable = true
         public var hasSecureEnclave = true
         /// What the next prompts end with; without one, a prompt ends with `authenticationFailed`.

@@ -46,7 +46,7 @@ public class LADomainStateBiometry {
     public var biometryType: LABiometryType {
         LABiometryType(rawValue: ScriptedDevice.current.with(\.biometryKind)) ?? .none
     }
-    public var stateHash: Data? { ScriptedDevice.current.with { $0.biometryEnrolled ? $0.enrolment : nil } }
+    public var stateHash: Data? { ScriptedDevice.current.with { $0.biometryEnrolled ? $0.enrollment : nil } }
 }
 
 public class LADomainState {

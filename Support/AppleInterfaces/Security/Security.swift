@@ -71,11 +71,11 @@ public struct SecAccessControlCreateFlags: OptionSet, Sendable {
 public final class SecAccessControl {
     public let protection: NSString  // ours
     public let flags: SecAccessControlCreateFlags  // ours
-    package let enrolment: Data?
+    package let enrollment: Data?
     init(protection: NSString, flags: SecAccessControlCreateFlags) {
         self.protection = protection
         self.flags = flags
-        self.enrolment = ScriptedDevice.current.with(\.enrolment)
+        self.enrollment = ScriptedDevice.current.with(\.enrollment)
     }
 }
 
@@ -145,8 +145,8 @@ public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePo
     guard query["r_Data"] as? Bool == true else { return errSecSuccess }
     if let control = found["accc"] as? SecAccessControl {
         let flags = control.flags
-        // The system gives up what the changed enrolment was to release; a passcode beside it still does.
-        let isStale = flags.contains(.biometryCurrentSet) && control.enrolment != ScriptedDevice.current.with(\.enrolment)
+        // The system gives up what the changed enrollment was to release; a passcode beside it still does.
+        let isStale = flags.contains(.biometryCurrentSet) && control.enrollment != ScriptedDevice.current.with(\.enrollment)
         let passcode = !flags.isDisjoint(with: [.userPresence, .devicePasscode])
         if isStale, !passcode { return errSecItemNotFound }
         let biometrics = !isStale && !flags.isDisjoint(with: [.userPresence, .biometryAny, .biometryCurrentSet])

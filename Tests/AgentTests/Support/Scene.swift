@@ -27,7 +27,7 @@ final class Scene {
         chip = way == .pin ? try SoftwareTPM() : nil
         let made = try Vault.create(at: scratch.home, passcode: secret(passcode), settings: scratch.settings)
         phrase = made.withText { String(decoding: $0.array, as: UTF8.self) }
-        if let chip { try enrolPIN(chip) }
+        if let chip { try enrollPIN(chip) }
         if way == .owner { try allowAccount() }
         let keys = try KeysOfHome(
             scratch.home, passcode: passcode, phrase: phrase, pin: way == .pin ? pin : nil)
@@ -38,13 +38,13 @@ final class Scene {
         needles.add(Array(phrase.utf8), "the phrase", part: 16)
     }
 
-    private func enrolPIN(_ chip: SoftwareTPM) throws {
+    private func enrollPIN(_ chip: SoftwareTPM) throws {
         parts["SUBJECT_TPM"] = chip.location
         var settings = scratch.settings
         settings.tier = TPMAttemptTier(at: TPMLocation(chip.location))
         let vault = try Vault(at: scratch.home, settings: settings)
         let passcode = try secret(passcode)
-        try vault.enrolPIN(secret(pin), passcode: passcode, spending: vault.burnAttempt())
+        try vault.enrollPIN(secret(pin), passcode: passcode, spending: vault.burnAttempt())
     }
 
     private func allowAccount() throws {

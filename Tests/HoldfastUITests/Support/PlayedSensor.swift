@@ -24,20 +24,20 @@ final class PlayedSensor: OwnerBackend {
 
     struct State {
         var capability = OwnerCapability.available
-        var enrolment = "right-index-finger"
+        var enrollment = "right-index-finger"
         var moves: [[Move]] = []
         var prompts = 0
-        var enrolmentLooks = 0
+        var enrollmentLooks = 0
     }
 
     let step: OwnerStep
-    let hasEnrolment: Bool
+    let hasEnrollment: Bool
     private let state = Mutex(State())
     private let signal = Cancellation()
 
     init(_ step: OwnerStep, _ capability: OwnerCapability = .available) {
         self.step = step
-        hasEnrolment = step == .biometrics
+        hasEnrollment = step == .biometrics
         state.withLock { $0.capability = capability }
     }
 
@@ -46,15 +46,15 @@ final class PlayedSensor: OwnerBackend {
     func go() { signal.cancel() }
     var prompts: Int { state.withLock { $0.prompts } }
     /// How often anybody asked what is enrolled.
-    var enrolmentLooks: Int { state.withLock { $0.enrolmentLooks } }
+    var enrollmentLooks: Int { state.withLock { $0.enrollmentLooks } }
     func set(_ capability: OwnerCapability) { state.withLock { $0.capability = capability } }
-    func enrol(_ finger: String) { state.withLock { $0.enrolment = finger } }
+    func enroll(_ finger: String) { state.withLock { $0.enrollment = finger } }
 
     func capability() -> OwnerCapability { state.withLock { $0.capability } }
-    func enrolment() -> OwnerEnrolment? {
+    func enrollment() -> OwnerEnrollment? {
         state.withLock { state in
-            state.enrolmentLooks += 1
-            return hasEnrolment ? OwnerEnrolment([state.enrolment]) : nil
+            state.enrollmentLooks += 1
+            return hasEnrollment ? OwnerEnrollment([state.enrollment]) : nil
         }
     }
 

@@ -44,7 +44,8 @@ struct LogVerifierTests {
         run.add(.refused)
         let others: [LogEvent] = [
             .altered(LogAlteration(kind: .stateBehind, previous: nil, position: 7)), .missed(count: 3, since: 5),
-            .runEnded(run), .fallbackUsed(.recoveryPhrase, .failed), .enrolmentChanged(.biometrics), .rekeyed(epoch: 4),
+            .runEnded(run), .fallbackUsed(.recoveryPhrase, .failed), .enrollmentChanged(.biometrics),
+            .rekeyed(epoch: 4),
             .recovered(headerWasAltered: true), .wipeBegun(isDeliberate: false), .inboxMigrated(count: 2),
             .drill(passed: true), .rotated(previous: link),
         ]

@@ -120,7 +120,7 @@ final class SetupPage {
         resumed.onClick { [unowned self] in goOn() }
         for (step, _, use, skip) in parts {
             use.onClick { [model] in
-                Task { if step == .chip { await model.enrolChip() } else { await model.enrolFingerprint() } }
+                Task { if step == .chip { await model.enrollChip() } else { await model.enrollFingerprint() } }
             }
             skip.onClick { [model] in model.leaveOut() }
         }

@@ -490,7 +490,7 @@ class Sensor:
         """As `touch`, if it is claimed now."""
         return listens(self.socket, command)
 
-    def enrol(self, finger, place):
+    def enroll(self, finger, place):
         program = self.start(["fprintd-enroll", "-f", place])
 
         def done():
@@ -498,7 +498,7 @@ class Sensor:
                 listens(self.socket, f"SCAN {finger}")
             return program.poll() is not None
 
-        until(done, "the enrolment")
+        until(done, "the enrollment")
         if program.returncode != 0:
             raise Missing(f"fprintd-enroll: {program.returncode}")
 

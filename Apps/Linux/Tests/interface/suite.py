@@ -738,7 +738,7 @@ def owner():
     machine, chip = Machine(SCRATCH / "machine", "account password"), Chip(SCRATCH / "chip")
     sensor = Sensor(SCRATCH / "sensor")
     try:
-        sensor.enrol("anna", "right-index-finger")
+        sensor.enroll("anna", "right-index-finger")
         owner_life(sensor, lambda **more: App(
             PROGRAM, SCRATCH / "owned", chip.environment | more, prefix=machine.prefix
         ))

@@ -6,7 +6,7 @@ internal import SystemCalls
 /// daemon's name and was asked by us. It releases the keeper's share and nothing else.
 struct FingerprintReader: OwnerBackend {
     let step = OwnerStep.biometrics
-    let hasEnrolment = true
+    let hasEnrollment = true
     private let address: BusAddress
     private let daemonUser: UInt32
 
@@ -32,11 +32,11 @@ struct FingerprintReader: OwnerBackend {
         } catch { return error.capability }
     }
 
-    func enrolment() -> OwnerEnrolment? {
+    func enrollment() -> OwnerEnrollment? {
         do throws(FingerprintProblem) {
             let session = try FingerprintSession(address, daemonUser)
             let fingers = try session.enrolledFingers()
-            return fingers.isEmpty ? nil : OwnerEnrolment(fingers.map { "\(session.sensorName)/\($0)" })
+            return fingers.isEmpty ? nil : OwnerEnrollment(fingers.map { "\(session.sensorName)/\($0)" })
         } catch { return nil }
     }
 

@@ -11,7 +11,7 @@ struct SystemOwner: OwnerBackend {
     let words: OwnerAuthenticator.Words
 
     /// Another finger or face is a change; another device passcode is set by whoever knows the present one.
-    var hasEnrolment: Bool { step == .biometrics }
+    var hasEnrollment: Bool { step == .biometrics }
 
     func capability() -> OwnerCapability {
         let context = LAContext()
@@ -21,14 +21,14 @@ struct SystemOwner: OwnerBackend {
         return OwnerVerdict(error, step).capability
     }
 
-    func enrolment() -> OwnerEnrolment? {
+    func enrollment() -> OwnerEnrollment? {
         let context = LAContext()
         defer { context.invalidate() }
         var error: NSError?
         guard unsafe context.canEvaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, error: &error),
             let state = context.domainState.biometry.stateHash, !state.isEmpty
         else { return nil }
-        return OwnerEnrolment(["domain-state \(state.map(SystemOwner.hex).joined())"])
+        return OwnerEnrollment(["domain-state \(state.map(SystemOwner.hex).joined())"])
     }
 
     private static func hex(_ byte: UInt8) -> String {

@@ -5,7 +5,7 @@ internal import SystemCalls
 /// The passcode of the device's account, by PAM's service `holdfast`. Never counted: the system has its own rules.
 struct DevicePasscode: OwnerBackend {
     let step = OwnerStep.devicePasscode
-    let hasEnrolment = false
+    let hasEnrollment = false
     private let service: String
     private let folder: String?
     private let user: String?
@@ -22,7 +22,7 @@ struct DevicePasscode: OwnerBackend {
 
     private static let systemFolders = ["/etc/pam.d", "/usr/lib/pam.d", "/usr/share/pam.d"]
 
-    func enrolment() -> OwnerEnrolment? { nil }
+    func enrollment() -> OwnerEnrollment? { nil }
 
     func capability() -> OwnerCapability {
         guard PAMLibrary.loaded != nil else { return .missing("libpam is not installed") }

@@ -73,14 +73,14 @@ extension Chapter {
             Step("asked for a finger at a sensor") { tour in
                 if let obstacle = TourSensor.obstacle { return "\(obstacle): no finger was tried" }
                 let sensor = try TourSensor(tour)
-                try tour.expect(try sensor.enrol("owner"), "the finger could not be enrolled")
+                try tour.expect(try sensor.enroll("owner"), "the finger could not be enrolled")
                 let keeper = OwnerKeeper()
                 let share = try SecureRandom.secret(32)
                 keeper.arm(try share.copy())
-                guard let enrolment = sensor.authenticator.enrolment(of: .biometrics) else {
+                guard let enrollment = sensor.authenticator.enrollment(of: .biometrics) else {
                     throw TourFailure(description: "the sensor does not say what is enrolled")
                 }
-                keeper.note(enrolment)
+                keeper.note(enrollment)
                 let somebody = sensor.somebody(with: "stranger", "owner")
                 guard case .released(let release) = sensor.authenticator.confirm(.biometrics, keeper: keeper, somebody),
                     release.secret.isEqual(to: share)
@@ -109,7 +109,7 @@ extension Tour {
         let settings = Tour.settings(chip.tier)
         _ = try Vault.create(at: scratch + "/chip", passcode: passcode, settings: settings)
         let vault = try Vault(at: scratch + "/chip", settings: settings)
-        try vault.enrolPIN(Tour.secret(Samples.pin), passcode: passcode, spending: vault.burnAttempt())
+        try vault.enrollPIN(Tour.secret(Samples.pin), passcode: passcode, spending: vault.burnAttempt())
         return vault
     }
 

@@ -116,7 +116,7 @@ enum DoctorText {
         case .chipAbsent: tr("Switch it on in the firmware's settings, if there is one.")
         case .chipForbidden(let device): tr("Join the group of %s (usermod -aG tss) and log in again.", device)
         case .chipFailed: tr("Look at the firmware's settings of the chip.")
-        case .chipOwned, .chipCountingFailed: tr("Clear the chip's owner authorisation, or enrol before it is set.")
+        case .chipOwned, .chipCountingFailed: tr("Clear the chip's owner authorisation, or enroll before it is set.")
         case .keyringLocked: tr("Log in with your password, or open the desktop's password program.")
         case .keyringFailed where finding.state == .broken: silence(.keyring)
         case .keyringFailed: tr("Install gnome-keyring and libsecret, and start the session with them.")
@@ -124,7 +124,7 @@ enum DoctorText {
         case .folderFailed: tr("Make the folder of the vault writable for you.")
         case .fingerprint(let capability):
             switch capability {
-            case .notEnrolled: tr("Enrol a finger in the system's settings.")
+            case .notEnrolled: tr("Enroll a finger in the system's settings.")
             case .busy: tr("End what uses the reader, or start fprintd again.")
             case .broken: tr("Start fprintd again.")
             case .lockedOut: tr("Wait, or unlock the session with the password once.")

@@ -50,7 +50,7 @@ enum OwnerText {
         switch reason {
         case .start: tr("After a start, and every three days, the passcode comes first.")
         case .nonMatches: tr("Too many fingers did not match. The passcode is needed now.")
-        case .enrolmentChanged: tr("Fingers were added or removed. The passcode is needed once.")
+        case .enrollmentChanged: tr("Fingers were added or removed. The passcode is needed once.")
         case .rules: tr("The vault's rules were changed. The passcode is needed once.")
         }
     }
