@@ -229,7 +229,7 @@ def entropy_of(phrase):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Header, slots, policy, keybag (sections 4 to 7).
+# Header, slots, policy, keybag (vault-format.md 4 to 7).
 
 
 class Reader:
@@ -448,7 +448,7 @@ def unlock(header, kind, factor):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Records, root record, files (sections 8 to 10).
+# Records, root record, files (vault-format.md 8 to 10).
 
 
 def text(data, what):
@@ -618,7 +618,7 @@ def open_domain(vault):
 
 
 class OpenCompartment(Vault):
-    """What was written while the vault was locked (section 20), read as a vault of its own."""
+    """What was written while the vault was locked (vault-format.md 20), read as a vault of its own."""
 
     def __init__(self, vault):
         with open(os.path.join(vault.home, "open.key"), "rb") as file:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Verifies the security log of a Holdfast vault without Holdfast: a second reader of section 21 of Docs/vault-format.md.
+"""Verifies the security log of a Holdfast vault without Holdfast: a second reader of Docs/vault-format.md 21.
 
     holdfast_log_verify.py [OPTION] HOME             says whether the log is as it was written; names each place where not
     holdfast_log_verify.py [OPTION] HOME entries     also one JSON object a line for each entry

@@ -1,7 +1,7 @@
 /// A JSON value that belongs to the application: the body of an access exchange, or the attributes of a token.
 ///
 /// It has been checked (compact, UTF-8, no duplicate member, no lone surrogate, within our limits), and it keeps
-/// the sender's bytes, since the signature covers them (protocol, section 3).
+/// the sender's bytes, since the signature covers them (protocol.md 3.4).
 public struct ApplicationData: Sendable, Hashable {
     /// The JSON text, UTF-8.
     public let bytes: [UInt8]
@@ -48,7 +48,7 @@ public struct ApplicationData: Sendable, Hashable {
 
 extension ApplicationData {
     /// What in a text stops some published peer from verifying its signature, because that peer writes the text anew
-    /// before it checks (protocol, section 3).
+    /// before it checks (protocol.md 3.4).
     public struct Obstacles: OptionSet, Sendable, Hashable {
         /// One bit for each.
         public let rawValue: UInt8

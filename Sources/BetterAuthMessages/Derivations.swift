@@ -1,4 +1,4 @@
-/// How identifiers follow from keys (protocol, section 1): digests of texts, joined without anything between them.
+/// How identifiers follow from keys (protocol.md 1.2): digests of texts, joined without anything between them.
 package struct Derivations: Sendable {
     private let hash: @Sendable (RawSpan) -> DigestText
 

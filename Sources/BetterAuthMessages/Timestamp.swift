@@ -1,4 +1,4 @@
-/// A moment in UTC, in whole milliseconds since 1970: `2025-10-19T17:26:07.097Z` (protocol, section 2).
+/// A moment in UTC, in whole milliseconds since 1970: `2025-10-19T17:26:07.097Z` (protocol.md 2.4).
 ///
 /// Three fractional digits are written. Nine are read too, since old peers send them; what is below a millisecond is
 /// cut off, as every peer does.

@@ -2,7 +2,7 @@ internal import BetterAuth
 package import BetterAuthMessages
 internal import BetterAuthServer
 
-/// Nonces and revocations that application servers share through Redis (protocol, section 12, items 10 and 12).
+/// Nonces and revocations that application servers share through Redis (protocol.md 12.10 and 12.12).
 ///
 /// Its calls block their thread while Redis answers.
 package struct SharedAccess: NonceStore, RevocationList {

@@ -1,7 +1,7 @@
 package import BetterAuthMessages
 internal import SystemCalls
 
-/// How long things are valid, in seconds (protocol, section 6).
+/// How long things are valid, in seconds (protocol.md 6.3).
 package struct Lifetimes: Sendable, Hashable {
     /// Of an access token, for access.
     package var access: Int64 = 900

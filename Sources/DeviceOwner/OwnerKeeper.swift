@@ -2,7 +2,7 @@ package import SecretMemory
 internal import Synchronization
 
 /// Keeps the second share of the owner slot, in memory of the kind that the kernel hides, and gives it out for a confirmed
-/// owner only (security construction 6). With this object or its process the share is gone, and only the passcode makes
+/// owner only (constructions.md 6.1). With this object or its process the share is gone, and only the passcode makes
 /// another one.
 package final class OwnerKeeper: Sendable {
     private struct State: ~Copyable {

@@ -2,7 +2,7 @@ internal import BetterAuthMessages
 internal import BetterAuthServer
 internal import SystemCalls
 
-/// The chain of keys that endorses the keys of servers (protocol, section 10): its events and its private keys in a folder.
+/// The chain of keys that endorses the keys of servers (protocol.md 10.3): its events and its private keys in a folder.
 ///
 /// `keys` has the key of each event, and of the one to come, under its number; `events` is public. A new key is kept
 /// before the event that commits to it is written, so that a chain never commits to a key that is lost.

@@ -8,7 +8,7 @@ struct KeyPublisher {
     private let token: String
     private var records: [PublicKeyText: SignedEndorsement] = [:]
 
-    /// Seconds for which keys are endorsed (protocol, section 10).
+    /// Seconds for which keys are endorsed (protocol.md 10.5).
     private static let lifetimes: [Endorsement.Purpose: Int64] = [.access: 86_400, .response: 43_260]
 
     init(hsm: PlainHTTP, service: PlainHTTP, token: [UInt8]) {

@@ -7,7 +7,7 @@ internal import BetterAuthServer
 
 /// `holdfast-server serve`.
 struct Serve {
-    /// Milliseconds for which clients may take a response for good after its key was replaced (protocol, section 10).
+    /// Milliseconds for which clients may take a response for good after its key was replaced (protocol.md 10.4).
     static let responseLifetime: Int64 = 43_260_000
 
     private let arguments: Arguments

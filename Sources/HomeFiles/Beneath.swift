@@ -1,6 +1,6 @@
 internal import SystemCalls
 
-/// The one way to open what lies beneath a vault's folder (security construction 9).
+/// The one way to open what lies beneath a vault's folder (constructions.md 1.5).
 ///
 /// Whoever can write to the folder can put anything under the name of a file: a link that leads elsewhere, a second name
 /// of somebody's file, a pipe that never answers. So each part of a path is opened by itself and never through a link,

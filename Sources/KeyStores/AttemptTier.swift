@@ -2,7 +2,7 @@ internal import Cryptography
 package import SecretMemory
 package import VaultFormat
 
-/// Hardware that counts the attempts of a passcode slot beside the ledger (security construction 5).
+/// Hardware that counts the attempts of a passcode slot beside the ledger (constructions.md 5.1).
 ///
 /// The file tier is the ledger alone. A tier of hardware holds a share without which the passcode's stretched form opens
 /// nothing; it gives the share for the right authorisation only, counts each wrong one itself, and gives it never again

@@ -1,5 +1,5 @@
-/// What a key store remembers of a home, so that an older copy put back in its place is noticed (security
-/// construction 3).
+/// What a key store remembers of a home, so that an older copy put back in its place is noticed
+/// (constructions.md 3.4).
 package struct AnchoredState: Sendable, Hashable {
     /// Generation of the header.
     package var generation: UInt64

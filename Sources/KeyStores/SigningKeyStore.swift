@@ -8,7 +8,7 @@ package protocol SigningKeyStore: Sendable {
 
     /// Makes a key that signs for `authorisation` only.
     /// - Parameter authorisation: 32 bytes that cannot be guessed; derived from the vault, so that nothing is signed while
-    ///   it is locked (security construction 5).
+    ///   it is locked (constructions.md 10.5).
     /// - Throws: ``KeyStoreError``; nothing is left behind then.
     func makeKey(authorisation: borrowing SecretBytes) throws(KeyStoreError) -> SigningKeyObject
 

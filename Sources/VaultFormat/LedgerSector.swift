@@ -1,4 +1,4 @@
-/// One sector of the attempt ledger (security construction 4). Two lie in the file and are written in turn.
+/// One sector of the attempt ledger (constructions.md 4.3). Two lie in the file and are written in turn.
 ///
 /// It has counts and times only: nothing that follows from a secret that was tried may be on a disk.
 package struct LedgerSector: Sendable, Hashable {

@@ -1,4 +1,4 @@
-/// Sizes and names of the security log (security construction 8).
+/// Sizes and names of the security log (constructions.md 8).
 ///
 /// A segment is a front and then entries, each in a slot of the same size, so that nothing can be told from sizes and an
 /// entry's place follows from its index.

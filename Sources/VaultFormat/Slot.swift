@@ -29,7 +29,7 @@ public struct SlotKind: RawRepresentable, Sendable, Hashable {
     package var isCounted: Bool { self == .passcode || self == .hardware }
 }
 
-/// One way to open the vault: the master key, wrapped by what a factor yields (security construction 2).
+/// One way to open the vault: the master key, wrapped by what a factor yields (constructions.md 2.1).
 package struct Slot: Sendable, Hashable {
     /// Facts about a slot that its authenticated data covers.
     package struct Flags: OptionSet, Sendable, Hashable {

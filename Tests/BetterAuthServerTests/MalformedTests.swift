@@ -22,7 +22,7 @@ import Testing
         #expect(reply.code == .tooLarge && reply.status == 413)
     }
 
-    /// Spellings that one published peer or another accepts (protocol, section 13).
+    /// Spellings that one published peer or another accepts (protocol.md 13).
     @Test func otherSpellingsAreRefused() throws {
         let server = try TestServer()
         let account = try TestAccount(on: server)
@@ -67,7 +67,7 @@ import Testing
         #expect(server.post(.rotateDevice, message.bytes).code == nil)
     }
 
-    /// A request for a session is not signed: what it lacks is seen all the same (protocol, section 13).
+    /// A request for a session is not signed: what it lacks is seen all the same (protocol.md 13).
     @Test func aSessionRequestIsComplete() throws {
         let server = try TestServer()
         let account = try TestAccount(on: server)
@@ -87,7 +87,7 @@ import Testing
         #expect(server.post(.requestSession, whole.bytes).code == nil)
     }
 
-    /// A token is decompressed before its signature is known to be good: by anybody (protocol, section 12, item 18).
+    /// A token is decompressed before its signature is known to be good: by anybody (protocol.md 12.18).
     @Test func tokensThatGrowAreRefused() throws {
         let server = try TestServer()
         let account = try TestAccount(on: server)
@@ -116,7 +116,7 @@ import Testing
         #expect(try server.refresh(session).1 == nil)
     }
 
-    /// What cannot be read is never said back, however it came in (protocol, section 12, items 24 and 25).
+    /// What cannot be read is never said back, however it came in (protocol.md 12.24 and 12.25).
     @Test func nothingUnreadIsSaidBack() throws {
         let server = try TestServer()
         let mark = "<script>mark</script>"

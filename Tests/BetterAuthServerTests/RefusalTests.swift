@@ -4,7 +4,7 @@ import BetterAuthServer
 import Cryptography
 import Testing
 
-/// The holes of the published servers (protocol, sections 12 and 13), each of which is closed.
+/// The holes of the published servers (protocol.md 12 and 13), each of which is closed.
 @Suite struct AccountRefusalTests {
     @Test func aStrangerLinksNoDevice() throws {
         let server = try TestServer()
@@ -201,7 +201,7 @@ import Testing
         #expect(try server.send(RotateDevice.self, message) == .invalidHash)
     }
 
-    /// Digests are compared as they stand: where letter case does not count, another key fits (protocol, section 12, item 8).
+    /// Digests are compared as they stand: where letter case does not count, another key fits (protocol.md 12.8).
     @Test func lettersOfAnotherCaseAreAnotherDigest() throws {
         func twisted(_ digest: DigestText) throws -> DigestText {
             var text = Array(digest.description)

@@ -4,7 +4,7 @@ import BetterAuthServer
 import Cryptography
 import Testing
 
-/// Of protocol, sections 12 and 13, what is about sessions.
+/// Of protocol.md 12 and 13, what is about sessions.
 @Suite struct SessionRefusalTests {
     @Test func aChallengeIsUsedOnce() throws {
         let server = try TestServer()

@@ -33,7 +33,7 @@ import VaultFormat
 
     /// Puts other policy bytes of the same size into both copies, under a right checksum.
     private func install(_ bytes: [UInt8]) throws {
-        let start = 54  // section 4 of Docs/vault-format.md
+        let start = 54  // vault-format.md 4
         var header: [UInt8] = []
         for copy in 0..<2 {
             var all = Array(good[(copy * Header.copySize)..<((copy + 1) * Header.copySize)])

@@ -6,7 +6,7 @@ import Testing
 @testable import VaultCore
 @testable import VaultFormat
 
-/// The values of section 19 of Docs/vault-format.md, which were computed with the code of `holdfast_decrypt.py`.
+/// The values of vault-format.md 19, which were computed with the code of `holdfast_decrypt.py`.
 @Suite struct FormatExampleTests {
     private let example: Example
 
@@ -98,7 +98,7 @@ import Testing
         #expect(plaintext == Array("content".utf8))
     }
 
-    /// The values of section 21.
+    /// The values of vault-format.md 21.
     @Test func logKeyOpensTheEntry() throws {
         let log = try Example("## 21. Security log\n", block: 2)
         let vault = try #require(VaultID(bytes: example["vault id"]))
@@ -119,7 +119,7 @@ import Testing
     }
 }
 
-/// The values of section 20, computed in the same way.
+/// The values of vault-format.md 20, computed in the same way.
 @Suite struct OpenFormatExampleTests {
     private let example: Example
     private let vault: VaultID

@@ -68,7 +68,7 @@ extension PINTests {
         #expect(vault.ownerState.isArmed)
     }
 
-    /// By the document (section 5), and not by the code that made it.
+    /// By the document (vault-format.md 5), and not by the code that made it.
     @Test func whatIsKeptIsThatOfTheDocument() throws {
         let (vault, phrase) = try create()
         let header = try header()

@@ -1,7 +1,7 @@
 internal import BetterAuthGzip
 public import BetterAuthMessages
 
-/// Verifies access requests for a server that the auth server's tokens are meant for (protocol, section 7, "access", in
+/// Verifies access requests for a server that the auth server's tokens are meant for (protocol.md 7.13, in
 /// that order). One for the whole process; calls may run side by side.
 ///
 /// Two things that cost an attacker little are not decided here: how many requests an address may send (limit that

@@ -12,7 +12,7 @@ public struct VerifiedAccess: Sendable, Hashable {
         self.request = request
     }
 
-    /// What is asked; it was signed by the session's key. Path and host were not (protocol, section 12, item 12).
+    /// What is asked; it was signed by the session's key. Path and host were not (protocol.md 12.12).
     public var body: ApplicationData { request.body }
 
     /// Signs the reply to this request.
@@ -50,7 +50,7 @@ public struct AccessRefusal: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The protocol's code (section 9), or one of ours that begins with HF: `BA501` for a request that is too old.
+    /// The protocol's code (protocol.md 9.2), or one of ours that begins with HF: `BA501` for a request that is too old.
     public var code: String { reply.code.rawValue }
 
     /// The body of the HTTP reply.

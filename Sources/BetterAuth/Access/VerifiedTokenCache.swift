@@ -1,7 +1,7 @@
 internal import BetterAuthMessages
 internal import Synchronization
 
-/// Tokens whose signature was found to be right, by the digest of their text (constructions, section 10). A hit saves
+/// Tokens whose signature was found to be right, by the digest of their text (constructions.md 10.4). A hit saves
 /// parsing and that one verification, nothing else: times, the server's key and revocation are looked at each time.
 ///
 /// Two halves, of which the older one is dropped when the younger is full: what is used stays.

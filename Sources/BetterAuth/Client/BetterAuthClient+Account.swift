@@ -38,7 +38,7 @@ extension BetterAuthClient {
     public func recoverAccount(
         _ identity: IdentityID, with recoveryKey: any SigningKey, successor: RecoveryHash
     ) async throws(IdentityError) -> Account {
-        // The message could be used again for ever (protocol, section 12, item 6).
+        // The message could be used again for ever (protocol.md 12.6).
         guard Derivations.standard.recoveryHash(of: recoveryKey.publicKey) != successor else {
             throw IdentityError(.wrongPhrase, "the new recovery phrase is the one that is used up")
         }

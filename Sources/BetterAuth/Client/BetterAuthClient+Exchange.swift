@@ -73,7 +73,7 @@ extension BetterAuthClient {
         do throws(MessageError) {
             reply = try Reply<Kind>(parsing: answer.body)
         } catch {
-            // Statuses say little (protocol, section 9), but a yes without a body of the protocol is none.
+            // Statuses say little (protocol.md 9.4), but a yes without a body of the protocol is none.
             return answer.status >= 400
                 ? .rejected(IdentityError(rejected: request, answer))
                 : .lost(IdentityError(malformed: request, answer, error))
@@ -125,7 +125,7 @@ struct TrustedKeys: Sendable {
 }
 
 extension BetterAuthClient {
-    /// Where examples publish the key (protocol, section 10).
+    /// Where examples publish the key (protocol.md 10.1).
     static let responseKeyPath = "/key/response"
 
     /// The response keys of a server; at the first contact this asks the server itself, where that is allowed.

@@ -2,7 +2,7 @@ internal import BetterAuthGzip
 public import BetterAuthMessages
 internal import SecretMemory
 
-/// The identity of this device, towards one server (protocol, sections 4, 5 and 8).
+/// The identity of this device, towards one server (protocol.md 4, 5 and 8).
 ///
 /// One operation at a time; calls that come meanwhile wait for their turn. Credentials are read from the store at the
 /// start of each operation and dropped at its end, so that a locked vault takes them away. Nothing stored is overwritten

@@ -70,6 +70,6 @@ extension BetterAuthClient {
 }
 
 extension SigningKey {
-    /// What a server is told of a recovery key: the digest of its public half (protocol, section 1).
+    /// What a server is told of a recovery key: the digest of its public half (protocol.md 1.2).
     public var recoveryHash: RecoveryHash { Derivations.standard.recoveryHash(of: publicKey) }
 }

@@ -1,4 +1,4 @@
-/// Decides how a rotation that was sent comes to its end, whatever gets lost on the way (constructions, section 10). A
+/// Decides how a rotation that was sent comes to its end, whatever gets lost on the way (constructions.md 10.1). A
 /// value: what happened goes in, what to do next comes out.
 ///
 /// The server's refusals are signed by nobody, and others refuse in its place, so none of them ends anything: which key

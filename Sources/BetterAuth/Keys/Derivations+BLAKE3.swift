@@ -2,7 +2,7 @@ package import BetterAuthMessages
 package import Cryptography
 
 extension Derivations {
-    /// With BLAKE3-256, the hash function of this suite (protocol, section 1).
+    /// With BLAKE3-256, the hash function of this suite (protocol.md 1.2).
     package static let standard = Derivations { DigestText(blake3: $0) }
 }
 

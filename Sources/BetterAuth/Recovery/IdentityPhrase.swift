@@ -61,7 +61,7 @@ public struct IdentityPhrase: ~Copyable {
     }
 }
 
-/// How a recovery key follows from a phrase (protocol, section 11): the salt is BLAKE3-256 of the text and `salt`, the
+/// How a recovery key follows from a phrase (protocol.md 11.1): the salt is BLAKE3-256 of the text and `salt`, the
 /// scalar Argon2id over the text with it.
 package struct RecoveryDerivation: Sendable, Hashable {
     package let passes: Int

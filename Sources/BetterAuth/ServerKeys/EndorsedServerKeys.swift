@@ -1,6 +1,6 @@
 public import BetterAuthMessages
 
-/// Where a deployment publishes its key chain and its endorsements (protocol, section 10).
+/// Where a deployment publishes its key chain and its endorsements (protocol.md 10.5).
 public protocol KeyService: Sendable {
     /// The answer to `GET /hsm/keys`: every event of every chain.
     func keyEvents() async throws -> [UInt8]
@@ -11,7 +11,7 @@ public protocol KeyService: Sendable {
 /// Keys that a chain endorses, from one identity that the program was given. Everything is verified here, so the key
 /// service and the way to it need not be trusted; they can only withhold.
 public actor EndorsedServerKeys: ServerKeySource {
-    /// For who verifies responses: 12 hours and a minute (protocol, section 10).
+    /// For who verifies responses: 12 hours and a minute (protocol.md 10.4).
     public static let clientWindow: Int64 = KeyChain.Window.client
     /// For who verifies access tokens: 12 hours and a quarter.
     public static let appServerWindow: Int64 = KeyChain.Window.appServer

@@ -1,7 +1,7 @@
 internal import Cryptography
 package import BetterAuthMessages
 
-/// The chain that endorses a deployment's keys, verified in full (protocol, section 10): every event of it, not only
+/// The chain that endorses a deployment's keys, verified in full (protocol.md 10.4): every event of it, not only
 /// those that are still of use, and also at the first load.
 ///
 /// A value: how events come here is the business of ``EndorsedServerKeys``.

@@ -1,6 +1,6 @@
 public import BetterAuthMessages
 
-/// A key service over HTTP (protocol, section 10).
+/// A key service over HTTP (protocol.md 10.5).
 public struct HTTPKeyService: KeyService {
     private let transport: any Transport
     private let server: ServerAddress

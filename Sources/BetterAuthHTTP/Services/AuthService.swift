@@ -3,7 +3,7 @@ package import BetterAuthServer
 internal import Synchronization
 internal import SystemCalls
 
-/// The auth server's paths (protocol, section 4), what operators ask, and an example application where wanted.
+/// The auth server's paths (protocol.md 4.1), what operators ask, and an example application where wanted.
 package final class AuthService: HTTPService {
     /// Requests per second and at once of one address.
     package struct Rates: Sendable {

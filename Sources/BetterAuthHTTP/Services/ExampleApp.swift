@@ -2,7 +2,7 @@ package import BetterAuth
 package import BetterAuthMessages
 package import BetterAuthServer
 
-/// The application of the protocol's examples: says back what it was told (protocol, section 4).
+/// The application of the protocol's examples: says back what it was told (protocol.md 4.2).
 package struct ExampleApp: Sendable {
     package enum Path: String, Sendable, CaseIterable {
         case echo = "/foo/bar"

@@ -1,4 +1,4 @@
-/// A BLAKE3-256 digest: `E` and 43 characters (protocol, section 2).
+/// A BLAKE3-256 digest: `E` and 43 characters (protocol.md 2.2).
 ///
 /// Compared exactly; peers that ignore letter case accept digests of other values.
 public struct DigestText: CESRText {

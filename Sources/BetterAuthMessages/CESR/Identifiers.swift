@@ -1,4 +1,4 @@
-/// A digest with a meaning of its own, so that none is taken for another (protocol, section 1).
+/// A digest with a meaning of its own, so that none is taken for another (protocol.md 1.2).
 public protocol DigestIdentifier: CESRText {
     /// What it consists of.
     var digest: DigestText { get }

@@ -1,4 +1,4 @@
-/// 128 random bits: `0A` and 22 characters (protocol, section 2).
+/// 128 random bits: `0A` and 22 characters (protocol.md 2.2).
 ///
 /// The protocol calls three things a nonce: a request's, the session challenge, and the replay key of an access request.
 public struct NonceText: CESRText {

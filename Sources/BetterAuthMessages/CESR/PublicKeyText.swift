@@ -1,4 +1,4 @@
-/// A compressed P-256 public key: `1AAI` and 44 characters (protocol, section 2; SEC 1, section 2.3.3).
+/// A compressed P-256 public key: `1AAI` and 44 characters (protocol.md 2.2; SEC 1, section 2.3.3).
 ///
 /// The x coordinate is below the field's prime. Whether it lies on the curve shows when a verifier imports it.
 public struct PublicKeyText: CESRText {

@@ -1,6 +1,6 @@
 /// What comes back from a server: the signed response to an operation, or its word that there is none.
 ///
-/// The HTTP status does not tell the two apart; the body does (protocol, section 9).
+/// The HTTP status does not tell the two apart; the body does (protocol.md 9.4).
 package enum Reply<Kind: Exchange>: Sendable, Hashable {
     /// Still to be verified with the key of `payload.serverIdentity`, and its nonce compared.
     case response(SignedMessage<Response<Kind>>)

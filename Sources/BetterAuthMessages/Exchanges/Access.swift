@@ -42,7 +42,7 @@ package enum Access: Exchange {
             writer.literal("}")
         }
 
-        /// Judges the age of the request (protocol, section 7, access, steps 7 and 8).
+        /// Judges the age of the request (protocol.md 7.13, steps 7 and 8).
         ///
         /// - Parameters:
         ///   - window: Milliseconds; a request is valid for so long, the last one included.

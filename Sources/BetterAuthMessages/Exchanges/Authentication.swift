@@ -6,7 +6,7 @@ package protocol AuthenticationPart: Sendable, Hashable {
     func write(to writer: inout MessageWriter)
 }
 
-/// A device reveals the key it had committed to, and commits to the one after it (protocol, section 5).
+/// A device reveals the key it had committed to, and commits to the one after it (protocol.md 5.1).
 package struct RotationAuthentication: AuthenticationPart {
     package let device: DeviceID
     package let identity: IdentityID

@@ -1,4 +1,4 @@
-/// One exchange of the protocol: a request, and what the response to it holds (protocol, section 4).
+/// One exchange of the protocol: a request, and what the response to it holds (protocol.md 4.1).
 package protocol Exchange: Sendable {
     /// The payload of the request.
     associatedtype Request: RequestPayload

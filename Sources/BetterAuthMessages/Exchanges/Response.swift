@@ -6,7 +6,7 @@ package protocol ResponsePart: Sendable, Hashable {
     func write(to writer: inout MessageWriter)
 }
 
-/// The payload of the response to an operation (protocol, sections 3 and 4).
+/// The payload of the response to an operation (protocol.md 3.6 and 4.2).
 package struct Response<Kind: Exchange>: MessagePayload {
     /// Repeats the nonce of the request.
     package let nonce: NonceText

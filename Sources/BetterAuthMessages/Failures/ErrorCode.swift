@@ -1,4 +1,4 @@
-/// The protocol's catalogue of failures (protocol, section 9), and what we add where it has no code.
+/// The protocol's catalogue of failures (protocol.md 9.2), and what we add where it has no code.
 package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     /// Something that has no code of its own.
     case base = "BA000"

@@ -1,4 +1,4 @@
-/// A failure of the protocol with what belongs to its code (protocol, section 9). Contexts hold public values only.
+/// A failure of the protocol with what belongs to its code (protocol.md 9.2). Contexts hold public values only.
 package enum ProtocolError: Error, Sendable, Hashable {
     /// BA101.
     case invalidMessage(MessageError)

@@ -1,4 +1,4 @@
-/// What a server says when it does not answer: any JSON object without `payload` (protocol, section 9).
+/// What a server says when it does not answer: any JSON object without `payload` (protocol.md 9.4).
 ///
 /// Nobody signs it, so it proves nothing; it is shown, and never decides what happens to keys. Peers differ in
 /// everything here, so whitespace, any order and unknown members are taken.

@@ -1,4 +1,4 @@
-/// The key chain's word for a server's key (protocol, section 10).
+/// The key chain's word for a server's key (protocol.md 10.2).
 public struct Endorsement: MessagePayload {
     /// What the key signs.
     package let purpose: Purpose

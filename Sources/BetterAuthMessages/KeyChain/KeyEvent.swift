@@ -1,4 +1,4 @@
-/// One link of the key chain that endorses the keys of servers (protocol, section 10). Signed by its own key.
+/// One link of the key chain that endorses the keys of servers (protocol.md 10.3). Signed by its own key.
 package struct KeyEvent: MessagePayload {
     /// The digest of the event's text with this member filled with `#`; see `digestInput`.
     package let id: DigestText

@@ -1,4 +1,4 @@
-// What the key service answers (protocol, section 10). Services written in Go end a text with a newline, which is no
+// What the key service answers (protocol.md 10.5). Services written in Go end a text with a newline, which is no
 // part of it.
 
 extension SignedMessage<Endorsement> {

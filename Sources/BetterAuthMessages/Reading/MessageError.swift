@@ -63,7 +63,7 @@ public struct MessageError: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String { "\(reason.rawValue) in \(place) at byte \(offset)" }
 }
 
-/// What is refused before any work is done (protocol, section 12, items 18 and 19).
+/// What is refused before any work is done (protocol.md 12.18 and 12.19).
 package enum MessageLimits {
     /// Bytes of a request or response.
     package static let message = 65_536

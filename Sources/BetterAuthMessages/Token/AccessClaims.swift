@@ -1,4 +1,4 @@
-/// What an access token says (protocol, section 6).
+/// What an access token says (protocol.md 6.2).
 public struct AccessClaims: Sendable, Hashable {
     /// The server's access key, which signs the token.
     public let serverIdentity: PublicKeyText

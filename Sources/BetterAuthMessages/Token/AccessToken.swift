@@ -1,4 +1,4 @@
-/// An access token that has been opened: its claims, and the text that its signature covers (protocol, section 6).
+/// An access token that has been opened: its claims, and the text that its signature covers (protocol.md 6.1).
 ///
 /// Well-formed, not authentic: the signature is still to be verified with the key of `claims.serverIdentity`, once that
 /// key is known to be the server's.

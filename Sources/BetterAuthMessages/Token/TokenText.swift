@@ -1,4 +1,4 @@
-/// An access token as it travels: a signature and the unpadded base64url of a gzip member (protocol, section 6).
+/// An access token as it travels: a signature and the unpadded base64url of a gzip member (protocol.md 6.1).
 ///
 /// Its form has been checked, its contents not: clients pass tokens on, verifiers make an ``AccessToken`` of them.
 package struct TokenText: Sendable, Hashable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-/// Writes the one spelling of a message: compact, members in the protocol's order (section 3).
+/// Writes the one spelling of a message: compact, members in the protocol's order (protocol.md 3.3).
 package struct MessageWriter {
     private(set) var bytes: [UInt8] = []
 

@@ -1,6 +1,6 @@
 package import BetterAuthMessages
 
-// The rules of protocol, sections 5 and 7, and of section 12, items 1 to 8. No store has rules of its own: each of them
+// The rules of protocol.md 5, 7 and 12.1 to 12.8. No store has rules of its own: each of them
 // asks here, inside its transaction.
 extension AccountChange {
     /// What is to become of an account; nil for an identity that was never seen.

@@ -2,7 +2,7 @@ package import BetterAuthMessages
 
 /// An operation on an account whose signatures and derivations have been checked; what is left depends on the account.
 package struct AccountChange: Sendable, Hashable {
-    /// A device reveals the key it had committed to (protocol, section 5).
+    /// A device reveals the key it had committed to (protocol.md 5.1).
     package struct Rotation: Sendable, Hashable {
         package let device: DeviceID
         package let publicKey: PublicKeyText

@@ -1,7 +1,7 @@
 package import BetterAuthMessages
 
 /// The keys of one purpose in the order of their use. A key is published before it is used, and stays published for as
-/// long as what it signed is valid (protocol, section 12, item 26).
+/// long as what it signed is valid (protocol.md 12.26).
 package struct KeySchedule: Sendable {
     package struct Entry: Sendable {
         package let key: ServerKey

@@ -1,6 +1,6 @@
 package import BetterAuthMessages
 
-/// The operations of the protocol and where they are posted (section 4).
+/// The operations of the protocol and where they are posted (protocol.md 4.1).
 package enum AuthOperation: Sendable, Hashable, CaseIterable {
     case createAccount, recoverAccount, deleteAccount, rotateDevice, linkDevice, unlinkDevice, changeRecoveryKey
     case requestSession, createSession, refreshSession
@@ -42,7 +42,7 @@ package struct ServerReply: Sendable, Hashable {
         (status, self.body, code) = (200, body, nil)
     }
 
-    /// A refusal (protocol, section 9).
+    /// A refusal (protocol.md 9.1).
     package init(_ error: ProtocolError) {
         (status, body, code) = (error.code.httpStatus, error.encoded, error.code)
     }

@@ -1,7 +1,7 @@
 package import BetterAuthMessages
 internal import Cryptography
 
-/// The server's side of the protocol: bytes in, bytes out, in the order of section 7.
+/// The server's side of the protocol: bytes in, bytes out, in the order of protocol.md 7.
 ///
 /// Whatever a message proves by itself is checked before the store is asked, and the reply is signed before the store
 /// commits, so that it can be kept in the same transaction.

@@ -1,6 +1,6 @@
 package import BetterAuthMessages
 
-/// What the server remembers (protocol, section 7, store contracts). Each call is one transaction: it happened whole or
+/// What the server remembers (protocol.md 7.14). Each call is one transaction: it happened whole or
 /// not at all, and of two that exclude each other one wins.
 ///
 /// Completions are called once, from any thread, possibly before the call returns. What a completion is told to be
@@ -58,7 +58,7 @@ extension ServerStore {
     }
 }
 
-/// The server's question to whoever wants a session (protocol, section 7, request session).
+/// The server's question to whoever wants a session (protocol.md 7.9).
 package struct Challenge: Sendable, Hashable {
     package let nonce: NonceText
     package let identity: IdentityID

@@ -4,7 +4,7 @@ internal import BetterAuthMessages
 enum Authority: Hashable {
     /// That key itself.
     case key(PublicKeyText)
-    /// The key chain with this first event, which endorses keys (protocol, section 10).
+    /// The key chain with this first event, which endorses keys (protocol.md 10.4).
     case chain(DigestText)
 
     /// Tells which by the form of the text; each has one spelling.

@@ -12,7 +12,7 @@ package enum AttemptDecision: Sendable, Hashable {
     case destroy
 }
 
-/// The arithmetic of attempts (security construction 4): a value without clock or disk.
+/// The arithmetic of attempts (constructions.md 4): a value without clock or disk.
 ///
 /// `spent` counts what was burned before a check, `refused` what was checked and wrong; success sets both to zero. New
 /// attempts stop at `spent`, a wipe follows `refused` only, so a crash can close the passcode but never destroy.

@@ -2,7 +2,7 @@ internal import SecretMemory
 internal import Synchronization
 internal import VaultFormat
 
-/// The tag of the last secret known to be wrong, so that typing it again costs no attempt (security construction 4). In
+/// The tag of the last secret known to be wrong, so that typing it again costs no attempt (constructions.md 2.5). In
 /// locked memory only, whatever the header says: nothing that a tried secret could be searched by goes to the disk.
 final class WrongTag: Sendable {
     /// The tag, and the slot that refused it: another header's slot may have refused what is right for this one.

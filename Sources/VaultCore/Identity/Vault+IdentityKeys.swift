@@ -2,7 +2,7 @@ internal import Cryptography
 package import SecretMemory
 internal import VaultFormat
 
-// What a chip is authorised with to sign for the device's identity (security constructions, 5 and 10): derived from the
+// What a chip is authorised with to sign for the device's identity (constructions.md 10.5): derived from the
 // keybag while the vault is open, written nowhere.
 extension Vault {
     /// Bytes of a key's id.

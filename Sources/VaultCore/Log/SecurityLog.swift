@@ -4,7 +4,7 @@ internal import Synchronization
 package import VaultFormat
 internal import SystemCalls
 
-/// The security log of one vault (security construction 8). Appending works while the vault is locked; reading needs its
+/// The security log of one vault (constructions.md 8). Appending works while the vault is locked; reading needs its
 /// keys.
 ///
 /// A log that cannot be written stops nobody: what could not be written is counted, told by ``problem`` and by

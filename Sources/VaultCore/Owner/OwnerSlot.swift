@@ -3,7 +3,7 @@ internal import SecretMemory
 internal import Synchronization
 internal import VaultFormat
 
-/// A way in for a confirmed owner (security construction 6): the master key under two shares, of which a key store has one
+/// A way in for a confirmed owner (constructions.md 6.1): the master key under two shares, of which a key store has one
 /// and the keeper of this process the other. It exists in memory only, unless its owner wants it on the disk.
 struct OwnerSlot: Sendable {
     /// Where it comes from.

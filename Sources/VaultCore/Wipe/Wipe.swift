@@ -3,7 +3,7 @@ internal import KeyStores
 internal import VaultFormat
 internal import SystemCalls
 
-/// Destroys a vault, from wherever an earlier run was stopped (security construction 9).
+/// Destroys a vault, from wherever an earlier run was stopped (constructions.md 9).
 ///
 /// It begins from state: a mark in the header's place, or a ledger at its limit under a header with self-destruct on.
 /// The caller holds the header's lock, so that one process does it and the others find it done. Order: the keys, which

@@ -5,7 +5,7 @@ import BetterAuthServer
 import Foundation
 import Testing
 
-/// Of protocol, sections 3, 12 and 13, what is about access requests, over the wire: what a published peer takes and must
+/// Of protocol.md 3, 12 and 13, what is about access requests, over the wire: what a published peer takes and must
 /// not, and what it refuses and must not.
 @Suite struct AccessRefusalTests {
     private let front: TestFront

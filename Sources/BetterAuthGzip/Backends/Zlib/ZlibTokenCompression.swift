@@ -2,7 +2,7 @@ package import BetterAuthMessages
 internal import CZlib
 internal import Synchronization
 
-/// Gzip by zlib, for the tokens of Better Auth (protocol, section 6).
+/// Gzip by zlib, for the tokens of Better Auth (protocol.md 6.4).
 package struct ZlibTokenCompression: TokenCompression {
     package init() {}
 

@@ -38,8 +38,8 @@ struct HTTPHead {
         let isOld = unsafe version.last == UInt8(ascii: "0")
         guard hosts == 1 || hosts == 0 && isOld, lengths <= 1 else { return .malformedRequest }
         guard codings == 0 else {
-            // Both is how requests are smuggled (section 6.1). Chunks alone could be read, but bodies here are short and
-            // their length is known to who sends them; who forwards them has it written down (section 6.3).
+            // Both is how requests are smuggled (RFC 9112, section 6.1). Chunks alone could be read, but bodies here are short and
+            // their length is known to who sends them; who forwards them has it written down (RFC 9112, section 6.3).
             return lengths == 0 && !isOld ? .lengthRequired : .malformedRequest
         }
         return nil

@@ -3,7 +3,7 @@ internal import Cryptography
 package import SecretMemory
 package import VaultFormat
 
-/// The attempt budget in a TPM 2.0: the chip counts, not our code (security construction 5).
+/// The attempt budget in a TPM 2.0: the chip counts, not our code (constructions.md 5.1).
 ///
 /// A share is sealed under a policy that asks for the authorisation of a PIN_FAIL index. The index can be written once,
 /// by a key that is forgotten afterwards, so that nobody sets its count back; redefined, it has another name, which the

@@ -1,0 +1,187 @@
+"""What scripts/check-layout checks about documents: that a citation names a section that exists, that links between
+documents lead somewhere, and that the index of decisions is complete."""
+
+import re
+
+# Texts that cite documents. Everything below these, and these files.
+CITING = ["Sources", "Tests", "Apps", "Benchmarks", "Fuzz", "Examples", "scripts", "Support", "Docs", ".github"]
+CITING_FILES = ["README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md", "Package.swift", "Makefile"]
+TEXTS = {".swift", ".c", ".h", ".py", ".sh", ".md", ".json", ".yml", ".po", ""}
+# They hold what this file must see.
+NOT_CITING = {"scripts/check_documents.py", "scripts/test-check-layout"}
+
+NUMBER = r"\d+(?:\.\d+)*"
+NUMBERS = rf"{NUMBER}(?:(?:,| and| to|, and| or) {NUMBER}(?![\w%]))*"
+
+# `protocol.md 4.2`, `Docs/vault-format.md 3`, `decisions/vault.md 7`, `[server.md](server.md) 2 and 3`.
+CITATION = re.compile(rf"([\w./-]*[\w-]+\.md)`?\)? ({NUMBERS})(?![\w%])")
+# Numbers of sections without a document of ours in front.
+BARE = re.compile(rf"(\b(?i:sections?|constructions?)|\bDESIGN(?:\.md)?|§)[ ,]*({NUMBERS})")
+# Texts of others, which are cited by their own sections.
+STANDARDS = re.compile(
+    r"(?:RFC \d+|FIPS [\d-]+|SP 800-\d+\w*|SEC \d|BLAKE3 paper|TPM 2\.0 Library, part \d|Unicode \S+|POSIX\S*),?"
+    r"(?: and| the)? $"
+)
+# A text without any of these cites nothing.
+HINTS = [".md", "ection", "onstruction", "ECTION", "ONSTRUCTION", "DESIGN", "§"]
+HEADING = re.compile(r"(#+) (.*)")
+NUMBERED = re.compile(rf"({NUMBER})\.? ")
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+CODE = re.compile(r"(`+).*?\1")
+
+
+class Documents:
+    """The documents of one package, each read once."""
+
+    def __init__(self, root):
+        self.root = root
+        self.read = {}
+
+    def lines(self, path):
+        """Number and text of the lines that are not inside a fence."""
+        inside = False
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if line.lstrip().startswith("```"):
+                inside = not inside
+            elif not inside:
+                yield number, line
+
+    def headings(self, path):
+        """The numbers of a document's sections and the anchors that links can name."""
+        if path not in self.read:
+            numbers, anchors = set(), set()
+            for _, line in self.lines(path):
+                if heading := HEADING.match(line):
+                    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading.group(2).strip())
+                    if number := NUMBERED.match(text):
+                        numbers.add(number.group(1))
+                    plain = anchor = re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
+                    count = 0
+                    while anchor in anchors:
+                        count += 1
+                        anchor = f"{plain}-{count}"
+                    anchors.add(anchor)
+            self.read[path] = numbers, anchors
+        return self.read[path]
+
+    def named(self, name, place):
+        """The document that a citation names: from the root, from Docs, or from beside the text that cites."""
+        for base in (self.root, self.root / "Docs", (self.root / place).parent):
+            path = base / name
+            if path.is_file():
+                return path.resolve()
+        return None
+
+
+def numbers(text):
+    return re.findall(NUMBER, text)
+
+
+def texts(root):
+    for top in CITING:
+        for file in sorted((root / top).rglob("*")):
+            parts = file.relative_to(root).parts[1:]
+            if file.suffix in TEXTS and file.is_file() and not any(part.startswith(".") for part in parts):
+                yield file
+    for name in CITING_FILES:
+        if (root / name).is_file():
+            yield root / name
+
+
+def citations(root, documents):
+    for file in texts(root):
+        place = file.relative_to(root).as_posix()
+        if place in NOT_CITING:
+            continue
+        try:
+            text = file.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        if not any(word in text for word in HINTS):
+            continue
+        own = documents.headings(file)[0] if place.startswith("Docs/") and file.suffix == ".md" else set()
+        for number, line in enumerate(text.splitlines(), 1):
+            for name, sections in CITATION.findall(line) if ".md" in line else []:
+                document = documents.named(name, place)
+                if document is None:
+                    yield place, number, f"there is no document {name}"
+                    continue
+                for section in numbers(sections):
+                    if section not in documents.headings(document)[0]:
+                        yield place, number, f"{name} has no section {section}"
+            for bare in BARE.finditer(line) if any(word in line for word in HINTS[1:]) else []:
+                if STANDARDS.search(line[: bare.start()]):
+                    continue
+                if own and bare.group(1).lower().startswith("section"):
+                    for section in numbers(bare.group(2)):
+                        if section not in own:
+                            yield place, number, f"this document has no section {section}"
+                else:
+                    yield place, number, (
+                        f"'{bare.group()}' of what? Cite a document (protocol.md 4.2) or a standard (RFC 9106, section 3.1)"
+                    )
+
+
+def links(root, documents):
+    for file in texts(root):
+        if file.suffix != ".md":
+            continue
+        place = file.relative_to(root).as_posix()
+        for number, line in documents.lines(file):
+            for target in LINK.findall(CODE.sub("", line)):
+                if re.match(r"[a-z]+:", target):
+                    continue
+                path, _, anchor = target.partition("#")
+                found = (file.parent / path).resolve() if path else file.resolve()
+                if not found.exists():
+                    yield place, number, f"the link {target} leads nowhere"
+                elif anchor and found.suffix == ".md" and anchor not in documents.headings(found)[1]:
+                    yield place, number, f"the link {target} names no heading of that document"
+
+
+DECISION = re.compile(r"## (\d+)\. (.*)")
+DATE = re.compile(r"\*\d{4}-\d{2}-\d{2}\*")
+PARTS = ["- **What**: ", "- **Why**: ", "- **Refused**: "]
+
+
+def decisions(root):
+    """One form, numbers that stand once, and an index with all of them."""
+    folder = root / "Docs/decisions"
+    index = folder / "README.md"
+    if not index.is_file():
+        return
+    listed = {}
+    for number, line in enumerate(index.read_text(encoding="utf-8").splitlines(), 1):
+        if row := re.match(r"\| (\d+) \| (\S+) \| [^|]* \| \[(.*)\]\((\S+\.md)#", line):
+            listed[row.group(1)] = (row.group(4), row.group(2), row.group(3), number)
+    seen = {}
+    for file in sorted(folder.glob("*.md")):
+        if file == index:
+            continue
+        place = file.relative_to(root).as_posix()
+        lines = file.read_text(encoding="utf-8").splitlines()
+        starts = [(at, found) for at, line in enumerate(lines) if (found := DECISION.match(line))]
+        for (at, found), end in zip(starts, [at for at, _ in starts[1:]] + [len(lines)]):
+            name, title = found.groups()
+            body = lines[at:end]
+            if name in seen:
+                yield place, at + 1, f"the number {name} is taken, in {seen[name]}"
+            seen[name] = place
+            if len(body) < 3 or not DATE.fullmatch(body[2]):
+                yield place, at + 1, f"decision {name} has no date below its title"
+            elif listed.get(name, ())[:3] != (file.name, body[2].strip("*"), title):
+                yield place, at + 1, f"decision {name} is not in Docs/decisions/README.md with this date and title"
+            for part in PARTS:
+                if not any(line.startswith(part) for line in body):
+                    yield place, at + 1, f"decision {name} has no line '{part.strip()}'"
+    for name, (_, _, _, number) in listed.items():
+        if name not in seen:
+            yield index.relative_to(root).as_posix(), number, f"there is no decision {name}"
+
+
+def violations(root):
+    root = root.resolve()
+    documents = Documents(root)
+    yield from citations(root, documents)
+    yield from links(root, documents)
+    yield from decisions(root)
