@@ -11,6 +11,18 @@ extension Vault {
         let keys: UnlockedKeys
         /// Why the ledger still has the counts from before; nil when they are gone, as they should be.
         let unsettled: VaultError?
+        /// Whether the folder is the genuine header's home.
+        let standing: HomeStanding
+    }
+
+    /// As ``verify(_:_:spending:)``, for a change of the header.
+    /// - Throws: `hardwareUnclaimed` too, with nothing changed: what such a change revokes would stay alive in hardware.
+    func verifyForChange(
+        _ passcode: borrowing SecretBytes, spending attempt: inout BurnedAttempt
+    ) throws(VaultError) -> Verified {
+        let verified = try verify(passcode, spending: &attempt)
+        guard verified.standing != .unsettled else { throw .hardwareUnclaimed }
+        return verified
     }
 
     /// Checks the passcode, or the PIN, against its slot and settles the attempt either way.
@@ -52,8 +64,10 @@ extension Vault {
             // A ledger that cannot be written any more must not keep the owner out: the attempt stays spent.
             var unsettled: VaultError?
             do throws(VaultError) { try attempt.settle() } catch { unsettled = error }
-            sweepHardware(header, keys.headerKeys.noteKey)
-            return Verified(master: master, keys: keys, unsettled: unsettled)
+            let standing = standing(of: header, [keys.headerKeys.noteKey])
+            // Elsewhere the note waits until somebody has said whose hardware it is.
+            if standing == .own { sweepHardware(header, of: header.owner, keys.headerKeys.noteKey) }
+            return Verified(master: master, keys: keys, unsettled: unsettled, standing: standing)
         } catch let error where error.code != .wrongPasscode && error.code != .wiped {
             // Never checked, or checked and right: not a failure.
             if !isSpent { try? attempt.refund() }

@@ -18,7 +18,7 @@ extension Vault {
         phrase: borrowing RecoveryPhrase
     ) throws(VaultError) {
         let tier = try tier(for: &attempt)
-        let verified = try verify(passcode, spending: &attempt)
+        let verified = try verifyForChange(passcode, spending: &attempt)
         _ = try unwrap(phrase, attempt.header.header)
         try enroll(passcode, verified, &attempt, tier)
     }
@@ -42,7 +42,7 @@ extension Vault {
                     + "insisted")
         }
         let tier = try tier(for: &attempt)
-        let verified = try verify(passcode, spending: &attempt)
+        let verified = try verifyForChange(passcode, spending: &attempt)
         try enroll(passcode, verified, &attempt, tier)
     }
 
@@ -77,10 +77,13 @@ extension Vault {
     ) throws(VaultError) {
         // No tag of a wrong passcode may lie in the ledger any more.
         if let unsettled = verified.unsettled { throw unsettled }
+        var header = attempt.header.header
+        try claim(&header, verified.standing, verified.keys.headerKeys)
         do throws(VaultError) {
-            try rewrap(passcode, verified, &attempt, tier: tier)
+            try rewrap(passcode, verified, header, &attempt, tier: tier)
         } catch {
-            sweepHardware(afterFailing: attempt.header, nil, verified.keys.headerKeys.noteKey)
+            sweepHardware(
+                afterFailing: attempt.header, nil, of: header.owner, verified.keys.headerKeys.noteKey)
             throw error
         }
     }
@@ -90,18 +93,20 @@ extension Vault {
     public func removeHardware(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt
     ) throws(VaultError) {
-        let verified = try verify(passcode, spending: &attempt)
-        guard attempt.header.header.passcodeSlot?.flags.contains(.hardwareShare) == true else { return }
-        try rewrap(passcode, verified, &attempt, tier: nil)
+        let verified = try verifyForChange(passcode, spending: &attempt)
+        var header = attempt.header.header
+        guard header.passcodeSlot?.flags.contains(.hardwareShare) == true else { return }
+        try claim(&header, verified.standing, verified.keys.headerKeys)
+        try rewrap(passcode, verified, header, &attempt, tier: nil)
     }
 
+    /// - Parameter claimed: The header as it is, made this home's.
     private func rewrap(
-        _ passcode: borrowing SecretBytes, _ verified: borrowing Verified, _ attempt: inout BurnedAttempt,
-        tier: (any AttemptTier)?
+        _ passcode: borrowing SecretBytes, _ verified: borrowing Verified, _ claimed: Header,
+        _ attempt: inout BurnedAttempt, tier: (any AttemptTier)?
     ) throws(VaultError) {
-        var header = attempt.header.header
+        var header = claimed
         let costs = try newCosts(header)
-        try claim(&header, verified.keys.headerKeys)
         if tier == nil {
             header.flags.remove(.generationAnchored)
         } else if settings.anchor != nil, !header.flags.contains(.generationAnchored) {

@@ -20,11 +20,11 @@ extension Vault {
         from current: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, to new: borrowing SecretBytes
     ) throws(VaultError) {
         try check(new, spending: &attempt)
-        let verified = try verify(current, spending: &attempt)
+        let verified = try verifyForChange(current, spending: &attempt)
         var header = attempt.header.header
         let costs = try newCosts(header)
         verified.keys.complete(&header)
-        try claim(&header, verified.keys.headerKeys)
+        try claim(&header, verified.standing, verified.keys.headerKeys)
         let maker = try tier(of: header.passcodeSlot).map { shareMaker($0, header, verified.keys) }
         header.set(try Vault.passcodeSlot(new, costs: costs, wrapping: verified.master, header: header, maker))
         try replace(&attempt, with: header, noting: .passcodeChanged, verified.keys) { covered throws(VaultError) in
@@ -54,9 +54,14 @@ extension Vault {
     }
 
     /// Opens the vault with its phrase, gives it a new passcode and all attempts back. It is unlocked afterwards.
-    /// - Throws: `wrongPhrase`, `invalidPasscode`, `damaged`, and what writing can throw.
+    /// - Parameters:
+    ///   - phrase: The vault's phrase.
+    ///   - newPasscode: 1 to 1,024 bytes.
+    ///   - hardware: Whether the folder is the vault itself or a copy; asked for only where that cannot be told.
+    /// - Throws: `wrongPhrase`, `invalidPasscode`, `damaged`, and what writing can throw; `hardwareUnclaimed` without
+    ///   `hardware`, where the folder's own key is missing or another one and the header names things in hardware.
     public func recover(
-        phrase: borrowing RecoveryPhrase, newPasscode: borrowing SecretBytes
+        phrase: borrowing RecoveryPhrase, newPasscode: borrowing SecretBytes, hardware: HardwareDecision? = nil
     ) throws(VaultError) -> Recovery {
         try Vault.check(passcode: newPasscode)
         try Wipe.finishIfBegun(in: home, settings)
@@ -71,8 +76,7 @@ extension Vault {
             header.flags = []
             header.slots.removeAll { $0.kind != .recoveryPhrase }
         }
-        restoreWipeKey(header, headerKeys)
-        try claim(&header, headerKeys, isGenuine: !isAltered || headerKeys.vouchesForHome(of: header))
+        try settle(&header, standing(of: locked.header, [headerKeys.noteKey]), hardware, headerKeys)
         if !canAnchor(header.owner) { header.flags.remove(.generationAnchored) }
         // Before anything is written: a keybag that does not open would be lost under a header made valid again.
         let keybag = try Keybag(opened: headerKeys.openKeybag(of: header))
@@ -93,12 +97,12 @@ extension Vault {
             try locked.replace(header) { covered throws(VaultError) in try headerKeys.mac(covered) }
         } catch {
             if locked.header.generation > header.generation { log.append(success.event) }
-            sweepHardware(afterFailing: locked, header, noteKey)
+            sweepHardware(afterFailing: locked, header, of: header.owner, noteKey)
             throw error
         }
-        sweepHardware(locked.header, noteKey)
+        sweepHardware(locked.header, of: header.owner, noteKey)
         try AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
-        try? resetAnchor(locked.header)
+        try? resetAnchor(locked.header, .own)
         try install(open(locked.header, master: master, proving: .keyBound), noting: success)
         if hadPIN { log.append(.pinSet(isThere: false)) }
         takeInOpenItems()
@@ -158,7 +162,7 @@ extension Vault {
         newPasscode: borrowing SecretBytes, phrase: borrowing RecoveryPhrase, isNewPhrase: Bool
     ) throws(VaultError) {
         try check(newPasscode, spending: &attempt)
-        let verified = try verify(passcode, spending: &attempt)
+        let verified = try verifyForChange(passcode, spending: &attempt)
         var header = attempt.header.header
         if !isNewPhrase { _ = try unwrap(phrase, header) }
         let master = try Vault.newKey()
@@ -172,7 +176,7 @@ extension Vault {
         header.slots.removeAll { $0.kind != .passcode && $0.kind != .recoveryPhrase }
         header.sealedKeybag = try keybag.sealed(by: headerKeys, vault: header.vault, epoch: epoch)
         header.set(try Vault.recoverySlot(phrase, wrapping: master, header: header))
-        try claim(&header, headerKeys)
+        try claim(&header, verified.standing, opening: verified.keys.headerKeys, headerKeys)
         // Last: what hardware holds for it goes again should the header not be written.
         let noteKey = headerKeys.noteKey
         let maker = try tier(of: header.passcodeSlot).map { shareMaker($0, header, verified.keys, newKey: noteKey) }

@@ -77,7 +77,7 @@ extension Vault {
         _ passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, renewsOwner: Bool = false,
         _ change: (inout VaultPolicy) throws(VaultError) -> Void
     ) throws(VaultError) -> VaultPolicy {
-        let verified = try verify(passcode, spending: &attempt)
+        let verified = try verifyForChange(passcode, spending: &attempt)
         // Counts from before must not meet new rules: at their limit the next start would destroy the vault.
         if let unsettled = verified.unsettled { throw unsettled }
         var header = attempt.header.header
@@ -91,7 +91,7 @@ extension Vault {
         }
         guard let costs = header.passcodeSlot?.derivation else { throw .damaged("the passcode slot is missing") }
         verified.keys.complete(&header)
-        try claim(&header, verified.keys.headerKeys)
+        try claim(&header, verified.standing, verified.keys.headerKeys)
         let endsPIN = try header.fitPINSlot(verified.master, limit: attempt.header.header.policy.attemptLimit)
         let changed = LogEvent.policyChanged(LogPolicyFields(from: attempt.header.header.policy, to: header.policy))
         let maker = try tier(of: header.passcodeSlot).map { shareMaker($0, header, verified.keys) }

@@ -14,8 +14,9 @@ extension Vault {
     public func enrollRecoveryPhrase(
         _ phrase: borrowing RecoveryPhrase, passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt
     ) throws(VaultError) {
-        let verified = try verify(passcode, spending: &attempt)
+        let verified = try verifyForChange(passcode, spending: &attempt)
         var header = attempt.header.header
+        try claim(&header, verified.standing, verified.keys.headerKeys)
         header.set(try Vault.recoverySlot(phrase, wrapping: verified.master, header: header))
         try replace(&attempt, with: header, noting: .recoveryPhraseSet(isThere: true), verified.keys) {
             covered throws(VaultError) in
@@ -48,8 +49,9 @@ extension Vault {
             try? attempt.refund()
             throw error
         }
-        let verified = try verify(passcode, spending: &attempt)
+        let verified = try verifyForChange(passcode, spending: &attempt)
         var header = attempt.header.header
+        try claim(&header, verified.standing, verified.keys.headerKeys)
         header.slots.removeAll { $0.kind == .recoveryPhrase }
         try replace(&attempt, with: header, noting: .recoveryPhraseSet(isThere: false), verified.keys) {
             covered throws(VaultError) in

@@ -103,12 +103,12 @@ extension Vault {
         let header = try HeaderFile.read(in: home)
         let master = try unwrap(phrase, header)
         let success = Success(by: .recoveryPhrase, after: budget(header))
-        try install(
-            open(header, master: master, proving: .keyBound), evenIfDamaged: evenIfDamaged, noting: success)
+        let keys = try open(header, master: master, proving: .keyBound)
+        try install(keys, evenIfDamaged: evenIfDamaged, noting: success)
         // The phrase gives the passcode's attempts back. On a disk that cannot be written there is none to give.
-        if let locked = try? LockedHeader(in: home, patience: 1000) {
+        if let locked = try? LockedHeader(in: home, patience: 1000), keys.headerKeys.authenticates(locked.header) {
             try? AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
-            try? resetAnchor(locked.header)
+            try? resetAnchor(locked.header, standing(of: locked.header))
         }
         if !evenIfDamaged { takeInOpenItems() }
     }
@@ -137,7 +137,6 @@ extension Vault {
     ) throws(VaultError) -> UnlockedKeys {
         let headerKeys = try HeaderKeys(master: master, vault: header.vault)
         guard headerKeys.authenticates(header) else { throw .headerAltered }
-        restoreWipeKey(header, headerKeys)
         let keybag = try Keybag(opened: headerKeys.openKeybag(of: header))
         let admission = Admission(
             assurance, policy: header.policy.collectionMinima, settings: settings.minima)

@@ -40,8 +40,9 @@ extension Vault {
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt,
         announce: (WipeReceiptKey) throws(VaultError) -> Void
     ) throws(VaultError) -> WipeReport {
-        _ = try verify(passcode, spending: &attempt)
-        return try wipe(attempt.header, announce)
+        let verified = try verify(passcode, spending: &attempt)
+        return try wipe(
+            attempt.header, ownKey(attempt.header.header, verified.standing, verified.keys.headerKeys), announce)
     }
 
     /// As ``wipe(passcode:spending:announce:)`` with the recovery phrase.
@@ -50,12 +51,29 @@ extension Vault {
         phrase: borrowing RecoveryPhrase, announce: (WipeReceiptKey) throws(VaultError) -> Void
     ) throws(VaultError) -> WipeReport {
         let locked = try LockedHeader(in: home)
-        _ = try unwrap(phrase, locked.header)
-        return try wipe(locked, announce)
+        let keys = try HeaderKeys(master: unwrap(phrase, locked.header), vault: locked.header.vault)
+        // An altered header does not save the vault; what hardware holds is found by what lies here then.
+        guard keys.authenticates(locked.header) else { return try wipe(locked, nil, announce) }
+        let standing = standing(of: locked.header, [keys.noteKey])
+        return try wipe(locked, ownKey(locked.header, standing, keys), announce)
     }
 
+    /// This home's key as the header has it, back in its place should another one have been planted since it was looked at.
+    private func ownKey(
+        _ header: Header, _ standing: HomeStanding, _ keys: borrowing HeaderKeys
+    ) -> WipeKey? {
+        guard standing == .own else { return nil }
+        do throws(VaultError) {
+            let key = try keys.ownWipeKey(of: header)
+            if WipeKeyFile.owner(in: home, vault: header.vault) != key.owner { try WipeKeyFile.write(key, in: home) }
+            return key
+        } catch { return nil }
+    }
+
+    /// - Parameter ownKey: Of this home, where the header is genuine and says so; else the one that lies here is taken.
     private func wipe(
-        _ locked: borrowing LockedHeader, _ announce: (WipeReceiptKey) throws(VaultError) -> Void
+        _ locked: borrowing LockedHeader, _ ownKey: consuming WipeKey?,
+        _ announce: (WipeReceiptKey) throws(VaultError) -> Void
     ) throws(VaultError) -> WipeReport {
         let id = locked.header.vault
         // What cannot be read in its place, or has a second name, must not save the vault: then one is made for this wipe.
@@ -66,7 +84,8 @@ extension Vault {
         do throws(VaultError) {
             guard let key = try receiptKey(of: id) else { throw .damaged("\(ReceiptKeyFile.name) cannot be read back") }
             try announce(key)
-            let wipeKey = try WipeKeyFile.loadOrMake(in: home, vault: id)
+            let wipeKey: WipeKey
+            if let ownKey { wipeKey = ownKey } else { wipeKey = try WipeKeyFile.loadOrMake(in: home, vault: id) }
             (mark, owner) = (try wipeKey.mark(.owner), wipeKey.owner)
             try locked.beginWipe(mark)
         } catch {

@@ -44,6 +44,10 @@ public struct VaultError: Error, Sendable, Hashable {
         /// The chip gives its share never again; only the recovery phrase opens the vault, and the passcode where it was the
         /// PIN's share.
         public static let hardwareDestroyed = Code("hardwareDestroyed")
+        /// A chip or key store holds shares that the folder is not known to own: the user has to say first whether it is the
+        /// vault itself or a copy (``Vault/claimHardware(passcode:spending:)``,
+        /// ``Vault/leaveHardware(passcode:spending:)``). Nothing was changed.
+        public static let hardwareUnclaimed = Code("hardwareUnclaimed")
         /// The operation needs an unlocked vault.
         public static let locked = Code("locked")
         /// Another process changed the vault's keys; unlock again.

@@ -92,4 +92,44 @@ struct StrangeFolderCommandTests {
         #expect(status.text.contains("hardware.pending.refused"), "\(status.text)")
         try expectThePINOpens()
     }
+
+    /// Another `wipe.key` in the vault's own folder: nothing is changed until it was said what the folder is.
+    @Test(arguments: ["exchanged", "taken"]) func aPlantedKeyIsAskedAbout(_ how: String) throws {
+        let path = sandbox.home + "/wipe.key"
+        try FileManager.default.removeItem(atPath: path)
+        if how == "exchanged" { try FileManager.default.copyItem(atPath: strange + "/wipe.key", toPath: path) }
+        let header = try Data(contentsOf: URL(fileURLWithPath: sandbox.home + "/header"))
+        func run(_ words: String...) throws -> Sandbox.Result {
+            try sandbox.run(raw: words.map { Array($0.utf8) }, passcode: Prepared.passcode, environment: variables)
+        }
+        for words in [["slots", "remove", "pin"], ["passcode", "change"], ["lock-policy", "set", "attempt-limit=3"]] {
+            let refused = try sandbox.run(
+                raw: words.map { Array($0.utf8) }, passcode: Prepared.passcode, environment: variables)
+            #expect(
+                refused.code == 1 && refused.errors.contains("holdfast hardware claim"), "\(words): \(refused.errors)")
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: sandbox.home + "/header")) == header)
+        #expect(try run("status").text.contains("holdfast hardware claim"))
+        let got = try run("get", "greeting")
+        #expect(got.text == Prepared.greeting && got.errors.contains("WARNING"), "\(got.errors)")
+        let claimed = try run("hardware", "claim")
+        #expect(claimed.code == 0 && claimed.errors.contains("own again"), "\(claimed.errors)")
+        #expect(try run("slots", "remove", "pin").code == 0)
+        #expect(try chip.tool("tpm2_getcap", "handles-nv-index").output.isEmpty)
+    }
+
+    @Test func aBackupIsMadeAVaultOfItsOwn() throws {
+        let refused = try sandbox.run(
+            "slots", "remove", "pin", "--home", strange, passcode: Prepared.passcode, environment: variables)
+        #expect(refused.code == 1 && refused.errors.contains("holdfast hardware leave"), "\(refused.errors)")
+        let left = try sandbox.run(
+            "hardware", "leave", "--yes", "--home", strange, passcode: Prepared.passcode, environment: variables)
+        #expect(left.code == 0 && left.errors.contains("the PIN is gone here"), "\(left.errors)")
+        try expectThePINOpens()
+        let enrolled = try sandbox.run(
+            "enroll", "pin", "--pin-fd=4", "--home", strange, passcode: Prepared.passcode,
+            descriptors: [4: sandbox.lines("3691")], environment: variables)
+        #expect(enrolled.code == 0, "\(enrolled.errors)")
+        try expectThePINOpens()
+    }
 }

@@ -162,10 +162,12 @@ struct StrangeFolderTests {
         try expectNothingLost("the backup destroyed itself")
     }
 
-    /// Opened and changed, a backup becomes a home of its own: the shares of the one it came from stay, its own go with it.
+    /// Called a copy and changed, a backup becomes a home of its own: the shares of the one it came from stay, its own go
+    /// with it.
     @Test func aBackupThatIsChanged() throws {
         let passcode = Array("right".utf8)
         let vault = try Vault(at: strange, settings: settings())
+        _ = try vault.leaveHardware(passcode: secret(passcode), spending: vault.burnAttempt())
         try vault.changePasscode(from: secret(passcode), spending: vault.burnAttempt(), to: secret(Array("new".utf8)))
         #expect(try victim.indices() == 6, "a share and a generation of its own")
         #expect(throws: Never.self) { try victim.unlock() }
@@ -188,16 +190,16 @@ struct StrangeFolderTests {
         try expectNothingLost("typed into")
     }
 
-    /// Whoever takes the key away takes nothing from the vault: the next unlock puts it back.
+    /// Whoever takes the key away takes nothing from the vault: the user is asked what the folder is.
     @Test func aHomeThatLostItsWipeKey() throws {
         let path = victim.folder + "/wipe.key"
         let before = try Data(contentsOf: URL(fileURLWithPath: path))
         try FileManager.default.removeItem(atPath: path)
         #expect(try victim.vault().wipePlan().steps.contains { $0.method == .left }, "said before")
-        try victim.unlock()
+        let own = try victim.unlock()
+        #expect(own.leavesHardware)
+        try own.claimHardware(passcode: secret(Array("right".utf8)), spending: own.burnAttempt())
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
-        try FileManager.default.removeItem(atPath: path)
-        let own = try victim.vault()
         #expect(try own.wipe(passcode: secret(Array("right".utf8)), spending: own.burnAttempt()) { _ in }.isFinished)
         #expect(try victim.indices() == 1)
     }

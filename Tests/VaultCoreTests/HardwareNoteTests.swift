@@ -242,7 +242,7 @@ import VaultFormat
             note.shares = [try strayShare()]
             try note.write(in: vault.home, keys)
             let count = chip.objectCount
-            vault.sweepHardware(header, bytes == before ? old : new)
+            vault.sweepHardware(header, of: header.owner, bytes == before ? old : new)
             #expect(chip.objectCount == (counts ? count - 1 : count))
         }
     }

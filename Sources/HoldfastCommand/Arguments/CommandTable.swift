@@ -8,7 +8,8 @@ enum CommandTable {
         .identityUnlink, .identityRotate, .identitySessionOpen, .identitySessionRefresh, .identitySessionClose,
         .identityRequest, .identityChangeRecovery, .identityTrust, .identityErase, .identityStatus, .identityDrill,
         .enrollTPM,
-        .enrollPIN, .enrollFingerprint, .enrollDevice, .enrollPhrase, .slots, .removeSlot, .doctor, .explain, .tour,
+        .enrollPIN, .enrollFingerprint, .enrollDevice, .enrollPhrase, .slots, .removeSlot, .hardwareClaim,
+        .hardwareLeave, .doctor, .explain, .tour,
         .completions,
         .help,
     ]

@@ -14,6 +14,10 @@ enum Options {
     static let writeOnly = Flag("write-only", "With --open: seal it, so that only the unlocked vault reads it.")
     static let yes = Flag("yes", "Do not ask whether this is really wanted.")
     static let insist = Flag("insist", "Do it although a loss may then be the loss of everything in the vault.")
+    static let claimHardware = Flag(
+        "claim-hardware", "This folder is the vault itself: what the TPM and the keyring hold is its own.")
+    static let leaveHardware = Flag(
+        "leave-hardware", "This folder is a copy: leave what the TPM and the keyring hold to the vault.")
     static let dryRun = Flag("dry-run", "Only tell what would be erased.")
     static let phrase = Flag("phrase", "Use the recovery phrase and ask for it on the terminal.")
 

@@ -72,7 +72,7 @@ private func enroll(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     try input.requirePasscodeSource()
     if !insists { try input.requirePhraseSource() }
     let vault = try Unlocking.find(arguments)
-    try Unlocking.refuseEarly(vault)
+    try Unlocking.refuseChangeEarly(vault)
     if !insists { try requirePhrase(vault) }
     let passcode = try input.passcode()
     if insists {
@@ -110,6 +110,7 @@ private func enrollOwner(_ step: OwnerStep, _ arguments: Arguments) throws(Comma
     let input = SecretInput(arguments)
     try input.requirePasscodeSource()
     let vault = try Unlocking.find(arguments)
+    try Unlocking.refuseChangeEarly(vault)
     if let why = OwnerAuthenticator.standard.capability(of: step).why {
         throw .failure("ownerUnavailable", "\(why); holdfast doctor tells what to do. Nothing was changed")
     }
@@ -172,6 +173,7 @@ private func removeSlotNamed(_ arguments: Arguments) throws(CommandError) -> Exi
     guard try vaultCall({ try vault.status() }).policy.asks(for: step) else {
         throw .failure("notEnrolled", "the vault's rules do not take it; nothing was changed")
     }
+    try Unlocking.refuseChangeEarly(vault)
     let passcode = try input.passcode()
     try changeRules(passcode, vault) { policy throws(VaultError) in
         try policy.refuse(step)
@@ -188,8 +190,7 @@ private func removeFromHardware(_ arguments: Arguments) throws(CommandError) -> 
     guard try vaultCall({ try vault.status() }).hasHardwareShare else {
         throw .failure("notEnrolled", "the passcode is not under a TPM; nothing was changed")
     }
-    try Unlocking.refuseEarly(vault)
-    Unlocking.warnOfHardwareLeft(vault)
+    try Unlocking.refuseChangeEarly(vault)
     let passcode = try input.passcode()
     try PassingNote.show("Taking the passcode out of the TPM ...") { () throws(CommandError) in
         try vaultCall { try vault.removeHardware(passcode: passcode, spending: vault.burnAttempt()) }

@@ -22,7 +22,7 @@ private func setPIN(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     try input.requirePasscodeSource()
     try input.requirePINSource()
     let vault = try Unlocking.find(arguments)
-    try Unlocking.refuseEarly(vault)
+    try Unlocking.refuseChangeEarly(vault)
     guard vault.hasChip else {
         throw .failure(
             "hardwareUnavailable", "there is no TPM here (/dev/tpmrm0, or $HOLDFAST_TPM); nothing was changed")
@@ -46,8 +46,7 @@ func removePIN(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     guard try vaultCall({ try vault.status() }).hasPIN else {
         throw .failure("notEnrolled", "this vault has no PIN; nothing was changed")
     }
-    try Unlocking.refuseEarly(vault)
-    Unlocking.warnOfHardwareLeft(vault)
+    try Unlocking.refuseChangeEarly(vault)
     let passcode = try input.passcode()
     try PassingNote.show("Removing the PIN ...") { () throws(CommandError) in
         try vaultCall { try vault.removePIN(passcode: passcode, spending: vault.burnAttempt()) }

@@ -18,7 +18,7 @@ private func issuePhrase(_ arguments: Arguments) throws(CommandError) -> ExitCod
     try input.requirePasscodeSource()
     let delivery = try PhraseDelivery(arguments)
     let vault = try Unlocking.find(arguments)
-    try Unlocking.refuseEarly(vault)
+    try Unlocking.refuseChangeEarly(vault)
     let passcode = try input.passcode()
     let phrase = try newPhrase(delivery, vault, passcode)
     try PassingNote.show("Writing the new way in ...") { () throws(CommandError) in
@@ -56,7 +56,7 @@ func removePhrase(_ arguments: Arguments) throws(CommandError) -> ExitCode {
             "without the phrase everything in the vault is lost with its passcode\(loss); --insist removes it all the "
                 + "same. Nothing was changed")
     }
-    try Unlocking.refuseEarly(vault)
+    try Unlocking.refuseChangeEarly(vault)
     let passcode = try input.passcode()
     try PassingNote.show("Removing the recovery phrase ...") { () throws(CommandError) in
         try vaultCall {

@@ -33,7 +33,7 @@ private func setPolicy(_ arguments: Arguments) throws(CommandError) -> ExitCode 
         Output.remark("these are the rules already; nothing was changed")
         return .done
     }
-    try Unlocking.refuseEarly(vault)
+    try Unlocking.refuseChangeEarly(vault)
     if status.hasPIN, policy.attemptLimit != status.policy.attemptLimit {
         Output.note("NOTE: the TPM's limit cannot be changed: the PIN goes with the old one (holdfast enroll pin)")
     }

@@ -27,8 +27,7 @@ private func changePasscode(_ arguments: Arguments) throws(CommandError) -> Exit
     }
     try input.requirePasscodeSource()
     let vault = try Unlocking.find(arguments)
-    try Unlocking.refuseEarly(vault)
-    Unlocking.warnOfHardwareLeft(vault)
+    try Unlocking.refuseChangeEarly(vault)
     let current = try input.passcode("Passcode as it is now: ")
     let new = try input.newPasscode()
     guard !new.isEqual(to: current) else {
@@ -51,7 +50,7 @@ private func rekey(_ arguments: Arguments, _ input: SecretInput) throws(CommandE
     if keepsPhrase { try input.requirePhraseSource() }
     let delivery = try keepsPhrase ? nil : PhraseDelivery(arguments)
     let vault = try Unlocking.find(arguments)
-    try Unlocking.refuseEarly(vault)
+    try Unlocking.refuseChangeEarly(vault)
     let current = try input.passcode("Passcode as it is now: ")
     let new = try input.newPasscode()
     let phrase = try keptOrNewPhrase(input, delivery, vault, current)

@@ -5,10 +5,13 @@ extension Command {
         "recover", synonyms: ["reset"], summary: "set a new passcode with the recovery phrase",
         details: [
             "Opens the vault with its recovery phrase, sets a new passcode, and gives all attempts back. The phrase stays "
-                + "the same. It is the phrase of the vault, not that of an identity."
+                + "the same. It is the phrase of the vault, not that of an identity.",
+            "Where the TPM or the keyring holds shares that were made for another folder, say whether this folder is the "
+                + "vault itself (--claim-hardware) or a copy of it (--leave-hardware): see holdfast hardware claim --help.",
         ],
         options: [
-            Options.home.option, Options.phraseDescriptor.option,
+            Options.claimHardware.option, Options.leaveHardware.option, Options.home.option,
+            Options.phraseDescriptor.option,
             Options.newPasscodeDescriptor.option,
         ],
         run: recoverVault)
@@ -18,13 +21,17 @@ private func recoverVault(_ arguments: Arguments) throws(CommandError) -> ExitCo
     let input = SecretInput(arguments)
     try input.requirePhraseSource()
     try input.requirePasscodeSource()
+    let decision = try hardwareDecision(arguments)
     let vault = try Unlocking.find(arguments)
+    if decision == nil, vault.leavesHardware { throw .recoveryUndecided }
     try Unlocking.refuseWithoutPhrase(vault)
     let phrase = try input.phrase()
     try Unlocking.refuseIdentityPhrase(phrase, vault)
     let passcode = try input.newPasscode()
     let recovery = try PassingNote.show("Recovering ...") { () throws(CommandError) in
-        try vaultCall { try vault.recover(phrase: phrase, newPasscode: passcode) }
+        do throws(VaultError) {
+            return try vault.recover(phrase: phrase, newPasscode: passcode, hardware: decision)
+        } catch { throw error.code == .hardwareUnclaimed ? .recoveryUndecided : CommandError(error) }
     }
     if recovery.headerWasAltered {
         Output.note(
@@ -38,4 +45,21 @@ private func recoverVault(_ arguments: Arguments) throws(CommandError) -> ExitCo
     if recovery.pinWasRemoved { Output.note("NOTE: the PIN is gone; holdfast enroll pin sets another one") }
     Output.remark("the new passcode opens the vault; the recovery phrase is unchanged")
     return .done
+}
+
+private func hardwareDecision(_ arguments: Arguments) throws(CommandError) -> HardwareDecision? {
+    switch (arguments[Options.claimHardware], arguments[Options.leaveHardware]) {
+    case (false, false): return nil
+    case (true, false): return .claim
+    case (false, true): return .leave
+    case (true, true): throw .usage("the folder is the vault or a copy: give one of the two options")
+    }
+}
+
+extension CommandError {
+    fileprivate static let recoveryUndecided = CommandError.failure(
+        "hardwareUnclaimed",
+        "the TPM or keyring holds shares for this vault that were made for another folder; nothing was changed. Add "
+            + "--claim-hardware if this folder is the vault itself, --leave-hardware if it is a copy (a backup, or restored "
+            + "from one)")
 }

@@ -54,7 +54,7 @@ private func change(_ change: SelfDestruct.Change, _ arguments: Arguments) throw
     guard policy.selfDestruct != (change == .enable) else {
         return try tell(vault, changed: false, arguments)
     }
-    try Unlocking.refuseEarly(vault)
+    try Unlocking.refuseChangeEarly(vault)
     if change == .enable {
         for warning in try vaultCall({ try vault.wipeWarnings() }) { Output.note("NOTE (at a wipe): \(warning)") }
     }

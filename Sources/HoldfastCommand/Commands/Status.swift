@@ -68,7 +68,9 @@ private func facts(_ status: Vault.Status) -> [(String, String)] {
 private func hardwareFacts(_ vault: Vault) -> [(String, String)] {
     var facts: [(String, String)] = []
     if vault.leavesHardware {
-        facts.append(("hardware", "what the TPM or the keyring holds was made for another folder, and stays at a wipe"))
+        facts.append(
+            ("hardware", "what the TPM or the keyring holds was made for another folder, and stays at a wipe;"))
+        facts.append(("", "say whether this is the vault or a copy: holdfast hardware claim, holdfast hardware leave"))
     }
     if vault.refusedNote {
         let rest = "nothing was done for it; it lies in hardware.pending.refused"

@@ -30,7 +30,7 @@ private func unlockVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
     if !Unlocking.namesSecret(arguments), !arguments[Options.passcode],
         case .opened(let locksIn) = try OwnerUnlock.run(arguments, vault)
     {
-        return try tell(locksIn, arguments)
+        return try tell(locksIn, vault, arguments)
     }
     if Unlocking.usesPhrase(arguments) {
         let phrase = try input.phrase()
@@ -46,10 +46,11 @@ private func unlockVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
             }
         }
     }
-    return try tell(locksIn, arguments)
+    return try tell(locksIn, vault, arguments)
 }
 
-private func tell(_ locksIn: UInt64?, _ arguments: Arguments) throws(CommandError) -> ExitCode {
+private func tell(_ locksIn: UInt64?, _ vault: Vault, _ arguments: Arguments) throws(CommandError) -> ExitCode {
+    Unlocking.tellUnclaimed(vault)
     if arguments[Options.json] {
         try Output.write(
             .object([

@@ -43,6 +43,7 @@ enum Unlocking {
 
     /// Tells what the owner of a vault that was just opened should know.
     static func tellOpened(_ vault: Vault) {
+        tellUnclaimed(vault)
         tellOpenItems(vault)
         if (try? vault.isRekeyUnfinished) ?? false {
             Output.remark("a change of keys was interrupted; holdfast verify --clean finishes it")
@@ -119,13 +120,19 @@ enum Unlocking {
         }
     }
 
-    /// Says before a PIN or passcode under the TPM is replaced or removed that the chip will not let go of it: this home is
-    /// a copy, or somebody exchanged its wipe key.
-    static func warnOfHardwareLeft(_ vault: Vault) {
+    /// Says before the owner types that a change of the vault would be refused.
+    static func refuseChangeEarly(_ vault: Vault) throws(CommandError) {
+        try vaultCall { try vault.requireClaimedHardware() }
+        try refuseEarly(vault)
+    }
+
+    /// Says to whoever has just opened the vault that its hardware may not be followed.
+    static func tellUnclaimed(_ vault: Vault) {
         guard vault.leavesHardware else { return }
         Output.note(
-            "WARNING: this folder is a backup, a restored copy, or was changed by another program: the TPM keeps the share of "
-                + "the present PIN and passcode, and an older copy of the header still opens with them on this machine. If "
-                + "this is the vault itself, run holdfast passcode change --rekey.")
+            "WARNING: the TPM or keyring holds shares for this vault that were made for another folder. This folder is a copy, "
+                + "or another program changed its wipe.key. Until you say which (holdfast hardware claim, holdfast hardware "
+                + "leave), nothing about the vault's ways in and rules can be changed, and the TPM does not notice an older "
+                + "attempt ledger.")
     }
 }

@@ -64,6 +64,9 @@ public enum VaultProblem: Sendable, Hashable {
     case hardwareUnavailable
     /// The chip gives its share never again.
     case hardwareDestroyed
+    /// A chip or key store holds shares that the folder is not known to own; the user has to say first whether it is the
+    /// vault itself or a copy. Nothing was changed.
+    case hardwareUnclaimed
     /// The home is older than what the key store remembers.
     case rolledBack
     /// No memory that is kept out of swap is left.
@@ -123,7 +126,8 @@ public enum VaultProblem: Sendable, Hashable {
         .invalidPasscode: .invalidPasscode, .invalidPolicy: .invalidRules, .assuranceTooLow: .assuranceTooLow,
         .tooLarge: .tooLarge, .readOnly: .readOnly, .diskFull: .diskFull, .permissionDenied: .permissionDenied,
         .busy: .busy, .hardwareUnavailable: .hardwareUnavailable, .hardwareDestroyed: .hardwareDestroyed,
-        .rollbackSuspected: .rolledBack, .outOfMemory: .outOfMemory, .notPending: .notPending,
+        .hardwareUnclaimed: .hardwareUnclaimed, .rollbackSuspected: .rolledBack, .outOfMemory: .outOfMemory,
+        .notPending: .notPending,
         .noPIN: .pinIsOver, .notConfirmed: .notRecognised, .timedOut: .timedOut, .cancelled: .cancelled,
         .ownerUnavailable: .ownerUnavailable(.missing), .ownerNotEnrolled: .ownerUnavailable(.notEnrolled),
         .ownerLockedOut: .ownerUnavailable(.lockedOut), .ownerBusy: .ownerUnavailable(.busy),

@@ -63,7 +63,7 @@ enum LockText {
         case .locked, .keysChanged, .newerVersion, .noVault, .exists, .notFound, .invalidName, .invalidPasscode,
             .passcodesDiffer, .invalidPIN, .pinsDiffer, .invalidRules, .assuranceTooLow, .tooLarge, .file, .busy,
             .hardwareUnavailable,
-            .hardwareDestroyed, .rolledBack, .cancelled, .notPending, .other:
+            .hardwareDestroyed, .hardwareUnclaimed, .rolledBack, .cancelled, .notPending, .other:
             "problem.other"
         }
     }

@@ -9,15 +9,16 @@ extension Vault {
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt
     ) throws(VaultError) {
         guard settings.anchor != nil else { throw .noAnchor }
-        let verified = try verify(passcode, spending: &attempt)
+        let verified = try verifyForChange(passcode, spending: &attempt)
         var header = attempt.header.header
         guard !header.flags.contains(.generationAnchored) else { return }
+        try claim(&header, verified.standing, verified.keys.headerKeys)
         do throws(VaultError) {
-            try claim(&header, verified.keys.headerKeys)
             header.flags.insert(.generationAnchored)
             try holdAnchor(of: header, after: attempt, noting: [verified.keys.headerKeys.noteKey])
         } catch {
-            sweepHardware(afterFailing: attempt.header, nil, verified.keys.headerKeys.noteKey)
+            sweepHardware(
+                afterFailing: attempt.header, nil, of: header.owner, verified.keys.headerKeys.noteKey)
             throw error
         }
         try replace(&attempt, with: header, noting: nil, verified.keys) { covered throws(VaultError) in
@@ -71,10 +72,11 @@ extension Vault {
         }
     }
 
-    /// Makes the key store follow a new header, which is genuine.
+    /// Makes the key store follow a header that is genuine and this home's own.
     func followAnchor(_ header: Header, ledger: UInt64) throws(VaultError) {
-        guard header.flags.contains(.generationAnchored), let owner = owner(of: header) else { return }
+        guard header.flags.contains(.generationAnchored) else { return }
         guard let anchor = settings.anchor else { throw .noAnchor }
+        let owner = header.owner
         try keyStore { () throws(KeyStoreError) in
             let state = AnchoredState(generation: header.generation, attempts: ledger)
             let held = try anchor.state(of: owner)
@@ -84,8 +86,10 @@ extension Vault {
 
     /// The phrase opened the vault: whatever the key store held, the present home counts from now on. A home whose header is
     /// another one's leaves it to that one.
-    func resetAnchor(_ header: Header) throws(VaultError) {
-        guard let anchor = settings.anchor, let owner = owner(of: header) else { return }
+    /// - Parameter standing: As it was found when the header's MAC had been checked.
+    func resetAnchor(_ header: Header, _ standing: HomeStanding) throws(VaultError) {
+        guard let anchor = settings.anchor, standing == .own else { return }
+        let owner = header.owner
         let attempts = try AttemptLedger.sequence(in: home, vault: header.vault)
         try keyStore { () throws(KeyStoreError) in
             guard header.flags.contains(.generationAnchored) else { return try anchor.release(owner) }
@@ -98,6 +102,7 @@ extension Vault {
     /// The header is what counts: an anchor that could not be written is one behind, which the next unlock makes good.
     ///
     /// - Parameters:
+    ///   - header: Claimed for this home (``claim(_:_:_:)``).
     ///   - keys: Of the header that is there.
     ///   - newKeys: Of the new header, where it is under another master key; what is logged is logged with these.
     func replace(
@@ -107,9 +112,6 @@ extension Vault {
         let generation = attempt.header.header.generation
         let newKey = newKeys?.headerKeys.noteKey
         let noteKeys = [keys.headerKeys.noteKey] + (newKey.map { [$0] } ?? [])
-        // A copy becomes a home of its own with its first change.
-        var header = header
-        if owner(of: header) == nil { try claim(&header, keys.headerKeys) }
         defer {
             // Also when only the second copy could not be written: the change is made then.
             if let event, attempt.header.header.generation > generation {
@@ -126,11 +128,12 @@ extension Vault {
         } catch {
             // Whichever of the two is there now: with the second copy missing it is the new one.
             let isNew = attempt.header.header.generation > generation
-            sweepHardware(afterFailing: attempt.header, header, isNew ? newKey ?? noteKeys[0] : noteKeys[0])
+            sweepHardware(
+                afterFailing: attempt.header, header, of: header.owner, isNew ? newKey ?? noteKeys[0] : noteKeys[0])
             throw error
         }
         try? followAnchor(attempt.header.header, ledger: attempt.ledgerSequence)
-        sweepHardware(attempt.header.header, newKey ?? noteKeys[0])
+        sweepHardware(attempt.header.header, of: header.owner, newKey ?? noteKeys[0])
     }
 }
 

@@ -30,50 +30,52 @@ struct ShareMaker: Sendable {
 }
 
 extension Vault {
-    /// Notes what either of two headers names, before the one is written over the other. What the old one names and this home
-    /// does not own is left to its owner, and noted by nobody.
+    /// Notes what either of two headers names, before the one is written over the other. What the old one names for another
+    /// home is left to that one, and noted by nobody.
     func noteHardware(of old: Header, and new: Header, _ keys: [NoteKey]) throws(VaultError) {
         let (before, after) = (HardwareNote(of: old), HardwareNote(of: new))
         guard before != after || keys.count > 1 else { return }
-        var note = before == after || owner(of: old) == nil ? HardwareNote() : before
+        var note = before == after || old.home != new.home ? HardwareNote() : before
         if before != after { note.add(after) }
         try HardwareNote.add(note, in: home, keys)
     }
 
     /// After a header could not be written: lets go of what was made for it. Where nobody can tell which of the two the
     /// next reader finds, both keep what they name; it is noted, and goes when the next passcode was right.
-    /// - Parameter failed: The header, where there was one already.
-    func sweepHardware(afterFailing locked: borrowing LockedHeader, _ failed: Header?, _ key: NoteKey) {
-        if !locked.isUncertain { sweepHardware(locked.header, after: failed, key) }
+    /// - Parameters:
+    ///   - failed: The header, where there was one already.
+    ///   - owner: Whose things were made for it.
+    func sweepHardware(
+        afterFailing locked: borrowing LockedHeader, _ failed: Header?, of owner: HardwareOwner, _ key: NoteKey
+    ) {
+        if !locked.isUncertain { sweepHardware(locked.header, after: failed, of: owner, key) }
     }
 
     /// Lets go of what is noted and not named by the header, which is genuine and which the caller holds. What cannot be
     /// let go of now stays noted; what was not made for this home is left to its own, and noted no longer.
     /// - Parameters:
     ///   - failed: A header that could not be written, perhaps because nothing could be.
+    ///   - owner: Who the home is, as it was found before the change: what lies in the folder now may have been planted.
     ///   - key: Of the header's master key: what it did not note is not acted on.
-    func sweepHardware(_ header: Header, after failed: Header? = nil, _ key: NoteKey) {
+    func sweepHardware(_ header: Header, after failed: Header? = nil, of owner: HardwareOwner, _ key: NoteKey) {
         let genuine = HardwareNote.genuine(in: home, [key])
         guard var noted = genuine ?? failed.map({ _ in HardwareNote() }) else { return }
         if let failed { noted.add(HardwareNote(of: failed)) }
         let named = HardwareNote(of: header)
-        let owner = WipeKeyFile.owner(in: home, vault: header.vault)
         var left = noted
         left.shares.removeAll { share in
             if named.shares.contains(where: { $0.name == share.name }) { return true }
-            guard let tier = settings.tier, let owner else { return false }
+            guard let tier = settings.tier else { return false }
             do throws(KeyStoreError) { _ = try tier.destroy(share, of: owner) } catch { return false }
             return true
         }
         left.items.removeAll { item in
-            guard let owner else { return false }
             if named.items.contains(item) || item.data != Array(KeptOwner.name(owner).utf8) { return true }
             guard let store = ownerStores?.store(of: item.kind) else { return false }
             do throws(KeyStoreError) { try store.delete(item) } catch { return false }
             return true
         }
         left.anchors.removeAll { held in
-            guard let owner else { return false }
             if named.anchors.contains(held) || held != owner { return true }
             guard let anchor = settings.anchor else { return false }
             do throws(KeyStoreError) { try anchor.release(owner) } catch { return false }

@@ -17,6 +17,9 @@ extension Vault {
         in locked: inout LockedHeader, _ all: borrowing Keybag, _ keys: UnlockedKeys, but needed: KeysInUse
     ) throws(VaultError) -> UnlockedKeys {
         var header = locked.header
+        let standing = standing(of: header, [keys.headerKeys.noteKey])
+        // Its generation would run away from the one that the chip holds for it.
+        guard standing != .unsettled else { throw .hardwareUnclaimed }
         let keybag = try Keybag(of: all) { entry in
             switch entry.kind {
             case _ where entry.epoch == header.epoch: true
@@ -27,7 +30,7 @@ extension Vault {
         }
         header.sealedKeybag = try keybag.sealed(by: keys.headerKeys, vault: header.vault, epoch: header.epoch)
         try locked.replace(header) { covered throws(VaultError) in try keys.headerKeys.mac(covered) }
-        try? followAnchor(locked.header, ledger: 0)
+        if standing == .own { try? followAnchor(locked.header, ledger: 0) }
         return try UnlockedKeys(
             header: locked.header, headerKeys: keys.headerKeys.copy(), keybag: keybag, admission: keys.admission)
     }

@@ -22,12 +22,12 @@ extension Vault {
     package func keepOwner(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, enrollment: OwnerEnrollment?
     ) throws(VaultError) {
-        let verified = try verify(passcode, spending: &attempt)
+        let verified = try verifyForChange(passcode, spending: &attempt)
         guard let store = ownerStores?.best, store.kind != .file else {
             throw VaultError(.hardwareUnavailable, "neither a TPM nor an open keyring is there to keep a share")
         }
         var header = attempt.header.header
-        try claim(&header, verified.keys.headerKeys)
+        try claim(&header, verified.standing, verified.keys.headerKeys)
         header.slots.removeAll { $0.kind == .deviceOwner }
         guard let id = header.freeSlotID else {
             throw VaultError(.tooLarge, "the header has no room for another slot")
@@ -63,9 +63,10 @@ extension Vault {
     package func dropKeptOwner(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt
     ) throws(VaultError) {
-        let verified = try verify(passcode, spending: &attempt)
+        let verified = try verifyForChange(passcode, spending: &attempt)
         var header = attempt.header.header
         guard header.slots.contains(where: { $0.kind == .deviceOwner }) else { return }
+        try claim(&header, verified.standing, verified.keys.headerKeys)
         header.slots.removeAll { $0.kind == .deviceOwner }
         try replace(&attempt, with: header, noting: nil, verified.keys) { covered throws(VaultError) in
             try verified.keys.headerKeys.mac(covered)

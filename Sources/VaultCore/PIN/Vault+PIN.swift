@@ -25,12 +25,12 @@ extension Vault {
             throw error
         }
         let tier = try tier(for: &attempt)
-        let verified = try verify(passcode, spending: &attempt)
+        let verified = try verifyForChange(passcode, spending: &attempt)
         // No tag of a passcode may lie in the ledger any more: it could be that of the PIN.
         if let unsettled = verified.unsettled { throw unsettled }
+        var header = attempt.header.header
+        try claim(&header, verified.standing, verified.keys.headerKeys)
         do throws(VaultError) {
-            var header = attempt.header.header
-            try claim(&header, verified.keys.headerKeys)
             let maker = shareMaker(tier, header, verified.keys)
             header.set(try newPINSlot(pin, wrapping: verified.master, header: header, maker))
             try replace(&attempt, with: header, noting: .pinSet(isThere: true), verified.keys) {
@@ -38,7 +38,8 @@ extension Vault {
                 try verified.keys.headerKeys.mac(covered)
             }
         } catch {
-            sweepHardware(afterFailing: attempt.header, nil, verified.keys.headerKeys.noteKey)
+            sweepHardware(
+                afterFailing: attempt.header, nil, of: header.owner, verified.keys.headerKeys.noteKey)
             throw error
         }
     }
@@ -55,8 +56,9 @@ extension Vault {
             try? attempt.refund()
             throw .noPIN
         }
-        let verified = try verify(passcode, spending: &attempt)
+        let verified = try verifyForChange(passcode, spending: &attempt)
         var header = attempt.header.header
+        try claim(&header, verified.standing, verified.keys.headerKeys)
         header.slots.removeAll { $0.kind == .hardware }
         try replace(&attempt, with: header, noting: .pinSet(isThere: false), verified.keys) {
             covered throws(VaultError) in

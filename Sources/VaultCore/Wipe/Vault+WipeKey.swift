@@ -1,45 +1,74 @@
 internal import KeyStores
 internal import VaultFormat
 
+// While nobody has opened the vault, the key that lies in the folder is all there is to go by. Once the header's MAC is
+// proved, the header itself has the key: what is decided then holds for the whole change, whatever is planted meanwhile.
 extension Vault {
-    /// Whose hardware this home may write to or let go of: that of a header which was made for the home's own wipe key. Nil
-    /// in a backup or a restored home until its header is written anew: what its header names in hardware belongs to the
-    /// home that it came from.
+    /// Whose hardware this home may write to before the header is known to be genuine: that of a header which was made for the
+    /// home's own wipe key. Nil in a backup or a restored home until its header is written anew.
     func owner(of header: Header) -> HardwareOwner? {
-        guard let key = WipeKeyFile.stored(in: home, vault: header.vault), key.owner.home == header.home
-        else { return nil }
-        return key.owner
+        guard let owner = WipeKeyFile.owner(in: home, vault: header.vault), owner.home == header.home else {
+            return nil
+        }
+        return owner
     }
 
-    /// Puts back a wipe key that somebody took away: while it is missing, nothing in hardware could be let go of. One that is
-    /// there, and is not the header's, stays: a backup has such a one.
-    func restoreWipeKey(_ header: Header, _ keys: borrowing HeaderKeys) {
-        guard WipeKeyFile.stored(in: home, vault: header.vault) == nil,
-            let key = keys.openWipeKey(of: header)
-        else { return }
-        try? WipeKeyFile.write(key, in: home)
+    /// Looks once at what the folder is.
+    /// - Parameters:
+    ///   - header: Genuine, where anything follows from the answer.
+    ///   - keys: Of its master key: what this vault noted of hardware counts too. None before they are known.
+    func standing(of header: Header, _ keys: [NoteKey] = []) -> HomeStanding {
+        var named = HardwareNote(of: header)
+        if !keys.isEmpty, let noted = HardwareNote.genuine(in: home, keys) { named.add(noted) }
+        return HomeStanding(
+            header: header.home, stored: WipeKeyFile.owner(in: home, vault: header.vault)?.home,
+            namesHardware: !named.isEmpty)
     }
 
     /// Makes a header that is about to be written this home's, before anything is made in hardware for it. A key that lies
     /// here and is not the header's may be anybody's: then the home gets another one.
     /// - Parameters:
-    ///   - header: The new header.
-    ///   - keys: Of its master key.
-    ///   - isGenuine: Whether the header says by its MAC which key is this home's.
-    /// - Throws: What writing can throw.
+    ///   - header: The new header, so far with the home of the one that is there.
+    ///   - standing: As it was found when the header's MAC had been checked.
+    ///   - keys: Of the new header's master key.
+    /// - Throws: `hardwareUnclaimed`, with nothing written; what writing can throw.
     func claim(
-        _ header: inout Header, _ keys: borrowing HeaderKeys, isGenuine: Bool = true
+        _ header: inout Header, _ standing: HomeStanding, _ keys: borrowing HeaderKeys
     ) throws(VaultError) {
-        if isGenuine, let key = try WipeKeyFile.load(in: home, vault: header.vault), key.owner.home == header.home {
-            return try header.belong(to: key, keys)
+        switch standing {
+        case .own: return
+        case .copy: try header.belong(to: WipeKeyFile.make(in: home, vault: header.vault), keys)
+        case .unsettled: throw .hardwareUnclaimed
         }
-        try header.belong(to: WipeKeyFile.make(in: home, vault: header.vault), keys)
     }
 
-    /// Whether the header names things in hardware that this home lets nobody go of: a backup, a restored home, or one whose
-    /// wipe key somebody has exchanged.
+    /// As ``claim(_:_:_:)``, for a header under another master key than the present one.
+    func claim(
+        _ header: inout Header, _ standing: HomeStanding, opening old: borrowing HeaderKeys,
+        _ new: borrowing HeaderKeys
+    ) throws(VaultError) {
+        guard standing == .own else { return try claim(&header, standing, new) }
+        try header.belong(to: old.ownWipeKey(of: header), new)
+    }
+
+    /// Whether the header names things in hardware that this folder is not known to own: a backup, a restored home, or the
+    /// vault itself with an exchanged wipe key. Nothing of it is authenticated while the vault is locked.
     package var leavesHardware: Bool {
         guard let header = try? HeaderFile.read(in: home) else { return false }
-        return !HardwareNote(of: header).isEmpty && owner(of: header) == nil
+        return standing(of: header) == .unsettled
     }
+
+    /// As `leavesHardware`, for a command that changes the header: asked before anything is typed.
+    /// - Throws: `hardwareUnclaimed`.
+    package func requireClaimedHardware() throws(VaultError) {
+        if leavesHardware { throw .hardwareUnclaimed }
+    }
+}
+
+extension VaultError {
+    static let hardwareUnclaimed = VaultError(
+        .hardwareUnclaimed,
+        "the TPM or keyring holds shares for this vault that were made for another folder: either this folder is a copy (a "
+            + "backup, or restored from one), or another program changed its wipe.key; nothing was changed. Say which it is: "
+            + "holdfast hardware claim for the vault itself, holdfast hardware leave for a copy")
 }

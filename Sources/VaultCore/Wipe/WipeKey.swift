@@ -67,16 +67,18 @@ extension HeaderKeys {
         }
     }
 
-    /// The key that is sealed in a header, whose MAC need not be right; nil where none opens.
-    borrowing func openWipeKey(of header: Header) -> WipeKey? {
-        guard let secret = try? openWipeKeyBytes(of: header) else { return nil }
-        return try? WipeKey(secret, of: header.vault)
+    /// The key that is sealed in a header.
+    /// - Throws: `damaged` where it is not that of the home which the header names.
+    borrowing func ownWipeKey(of header: Header) throws(VaultError) -> WipeKey {
+        let key = try WipeKey(openWipeKeyBytes(of: header), of: header.vault)
+        guard key.owner.home == header.home else { throw .damaged("the wipe key in the header is another home's") }
+        return key
     }
 
-    /// Whether the key that is sealed in a header, whose MAC is wrong, is that of the home which the header names.
+    /// Whether the key that is sealed in a header, whose MAC may be wrong, is that of the home which the header names.
     borrowing func vouchesForHome(of header: Header) -> Bool {
-        guard let key = openWipeKey(of: header) else { return false }
-        return key.owner.home == header.home
+        do throws(VaultError) { _ = try ownWipeKey(of: header) } catch { return false }
+        return true
     }
 }
 

@@ -90,7 +90,8 @@ extension Vault {
         guard owner(of: header) != nil else {
             return [
                 "What the TPM or the keyring holds for this vault was made for another folder and stays: this one is a "
-                    + "backup, was restored from one, or has lost its wipe.key."
+                    + "backup, was restored from one, or its wipe.key was taken away or exchanged. If it is the vault itself, "
+                    + "run holdfast hardware claim first: the wipe then takes what they hold, too."
             ]
         }
         var warnings = [

@@ -38,6 +38,10 @@ enum ProblemText {
         case .busy: tr("Something else is using the vault. Try again.")
         case .hardwareUnavailable: tr("The security chip of this machine does not answer.")
         case .hardwareDestroyed: tr("The security chip does not give its key any more. Use the recovery phrase.")
+        case .hardwareUnclaimed:
+            tr(
+                "Nothing was changed. The security chip holds keys for this vault that another folder may own. If this is the vault itself, run “holdfast hardware claim” in a terminal; if it is a copy, “holdfast hardware leave”."
+            )
         case .rolledBack: tr("This vault is older than the one this machine knows. Use the recovery phrase.")
         case .outOfMemory: tr("There is not enough protected memory. Close other programs, or raise the limit.")
         case .cancelled: tr("Stopped.")

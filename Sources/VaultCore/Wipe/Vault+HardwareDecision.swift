@@ -1,0 +1,89 @@
+internal import Cryptography
+internal import KeyStores
+public import SecretMemory
+internal import VaultFormat
+
+// Two folders can have the same header: a vault and its backup. Which of them a chip's share belongs to is told by the wipe
+// key in the folder, and any program of the user can exchange that one. So where the key is not the header's, no change
+// is made that would leave a share alive, until the user, who knows what the folder is, has said so with the passcode.
+extension Vault {
+    /// The folder is the vault itself: its own wipe key, which the header has sealed, is put back in place of whatever lies
+    /// there. From then on its changes take old shares out of the chip again, and the chip's generation follows it.
+    ///
+    /// Does nothing where the folder has its key.
+    /// - Parameters:
+    ///   - passcode: The present passcode.
+    ///   - attempt: Spent on it.
+    /// - Throws: As ``unlock(passcode:spending:evenIfDamaged:)``, `damaged` where the header has another home's key, and what
+    ///   writing can throw.
+    public func claimHardware(
+        passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt
+    ) throws(VaultError) {
+        let verified = try verify(passcode, spending: &attempt)
+        let header = attempt.header.header
+        guard verified.standing != .own else { return }
+        try WipeKeyFile.write(verified.keys.headerKeys.ownWipeKey(of: header), in: home)
+        // What the chip was not told while another key lay here.
+        try? followAnchor(header, ledger: attempt.ledgerSequence)
+        sweepHardware(header, of: header.owner, verified.keys.headerKeys.noteKey)
+        note(Success(.confirmed, after: attempt.budgetBefore), verified.keys)
+    }
+
+    /// What ``leaveHardware(passcode:spending:)`` took out of the copy.
+    public struct LeftHardware: Sendable, Hashable {
+        /// The PIN, whose share is the other folder's.
+        public let pinWasRemoved: Bool
+        /// The kept way in for the owner's finger or device passcode.
+        public let ownerWasRemoved: Bool
+    }
+
+    /// The folder is a copy: it gets a wipe key, shares and a generation of its own. What hardware holds for the vault that it
+    /// was copied from stays as it is, and is named here no more: the passcode's share is made anew where it has one; a PIN
+    /// and a kept way in for the owner go.
+    ///
+    /// Where the other folder is gone, nobody takes those shares out of the chip: an older header still opens with the
+    /// passcode or PIN of its time, on this machine.
+    /// - Parameters:
+    ///   - passcode: The present passcode.
+    ///   - attempt: Spent on it.
+    /// - Throws: As ``unlock(passcode:spending:evenIfDamaged:)``, `hardwareUnavailable`, and what writing can throw.
+    public func leaveHardware(
+        passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt
+    ) throws(VaultError) -> LeftHardware {
+        let verified = try verify(passcode, spending: &attempt)
+        let old = attempt.header.header
+        var header = old
+        header.slots.removeAll { $0.kind == .hardware || $0.kind == .deviceOwner }
+        let left = LeftHardware(
+            pinWasRemoved: old.pinSlot != nil, ownerWasRemoved: old.slots.contains { $0.kind == .deviceOwner })
+        let costs = try newCosts(header)
+        let tier = try tier(of: header.passcodeSlot)
+        try header.belong(to: WipeKeyFile.make(in: home, vault: header.vault), verified.keys.headerKeys)
+        if let tier {
+            let maker = shareMaker(tier, header, verified.keys)
+            header.set(
+                try Vault.passcodeSlot(passcode, costs: costs, wrapping: verified.master, header: header, maker))
+        }
+        let event: LogEvent = tier != nil ? .passcodeChanged : left.pinWasRemoved ? .pinSet(isThere: false) : .confirmed
+        try replace(&attempt, with: header, noting: event, verified.keys) { covered throws(VaultError) in
+            try verified.keys.headerKeys.mac(covered)
+        }
+        if tier != nil, left.pinWasRemoved { log.append(.pinSet(isThere: false)) }
+        if left.ownerWasRemoved { forgetOwner() }
+        return left
+    }
+
+    /// Makes a header that the phrase recovers this home's. The key in a header whose MAC is wrong counts where it is that of
+    /// the home which the header names; else the home gets another one.
+    /// - Throws: `hardwareUnclaimed`, with nothing written; what writing can throw.
+    func settle(
+        _ header: inout Header, _ standing: HomeStanding, _ decision: HardwareDecision?, _ keys: borrowing HeaderKeys
+    ) throws(VaultError) {
+        if standing == .unsettled, decision == nil { throw .hardwareUnclaimed }
+        let isOwn = decision == nil ? standing == .own : decision == .claim
+        guard isOwn, keys.vouchesForHome(of: header) else {
+            return try header.belong(to: WipeKeyFile.make(in: home, vault: header.vault), keys)
+        }
+        if standing != .own { try WipeKeyFile.write(keys.ownWipeKey(of: header), in: home) }
+    }
+}
