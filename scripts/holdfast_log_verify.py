@@ -34,14 +34,7 @@ PER_SEGMENT, MOST = 8191, 1 << 24
 LIVE, BACKUP, RESTORED = 1, 2, 3
 CREATED, RESTARTED, ROTATED, ALTERED, MISSED = 1, 2, 3, 4, 5
 RUN_KINDS = ("refused", "repeated", "wrongPhrase", "turnedAway", "biometricFailed", "backedUp", "rollbackReported")
-NAMES = {
-    1: "created", 2: "restarted", 3: "rotated", 4: "altered", 5: "missed", 16: "unlocked", 17: "confirmed", 18: "locked",
-    19: "unsettled", 20: "fallbackUsed", 21: "enrollmentChanged", 48: "runEnded", 64: "policyChanged", 65: "passcodeChanged", 66: "rekeyed",
-    67: "recovered", 68: "recoveryPhraseIssued", 69: "recoveryPhraseRemoved", 70: "pinEnrolled", 71: "pinRemoved", 80: "selfDestructArmed", 81: "selfDestructEnabled", 82: "selfDestructCancelled",
-    83: "selfDestructDisabled", 84: "wipeBegun", 96: "deviceLinked", 97: "deviceUnlinked", 98: "identityCreated",
-    99: "identityRotated", 100: "identityRecovered", 101: "identityDeleted", 112: "inboxMigrated", 114: "drill",
-    **{32 + number: name for number, name in enumerate(RUN_KINDS)},
-}  # fmt: skip
+# Words of one byte, by what it is called; a number without a word is an error.
 METHODS = ("", "passcode", "recoveryPhrase", "deviceOwner", "hardware", "biometrics", "devicePasscode")
 REASONS = (
     "", "requested", "idle", "timeout", "background", "system", "suspend", "ended", "wipe", "userSwitch",
@@ -49,6 +42,53 @@ REASONS = (
 )  # fmt: skip
 RESTARTS = ("", "nothingFound", "stateLost", "backup", "restored", "newKeys")
 ALTERATIONS = ("", "missing", "replaced", "cut", "changed", "extended", "stateBehind", "keyReplaced")
+STEPS = ("", "biometrics", "devicePasscode", "appPasscode", "recoveryPhrase", "openCompartment")
+CONDITIONS = (
+    "unavailable", "notEnrolled", "systemLockout", "hardwareBusy", "failed", "expired", "requested", "cancelled",
+)  # fmt: skip
+RULES = (
+    "attemptLimit", "delays", "selfDestruct", "lockTiming", "collectionMinima", "padlock", "useFaceID",
+    "biometricFailures", "countdown", "fallback",
+)  # fmt: skip
+# Every event by its code: its word, then its fields as (kind, name, words).
+RUN, DIGEST = (("run", ""),), (("digest", "digest"),)
+EVENTS = {
+    1: ("created",),
+    2: ("restarted", ("word", "reason", RESTARTS), ("link", ""), ("u64", "found"), ("u32", "refused"),
+        ("u32", "unsettled"), ("hash", "")),
+    3: ("rotated", ("link", "")),
+    4: ("altered", ("word", "kind", ALTERATIONS), ("link", ""), ("u64", "position")),
+    5: ("missed", ("u32", "count"), ("i64", "since")),
+    16: ("unlocked", ("word", "method", METHODS), ("u32", "refused")),
+    17: ("confirmed",),
+    18: ("locked", ("word", "reason", REASONS)),
+    19: ("unsettled", ("u32", "count")),
+    20: ("fallbackUsed", ("word", "step", STEPS), ("word", "because", CONDITIONS)),
+    21: ("enrollmentChanged", ("word", "step", STEPS)),
+    **{32 + number: (name, *RUN) for number, name in enumerate(RUN_KINDS)},
+    48: ("runEnded", *RUN),
+    64: ("policyChanged", ("bits", "keys", RULES)),
+    65: ("passcodeChanged",),
+    66: ("rekeyed", ("u32", "epoch")),
+    67: ("recovered", ("flag", "headerWasAltered")),
+    68: ("recoveryPhraseIssued",),
+    69: ("recoveryPhraseRemoved",),
+    70: ("pinEnrolled",),
+    71: ("pinRemoved",),
+    80: ("selfDestructArmed",),
+    81: ("selfDestructEnabled",),
+    82: ("selfDestructCancelled",),
+    83: ("selfDestructDisabled",),
+    84: ("wipeBegun", ("flag", "isDeliberate")),
+    96: ("deviceLinked", *DIGEST),
+    97: ("deviceUnlinked", *DIGEST),
+    98: ("identityCreated", *DIGEST),
+    99: ("identityRotated", *DIGEST),
+    100: ("identityRecovered", *DIGEST),
+    101: ("identityDeleted", *DIGEST),
+    112: ("inboxMigrated", ("u32", "count")),
+    114: ("drill", ("flag", "passed")),
+}  # fmt: skip
 
 
 def load(name):
@@ -111,66 +151,47 @@ class Entry:
         reader = Reader(plaintext, f"entry {index}")
         reader.check(reader.integer(1) == 1)
         self.index, self.code = index, reader.integer(1)
-        reader.check(self.code in NAMES)
+        reader.check(self.code in EVENTS)
         self.time, self.boot, self.milliseconds = struct.unpack("<q16sQ", reader.take(32))
         self.details, self.link = {}, None
-        self.read_fields(reader)
+        for field in EVENTS[self.code][1:]:
+            self.read(reader, *field)
+        reader.check(self.code != ROTATED or self.link.present)
+        reader.check(self.details.get("reason") == "newKeys" or self.code != RESTARTED or not any(self.digest))
         reader.check(not any(reader.rest()))
 
-    def word(self, reader, name, words):
-        number = reader.integer(1)
-        reader.check(1 <= number < len(words))
-        self.details[name] = words[number]
-
-    def numbers(self, reader, *names):
-        for name in names:
+    def read(self, reader, kind, name, words=()):
+        """One field of an event."""
+        if kind == "word":
+            number = reader.integer(1)
+            reader.check(number < len(words) and words[number])
+            self.details[name] = words[number]
+        elif kind == "u32":
             self.details[name] = reader.integer(4)
-
-    def read_fields(self, reader):
-        code = self.code
-        if code == RESTARTED:
-            self.word(reader, "reason", RESTARTS)
-            self.link = Link(reader)
-            self.details["found"] = reader.integer(8)
-            self.numbers(reader, "refused", "unsettled")
+        elif kind == "u64":
+            self.details[name] = reader.integer(8)
+        elif kind == "i64":
+            self.details[name] = struct.unpack("<q", reader.take(8))[0]
+        elif kind == "flag":
+            number = reader.integer(1)
+            reader.check(number <= 1)
+            self.details[name] = number == 1
+        elif kind == "digest":
+            self.details[name] = reader.take(32).hex()
+        elif kind == "hash":
             self.digest = reader.take(32)
-            reader.check(self.details["reason"] == "newKeys" or not any(self.digest))
-        elif code == ROTATED:
+        elif kind == "link":
             self.link = Link(reader)
-            reader.check(self.link.present)
-        elif code == ALTERED:
-            self.word(reader, "kind", ALTERATIONS)
-            self.link = Link(reader)
-            self.details["position"] = reader.integer(8)
-        elif code == MISSED:
-            self.numbers(reader, "count")
-            self.details["since"] = reader.integer(8)
-        elif code == 16:
-            self.word(reader, "method", METHODS)
-            self.numbers(reader, "refused")
-        elif code == 18:
-            self.word(reader, "reason", REASONS)
-        elif code in (19, 112):
-            self.numbers(reader, "count")
-        elif code == 20:
-            self.details["step"], self.details["because"] = reader.integer(1), reader.integer(1)
-            reader.check(1 <= self.details["step"] <= 5 and self.details["because"] <= 7)
-        elif code == 21:
-            self.details["step"] = reader.integer(1)
-            reader.check(1 <= self.details["step"] <= 5)
-        elif 32 <= code < 32 + len(RUN_KINDS) or code == 48:
-            self.numbers(reader, *(name + "Count" for name in RUN_KINDS))
-            self.details["since"] = reader.integer(8)
-        elif code == 64:
-            self.numbers(reader, "keys")
-            reader.check(self.details["keys"] < 1 << 10)
-        elif code == 66:
-            self.numbers(reader, "epoch")
-        elif code in (67, 84, 114):
-            self.details["flag"] = reader.integer(1)
-            reader.check(self.details["flag"] <= 1)
-        elif 96 <= code <= 101:
-            self.details["digest"] = reader.take(32).hex()
+            if self.link.present:
+                self.details["previousFirst"] = self.link.first
+        elif kind == "run":
+            counts = [reader.integer(4) for _ in RUN_KINDS]
+            self.details.update({f"{name}Count": count for name, count in zip(RUN_KINDS, counts) if count})
+            self.details["since"] = struct.unpack("<q", reader.take(8))[0]
+        elif kind == "bits":
+            bits = reader.integer(4)
+            reader.check(bits < 1 << len(words))
+            self.details[name] = [word for number, word in enumerate(words) if bits >> number & 1]
 
     @property
     def begins(self):
@@ -178,7 +199,7 @@ class Entry:
 
     def description(self):
         return {
-            "entry": self.index, "event": NAMES[self.code], "time": self.time, "boot": self.boot.hex(),
+            "entry": self.index, "event": EVENTS[self.code][0], "time": self.time, "boot": self.boot.hex(),
             "bootMilliseconds": self.milliseconds, **self.details,
         }  # fmt: skip
 

@@ -93,7 +93,7 @@ extension Vault {
         verified.keys.complete(&header)
         try claim(&header, verified.standing, verified.keys.headerKeys)
         let endsPIN = try header.fitPINSlot(verified.master, limit: attempt.header.header.policy.attemptLimit)
-        let changed = LogEvent.policyChanged(LogPolicyFields(from: attempt.header.header.policy, to: header.policy))
+        let changed = SecurityEvent.policyChanged(LogRules(from: attempt.header.header.policy, to: header.policy))
         let maker = try tier(of: header.passcodeSlot).map { shareMaker($0, header, verified.keys) }
         header.set(
             try Vault.passcodeSlot(passcode, costs: costs, wrapping: verified.master, header: header, maker))

@@ -1,5 +1,5 @@
 public import SecretMemory
-internal import VaultFormat
+public import VaultFormat
 
 extension Vault {
     /// What the security log holds, and whether it is whole. Every kept entry is proved.
@@ -27,7 +27,7 @@ extension Vault {
 
     /// What this process writes into the log from now on, as it happens, also what could not be written. Needs no
     /// unlocked vault.
-    public func securityEvents() -> AsyncStream<SecurityEvent> { log.events() }
+    public func securityEvents() -> AsyncStream<LogEntry> { log.events() }
 
     /// What can be told about the log without opening the vault.
     public struct LogStatus: Sendable, Hashable {

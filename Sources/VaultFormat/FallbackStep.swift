@@ -1,5 +1,5 @@
 /// One way to get at what is kept.
-public enum FallbackStep: UInt8, Sendable, Hashable, CaseIterable {
+public enum FallbackStep: UInt8, LogWord, Hashable {
     /// Fingerprint or face, judged by the system.
     case biometrics = 1
     /// The passcode or password of the device's account, judged by the system.
@@ -37,7 +37,7 @@ public enum FallbackStep: UInt8, Sendable, Hashable, CaseIterable {
 }
 
 /// Why the step before was not the one that opened.
-public enum FallbackCondition: UInt8, Sendable, Hashable, CaseIterable {
+public enum FallbackCondition: UInt8, LogWord, Hashable {
     /// The machine or this version has no such thing, or it did not answer.
     case unavailable = 0
     /// There, but the owner has set nothing up for it.

@@ -1,43 +1,45 @@
 /// When something happened: by the wall clock, for display only, and by the clock of one boot, which nobody sets.
-package struct LogMoment: Sendable, Hashable {
+public struct LogMoment: Sendable, Hashable {
     static let size = 32
 
     /// Milliseconds since 1970 by the clock of the machine.
-    package let wall: Int64
+    public let time: Int64
     /// 16 bytes that name a boot.
-    package let bootID: [UInt8]
+    public let bootID: [UInt8]
     /// Milliseconds since that boot, sleep included.
-    package let milliseconds: UInt64
+    public let bootMilliseconds: UInt64
 
-    package init(wall: Int64, bootID: [UInt8], milliseconds: UInt64) {
-        self.wall = wall
+    package init(time: Int64, bootID: [UInt8], bootMilliseconds: UInt64) {
+        self.time = time
         self.bootID = bootID.count == 16 ? bootID : [UInt8](repeating: 0, count: 16)
-        self.milliseconds = milliseconds
+        self.bootMilliseconds = bootMilliseconds
     }
 
-    package static let zero = LogMoment(wall: 0, bootID: [], milliseconds: 0)
+    package static let zero = LogMoment(time: 0, bootID: [], bootMilliseconds: 0)
 
     func write(to writer: inout ByteWriter) {
-        writer.integer(UInt64(bitPattern: wall))
+        writer.integer(UInt64(bitPattern: time))
         writer.append(bootID)
-        writer.integer(milliseconds)
+        writer.integer(bootMilliseconds)
     }
 
     init(reading reader: inout ByteReader) throws(FormatError) {
-        wall = Int64(bitPattern: try reader.integer(UInt64.self))
+        time = Int64(bitPattern: try reader.integer(UInt64.self))
         bootID = try reader.take(16)
-        milliseconds = try reader.integer(UInt64.self)
+        bootMilliseconds = try reader.integer(UInt64.self)
     }
 }
 
 /// The plaintext of an entry: what happened and when. Never a secret, and never the name of a record.
-package struct LogEntry: Sendable, Hashable {
+public struct LogEntry: Sendable, Hashable {
     static let version: UInt8 = 1
 
-    package let moment: LogMoment
-    package let event: LogEvent
+    /// When.
+    public let moment: LogMoment
+    /// What.
+    public let event: SecurityEvent
 
-    package init(moment: LogMoment, event: LogEvent) {
+    package init(moment: LogMoment, event: SecurityEvent) {
         self.moment = moment
         self.event = event
     }
@@ -46,9 +48,10 @@ package struct LogEntry: Sendable, Hashable {
     package func encoded() -> [UInt8] {
         var writer = ByteWriter()
         writer.integer(LogEntry.version)
-        writer.integer(event.code)
+        let form = event.form
+        writer.integer(form.code)
         moment.write(to: &writer)
-        event.writeFields(to: &writer)
+        for field in form.fields { field.write(to: &writer) }
         writer.pad(to: LogFormat.plaintextSize)
         return writer.bytes
     }
@@ -60,7 +63,7 @@ package struct LogEntry: Sendable, Hashable {
         guard try reader.integer(UInt8.self) == LogEntry.version else { throw .invalid(field: "log entry version") }
         let code = try reader.integer(UInt8.self)
         moment = try LogMoment(reading: &reader)
-        event = try LogEvent(code: code, reading: &reader)
+        event = try SecurityEvent(code: code, reading: &reader)
         try reader.expectZeros("log entry padding")
     }
 }

@@ -1,6 +1,6 @@
 /// What anybody can cause without a secret. Many in a row are written as few entries, so that a flood of them never
 /// pushes older entries out of the log.
-package enum UnprovenEvent: UInt8, Sendable, Hashable, CaseIterable {
+public enum UnprovenEvent: UInt8, Sendable, Hashable, CaseIterable {
     /// A wrong passcode.
     case refused = 0
     /// The same wrong passcode once more; it was not counted.
@@ -16,6 +16,19 @@ package enum UnprovenEvent: UInt8, Sendable, Hashable, CaseIterable {
     /// The key store knows of a newer state of this home, or of none.
     case rollbackReported = 6
 
+    /// Its stable word.
+    public var name: String {
+        switch self {
+        case .refused: "refused"
+        case .repeated: "repeated"
+        case .wrongPhrase: "wrongPhrase"
+        case .turnedAway: "turnedAway"
+        case .biometricFailed: "biometricFailed"
+        case .backedUp: "backedUp"
+        case .rollbackReported: "rollbackReported"
+        }
+    }
+
     /// Whether it costs nothing to cause it again: told once, and then only after something else.
     package var isToldOnce: Bool { self == .turnedAway || self == .rollbackReported }
 }
@@ -24,13 +37,13 @@ package enum UnprovenEvent: UInt8, Sendable, Hashable, CaseIterable {
 ///
 /// The first sixteen have an entry each, then only those whose number is a power of two: so at most half of a longer run
 /// is told by the state alone, and ends in an entry as soon as something else is written.
-package struct LogRun: Sendable, Hashable {
+public struct LogRun: Sendable, Hashable {
     static let eachUpTo: UInt32 = 16
 
     /// How many of each, by raw value.
     private var counts: [UInt32]
     /// When the run began: milliseconds since 1970 by the clock of the machine.
-    package let since: Int64
+    public let since: Int64
 
     /// An empty run that begins now.
     package init(since: Int64) {
@@ -38,9 +51,11 @@ package struct LogRun: Sendable, Hashable {
         self.since = since
     }
 
-    package subscript(kind: UnprovenEvent) -> UInt32 { counts[Int(kind.rawValue)] }
+    /// How many there were of it.
+    public subscript(kind: UnprovenEvent) -> UInt32 { counts[Int(kind.rawValue)] }
 
-    package var total: UInt32 { counts.reduce(0) { $0 &+ $1 } }
+    /// How many there were in all.
+    public var total: UInt32 { counts.reduce(0) { $0 &+ $1 } }
 
     package mutating func add(_ kind: UnprovenEvent) {
         guard total < .max else { return }

@@ -112,7 +112,7 @@ import Testing
         let isProved = slot.withRawSpan { key.proves($0, at: 0, vault: vault, chain: front.chain) }
         #expect(isProved)
         let entry = slot.withRawSpan { keys.open($0, at: 0, chain: front.chain) }
-        let moment = LogMoment(wall: 1000, bootID: [UInt8](repeating: 0, count: 16), milliseconds: 5)
+        let moment = LogMoment(time: 1000, bootID: [UInt8](repeating: 0, count: 16), bootMilliseconds: 5)
         #expect(entry == LogEntry(moment: moment, event: .created))
         try key.evolve()
         #expect(try key.withBytes { $0.array } == log["log K(1)"])

@@ -2,6 +2,7 @@ import Cryptography
 import Foundation
 import SecretMemory
 import Testing
+import VaultFormat
 import VaultCore
 
 /// That the owner is there: made of the right secret alone, used once, good for a minute and for one opening of one vault.

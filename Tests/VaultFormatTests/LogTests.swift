@@ -5,7 +5,7 @@ import VaultFormat
 @Suite struct LogTests {
     private static let vault = VaultID(bytes: Array(0..<16))!
     private static let chain = LogChain(bytes: Array(16..<32))!
-    private static let moment = LogMoment(wall: -5, bootID: Array(32..<48), milliseconds: 9)
+    private static let moment = LogMoment(time: -5, bootID: Array(32..<48), bootMilliseconds: 9)
     private static let link = LogLink(chain: chain, first: 300)
 
     private static var run: LogRun {
@@ -14,7 +14,7 @@ import VaultFormat
         return run
     }
 
-    static let events: [LogEvent] =
+    static let events: [SecurityEvent] =
         [
             .created, .confirmed, .passcodeChanged, .recoveryPhraseSet(isThere: true),
             .recoveryPhraseSet(isThere: false), .pinSet(isThere: true), .pinSet(isThere: false),
@@ -49,9 +49,11 @@ import VaultFormat
     }
 
     @Test func codesAreThoseOfTheDocument() {
-        #expect(LogEvent.created.code == 1 && LogEvent.drill(passed: true).code == 114)
-        #expect(LogEvent.unproven(.refused, LogTests.run).code == 32 && LogEvent.runEnded(LogTests.run).code == 48)
-        #expect(LogEvent.unproven(.rollbackReported, LogTests.run).code == 38)
+        #expect(SecurityEvent.created.code == 1 && SecurityEvent.drill(passed: true).code == 114)
+        #expect(
+            SecurityEvent.unproven(.refused, LogTests.run).code == 32 && SecurityEvent.runEnded(LogTests.run).code == 48
+        )
+        #expect(SecurityEvent.unproven(.rollbackReported, LogTests.run).code == 38)
         let known = Set(LogTests.events.map(\.code))
         let all: [UInt8] =
             [1, 2, 3, 4, 5, 16, 17, 18, 19, 20, 21] + Array(32...38) + [
@@ -60,8 +62,11 @@ import VaultFormat
             + Array(96...101) + [112, 114]
         #expect(known == Set(all))
         for code in (0...255).map(UInt8.init) where !known.contains(code) {
-            let bytes = [1, code] + repeated(0, 117)
-            #expect(formatError { () throws(FormatError) in _ = try LogEntry(parsing: bytes) } != nil, "code \(code)")
+            for fields in [[0, 0], [1, 0], [1, 1]] as [[UInt8]] {
+                let bytes = [1, code] + repeated(0, 32) + fields + repeated(0, 83)
+                #expect(
+                    formatError { () throws(FormatError) in _ = try LogEntry(parsing: bytes) } != nil, "code \(code)")
+            }
         }
     }
 

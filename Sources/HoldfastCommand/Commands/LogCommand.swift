@@ -73,14 +73,14 @@ private func writeKey(of vault: Vault, _ proof: ProofCarrier, to descriptor: Int
 private func table(_ entries: [SecurityLogEntry]) -> String {
     var table = Table(["ENTRY", "TIME", "WHAT"], rightAligned: [0])
     for entry in entries {
-        table.append(["\(entry.index)", Format.localTime(milliseconds: entry.event.time), LogText.of(entry.event)])
+        table.append(["\(entry.index)", Format.localTime(milliseconds: entry.moment.time), LogText.of(entry.event)])
     }
     return table.text
 }
 
 private func lines(_ entries: [SecurityLogEntry]) -> String {
     entries.map { entry in
-        let time = Format.timestamp(milliseconds: entry.event.time) ?? "-"
+        let time = Format.timestamp(milliseconds: entry.moment.time) ?? "-"
         return "\(entry.index)\t\(time)\t\(LogText.of(entry.event))\n"
     }.joined()
 }
@@ -103,7 +103,8 @@ private func json(_ report: SecurityLogReport, entries: [SecurityLogEntry]?) -> 
         "findings": .array(
             report.findings.map { finding in
                 .object([
-                    "kind": .text("\(finding.kind)"), "entry": .count(finding.position), "text": .text(finding.text),
+                    "kind": .text(finding.kind.description), "entry": .count(finding.position),
+                    "text": .text(finding.text),
                 ])
             }),
         "notes": .array(report.notes.map { .text($0) }),
@@ -116,9 +117,9 @@ extension SecurityLogEntry {
     fileprivate var json: JSON {
         var members: [String: JSON] = [
             "entry": .count(index), "event": .text(event.name), "text": .text(LogText.of(event)),
-            "time": Format.timestamp(milliseconds: event.time).map { .text($0) } ?? .null,
-            "boot": .text(event.bootID.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()),
-            "bootMilliseconds": .count(event.bootMilliseconds),
+            "time": Format.timestamp(milliseconds: moment.time).map { .text($0) } ?? .null,
+            "boot": .text(moment.bootID.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()),
+            "bootMilliseconds": .count(moment.bootMilliseconds),
         ]
         for detail in event.details { members[detail.name] = detail.value.json }
         return .object(members)

@@ -129,7 +129,7 @@ struct IdentityAccess {
     }
 
     /// Writes something into the security log; that it could not be written is told.
-    func log(_ event: LogEvent) {
+    func log(_ event: SecurityEvent) {
         if !vault.log.append(event) { Output.note("this could not be written into the security log") }
     }
 }

@@ -3,117 +3,143 @@ internal import Holdfast
 /// Events of the security log in words for people.
 enum LogText {
     static func of(_ event: SecurityEvent) -> String {
-        if let text = fixed[event.name] { return text + run(event) }
-        return special(event) ?? event.name
-    }
-
-    private static let fixed = [
-        "created": "the vault was created", "rotated": "a new part of the log begins",
-        "confirmed": "the passcode was checked and right", "passcodeChanged": "the passcode was changed",
-        "recoveryPhraseIssued": "a new recovery phrase was issued",
-        "recoveryPhraseRemoved": "the recovery phrase was removed",
-        "pinEnrolled": "a PIN was put under the chip", "pinRemoved": "the PIN was removed",
-        "refused": "a wrong passcode or PIN", "repeated": "the same wrong one again, not counted",
-        "wrongPhrase": "a wrong recovery phrase",
-        "turnedAway": "an attempt was turned away: a delay ran, or none was left",
-        "biometricFailed": "a biometric prompt without a match", "backedUp": "a backup was made",
-        "rollbackReported": "the key store knows of another state of this vault",
-        "selfDestructArmed": "the countdown to self-destruct began", "selfDestructEnabled": "self-destruct was enabled",
-        "selfDestructCancelled": "a change of self-destruct was cancelled",
-        "selfDestructDisabled": "self-destruct was disabled", "deviceLinked": "a device was linked",
-        "deviceUnlinked": "a device was unlinked", "identityCreated": "the identity was created",
-        "identityRotated": "the identity's keys were changed", "identityRecovered": "the identity was recovered",
-        "identityDeleted": "the identity was deleted",
-    ]
-
-    private static func special(_ event: SecurityEvent) -> String? {
-        switch event.name {
-        case "unlocked":
-            let wrong = number(event, "refused")
-            let after = wrong == 0 ? "" : ", after \(Format.count(wrong, "wrong passcode"))"
-            return "unlocked with \(methods[text(event, "method")] ?? text(event, "method"))\(after)"
-        case "locked": return reasons[text(event, "reason")] ?? "locked"
-        case "unsettled": return "\(Format.count(number(event, "count"), "attempt")) had never been checked"
-        case "missed":
-            return "\(Format.count(number(event, "count"), "event")) could not be written\(since(event))"
-        case "runEnded": return "in all" + run(event)
-        case "policyChanged": return "rules were changed: \(list(event, "keys"))"
-        case "rekeyed": return "new keys were made"
-        case "recovered":
-            let altered = event["headerWasAltered"] == .flag(true)
-            return "a new passcode was set with the recovery phrase" + (altered ? "; the header had been changed" : "")
-        case "fallbackUsed": return "opened by \(text(event, "step")), because: \(text(event, "because"))"
-        case "enrollmentChanged":
-            return "\(text(event, "step")): what is enrolled, or the key store, changed; the passcode is asked for"
-        case "wipeBegun": return event["isDeliberate"] == .flag(true) ? "a wipe began" : "a wipe began at the limit"
-        case "inboxMigrated":
-            return "\(Format.count(number(event, "count"), "record")) came out of the open compartment"
-        case "drill": return event["passed"] == .flag(true) ? "a drill was passed" : "a drill failed"
-        case "restarted": return restarts[text(event, "reason")]
-        case "altered": return alterations[text(event, "kind")]
-        default: return nil
+        switch event {
+        case .created: "the vault was created"
+        case .restarted(let restart): of(restart.reason)
+        case .rotated: "a new part of the log begins"
+        case .altered(let alteration): of(alteration.kind)
+        case .missed(let count, let time):
+            "\(Format.count(UInt64(count), "event")) could not be written\(since(time))"
+        case .unlocked(let unlock): "unlocked with \(of(unlock.method))\(after(unlock.refused))"
+        case .confirmed: "the passcode was checked and right"
+        case .locked(let reason): of(reason)
+        case .unsettled(let count): "\(Format.count(UInt64(count), "attempt")) had never been checked"
+        case .unproven(let kind, let run): of(kind) + (run.total > 1 ? of(run) : "")
+        case .runEnded(let run): "in all" + of(run)
+        case .fallbackUsed(let step, let condition): "opened by \(step.name), because: \(condition.name)"
+        case .enrollmentChanged(let step):
+            "\(step.name): what is enrolled, or the key store, changed; the passcode is asked for"
+        case .policyChanged(let rules): "rules were changed: \(rules.rules.map(\.name).joined(separator: ", "))"
+        case .passcodeChanged: "the passcode was changed"
+        case .rekeyed: "new keys were made"
+        case .recovered(let wasAltered):
+            "a new passcode was set with the recovery phrase" + (wasAltered ? "; the header had been changed" : "")
+        case .recoveryPhraseSet(true): "a new recovery phrase was issued"
+        case .recoveryPhraseSet(false): "the recovery phrase was removed"
+        case .pinSet(true): "a PIN was put under the chip"
+        case .pinSet(false): "the PIN was removed"
+        case .selfDestruct(let change): of(change)
+        case .wipeBegun(let isDeliberate): isDeliberate ? "a wipe began" : "a wipe began at the limit"
+        case .device(.linked, _): "a device was linked"
+        case .device(.unlinked, _): "a device was unlinked"
+        case .identity(let change, _): of(change)
+        case .inboxMigrated(let count): "\(Format.count(UInt64(count), "record")) came out of the open compartment"
+        case .drill(let passed): passed ? "a drill was passed" : "a drill failed"
         }
     }
 
-    private static let methods = [
-        "passcode": "the passcode", "recoveryPhrase": "the recovery phrase",
-        "deviceOwner": "the device owner's consent",
-        "hardware": "the PIN under the chip", "biometrics": "biometrics", "devicePasscode": "the device's passcode",
-    ]
+    private static func of(_ reason: LogRestart.Reason) -> String {
+        switch reason {
+        case .nothingFound: "the log begins here, in a vault that had none"
+        case .stateLost: "the log begins anew, because its state was lost"
+        case .backup: "the log of this backup begins here"
+        case .restored: "restored from a backup; the log begins anew"
+        case .newKeys: "the log goes on under new keys"
+        }
+    }
 
-    private static let reasons = [
-        "requested": "locked", "idle": "locked after a while without use", "timeout": "locked by the timer",
-        "background": "locked when the app was left", "system": "locked with the screen",
-        "suspend": "locked before sleep", "ended": "locked at the end of its process", "wipe": "locked for a wipe",
-        "userSwitch": "locked because another user came", "lidClosed": "locked with the lid",
-        "minimised": "locked when it was minimised", "panic": "locked by the emergency brake",
-        "clock": "locked because the clock changed",
-    ]
+    private static func of(_ kind: LogAlteration.Kind) -> String {
+        switch kind {
+        case .missing: "the newest part of the log was gone"
+        case .replaced: "the newest part of the log was another one"
+        case .cut: "the newest entries had been cut off"
+        case .changed: "the newest entry had been changed"
+        case .extended: "something stood behind the newest entry"
+        case .stateBehind: "the log's state had been put back; no entry was lost"
+        case .keyReplaced: "the log's public key had been replaced; somebody else may have read entries before this one"
+        }
+    }
 
-    private static let restarts = [
-        "nothingFound": "the log begins here, in a vault that had none",
-        "stateLost": "the log begins anew, because its state was lost",
-        "backup": "the log of this backup begins here", "restored": "restored from a backup; the log begins anew",
-    ]
+    private static func of(_ method: LogUnlock.Method) -> String {
+        switch method {
+        case .passcode: "the passcode"
+        case .recoveryPhrase: "the recovery phrase"
+        case .deviceOwner: "the device owner's consent"
+        case .hardware: "the PIN under the chip"
+        case .biometrics: "biometrics"
+        case .devicePasscode: "the device's passcode"
+        }
+    }
 
-    private static let alterations = [
-        "missing": "the newest part of the log was gone", "replaced": "the newest part of the log was another one",
-        "cut": "the newest entries had been cut off", "changed": "the newest entry had been changed",
-        "extended": "something stood behind the newest entry",
-        "stateBehind": "the log's state had been put back; no entry was lost",
-    ]
+    private static func of(_ reason: LogLockReason) -> String {
+        switch reason {
+        case .requested: "locked"
+        case .idle: "locked after a while without use"
+        case .timeout: "locked by the timer"
+        case .background: "locked when the app was left"
+        case .system: "locked with the screen"
+        case .suspend: "locked before sleep"
+        case .ended: "locked at the end of its process"
+        case .wipe: "locked for a wipe"
+        case .userSwitch: "locked because another user came"
+        case .lidClosed: "locked with the lid"
+        case .minimised: "locked when it was minimised"
+        case .panic: "locked by the emergency brake"
+        case .clock: "locked because the clock changed"
+        }
+    }
+
+    private static func of(_ kind: UnprovenEvent) -> String {
+        switch kind {
+        case .refused: "a wrong passcode or PIN"
+        case .repeated: "the same wrong one again, not counted"
+        case .wrongPhrase: "a wrong recovery phrase"
+        case .turnedAway: "an attempt was turned away: a delay ran, or none was left"
+        case .biometricFailed: "a biometric prompt without a match"
+        case .backedUp: "a backup was made"
+        case .rollbackReported: "the key store knows of another state of this vault"
+        }
+    }
+
+    private static func of(_ change: LogSelfDestruct) -> String {
+        switch change {
+        case .armed: "the countdown to self-destruct began"
+        case .enabled: "self-destruct was enabled"
+        case .cancelled: "a change of self-destruct was cancelled"
+        case .disabled: "self-destruct was disabled"
+        }
+    }
+
+    private static func of(_ change: LogIdentityChange) -> String {
+        switch change {
+        case .created: "the identity was created"
+        case .rotated: "the identity's keys were changed"
+        case .recovered: "the identity was recovered"
+        case .deleted: "the identity was deleted"
+        }
+    }
 
     /// What a run of like events adds: how many, and since when.
-    private static func run(_ event: SecurityEvent) -> String {
-        let counts: [(String, UInt64)] = event.details.compactMap { detail in
-            guard detail.name.hasSuffix("Count"), case .number(let number) = detail.value else { return nil }
-            return (nouns[detail.name] ?? detail.name, number)
+    private static func of(_ run: LogRun) -> String {
+        let counts = UnprovenEvent.allCases.filter { run[$0] > 0 }.map { "\(run[$0]) \(noun($0))" }
+        return " (\(counts.joined(separator: ", "))\(since(run.since)))"
+    }
+
+    private static func noun(_ kind: UnprovenEvent) -> String {
+        switch kind {
+        case .refused: "wrong"
+        case .repeated: "repeated"
+        case .wrongPhrase: "wrong phrases"
+        case .turnedAway: "turned away"
+        case .biometricFailed: "without a match"
+        case .backedUp: "backups"
+        case .rollbackReported: "reports of another state"
         }
-        guard event.name == "runEnded" || counts.reduce(0, { $0 + $1.1 }) > 1 else { return "" }
-        let words = counts.map { "\($0.1) \($0.0)" }.joined(separator: ", ")
-        return " (\(words)\(since(event)))"
     }
 
-    private static let nouns = [
-        "refusedCount": "wrong", "repeatedCount": "repeated", "wrongPhraseCount": "wrong phrases",
-        "turnedAwayCount": "turned away", "biometricFailedCount": "without a match", "backedUpCount": "backups",
-        "rollbackReportedCount": "reports of another state",
-    ]
-
-    private static func since(_ event: SecurityEvent) -> String {
-        guard case .time(let time) = event["since"] else { return "" }
-        return " since \(Format.localTime(milliseconds: time))"
+    private static func after(_ refused: UInt32) -> String {
+        refused == 0 ? "" : ", after \(Format.count(UInt64(refused), "wrong passcode"))"
     }
 
-    private static func number(_ event: SecurityEvent, _ name: String) -> UInt64 {
-        if case .number(let number) = event[name] { number } else { 0 }
-    }
-
-    private static func text(_ event: SecurityEvent, _ name: String) -> String {
-        if case .text(let text) = event[name] { text } else { "" }
-    }
-
-    private static func list(_ event: SecurityEvent, _ name: String) -> String {
-        if case .list(let words) = event[name] { words.joined(separator: ", ") } else { "" }
-    }
+    private static func since(_ time: Int64) -> String { " since \(Format.localTime(milliseconds: time))" }
 }

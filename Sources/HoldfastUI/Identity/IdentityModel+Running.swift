@@ -7,7 +7,8 @@ internal import Synchronization
 extension IdentityModel {
     /// Asks the server for something; returns what the security log is told of it.
     /// - Parameter proof: That the owner is there, where the action wants it.
-    typealias Body = @Sendable (_ client: VaultIdentity, _ proof: OwnersProof) async throws(IdentityError) -> LogEvent?
+    typealias Body =
+        @Sendable (_ client: VaultIdentity, _ proof: OwnersProof) async throws(IdentityError) -> SecurityEvent?
 
     func end(_ action: IdentityAction, _ problem: IdentityProblem?) {
         running = nil
@@ -22,7 +23,7 @@ extension IdentityModel {
         _ body:
             @escaping @Sendable (
                 VaultIdentity, OwnersProof, RecoveryHash
-            ) async throws(IdentityError) -> LogEvent?
+            ) async throws(IdentityError) -> SecurityEvent?
     ) async {
         guard prepared == action, running == nil else { return end(action, running == nil ? .wrongPhrase : .busy) }
         guard let hash = await IdentityModel.hash(of: copyOfPhrase(), derivation) else {

@@ -20,27 +20,28 @@ public struct LogLine: Sendable, Hashable, Identifiable {
     public let id: UInt64
     /// What happened.
     public let event: SecurityEvent
+    /// When.
+    public let moment: LogMoment
     /// What kind of event it is.
     public let category: Category
 
     init(_ entry: SecurityLogEntry) {
         id = entry.index
         event = entry.event
+        moment = entry.moment
         category = LogLine.category(of: entry.event)
     }
 
     private static func category(of event: SecurityEvent) -> Category {
-        switch event.name {
-        case "unlocked": if case .number(let refused) = event["refused"], refused > 0 { .warning } else { .lock }
-        case "locked", "confirmed", "fallbackUsed": .lock
-        case "refused", "repeated", "wrongPhrase", "turnedAway", "biometricFailed", "unsettled", "runEnded",
-            "rollbackReported", "altered", "missed", "wipeBegun":
-            .warning
-        case "created", "rotated", "restarted", "backedUp", "inboxMigrated": .log
-        case "deviceLinked", "deviceUnlinked", "identityCreated", "identityRotated", "identityRecovered",
-            "identityDeleted", "drill":
-            .identity
-        default: .settings
+        switch event {
+        case .unlocked(let unlock): unlock.refused > 0 ? .warning : .lock
+        case .locked, .confirmed, .fallbackUsed: .lock
+        case .unproven(.backedUp, _), .created, .rotated, .restarted, .inboxMigrated: .log
+        case .unproven, .unsettled, .runEnded, .altered, .missed, .wipeBegun: .warning
+        case .device, .identity, .drill: .identity
+        case .enrollmentChanged, .policyChanged, .passcodeChanged, .rekeyed, .recovered, .recoveryPhraseSet, .pinSet,
+            .selfDestruct:
+            .settings
         }
     }
 }

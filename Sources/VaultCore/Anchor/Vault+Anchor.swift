@@ -106,7 +106,7 @@ extension Vault {
     ///   - keys: Of the header that is there.
     ///   - newKeys: Of the new header, where it is under another master key; what is logged is logged with these.
     func replace(
-        _ attempt: inout BurnedAttempt, with header: Header, noting event: LogEvent?, _ keys: UnlockedKeys,
+        _ attempt: inout BurnedAttempt, with header: Header, noting event: SecurityEvent?, _ keys: UnlockedKeys,
         newKeys: UnlockedKeys? = nil, authenticate: ([UInt8]) throws(VaultError) -> [UInt8]
     ) throws(VaultError) {
         let generation = attempt.header.header.generation

@@ -34,7 +34,7 @@ struct LogSession: ~Copyable {
     /// Begins a chain, whose first entry is the only one of its segment.
     init(
         chain: LogChain, key: consuming LogKey, recipient: LogState.Recipient, file: LogStateFile,
-        in home: HomeDirectory, vault: VaultID, first event: LogEvent, at moment: LogMoment
+        in home: HomeDirectory, vault: VaultID, first event: SecurityEvent, at moment: LogMoment
     ) throws(VaultError) {
         self.recipient = recipient
         state = LogState(
@@ -195,7 +195,7 @@ struct LogSession: ~Copyable {
 
     /// Adds one event, and before it what is still owed.
     /// - Parameter waits: Whether the state is on the disk when this returns.
-    mutating func record(_ event: LogEvent, at moment: LogMoment, waits: Bool = true) throws(VaultError) {
+    mutating func record(_ event: SecurityEvent, at moment: LogMoment, waits: Bool = true) throws(VaultError) {
         if let run = state.run {
             state.run = nil
             if !run.run.isWritten { try write(.runEnded(run.run), at: run.last) }
@@ -206,7 +206,7 @@ struct LogSession: ~Copyable {
     /// Adds one of the events that come in runs; those without an entry of their own change the state only.
     mutating func record(_ kind: UnprovenEvent, at moment: LogMoment) throws(VaultError) {
         if kind.isToldOnce && state.run?.kind == kind { return }
-        var run = state.run?.run ?? LogRun(since: moment.wall)
+        var run = state.run?.run ?? LogRun(since: moment.time)
         run.add(kind)
         state.run = LogState.Run(run: run, kind: kind, last: moment)
         if run.isWritten {
@@ -218,7 +218,7 @@ struct LogSession: ~Copyable {
     }
 
     /// Appends an entry, durably, and then lets its key go.
-    private mutating func write(_ event: LogEvent, at moment: LogMoment, waits: Bool = true) throws(VaultError) {
+    private mutating func write(_ event: SecurityEvent, at moment: LogMoment, waits: Bool = true) throws(VaultError) {
         if let stateFailure { throw stateFailure }
         guard state.next < LogFormat.mostEntries else {
             throw VaultError(.tooLarge, "the security log has no room for more entries")
@@ -242,7 +242,7 @@ struct LogSession: ~Copyable {
         try save(waits: waits)
     }
 
-    private func seal(_ event: LogEvent, at moment: LogMoment) throws(VaultError) -> [UInt8] {
+    private func seal(_ event: SecurityEvent, at moment: LogMoment) throws(VaultError) -> [UInt8] {
         let entry = LogEntry(moment: moment, event: event)
         let point = try crypto { () throws(CryptographyError) in
             try unsafe P256PublicKey(compressed: recipient.point.span.bytes)
@@ -251,7 +251,7 @@ struct LogSession: ~Copyable {
     }
 
     /// A new segment with this first entry.
-    private mutating func beginSegment(_ event: LogEvent, at moment: LogMoment) throws(VaultError) {
+    private mutating func beginSegment(_ event: SecurityEvent, at moment: LogMoment) throws(VaultError) {
         let slot = try seal(event, at: moment)
         let front = LogFront(vault: state.vault, chain: state.chain, first: state.next, epoch: recipient.epoch)
         try LogSegment.replace(in: home, front: front, slot: slot)

@@ -38,9 +38,9 @@ extension SecurityLog {
     }
 
     /// What is appended from now on.
-    func events() -> AsyncStream<SecurityEvent> {
+    func events() -> AsyncStream<LogEntry> {
         let (stream, continuation) = AsyncStream.makeStream(
-            of: SecurityEvent.self, bufferingPolicy: .bufferingNewest(256))
+            of: LogEntry.self, bufferingPolicy: .bufferingNewest(256))
         let number = memory.withLock { memory in
             memory.nextObserver += 1
             memory.observers[memory.nextObserver] = continuation
@@ -52,11 +52,11 @@ extension SecurityLog {
         return stream
     }
 
-    func tell(_ event: LogEvent, _ moment: LogMoment) {
+    func tell(_ event: SecurityEvent, _ moment: LogMoment) {
         let observers = memory.withLock { Array($0.observers.values) }
         guard !observers.isEmpty else { return }
-        let event = SecurityEvent(event, at: moment)
-        for observer in observers { observer.yield(event) }
+        let entry = LogEntry(moment: moment, event: event)
+        for observer in observers { observer.yield(entry) }
     }
 }
 

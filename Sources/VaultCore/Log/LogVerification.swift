@@ -148,7 +148,7 @@ private struct LogVerification {
     }
 
     /// What the entries themselves say about the log.
-    private mutating func judge(_ index: UInt64, _ event: LogEvent) {
+    private mutating func judge(_ index: UInt64, _ event: SecurityEvent) {
         switch event {
         case .restarted(let restart):
             switch restart.reason {
@@ -163,7 +163,10 @@ private struct LogVerification {
         case .missed(let count, _):
             report.notes.append(
                 "before entry \(index), \(count) \(count == 1 ? "event" : "events") could not be written")
-        default: break
+        case .created, .rotated, .unlocked, .confirmed, .locked, .unsettled, .unproven, .runEnded, .fallbackUsed,
+            .enrollmentChanged, .policyChanged, .passcodeChanged, .rekeyed, .recovered, .recoveryPhraseSet, .pinSet,
+            .selfDestruct, .wipeBegun, .device, .identity, .inboxMigrated, .drill:
+            break
         }
     }
 
@@ -224,7 +227,11 @@ extension LogReader {
         case .altered(let alteration):
             let isOther = alteration.previous.map { $0.chain != front.chain } ?? false
             return Begin(previous: alteration.previous, end: isOther ? alteration.previous?.first : nil)
-        default: return nil
+        case .created, .restarted, .missed, .unlocked, .confirmed, .locked, .unsettled, .unproven, .runEnded,
+            .fallbackUsed,
+            .enrollmentChanged, .policyChanged, .passcodeChanged, .rekeyed, .recovered, .recoveryPhraseSet, .pinSet,
+            .selfDestruct, .wipeBegun, .device, .identity, .inboxMigrated, .drill:
+            return nil
         }
     }
 }

@@ -23,7 +23,7 @@ package final class SecurityLog: Sendable {
         var missed: UInt32 = 0
         var missedSince: Int64?
         var problem: VaultError?
-        var observers: [UInt64: AsyncStream<SecurityEvent>.Continuation] = [:]
+        var observers: [UInt64: AsyncStream<LogEntry>.Continuation] = [:]
         var nextObserver: UInt64 = 0
     }
 
@@ -45,7 +45,8 @@ package final class SecurityLog: Sendable {
 
     var now: LogMoment {
         let now = clock.now()
-        return LogMoment(wall: wallClockMilliseconds(), bootID: now.bootID, milliseconds: now.milliseconds)
+        return LogMoment(
+            time: wallClockMilliseconds(), bootID: now.bootID, bootMilliseconds: now.milliseconds)
     }
 
     // MARK: appending
@@ -62,19 +63,19 @@ package final class SecurityLog: Sendable {
     ///
     /// - Returns: False when it could not be written: see ``problem``.
     @discardableResult
-    package func append(_ event: LogEvent) -> Bool { append(event, begin: nil) }
+    package func append(_ event: SecurityEvent) -> Bool { append(event, begin: nil) }
 
     /// As ``append(_:)``, for what needs no secret and may come in a flood.
     @discardableResult
     package func append(_ kind: UnprovenEvent) -> Bool {
-        append(.unproven(kind, LogRun(since: now.wall)), begin: nil)
+        append(.unproven(kind, LogRun(since: now.time)), begin: nil)
     }
 
     /// - Parameters:
     ///   - begin: Makes a new chain where the old one is lost; nil while the vault is locked.
     ///   - waits: Whether the state is on the disk too when this returns; the entry always is.
     @discardableResult
-    func append(_ event: LogEvent, begin: Begin?, waits: Bool = true) -> Bool {
+    func append(_ event: SecurityEvent, begin: Begin?, waits: Bool = true) -> Bool {
         let moment = now
         tell(event, moment)
         return keepCount(moment) { () throws(VaultError) in
@@ -94,7 +95,7 @@ package final class SecurityLog: Sendable {
             memory.withLock { memory in
                 memory.problem = error
                 if memory.missed < .max { memory.missed += 1 }
-                memory.missedSince = memory.missedSince ?? moment.wall
+                memory.missedSince = memory.missedSince ?? moment.time
             }
             return false
         }
@@ -102,7 +103,7 @@ package final class SecurityLog: Sendable {
 
     /// - Returns: What kept the state from following the entry, if anything did.
     private func write(
-        _ event: LogEvent, at moment: LogMoment, begin: Begin?, waits: Bool
+        _ event: SecurityEvent, at moment: LogMoment, begin: Begin?, waits: Bool
     ) throws(VaultError) -> VaultError? {
         var session = try open(at: moment, begin: begin)
         try writeMissed(&session, at: moment)
@@ -176,11 +177,11 @@ package final class SecurityLog: Sendable {
     private func writeMissed(_ session: inout LogSession, at moment: LogMoment) throws(VaultError) {
         let (count, since) = memory.withLock { ($0.missed, $0.missedSince) }
         guard count > 0 else { return }
-        try session.record(.missed(count: count, since: since ?? moment.wall), at: moment)
+        try session.record(.missed(count: count, since: since ?? moment.time), at: moment)
         // Another thread may have missed one meanwhile.
         memory.withLock { memory in
             memory.missed -= min(count, memory.missed)
-            memory.missedSince = memory.missed == 0 ? nil : moment.wall
+            memory.missedSince = memory.missed == 0 ? nil : moment.time
         }
     }
 }
@@ -231,7 +232,7 @@ extension SecurityLog {
     }
 
     private static func begin(
-        _ file: LogStateFile, _ event: LogEvent, in home: HomeDirectory, vault: VaultID, _ keys: LogEpochKey,
+        _ file: LogStateFile, _ event: SecurityEvent, in home: HomeDirectory, vault: VaultID, _ keys: LogEpochKey,
         at moment: LogMoment
     ) throws(VaultError) -> LogSession {
         let bytes = try crypto { () throws(CryptographyError) in try SecureRandom.bytes(16) }

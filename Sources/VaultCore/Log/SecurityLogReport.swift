@@ -1,4 +1,4 @@
-internal import VaultFormat
+public import VaultFormat
 
 /// One entry of the security log, proved to be what was written.
 public struct SecurityLogEntry: Sendable, Hashable {
@@ -6,10 +6,13 @@ public struct SecurityLogEntry: Sendable, Hashable {
     public let index: UInt64
     /// What happened.
     public let event: SecurityEvent
+    /// When.
+    public let moment: LogMoment
 
     init(index: UInt64, _ entry: LogEntry) {
         self.index = index
-        event = SecurityEvent(entry.event, at: entry.moment)
+        event = entry.event
+        moment = entry.moment
     }
 }
 

@@ -3,12 +3,12 @@ internal import VaultFormat
 extension Vault {
     /// Something that needed a right secret, and what the attempt ledger had counted before.
     struct Success {
-        let event: LogEvent
+        let event: SecurityEvent
         let refused: UInt32
         /// Attempts that had been burned and never checked.
         let unsettled: UInt32
 
-        init(_ event: LogEvent, after budget: AttemptBudget) {
+        init(_ event: SecurityEvent, after budget: AttemptBudget) {
             self.event = event
             refused = budget.refused
             unsettled = budget.spent - min(budget.refused, budget.spent)

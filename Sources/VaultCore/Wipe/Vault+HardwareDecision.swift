@@ -64,7 +64,8 @@ extension Vault {
             header.set(
                 try Vault.passcodeSlot(passcode, costs: costs, wrapping: verified.master, header: header, maker))
         }
-        let event: LogEvent = tier != nil ? .passcodeChanged : left.pinWasRemoved ? .pinSet(isThere: false) : .confirmed
+        let event: SecurityEvent =
+            tier != nil ? .passcodeChanged : left.pinWasRemoved ? .pinSet(isThere: false) : .confirmed
         try replace(&attempt, with: header, noting: event, verified.keys) { covered throws(VaultError) in
             try verified.keys.headerKeys.mac(covered)
         }

@@ -42,12 +42,13 @@ struct LogVerifierTests {
         let link = LogLink(chain: LogChain(bytes: pattern(16))!, first: 3)
         var run = LogRun(since: 1_000)
         run.add(.refused)
-        let others: [LogEvent] = [
+        let others: [SecurityEvent] = [
             .altered(LogAlteration(kind: .stateBehind, previous: nil, position: 7)), .missed(count: 3, since: 5),
             .runEnded(run), .fallbackUsed(.recoveryPhrase, .failed), .enrollmentChanged(.biometrics),
             .rekeyed(epoch: 4),
             .recovered(headerWasAltered: true), .wipeBegun(isDeliberate: false), .inboxMigrated(count: 2),
-            .drill(passed: true), .rotated(previous: link),
+            .drill(passed: true), .rotated(previous: link), .policyChanged([.delays, .fallback]), .passcodeChanged,
+            .confirmed, .unsettled(count: 2), .recoveryPhraseSet(isThere: false), .pinSet(isThere: true),
         ]
         let all =
             others + LogSelfDestruct.allCases.map { .selfDestruct($0) }
@@ -65,8 +66,13 @@ struct LogVerifierTests {
         let ours = try vault.securityLog().entries
         #expect(theirs.map { $0["event"] as? String } == ours.map(\.event.name))
         #expect(theirs.map { $0["entry"] as? Int } == ours.map { Int($0.index) })
-        #expect(theirs.map { $0["time"] as? Int } == ours.map { Int($0.event.time) })
-        #expect(theirs.map { $0["bootMilliseconds"] as? Int } == ours.map { Int($0.event.bootMilliseconds) })
+        #expect(theirs.map { $0["time"] as? Int } == ours.map { Int($0.moment.time) })
+        let common = ["entry", "event", "time", "boot", "bootMilliseconds"]
+        for (theirs, ours) in zip(theirs, ours) {
+            let facts = theirs.filter { !common.contains($0.key) }.mapValues { "\($0)" }
+            #expect(facts == Dictionary(uniqueKeysWithValues: ours.event.details.map { ($0.name, $0.value.asJSON) }))
+        }
+        #expect(theirs.map { $0["bootMilliseconds"] as? Int } == ours.map { Int($0.moment.bootMilliseconds) })
     }
 
     @Test func opensWithPasscodePhraseAndKey() throws {
@@ -131,5 +137,18 @@ struct LogVerifierTests {
         try vault.unlock("right")
         #expect(try found() == ["restarted@0"])
         #expect(try vault.logFindings() == ["restarted@0"])
+    }
+}
+
+extension SecurityEvent.Value {
+    /// As the text of a value that `JSONSerialization` read.
+    fileprivate var asJSON: String {
+        switch self {
+        case .number(let number): "\(number)"
+        case .text(let text): text
+        case .flag(let flag): flag ? "1" : "0"
+        case .time(let time): "\(time)"
+        case .list(let words): "\(words as [Any])"
+        }
     }
 }

@@ -159,9 +159,9 @@ import VaultFormat
         #expect(errorCode { try vault.unlock("wrong") } == .wrongPasscode)
         try vault.unlock("right")
         vault.lock(because: .timeout)
-        #expect(await events.next()?.name == "refused")
-        #expect(await events.next()?.name == "unlocked")
-        #expect(await events.next()?["reason"] == .text("timeout"))
+        #expect(await events.next()?.event.name == "refused")
+        #expect(await events.next()?.event.name == "unlocked")
+        #expect(await events.next()?.event["reason"] == .text("timeout"))
     }
 
     @Test func theLogGoesOnThroughNewKeysAndManyProcesses() throws {
