@@ -117,7 +117,7 @@ let ownerTests: [Target] = [
         ]),
 ]
 let ownerTargets: [Target] =
-    [library("DeviceOwner", ["SecretMemory", "SystemCalls"], c: ["CPAM", "CSystemd"])] + ownerTests
+    [library("DeviceOwner", ["VaultFormat", "SecretMemory", "SystemCalls"], c: ["CPAM", "CSystemd"])] + ownerTests
 
 // The identity: its client and what verifies access.
 let identityTargets: [Target] = [
@@ -239,7 +239,7 @@ let package = Package(
             ["VaultFormat", "HomeFiles", "DeviceOwner", "KeyStores", "Cryptography", "SecretMemory", "SystemCalls"],
             c: ["CLMDB"]),
         library("AppLockCore", ["DeviceOwner", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
-        library("AgentMessages"),
+        library("AgentMessages", ["VaultFormat"]),
         library(
             "Holdfast",
             [
@@ -269,7 +269,7 @@ let package = Package(
             "VaultCoreTests", ["VaultCore", "KeyStores", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"]),
         tests("AppLockCoreTests", ["AppLockCore", "VaultCore", "VaultFormat", "SecretMemory"]),
         tests("HoldfastTests", exported),
-        tests("AgentMessagesTests", ["AgentMessages"]),
+        tests("AgentMessagesTests", ["AgentMessages", "VaultFormat"]),
         tests(
             "CommandTests",
             [

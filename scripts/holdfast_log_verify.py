@@ -35,7 +35,7 @@ LIVE, BACKUP, RESTORED = 1, 2, 3
 CREATED, RESTARTED, ROTATED, ALTERED, MISSED = 1, 2, 3, 4, 5
 RUN_KINDS = ("refused", "repeated", "wrongPhrase", "turnedAway", "biometricFailed", "backedUp", "rollbackReported")
 # Words of one byte, by what it is called; a number without a word is an error.
-METHODS = ("", "passcode", "recoveryPhrase", "deviceOwner", "hardware", "biometrics", "devicePasscode")
+METHODS = ("", "passcode", "recoveryPhrase", "", "pin", "biometrics", "devicePasscode")
 REASONS = (
     "", "requested", "idle", "timeout", "background", "system", "suspend", "ended", "wipe", "userSwitch",
     "lidClosed", "minimised", "panic", "clock",
@@ -64,7 +64,7 @@ EVENTS = {
     18: ("locked", ("word", "reason", REASONS)),
     19: ("unsettled", ("u32", "count")),
     20: ("fallbackUsed", ("word", "step", STEPS), ("word", "because", CONDITIONS)),
-    21: ("enrollmentChanged", ("word", "step", STEPS)),
+    21: ("enrollmentChanged", ("word", "step", STEPS[:3])),
     **{32 + number: (name, *RUN) for number, name in enumerate(RUN_KINDS)},
     48: ("runEnded", *RUN),
     64: ("policyChanged", ("bits", "keys", RULES)),

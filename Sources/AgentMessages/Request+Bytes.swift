@@ -1,3 +1,5 @@
+internal import VaultFormat
+
 extension Request {
     /// Reads the body of a request, all of it and nothing else.
     /// - Throws: ``MessageError`` with what is wrong.
@@ -10,7 +12,7 @@ extension Request {
         case .hello: self = .hello(version: try cursor.integer(body, UInt8.self))
         case .status: self = .status
         case .unlock:
-            guard let factor = Factor(rawValue: try cursor.integer(body, UInt8.self)) else {
+            guard let factor = UnlockSecret(requestCode: try cursor.integer(body, UInt8.self)) else {
                 throw .invalid(field: "factor")
             }
             let idle = try cursor.optional(body, UInt32.self, "idle time")
@@ -63,7 +65,7 @@ extension Request {
         switch self {
         case .hello(let version): writer.integer(version)
         case .unlock(let factor, let idle, let timeout, _):
-            writer.integer(factor.rawValue)
+            writer.integer(factor.requestCode)
             writer.optional(idle)
             writer.optional(timeout)
         case .get(let path), .remove(let path): path.write(&writer)

@@ -1,3 +1,5 @@
+package import VaultFormat
+
 /// What a client asks of the agent. Parsed from bytes that anybody may have written; nothing in it is a secret: a secret
 /// is the last field of its message and is named by where it lies.
 package enum Request: Sendable, Hashable {
@@ -6,7 +8,7 @@ package enum Request: Sendable, Hashable {
     /// Is it unlocked, and until when?
     case status
     /// Open the vault. `idle` and `timeout` are seconds, and nil where the agent's own hold.
-    case unlock(Factor, idle: UInt32?, timeout: UInt32?, secret: Range<Int>)
+    case unlock(UnlockSecret, idle: UInt32?, timeout: UInt32?, secret: Range<Int>)
     /// Drop the keys; the answer comes when they are gone.
     case lock
     /// Send a value piece by piece.
@@ -51,19 +53,6 @@ package enum Request: Sendable, Hashable {
     case owner
     /// Do something with the identity in the vault.
     case identity(IdentityCall)
-
-    /// What an unlock is made with.
-    package enum Factor: UInt8, Sendable, Hashable, CaseIterable {
-        case passcode = 1
-        case recoveryPhrase = 2
-        case pin = 3
-    }
-
-    /// Who confirms the owner.
-    package enum OwnerStep: UInt8, Sendable, Hashable, CaseIterable {
-        case biometrics = 1
-        case devicePasscode = 2
-    }
 
     /// Numbers of the messages; they do not change.
     package enum Kind: UInt8, Sendable, Hashable, CaseIterable {

@@ -1,4 +1,5 @@
 package import SecretMemory
+package import VaultFormat
 
 /// What a confirmed owner gets in place of a yes: the half of a key that a key store has the other half of. Made by
 /// ``OwnerAuthenticator`` alone, used up by the key store that redeems it.

@@ -77,7 +77,7 @@ extension Vault {
 
     private func countedSlot(_ kind: SlotKind, _ header: Header) throws(VaultError) -> Slot {
         guard let slot = header.slots.first(where: { $0.kind == kind }) else {
-            throw kind == .hardware ? .noPIN : .damaged("the passcode slot is missing")
+            throw kind == .pin ? .noPIN : .damaged("the passcode slot is missing")
         }
         if let costs = slot.derivation {
             try format(HeaderFile.name) { () throws(FormatError) in try settings.limits.check(costs) }
@@ -125,7 +125,7 @@ extension Vault {
     ) -> VaultError {
         let left = min(attempt.remainingAttempts, chip ?? .max)
         let delay = attempt.delayLeft
-        var reason = kind == .hardware ? "wrong PIN" : "wrong passcode"
+        var reason = kind == .pin ? "wrong PIN" : "wrong passcode"
         if again { reason += " (the same as before: not counted again)" }
         reason += left == 1 ? "; 1 attempt remains" : "; \(left) attempts remain"
         if left < attempt.remainingAttempts { reason += " at the chip" }
@@ -139,16 +139,16 @@ extension Vault {
 extension VaultError {
     /// What is left to an owner whose slot the hardware does not open.
     private static func others(_ kind: SlotKind) -> String {
-        kind == .hardware ? "use the passcode" : "use the recovery phrase"
+        kind == .pin ? "use the passcode" : "use the recovery phrase"
     }
 
-    private static func this(_ kind: SlotKind) -> String { kind == .hardware ? "this PIN" : "this passcode" }
+    private static func this(_ kind: SlotKind) -> String { kind == .pin ? "this PIN" : "this passcode" }
 
     /// A key store's failure is never a wrong secret; whether it may have been counted is said.
     init(_ error: KeyStoreError, of kind: SlotKind) {
         switch error.code {
         case .outOfMemory: self.init(.outOfMemory, error.reason)
-        case .damaged where kind == .hardware: self = .damaged("\(error.reason); use the passcode")
+        case .damaged where kind == .pin: self = .damaged("\(error.reason); use the passcode")
         case .damaged: self = .damaged("\(error.reason); use holdfast recover with the phrase")
         default: self.init(.hardwareUnavailable, "\(error.reason); or \(VaultError.others(kind))")
         }
@@ -167,7 +167,7 @@ extension VaultError {
     static func hardwareDestroyed(_ kind: SlotKind, besidePIN: Bool) -> VaultError {
         let rest =
             switch kind {
-            case .hardware: "use the passcode, and holdfast enroll pin for another PIN"
+            case .pin: "use the passcode, and holdfast enroll pin for another PIN"
             default: "use the recovery phrase (holdfast recover)" + (besidePIN ? ", or the PIN" : "")
             }
         return VaultError(

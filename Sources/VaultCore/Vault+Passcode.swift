@@ -86,7 +86,7 @@ extension Vault {
         keybag.complete(&header, headerKeys)
         let hadPIN = locked.header.pinSlot != nil
         // All ways in begin anew: nobody gives a PIN its tries back.
-        header.slots.removeAll { $0.kind == .passcode || $0.kind == .hardware }
+        header.slots.removeAll { $0.kind == .passcode || $0.kind == .pin }
         let noteKey = headerKeys.noteKey
         let made = try slotAfterRecovery(
             newPasscode, old, costs: costs, wrapping: master, header: header, noteKey)

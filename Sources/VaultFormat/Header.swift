@@ -65,7 +65,7 @@ package struct Header: Sendable, Hashable {
     /// The recovery slot, if there is one.
     package var recoverySlot: Slot? { slots.first { $0.kind == .recoveryPhrase } }
     /// The slot of a PIN under a chip, if there is one.
-    package var pinSlot: Slot? { slots.first { $0.kind == .hardware } }
+    package var pinSlot: Slot? { slots.first { $0.kind == .pin } }
 
     /// Replaces the slot with the same id, or adds it.
     package mutating func set(_ slot: Slot) {
@@ -147,7 +147,7 @@ extension Header {
         sealedWipeKey = Array(bytes[tail..<tail + Header.sealedWipeKeySize])
         home = Array(bytes[tail + Header.sealedWipeKeySize..<covered - Header.macSize])
         mac = Array(bytes[(covered - Header.macSize)..<covered])
-        let single: [SlotKind] = [.passcode, .recoveryPhrase, .hardware]
+        let single = UnlockSecret.allCases.map(SlotKind.secret)
         guard Set(slots.map(\.id)).count == count,
             single.allSatisfy({ kind in slots.filter { $0.kind == kind }.count <= 1 })
         else {

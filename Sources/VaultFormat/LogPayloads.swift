@@ -103,40 +103,12 @@ public struct LogAlteration: Sendable, Hashable {
 
 /// How a vault was opened, and what the attempt ledger had counted since the success before.
 public struct LogUnlock: Sendable, Hashable {
-    /// How a vault is opened.
-    public enum Method: UInt8, LogWord, Hashable {
-        /// The vault's passcode.
-        case passcode = 1
-        /// The vault's 24 words.
-        case recoveryPhrase = 2
-        /// The device owner's consent.
-        case deviceOwner = 3
-        /// The PIN under the chip.
-        case hardware = 4
-        /// A fingerprint or a face.
-        case biometrics = 5
-        /// The passcode of the device's account.
-        case devicePasscode = 6
-
-        /// Its stable word.
-        public var name: String {
-            switch self {
-            case .passcode: "passcode"
-            case .recoveryPhrase: "recoveryPhrase"
-            case .deviceOwner: "deviceOwner"
-            case .hardware: "hardware"
-            case .biometrics: "biometrics"
-            case .devicePasscode: "devicePasscode"
-            }
-        }
-    }
-
     /// How.
-    public let method: Method
+    public let method: UnlockMethod
     /// Wrong passcodes since the success before.
     public let refused: UInt32
 
-    package init(method: Method, refused: UInt32) {
+    package init(method: UnlockMethod, refused: UInt32) {
         self.method = method
         self.refused = refused
     }

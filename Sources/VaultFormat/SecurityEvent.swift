@@ -29,7 +29,7 @@ public enum SecurityEvent: Sendable, Hashable {
     /// The way to unlock that was used in place of the first one, and why.
     case fallbackUsed(FallbackStep, FallbackCondition)
     /// Fingers were added or removed, or the key store was reset, since the passcode was given: it is asked again.
-    case enrollmentChanged(FallbackStep)
+    case enrollmentChanged(OwnerStep)
 
     /// Rules in the header were changed; which.
     case policyChanged(LogRules)

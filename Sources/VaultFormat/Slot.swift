@@ -1,34 +1,3 @@
-/// What opens a slot.
-public struct SlotKind: RawRepresentable, Sendable, Hashable {
-    /// The number in the file.
-    public let rawValue: UInt8
-    /// Any number is a kind; unknown ones are kept and never opened.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
-
-    /// A passcode through Argon2id, mixed with a hardware share where the flags say so. At most one in a vault.
-    public static let passcode = SlotKind(rawValue: 1)
-    /// The vault's 24 words.
-    public static let recoveryPhrase = SlotKind(rawValue: 2)
-    /// A key-store share released after biometrics or the device passcode.
-    public static let deviceOwner = SlotKind(rawValue: 3)
-    /// A short PIN under a chip that counts its tries itself. At most one in a vault.
-    public static let hardware = SlotKind(rawValue: 4)
-
-    /// The word used in HKDF's info and on screen.
-    public var name: String {
-        switch self {
-        case .passcode: "passcode"
-        case .recoveryPhrase: "recoveryPhrase"
-        case .deviceOwner: "deviceOwner"
-        case .hardware: "hardware"
-        default: "unknown-\(rawValue)"
-        }
-    }
-
-    /// Whether wrong answers are counted, and the policy is bound into the slot.
-    package var isCounted: Bool { self == .passcode || self == .hardware }
-}
-
 /// One way to open the vault: the master key, wrapped by what a factor yields (constructions.md 2.1).
 package struct Slot: Sendable, Hashable {
     /// Facts about a slot that its authenticated data covers.
@@ -146,13 +115,13 @@ package struct Slot: Sendable, Hashable {
             throw .invalid(field: "slot hardware name")
         }
         switch kind {
-        case .passcode:
+        case .secret(.passcode):
             guard derivation != nil, flags.contains(.bindsPolicy) else { throw .invalid(field: "passcode slot") }
-        case .recoveryPhrase:
+        case .secret(.recoveryPhrase):
             guard derivation == nil, flags.isEmpty else { throw .invalid(field: "recovery slot") }
-        case .hardware:
+        case .secret(.pin):
             guard derivation != nil, flags == [.hardwareShare, .bindsPolicy] else { throw .invalid(field: "PIN slot") }
-        default: break
+        case .deviceOwner, .unknown: break
         }
     }
 }

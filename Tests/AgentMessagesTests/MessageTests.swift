@@ -1,5 +1,6 @@
 import AgentMessages
 import Testing
+import VaultFormat
 
 /// Every message there and back, and everything that is none.
 @Suite struct MessageTests {

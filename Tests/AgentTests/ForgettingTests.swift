@@ -7,6 +7,7 @@ import RealParts
 import SecretMemory
 import Testing
 import VaultCore
+import VaultFormat
 
 /// After a lock nothing of the vault is left anywhere in the process: every page and every register is looked at.
 @Suite(.serialized, .enabled(if: Needles.canSearch, Needles.cannotSearch))

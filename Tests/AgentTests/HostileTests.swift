@@ -3,6 +3,7 @@ import Foundation
 import HoldfastAgent
 import Testing
 import VaultCore
+import VaultFormat
 
 /// Clients that send garbage, send slowly, go away, or are too many.
 @Suite struct HostileTests {

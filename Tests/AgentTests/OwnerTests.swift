@@ -23,7 +23,7 @@ extension Scratch {
 extension TestAgent {
     /// What came of a confirmation: `open`, or the code of an error.
     func confirm(
-        _ step: Request.OwnerStep, show: @escaping (Guidance) throws -> Void = { _ in },
+        _ step: OwnerStep, show: @escaping (Guidance) throws -> Void = { _ in },
         answer: @escaping (Prompt) throws -> String? = { _ in nil }
     ) throws -> String {
         let client = try client()
@@ -199,7 +199,7 @@ extension TestAgent {
         let agent = try TestAgent(scratch, parts: rules)
         try agent.unlock()
         try agent.lock()
-        for step in Request.OwnerStep.allCases {
+        for step in OwnerStep.allCases {
             #expect(try agent.confirm(step, answer: { _ in "correct" }) == "passcodeNeeded")
         }
         #expect(!FileManager.default.fileExists(atPath: scratch.home + "/shares"))
@@ -239,7 +239,7 @@ extension TestAgent {
 
 extension TestAgent {
     /// A confirmation that waits until the one of a client that went away has ended.
-    fileprivate func confirmOnceFree(_ step: Request.OwnerStep, _ answer: String) throws -> String {
+    fileprivate func confirmOnceFree(_ step: OwnerStep, _ answer: String) throws -> String {
         while true {  // the suite's time limit ends a hang
             let came = try confirm(step, answer: { _ in answer })
             if came != "busy" { return came }

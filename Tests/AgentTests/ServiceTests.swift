@@ -5,6 +5,7 @@ import HoldfastAgent
 import RealParts
 import Testing
 import VaultCore
+import VaultFormat
 
 /// What an agent does for its clients.
 @Suite struct ServiceTests {

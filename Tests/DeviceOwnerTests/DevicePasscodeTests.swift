@@ -1,6 +1,7 @@
 import Foundation
 import RealParts
 import Testing
+import VaultFormat
 
 @testable import DeviceOwner
 

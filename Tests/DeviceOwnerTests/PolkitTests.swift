@@ -2,6 +2,7 @@ import Foundation
 import RealParts
 import SecretMemory
 import Testing
+import VaultFormat
 
 @testable import DeviceOwner
 

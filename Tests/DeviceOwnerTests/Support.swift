@@ -1,6 +1,7 @@
 import Foundation
 import SecretMemory
 import Synchronization
+import VaultFormat
 
 @testable import DeviceOwner
 

@@ -95,7 +95,7 @@ struct CraftedHeaderTests {
         #expect(try unlock() == (nil, true))
         for part in 0..<5 {
             for place in [\Range<Int>.lowerBound, \.upperBound] {
-                try craft(.hardware, in: original) { slot in
+                try craft(.pin, in: original) { slot in
                     let range = CraftedHeaderTests.part(part, of: Array(slot.kindData.dropFirst(3)))
                     slot.kindData[3 + min(range[keyPath: place], range.upperBound - 1)] ^= 1
                 }
@@ -103,13 +103,13 @@ struct CraftedHeaderTests {
             }
         }
         for byte in 0..<3 {
-            try craft(.hardware, in: original) { $0.kindData[byte] ^= 1 }
+            try craft(.pin, in: original) { $0.kindData[byte] ^= 1 }
             #expect(try unlock() == (.damaged, false), "byte \(byte)")
         }
-        try craft(.hardware, in: original) { $0.hardwareName[10] ^= 1 }
+        try craft(.pin, in: original) { $0.hardwareName[10] ^= 1 }
         #expect(try unlock() == (.damaged, false))
         // What is kept for a change of the rules is no part of the share; it is authenticated with the slot.
-        try craft(.hardware, in: original) { $0.kindData[$0.kindData.count - 1] ^= 1 }
+        try craft(.pin, in: original) { $0.kindData[$0.kindData.count - 1] ^= 1 }
         #expect(try unlock() == (.damaged, true))
     }
 

@@ -66,7 +66,7 @@ struct PINChipTests {
             let vault = try home.vault()
             let status = try vault.status()
             let isCounted = status.remainingAttempts == 4
-            #expect(isCounted == (vault.remainingAtChip(.hardware) == 4), "cut at command \(number)")
+            #expect(isCounted == (vault.remainingAtChip(.pin) == 4), "cut at command \(number)")
             #expect(code == .wrongPasscode || code == .hardwareUnavailable, "cut at command \(number)")
             // Nobody heard that it was wrong: it is spent, and no step towards the vault's end.
             if isCounted, code == .hardwareUnavailable {

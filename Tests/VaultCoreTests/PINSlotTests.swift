@@ -17,7 +17,7 @@ extension PINTests {
     @Test func aChangedCommitmentIsDamageAndCostsNothing() throws {
         let (vault, _) = try create()
         var changed = try header()
-        let index = try #require(changed.slots.firstIndex { $0.kind == .hardware })
+        let index = try #require(changed.slots.firstIndex { $0.kind == .pin })
         changed.slots[index].commitment[5] ^= 1
         try write(changed)
         #expect(errorCode { try open(vault, pin: "2580") } == .damaged)
@@ -28,7 +28,7 @@ extension PINTests {
     @Test func costsOutsideTheLimitsAreRefusedBeforeTheWork() throws {
         let (vault, _) = try create()
         var changed = try header()
-        let index = try #require(changed.slots.firstIndex { $0.kind == .hardware })
+        let index = try #require(changed.slots.firstIndex { $0.kind == .pin })
         changed.slots[index].derivation = DerivationParameters(passes: 1, memoryKiB: 1 << 30)
         try write(changed)
         #expect(errorCode { try open(vault, pin: "2580") } == .damaged)

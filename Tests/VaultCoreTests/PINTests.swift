@@ -42,7 +42,7 @@ import VaultFormat
         let (vault, _) = try create()
         #expect(try vault.status().hasPIN)
         #expect(try vault.status().pinAssurance == .hardwareLimited)
-        #expect(try vault.status().slots == [.passcode, .recoveryPhrase, .hardware])
+        #expect(try vault.status().slots == [.passcode, .recoveryPhrase, .pin])
         try open(vault, pin: "2580")
         #expect(vault.assurance == .hardwareLimited)
         try vault.put([1], "name")
@@ -249,7 +249,7 @@ import VaultFormat
     @Test func aChangedSlotIsDamageAndCostsNothing() throws {
         let (vault, _) = try create()
         let genuine = try header()
-        let index = try #require(genuine.slots.firstIndex { $0.kind == .hardware })
+        let index = try #require(genuine.slots.firstIndex { $0.kind == .pin })
         for place in [0, 1, 3, 6, 40, genuine.slots[index].kindData.count - 1] {
             var changed = genuine
             changed.slots[index].kindData[place] ^= 1

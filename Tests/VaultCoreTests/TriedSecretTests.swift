@@ -74,7 +74,7 @@ import VaultFormat
             edited.slots[passcode].flags.remove(.hardwareShare)
             edited.slots[passcode].hardwareName = []
             if edit == .slotWithoutItsShare { edited.slots[passcode].kindData = [] }
-        case .pinSlotCutOut: edited.slots.removeAll { $0.kind == .hardware }
+        case .pinSlotCutOut: edited.slots.removeAll { $0.kind == .pin }
         case .headerOfBefore: break
         }
         try edit == .headerOfBefore ? home.write(before, to: "header") : write(edited)

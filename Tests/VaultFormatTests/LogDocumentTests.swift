@@ -41,8 +41,8 @@ import VaultFormat
 
     @Test func `the document has every numbered word of a field`() throws {
         let expected: [UInt8: [UInt8: String]] = [
-            2: names(LogRestart.Reason.self), 4: names(LogAlteration.Kind.self), 16: names(LogUnlock.Method.self),
-            18: names(LogLockReason.self),
+            2: names(LogRestart.Reason.self), 4: names(LogAlteration.Kind.self), 16: names(UnlockMethod.self),
+            18: names(LogLockReason.self), 21: names(OwnerStep.self),
             64: Dictionary(uniqueKeysWithValues: LogRule.allCases.map { ($0.rawValue, $0.name) }),
         ]
         for row in try LogDocumentTests.rows() {

@@ -86,7 +86,7 @@ import VaultFormat
 
     @Test func aPINIsUnderAChipStretchedAndBoundToTheRules() throws {
         let pin = Sample.passcodeSlotBytes.with(3, at: 0).with(4, at: 1)
-        #expect(try header(pin).pinSlot?.kind == .hardware)
+        #expect(try header(pin).pinSlot?.kind == .pin)
         #expect(error(pin.replacing(at: 4, with: repeated(0, 13))) == .invalid(field: "PIN slot"), "no derivation")
         #expect(error(pin.with(1, at: 2)) == .invalid(field: "PIN slot"), "no policy")
         let bare = pin.with(2, at: 2)

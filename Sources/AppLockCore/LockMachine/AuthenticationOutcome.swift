@@ -1,3 +1,5 @@
+public import VaultFormat
+
 /// How an authentication ended. Only ``unlocked(by:)`` carries on; everything else leaves things as they are.
 public enum AuthenticationOutcome: Sendable, Hashable {
     /// The secret was right and opened a key.

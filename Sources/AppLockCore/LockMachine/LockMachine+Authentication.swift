@@ -1,4 +1,5 @@
 internal import VaultCore
+internal import VaultFormat
 
 extension LockMachine {
     mutating func authenticate(_ now: BootInstant, isCounted: Bool) -> [LockEffect] {

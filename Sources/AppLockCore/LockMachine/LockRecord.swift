@@ -1,3 +1,5 @@
+public import VaultFormat
+
 /// One thing that happened to the lock, for observers and the security log. Nothing in it is secret.
 public enum LockRecord: Sendable, Hashable {
     /// Shut, and by what.

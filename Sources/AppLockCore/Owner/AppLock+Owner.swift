@@ -1,7 +1,7 @@
 public import DeviceOwner
 public import SecretMemory
 public import VaultCore
-internal import VaultFormat
+public import VaultFormat
 
 /// Unlocking by the system's owner: a finger, a face, the password of his account. It opens the vault after the passcode
 /// was given to this process, and for three days; `Docs/device-owner.md` says what it is worth.
@@ -83,7 +83,7 @@ extension AppLock {
             guard isUp, let release = box.take() else { throw .locked }
             try vault.unlock(release)
         } catch { throw refused(prompt, error) }
-        try opened(prompt, by: step.method)
+        try opened(prompt, by: .owner(step))
     }
 
     /// Has the system ask its owner while the vault is open, for a switch that shows that it works before it is set: it

@@ -2,6 +2,7 @@ package import DeviceOwner
 internal import SecretMemory
 internal import Synchronization
 public import VaultCore
+package import VaultFormat
 
 extension VaultError.Code {
     /// The system asked its owner, and nobody who came was him.
@@ -90,16 +91,6 @@ package final class OwnerReleaseBox: Sendable {
     }
 
     package func take() -> OwnerRelease? { release.withLock { $0.take() } }
-}
-
-extension OwnerStep {
-    /// As the lock machine calls it.
-    package var method: UnlockMethod {
-        switch self {
-        case .biometrics: .biometrics
-        case .devicePasscode: .devicePasscode
-        }
-    }
 }
 
 extension VaultError {

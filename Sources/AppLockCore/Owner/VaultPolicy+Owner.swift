@@ -1,4 +1,3 @@
-package import DeviceOwner
 package import VaultCore
 package import VaultFormat
 

@@ -29,7 +29,7 @@ extension Agent {
 
     private static func unlock(_ vault: Vault, _ next: WaitingUnlock) -> Result<Void, VaultError> {
         Result { () throws(VaultError) in
-            let factor: Request.Factor
+            let factor: UnlockSecret
             let secret: SecretBytes
             switch next.key {
             case .release(let box):

@@ -14,7 +14,7 @@ extension Agent {
     }
 
     /// Has a thread ask the system for its owner. One at a time: there is one sensor.
-    func confirm(_ step: DeviceOwner.OwnerStep, _ limits: AgentLock.Limits, _ connection: Connection) {
+    func confirm(_ step: OwnerStep, _ limits: AgentLock.Limits, _ connection: Connection) {
         guard endsAt == nil, dropReason == nil, !isSleeping else { return fail(connection, .locked) }
         if lock.isUnlocked {
             let now = clock.now()
@@ -35,7 +35,7 @@ extension Agent {
 
     /// Asks. Runs on a thread.
     private static func confirm(
-        _ step: DeviceOwner.OwnerStep, _ vault: Vault, _ authenticator: OwnerAuthenticator, _ talk: OwnerTalk
+        _ step: OwnerStep, _ vault: Vault, _ authenticator: OwnerAuthenticator, _ talk: OwnerTalk
     ) -> Result<OwnerReleaseBox, VaultError> {
         Result { () throws(VaultError) in
             OwnerReleaseBox(try vault.confirmOwner(step, by: authenticator, talk))
@@ -99,16 +99,6 @@ extension OwnerStatus.Expiry {
         case .noPasscode: self = .noPasscode
         case .nonMatches: self = .nonMatches
         case .enrollmentChanged: self = .enrollmentChanged
-        }
-    }
-}
-
-extension DeviceOwner.OwnerStep {
-    /// As the client named it.
-    init(_ step: Request.OwnerStep) {
-        switch step {
-        case .biometrics: self = .biometrics
-        case .devicePasscode: self = .devicePasscode
         }
     }
 }

@@ -47,7 +47,7 @@ extension Agent {
         case .confirmChange, .finishChange, .cancelChange, .pendingChange:
             goOn(withChange: request, body, connection)
         case .confirm(let step, let idle, let timeout):
-            confirm(OwnerStep(step), settings.limits(idle: idle, timeout: timeout), connection)
+            confirm(step, settings.limits(idle: idle, timeout: timeout), connection)
         case .owner: send(.owner(ownerStatus), to: connection)
         case .identity(let call): workWithIdentity(call, body, connection)
         case .answer, .cancel: fail(connection, VaultError(.agentProtocol, "nobody is being confirmed"))

@@ -65,15 +65,13 @@ package final class Agent {
 
         /// What it is opened with.
         enum Key {
-            case secret(Request.Factor, Body, Range<Int>)
+            case secret(UnlockSecret, Body, Range<Int>)
             case release(OwnerReleaseBox)
 
             var method: UnlockMethod {
                 switch self {
-                case .secret(.passcode, _, _): .passcode
-                case .secret(.pin, _, _): .pin
-                case .secret(.recoveryPhrase, _, _): .recoveryPhrase
-                case .release(let release): release.step.method
+                case .secret(let secret, _, _): .secret(secret)
+                case .release(let release): .owner(release.step)
                 }
             }
         }

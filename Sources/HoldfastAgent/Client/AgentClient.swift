@@ -2,6 +2,7 @@ package import AgentMessages
 package import SecretMemory
 package import VaultCore
 internal import SystemCalls
+package import VaultFormat
 
 /// A connection to the agent of a home. One request at a time; calls wait for the agent, but not for ever.
 package struct AgentClient: ~Copyable {
@@ -56,7 +57,7 @@ package struct AgentClient: ~Copyable {
     /// - Returns: Milliseconds until it locks when nobody uses it; nil for never.
     /// - Throws: What unlocking throws, with what is left; `locked` when somebody locked it meanwhile.
     package borrowing func unlock(
-        _ factor: Request.Factor, _ secret: borrowing SecretBytes, idle: UInt32? = nil, timeout: UInt32? = nil
+        _ factor: UnlockSecret, _ secret: borrowing SecretBytes, idle: UInt32? = nil, timeout: UInt32? = nil
     ) throws(VaultError) -> UInt64? {
         LocalSocket.setPatience(socket, seconds: AgentClient.unlockPatience)
         defer { LocalSocket.setPatience(socket, seconds: AgentClient.patience) }
@@ -114,7 +115,7 @@ package struct AgentClient: ~Copyable {
     /// - Returns: As ``unlock(_:_:idle:timeout:)``.
     /// - Throws: `passcodeNeeded`, `notConfirmed`, `cancelled`, `timedOut`, `ownerUnavailable` and its like.
     package borrowing func confirm(
-        _ step: Request.OwnerStep, idle: UInt32? = nil, timeout: UInt32? = nil, _ conversation: Conversation
+        _ step: OwnerStep, idle: UInt32? = nil, timeout: UInt32? = nil, _ conversation: Conversation
     ) throws -> UInt64? {
         LocalSocket.setPatience(socket, seconds: AgentClient.unlockPatience)
         defer { LocalSocket.setPatience(socket, seconds: AgentClient.patience) }

@@ -216,10 +216,10 @@ private func listSlots(_ arguments: Arguments) throws(CommandError) -> ExitCode 
 extension SlotKind {
     fileprivate func proof(_ status: Vault.Status) -> String {
         switch self {
-        case .passcode where status.hasHardwareShare: "hardwareLimited"
+        case .secret(.passcode): status.hasHardwareShare ? "hardwareLimited" : "keyBound"
+        case .secret(.recoveryPhrase), .unknown: "keyBound"
+        case .secret(.pin): "hardwareLimited"
         case .deviceOwner: "presence"
-        case .hardware: "hardwareLimited"
-        default: "keyBound"
         }
     }
 

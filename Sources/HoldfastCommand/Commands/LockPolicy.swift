@@ -34,7 +34,7 @@ func explainPolicy(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let vault = try Unlocking.find(arguments)
     var status = try vaultCall { try vault.status() }
     // What is told is what would be asked here: not a PIN of another machine's chip, nor one that is used up.
-    if vault.remainingAtChip(.hardware) == 0 { status.pinAssurance = nil }
+    if vault.remainingAtChip(.pin) == 0 { status.pinAssurance = nil }
     let policy = status.policy
     let facts = OwnerFacts(arguments, for: policy)
     let report = PolicyReport(status: status, owner: facts.capabilities)

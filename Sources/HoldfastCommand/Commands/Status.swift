@@ -105,10 +105,11 @@ extension OpenCompartment.Status {
 /// A kind of slot for people.
 private func words(_ kind: SlotKind) -> String {
     switch kind {
-    case .recoveryPhrase: "recovery phrase"
+    case .secret(.passcode): "passcode"
+    case .secret(.recoveryPhrase): "recovery phrase"
+    case .secret(.pin): "PIN under the TPM"
     case .deviceOwner: "device owner"
-    case .hardware: "PIN under the TPM"
-    default: kind.name
+    case .unknown: kind.name
     }
 }
 

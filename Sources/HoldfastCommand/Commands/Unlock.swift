@@ -42,7 +42,7 @@ private func unlockVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
         try Unlocking.refuseEarly(vault)
         locksIn = try Unlocking.ask(arguments, vault) { kind, secret throws(CommandError) in
             try secret.withBytes { bytes throws(CommandError) in
-                try unlock(arguments, kind == .pin ? .pin : .passcode, bytes)
+                try unlock(arguments, kind, bytes)
             }
         }
     }
@@ -63,7 +63,7 @@ private func tell(_ locksIn: UInt64?, _ vault: Vault, _ arguments: Arguments) th
 }
 
 private func unlock(
-    _ arguments: Arguments, _ factor: Request.Factor, _ secret: RawSpan
+    _ arguments: Arguments, _ factor: UnlockSecret, _ secret: RawSpan
 ) throws(CommandError) -> UInt64? {
     let home = try HomeFolder.absolutePath(arguments)
     let runtime = try HomeFolder.runtime()

@@ -60,14 +60,13 @@ enum LogText {
         }
     }
 
-    private static func of(_ method: LogUnlock.Method) -> String {
+    private static func of(_ method: UnlockMethod) -> String {
         switch method {
-        case .passcode: "the passcode"
-        case .recoveryPhrase: "the recovery phrase"
-        case .deviceOwner: "the device owner's consent"
-        case .hardware: "the PIN under the chip"
-        case .biometrics: "biometrics"
-        case .devicePasscode: "the device's passcode"
+        case .secret(.passcode): "the passcode"
+        case .secret(.recoveryPhrase): "the recovery phrase"
+        case .secret(.pin): "the PIN under the chip"
+        case .owner(.biometrics): "biometrics"
+        case .owner(.devicePasscode): "the device's passcode"
         }
     }
 

@@ -29,9 +29,9 @@ enum OwnerUnlock {
         for _ in 0..<10 {
             switch facts.decision(status, outcomes).action {
             case .ask(.biometrics):
-                if let opened = try ask(.biometrics, .biometrics, client, arguments, &outcomes) { return opened }
+                if let opened = try ask(.biometrics, client, arguments, &outcomes) { return opened }
             case .ask(.devicePasscode):
-                if let opened = try ask(.devicePasscode, .devicePasscode, client, arguments, &outcomes) {
+                if let opened = try ask(.devicePasscode, client, arguments, &outcomes) {
                     return opened
                 }
             case .ask(.appPasscode): return .passcode
@@ -46,7 +46,7 @@ enum OwnerUnlock {
     }
 
     private static func ask(
-        _ step: Request.OwnerStep, _ fallback: FallbackStep, _ client: borrowing AgentClient, _ arguments: Arguments,
+        _ step: OwnerStep, _ client: borrowing AgentClient, _ arguments: Arguments,
         _ outcomes: inout [FallbackFacts.Asked]
     ) throws(CommandError) -> Ending? {
         let (idle, timeout) = (arguments[Options.idle].map(UInt32.init), arguments[Options.timeout].map(UInt32.init))
@@ -59,13 +59,13 @@ enum OwnerUnlock {
             let error = CommandError(error)
             guard let outcome = outcome(error.code, step) else { throw error }
             Output.note(error.message)
-            outcomes.append(.init(fallback, outcome))
+            outcomes.append(.init(step.fallback, outcome))
             return nil
         }
     }
 
     /// What a refusal means to the chain; nil where it is none of it.
-    private static func outcome(_ code: String, _ step: Request.OwnerStep) -> StepOutcome? {
+    private static func outcome(_ code: String, _ step: OwnerStep) -> StepOutcome? {
         switch code {
         case VaultError.Code.notConfirmed.description: step == .biometrics ? .biometricFailed : .wrongSecret
         case VaultError.Code.cancelled.description: .cancelled

@@ -54,14 +54,16 @@ enum Unlocking {
     }
 
     private static func open(
-        _ vault: Vault, _ kind: TypedSecret, _ secret: borrowing SecretBytes, evenIfDamaged: Bool
+        _ vault: Vault, _ kind: UnlockSecret, _ secret: borrowing SecretBytes, evenIfDamaged: Bool
     ) throws(CommandError) {
-        try PassingNote.show("Checking the \(kind == .pin ? "PIN" : "passcode") ...") { () throws(CommandError) in
+        try PassingNote.show("Checking the \(kind.words) ...") { () throws(CommandError) in
             try vaultCall {
                 switch kind {
                 case .passcode:
                     try vault.unlock(passcode: secret, spending: burn(vault), evenIfDamaged: evenIfDamaged)
                 case .pin: try vault.unlock(pin: secret, spending: burn(vault), evenIfDamaged: evenIfDamaged)
+                case .recoveryPhrase:
+                    try vault.unlock(phrase: RecoveryPhrase(parsing: secret), evenIfDamaged: evenIfDamaged)
                 }
             }
         }

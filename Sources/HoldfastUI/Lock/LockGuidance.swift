@@ -1,13 +1,3 @@
-/// What the lock screen asks for.
-public enum LockPrompt: Sendable, Hashable {
-    /// The PIN that the machine's chip counts.
-    case pin
-    /// The app's own passcode.
-    case passcode
-    /// The 24 words of the vault.
-    case recoveryPhrase
-}
-
 /// What the lock screen says about the last attempt, or about what stands in the way.
 public enum LockGuidance: Sendable, Hashable {
     /// Nothing to say.

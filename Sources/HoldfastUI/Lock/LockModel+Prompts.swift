@@ -1,8 +1,10 @@
+public import Holdfast
+
 extension LockModel {
     /// What the owner can answer with in place of what is asked for now, for a button each.
-    public var otherPrompts: [LockPrompt] {
+    public var otherPrompts: [UnlockSecret] {
         guard guidance != .phraseOnly else { return [] }
-        var prompts: [LockPrompt] = hasPIN ? [.pin, .passcode] : [.passcode]
+        var prompts: [UnlockSecret] = hasPIN ? [.pin, .passcode] : [.passcode]
         if hasRecoveryPhrase { prompts.append(.recoveryPhrase) }
         return prompts.filter { $0 != prompt }
     }

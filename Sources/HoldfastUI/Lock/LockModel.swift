@@ -26,7 +26,7 @@ public final class LockModel {
     /// What shut it last.
     public private(set) var reason = LockReason.launch
     /// What is asked for.
-    public private(set) var prompt = LockPrompt.passcode
+    public private(set) var prompt = UnlockSecret.passcode
     /// Whether the owner may answer with the recovery phrase.
     public private(set) var hasRecoveryPhrase = false
     /// Whether the owner may answer with the PIN: there is one, this machine can be asked for it, and attempts are taken.
@@ -135,7 +135,7 @@ public final class LockModel {
     }
 
     /// The owner wants to answer with another secret.
-    public func choose(_ prompt: LockPrompt) {
+    public func choose(_ prompt: UnlockSecret) {
         switch prompt {
         case .passcode: break
         case .pin: guard hasPIN else { return }
@@ -275,7 +275,7 @@ extension LockModel {
     }
 
     /// A PIN is there to be asked for first, unless it is over.
-    private var firstPrompt: LockPrompt { hasPIN && !isPINSpent ? .pin : .passcode }
+    private var firstPrompt: UnlockSecret { hasPIN && !isPINSpent ? .pin : .passcode }
 
     private func adopt(_ facts: LockFacts) {
         guard shutting == 0 else { return }

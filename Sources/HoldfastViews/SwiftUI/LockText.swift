@@ -5,7 +5,7 @@ internal import SwiftUI
 
 /// Keys of the lock screen's words in `Localizable.strings`.
 enum LockText {
-    static func key(_ reason: LockReason, _ prompt: LockPrompt) -> LocalizedStringKey {
+    static func key(_ reason: LockReason, _ prompt: UnlockSecret) -> LocalizedStringKey {
         if reason == .launch, prompt == .pin { return "lock.reason.launch.pin" }
         return LocalizedStringKey("lock.reason.\(reason.rawValue)")
     }
@@ -25,7 +25,7 @@ enum LockText {
         }
     }
 
-    static func field(_ prompt: LockPrompt) -> LocalizedStringKey {
+    static func field(_ prompt: UnlockSecret) -> LocalizedStringKey {
         switch prompt {
         case .pin: "lock.pin"
         case .passcode: "lock.passcode"
@@ -34,7 +34,7 @@ enum LockText {
     }
 
     /// The words of the button that turns to it.
-    static func use(_ prompt: LockPrompt) -> LocalizedStringKey {
+    static func use(_ prompt: UnlockSecret) -> LocalizedStringKey {
         switch prompt {
         case .pin: "lock.usePIN"
         case .passcode: "lock.usePasscode"

@@ -184,7 +184,7 @@ struct HardwareNote: Sendable, Hashable {
 extension Slot {
     /// What the share of a counted slot is found by; nil where it has none.
     var hardwareObject: HardwareObject? {
-        if kind == .hardware { return PINSlot(self)?.object }
+        if kind == .pin { return PINSlot(self)?.object }
         guard kind.isCounted, flags.contains(.hardwareShare) else { return nil }
         return HardwareObject(name: hardwareName, data: kindData)
     }

@@ -15,7 +15,7 @@ extension Vault {
         }
 
         /// An unlocking.
-        init(by method: LogUnlock.Method, after budget: AttemptBudget) {
+        init(by method: UnlockMethod, after budget: AttemptBudget) {
             self.init(.unlocked(LogUnlock(method: method, refused: budget.refused)), after: budget)
         }
     }

@@ -53,8 +53,7 @@ extension Vault {
         let keys = try open(header, master: master, proving: .presence)
         // Now the rules are known to be genuine.
         if let obstacle = ownerObstacle(release.step, keys.policy) { throw obstacle }
-        let method: LogUnlock.Method = release.step == .biometrics ? .biometrics : .devicePasscode
-        try install(keys, noting: Success(byOwner: method, after: budget(header)))
+        try install(keys, noting: Success(byOwner: release.step, after: budget(header)))
         takeInOpenItems()
     }
 
@@ -95,7 +94,7 @@ extension Vault {
     /// Writes into the log that fingers, or the key store, are not what they were when the passcode was given.
     package func noteChangedEnrollment(_ step: OwnerStep) {
         forgetOwner(.enrollmentChanged)
-        log.append(.enrollmentChanged(step.fallback))
+        log.append(.enrollmentChanged(step))
     }
 
     /// The first share. Where the store has it no more, the way in is over and that is logged.
@@ -155,20 +154,10 @@ extension VaultPolicy {
     }
 }
 
-extension OwnerStep {
-    /// As the rules call it.
-    package var fallback: FallbackStep {
-        switch self {
-        case .biometrics: .biometrics
-        case .devicePasscode: .devicePasscode
-        }
-    }
-}
-
 extension Vault.Success {
     /// An unlocking that settles nothing.
-    init(byOwner method: LogUnlock.Method, after budget: AttemptBudget) {
-        event = .unlocked(LogUnlock(method: method, refused: budget.refused))
+    init(byOwner step: OwnerStep, after budget: AttemptBudget) {
+        event = .unlocked(LogUnlock(method: .owner(step), refused: budget.refused))
         refused = budget.refused
         unsettled = 0
     }

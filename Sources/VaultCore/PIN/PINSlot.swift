@@ -17,7 +17,7 @@ struct PINSlot {
     /// Nil for a slot that is not as ``make(_:under:factor:share:wrapping:of:)`` makes them.
     init?(_ slot: Slot) {
         let bytes = slot.kindData
-        guard slot.kind == .hardware, bytes.count > 3 + PINSlot.sealedSize, bytes[0] == PINSlot.version else {
+        guard slot.kind == .pin, bytes.count > 3 + PINSlot.sealedSize, bytes[0] == PINSlot.version else {
             return nil
         }
         let size = Int(bytes[1]) | Int(bytes[2]) << 8

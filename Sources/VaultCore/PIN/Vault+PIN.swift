@@ -59,7 +59,7 @@ extension Vault {
         let verified = try verifyForChange(passcode, spending: &attempt)
         var header = attempt.header.header
         try claim(&header, verified.standing, verified.keys.headerKeys)
-        header.slots.removeAll { $0.kind == .hardware }
+        header.slots.removeAll { $0.kind == .pin }
         try replace(&attempt, with: header, noting: .pinSet(isThere: false), verified.keys) {
             covered throws(VaultError) in
             try verified.keys.headerKeys.mac(covered)
@@ -80,8 +80,8 @@ extension Vault {
     public func unlock(
         pin: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, evenIfDamaged: Bool = false
     ) throws(VaultError) {
-        let opened = try verify(pin, .hardware, spending: &attempt)
-        let success = Success(by: .hardware, after: attempt.budgetBefore)
+        let opened = try verify(pin, .pin, spending: &attempt)
+        let success = Success(by: .pin, after: attempt.budgetBefore)
         try install(opened.keys, evenIfDamaged: evenIfDamaged, noting: success)
         _ = consume attempt  // nobody waits for the header meanwhile
         if !evenIfDamaged { takeInOpenItems() }
@@ -93,7 +93,7 @@ extension Vault {
         guard let id = header.pinSlot?.id ?? header.freeSlotID else {
             throw VaultError(.tooLarge, "the header has no room for another slot")
         }
-        let empty = try Vault.emptySlot(id, .hardware, [.bindsPolicy], newCosts(header))
+        let empty = try Vault.emptySlot(id, .pin, [.bindsPolicy], newCosts(header))
         let factor = try SlotKey.stretch(pin, for: empty)
         let made = try Vault.share(factor, empty, of: header, maker)
         do throws(VaultError) {
@@ -113,7 +113,7 @@ extension Header {
     ) throws(VaultError) -> Bool {
         guard let slot = pinSlot else { return false }
         guard policy.attemptLimit == old else {
-            slots.removeAll { $0.kind == .hardware }
+            slots.removeAll { $0.kind == .pin }
             return true
         }
         set(try PINSlot.rewrap(slot, master, of: self))

@@ -53,7 +53,7 @@ extension Vault {
         let verified = try verify(passcode, spending: &attempt)
         let old = attempt.header.header
         var header = old
-        header.slots.removeAll { $0.kind == .hardware || $0.kind == .deviceOwner }
+        header.slots.removeAll { $0.kind == .pin || $0.kind == .deviceOwner }
         let left = LeftHardware(
             pinWasRemoved: old.pinSlot != nil, ownerWasRemoved: old.slots.contains { $0.kind == .deviceOwner })
         let costs = try newCosts(header)

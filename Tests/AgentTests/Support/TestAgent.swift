@@ -5,6 +5,7 @@ import SecretMemory
 import Synchronization
 import Testing
 import VaultCore
+import VaultFormat
 
 /// A scratch folder with a home and a runtime folder, and a vault of cheap costs in the home.
 final class Scratch: Sendable {

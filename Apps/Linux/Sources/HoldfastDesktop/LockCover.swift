@@ -16,7 +16,7 @@ final class LockCover {
     private let passcode: Editable, pin: Editable, phrase: Editable, new: Editable, repeated: Editable
     private let reason: Label, failure: Label, attempts: Label, delay: Label
     private let unlock: Button
-    private let others: [(prompt: LockPrompt, button: Button)]
+    private let others: [(prompt: UnlockSecret, button: Button)]
     private let spinner: Widget
     private let ownerProblem: Label, finger: Button, account: Button, stop: Button, talk: OwnerTalk
     /// What was typed wrongly without asking the vault.
@@ -72,8 +72,8 @@ final class LockCover {
 
     /// Everything that the form shows, so that one change of the screen follows one change of the lock.
     private struct Facts: Equatable {
-        let state: LockModel.State, prompt: LockPrompt, guidance: LockGuidance, reason: LockReason
-        let remaining: Int?, consequence: LimitConsequence, delay: Int?, isDelayed: Bool, others: [LockPrompt]
+        let state: LockModel.State, prompt: UnlockSecret, guidance: LockGuidance, reason: LockReason
+        let remaining: Int?, consequence: LimitConsequence, delay: Int?, isDelayed: Bool, others: [UnlockSecret]
 
         init(_ lock: LockModel) {
             (state, prompt, guidance, reason) = (lock.state, lock.prompt, lock.guidance, lock.reason)

@@ -1,4 +1,5 @@
 internal import SystemCalls
+internal import VaultFormat
 
 /// Fingerprints by fprintd (`net.reactivated.Fprint`).
 ///

@@ -1,6 +1,7 @@
 #if canImport(LocalAuthentication)
 internal import Foundation
 internal import LocalAuthentication
+internal import VaultFormat
 
 extension OwnerAuthenticator {
     /// What the system's prompt says. Texts for people: a face gives its own, in the owner's language.

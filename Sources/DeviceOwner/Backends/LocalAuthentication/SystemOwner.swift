@@ -2,6 +2,7 @@
 internal import Foundation
 internal import LocalAuthentication
 internal import Synchronization
+internal import VaultFormat
 
 /// The owner as the device knows him, by LocalAuthentication: a finger or a face, or the device's passcode.
 ///

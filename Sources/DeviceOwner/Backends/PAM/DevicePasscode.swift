@@ -1,6 +1,7 @@
 internal import CPAM
 internal import SecretMemory
 internal import SystemCalls
+internal import VaultFormat
 
 /// The passcode of the device's account, by PAM's service `holdfast`. Never counted: the system has its own rules.
 struct DevicePasscode: OwnerBackend {

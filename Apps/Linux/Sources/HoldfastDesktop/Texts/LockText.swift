@@ -4,7 +4,7 @@ import Holdfast
 
 /// The lock screen's words.
 enum LockText {
-    static func of(_ reason: LockReason, _ prompt: LockPrompt) -> String {
+    static func of(_ reason: LockReason, _ prompt: UnlockSecret) -> String {
         switch reason {
         case .launch: prompt == .pin ? tr("Enter your PIN to go on.") : tr("Enter your passcode to go on.")
         case .background: tr("Locked after you left.")

@@ -76,14 +76,13 @@ enum LogText {
         }
     }
 
-    private static func of(_ method: LogUnlock.Method) -> String {
+    private static func of(_ method: UnlockMethod) -> String {
         switch method {
-        case .passcode: tr("Opened with the passcode")
-        case .recoveryPhrase: tr("Opened with the recovery phrase")
-        case .hardware: tr("Opened with the PIN")
-        case .biometrics: tr("Opened with a fingerprint")
-        case .devicePasscode: tr("Opened with the account password")
-        case .deviceOwner: tr("Opened")
+        case .secret(.passcode): tr("Opened with the passcode")
+        case .secret(.recoveryPhrase): tr("Opened with the recovery phrase")
+        case .secret(.pin): tr("Opened with the PIN")
+        case .owner(.biometrics): tr("Opened with a fingerprint")
+        case .owner(.devicePasscode): tr("Opened with the account password")
         }
     }
 

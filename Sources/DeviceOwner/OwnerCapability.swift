@@ -1,11 +1,3 @@
-/// A way in which the system tells whether its owner is in front of the device.
-public enum OwnerStep: UInt8, Sendable, Hashable, CaseIterable {
-    /// A finger or a face.
-    case biometrics = 1
-    /// The passcode or password of the device's account.
-    case devicePasscode = 2
-}
-
 /// What a way can do on this machine now, found without asking anybody.
 public enum OwnerCapability: Sendable, Hashable {
     /// The owner can be asked.

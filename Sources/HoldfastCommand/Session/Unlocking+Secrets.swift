@@ -1,12 +1,6 @@
 internal import Holdfast
 internal import HoldfastAgent
 
-/// The secrets that the vault counts: what a command asks for to open it.
-enum TypedSecret {
-    case passcode
-    case pin
-}
-
 extension Unlocking {
     /// Whether the command line says with which secret the vault is opened, so that no agent is asked.
     static func namesSecret(_ arguments: Arguments) -> Bool {
@@ -28,7 +22,7 @@ extension Unlocking {
     /// the terminal an empty PIN means the passcode, and so does one that the chip answers for no more.
     static func ask<R>(
         _ arguments: Arguments, _ vault: Vault,
-        _ open: (TypedSecret, borrowing SecretBytes) throws(CommandError) -> R
+        _ open: (UnlockSecret, borrowing SecretBytes) throws(CommandError) -> R
     ) throws(CommandError) -> R {
         let input = SecretInput(arguments)
         if try asksPIN(arguments, vault) {
@@ -53,7 +47,7 @@ extension Unlocking {
         }
         let status = try vaultCall { try vault.status() }
         guard status.pinAssurance != nil else { return false }
-        let left = vault.remainingAtChip(.hardware)
+        let left = vault.remainingAtChip(.pin)
         if left == 0 {
             Output.note("the PIN opens nothing here any more (holdfast enroll pin sets another one)")
             return false
@@ -97,6 +91,17 @@ extension Vault.Status {
         case 0: "nothing opens the vault"
         case 1: "only \(rest[0]) opens the vault"
         default: "only \(rest.joined(separator: " and ")) open the vault"
+        }
+    }
+}
+
+extension UnlockSecret {
+    /// What people call it.
+    var words: String {
+        switch self {
+        case .passcode: "passcode"
+        case .recoveryPhrase: "recovery phrase"
+        case .pin: "PIN"
         }
     }
 }
