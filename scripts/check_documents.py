@@ -1,5 +1,5 @@
 """What scripts/check-layout checks about documents: that a citation names a section that exists, that links between
-documents lead somewhere, and that the index of decisions is complete."""
+documents lead somewhere, that the index of decisions is complete, and that the files that the map names are there."""
 
 import re
 
@@ -166,6 +166,7 @@ def decisions(root):
             body = lines[at:end]
             if name in seen:
                 yield place, at + 1, f"the number {name} is taken, in {seen[name]}"
+                continue
             seen[name] = place
             if len(body) < 3 or not DATE.fullmatch(body[2]):
                 yield place, at + 1, f"decision {name} has no date below its title"
@@ -179,9 +180,63 @@ def decisions(root):
             yield index.relative_to(root).as_posix(), number, f"there is no decision {name}"
 
 
+# Documents that name files. A path is written in full, or as the name of a Swift file that only one folder has.
+MAPS = ["Docs/architecture.md", "CONTRIBUTING.md"]
+TOPS = "Sources|Tests|Apps|Benchmarks|Fuzz|Examples|Support|Docs|scripts|\\.github"
+PATH = re.compile(rf"`((?:{TOPS})(?:/[\w.+*-]+)*/?|[\w+]+\.swift)`")
+
+
+def swift_files(root):
+    found = {}
+    for top in ("Sources", "Tests", "Apps", "Examples"):
+        for file in (root / top).rglob("*.swift"):
+            if not any(part.startswith(".") for part in file.relative_to(root).parts):
+                found.setdefault(file.name, []).append(file.relative_to(root).as_posix())
+    return found
+
+
+def is_there(root, path, files):
+    return path in files or any(root.glob(path.rstrip("/")))
+
+
+def paths(root):
+    files = swift_files(root)
+    for place in MAPS:
+        if not (root / place).is_file():
+            continue
+        for number, line in enumerate((root / place).read_text(encoding="utf-8").splitlines(), 1):
+            for path in PATH.findall(line):
+                if not is_there(root, path, files):
+                    elsewhere = files.get(path.rpartition("/")[2], [])
+                    hint = f"; it is {elsewhere[0]}: scripts/check-layout --follow-moves" if len(elsewhere) == 1 else ""
+                    yield place, number, f"there is no {path}{hint}"
+    owners = root / ".github/CODEOWNERS"
+    if owners.is_file():
+        for number, line in enumerate(owners.read_text(encoding="utf-8").splitlines(), 1):
+            if line.startswith("/") and not (root / line.split()[0].strip("/")).exists():
+                yield ".github/CODEOWNERS", number, f"there is no {line.split()[0]}"
+
+
+def follow_moves(root):
+    """Writes the present paths of files that were moved into the maps."""
+    files = swift_files(root)
+    for place in MAPS:
+        if not (root / place).is_file():
+            continue
+        text = (root / place).read_text(encoding="utf-8")
+
+        def follow(match):
+            elsewhere = files.get(match.group(1).rpartition("/")[2], [])
+            moved = not is_there(root, match.group(1), files) and len(elsewhere) == 1
+            return f"`{elsewhere[0]}`" if moved else match.group()
+
+        (root / place).write_text(PATH.sub(follow, text), encoding="utf-8")
+
+
 def violations(root):
     root = root.resolve()
     documents = Documents(root)
     yield from citations(root, documents)
     yield from links(root, documents)
     yield from decisions(root)
+    yield from paths(root)

@@ -18,7 +18,7 @@ import VaultFormat
         func wait(for number: Int) { count.withLock(when: { $0 >= number }) { _ in } }
     }
 
-    private func thread(_ body: @escaping @Sendable () -> Void) -> Steps {
+    static func thread(_ body: @escaping @Sendable () -> Void) -> Steps {
         let ended = Steps()
         Thread {
             body()
@@ -33,7 +33,7 @@ import VaultFormat
         try vault.put([1], "name")
         let inside = Steps()
         let threads = (0..<2).map { _ in
-            thread {
+            GateTests.thread {
                 try? vault.withValue(for: "name") { _ in
                     inside.reach()
                     inside.wait(for: 2)
@@ -51,14 +51,14 @@ import VaultFormat
         try vault.put([1], "name")
         let inside = Steps()
         let mayLeave = Steps()
-        let reader = thread {
+        let reader = GateTests.thread {
             try? vault.withValue(for: "name") { _ in
                 inside.reach()
                 mayLeave.wait(for: 1)
             }
         }
         inside.wait(for: 1)
-        let locker = thread { vault.lock() }
+        let locker = GateTests.thread { vault.lock() }
         while vault.isUnlocked { sched_yield() }
         try vault.unlock("right")
         mayLeave.reach()
@@ -77,7 +77,7 @@ import VaultFormat
         let mayLeave = Steps()
         let isOut = Atomic(false)
         let wasOut = Atomic(false)
-        let reader = thread {
+        let reader = GateTests.thread {
             try? vault.withValue(for: "name") { _ in
                 inside.reach()
                 mayLeave.wait(for: 1)
@@ -85,7 +85,7 @@ import VaultFormat
             }
         }
         inside.wait(for: 1)
-        let locker = thread {
+        let locker = GateTests.thread {
             vault.lock()
             wasOut.store(isOut.load(ordering: .sequentiallyConsistent), ordering: .sequentiallyConsistent)
         }
@@ -108,7 +108,7 @@ import VaultFormat
         let others = Atomic(0)
         let isOver = Atomic(false)
         let threads = (0..<6).map { _ in
-            thread {
+            GateTests.thread {
                 while !isOver.load(ordering: .relaxed) {
                     do {
                         try vault.withValue(for: "name") { value in
@@ -172,14 +172,14 @@ import VaultFormat
         for _ in 0..<20 { try goOn() }
         let inside = Steps()
         let mayLeave = Steps()
-        let other = thread {
+        let other = GateTests.thread {
             try? vault.withValue(for: "name") { _ in
                 inside.reach()
                 mayLeave.wait(for: 1)
             }
         }
         inside.wait(for: 1)
-        let locker = thread { vault.lock() }
+        let locker = GateTests.thread { vault.lock() }
         while vault.isUnlocked { sched_yield() }
         try vault.unlock("right")
         #expect(errorCode { for _ in 0..<2 { try goOn() } } == .locked)
@@ -221,7 +221,7 @@ import VaultFormat
         do {
             // While the header is held by somebody else the last step waits, outside of the gate.
             let held = try LockedHeader(in: home.open().home)
-            finisher = thread {
+            finisher = GateTests.thread {
                 try? vault.finishRekey { _, _ in moved.reach() }
             }
             moved.wait(for: 1)
