@@ -102,18 +102,19 @@ struct StrangeFolderCommandTests {
         func run(_ words: String...) throws -> Sandbox.Result {
             try sandbox.run(raw: words.map { Array($0.utf8) }, passcode: Prepared.passcode, environment: variables)
         }
-        for words in [["slots", "remove", "pin"], ["passcode", "change"], ["lock-policy", "set", "attempt-limit=3"]] {
+        for words in [["slots", "remove", "pin"], ["passcode", "change"], ["lock-policy", "set", "attemptLimit=3"]] {
             let refused = try sandbox.run(
                 raw: words.map { Array($0.utf8) }, passcode: Prepared.passcode, environment: variables)
             #expect(
                 refused.code == 1 && refused.errors.contains("holdfast hardware claim"), "\(words): \(refused.errors)")
         }
         #expect(try Data(contentsOf: URL(fileURLWithPath: sandbox.home + "/header")) == header)
-        #expect(try run("status").text.contains("holdfast hardware claim"))
+        let status = try sandbox.run("status", environment: variables)
+        #expect(status.text.contains("holdfast hardware claim"), "\(status.errors)")
         let got = try run("get", "greeting")
         #expect(got.text == Prepared.greeting && got.errors.contains("WARNING"), "\(got.errors)")
         let claimed = try run("hardware", "claim")
-        #expect(claimed.code == 0 && claimed.errors.contains("own again"), "\(claimed.errors)")
+        #expect(claimed.code == 0, "\(claimed.errors)")
         #expect(try run("slots", "remove", "pin").code == 0)
         #expect(try chip.tool("tpm2_getcap", "handles-nv-index").output.isEmpty)
     }

@@ -8,8 +8,8 @@ extension Command {
             "The TPM and the keyring let go of a vault's shares only for the folder that has the vault's wipe.key. A backup has "
                 + "another one, and so has the vault itself once a program exchanged it. While that is so, whatever would "
                 + "leave an old share alive is refused: changes of passcode, PIN, ways in and rules, and recover.",
-            "Use this where the folder is the vault itself: with the passcode, the vault's own wipe.key is put back. From then "
-                + "on changes take old shares out of the TPM again.",
+            "Use this where the folder is the vault itself, also one that was restored in its place: with the passcode, the "
+                + "vault's own wipe.key is put back. From then on changes take old shares out of the TPM again.",
             "Example: holdfast hardware claim && holdfast slots remove pin",
         ],
         options: [Options.home.option, Options.passcodeDescriptor.option], run: claim)
