@@ -17,7 +17,8 @@ Needs Python 3.9, cryptography, argon2-cffi and lmdb (Debian: python3-cryptograp
 
 Reads only: nothing in the home is written, no lock is taken and no attempt is counted. Run it while nothing writes to
 the vault, or on a copy. Argon2id's costs may be below Holdfast's floor, because this program protects nothing, but not
-above its ceiling. Secrets lie in ordinary memory. LMDB may crash on a database that was damaged on purpose.
+above its ceiling; verify says whether they are (belowFloor). Secrets lie in ordinary memory. LMDB may crash on a
+database that was damaged on purpose.
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 wrong passcode or phrase, 5 damaged, 6 not found.
 """
@@ -52,6 +53,9 @@ RECORDS, NAMES, FILES, LOG, IDENTITY, INBOX = 1, 2, 3, 4, 5, 6
 ROOT_KEY, ROOT_LOOKUP = b"\0", bytes(32)
 RECORDS_TREE = b"records"
 CHUNK, TAG = 65536, 16
+# Costs of Argon2id that Holdfast takes: at least, at most; and the longest names, in bytes.
+PASSES, MEMORY_KIB = (3, 64), (65536, 2097152)
+LONGEST_COLLECTION, LONGEST_NAME = 255, 1024
 FILE_MAGIC = b"HFFILE\0\1"
 
 
@@ -197,7 +201,7 @@ def open_sealed(vault, seeds, item):
 
 
 def argon2id(passcode, salt, passes, memory, lanes):
-    if passes > 64 or memory > 2 << 20 or lanes != 1:
+    if passes > PASSES[1] or memory > MEMORY_KIB[1] or lanes != 1:
         raise Damaged("the passcode slot asks for Argon2id costs above what is allowed")
     try:
         return argon2.low_level.hash_secret_raw(
@@ -283,6 +287,11 @@ class Slot:
         if self.kind == PIN:
             reader.check(derivation == 1 and self.flags == HARDWARE_SHARE | BINDS_POLICY)
 
+    @property
+    def is_cheap(self):
+        """Whether guessing costs less than in any slot that Holdfast opens."""
+        return any(self.costs) and (self.costs[0] < PASSES[0] or self.costs[1] < MEMORY_KIB[0])
+
 
 def check_policy(data):
     """Only the canonical encoding of values within their ranges is a policy."""
@@ -291,7 +300,7 @@ def check_policy(data):
     reader.check(version in (1, 2) and 3 <= limit <= 10 and destruct <= 1 and 1 <= count <= 16)
     delays = [reader.integer(4) for _ in range(count)]
     reader.check(delays == sorted(delays) and delays[-1] <= 3600)
-    minima = [(reader.counted(255), reader.integer(1)) for _ in range(reader.integer(2))]
+    minima = [(reader.counted(LONGEST_COLLECTION), reader.integer(1)) for _ in range(reader.integer(2))]
     names = [name for name, _ in minima]
     reader.check(names == sorted(set(names)) and all(assurance <= 4 for _, assurance in minima))
     if version == 2:
@@ -466,7 +475,7 @@ class Record:
         reader.check(origin == 1 or self.kind <= 1)
         self.origin = ("protected", "open")[origin]
         sizes = reader.integer(2), reader.integer(2)
-        reader.check(sizes[0] <= 255 and 1 <= sizes[1] <= 1024)
+        reader.check(sizes[0] <= LONGEST_COLLECTION and 1 <= sizes[1] <= LONGEST_NAME)
         self.sequence, self.created, self.modified = struct.unpack("<Qqq", reader.take(24))
         self.raw_names = reader.take(sizes[0]), reader.take(sizes[1])
         self.collection, self.name = (text(raw, "a record") for raw in self.raw_names)
@@ -474,7 +483,7 @@ class Record:
         if self.kind == 3:  # an item of the inbox: what it was called where it was written
             flags = reader.integer(1)
             reader.check(flags <= 1)
-            original = [text(reader.counted(limit), "a record") for limit in (255, 1024)]
+            original = [text(reader.counted(limit), "a record") for limit in (LONGEST_COLLECTION, LONGEST_NAME)]
             self.label = {"collection": original[0], "name": original[1], "sealed": flags == 1}
         self.content, self.epoch = reader.rest(), epoch
         self.size = len(self.content)
@@ -759,7 +768,7 @@ def verify(vault):
     show({
         "vault": vault.header.vault.hex(), "generation": vault.header.generation, "epochs": list(vault.epochs),
         "records": count, "expected": vault.count, "files": len(files), "orphans": len(orphans),
-        "intact": vault.damage == 0,
+        "intact": vault.damage == 0, "belowFloor": any(slot.is_cheap for slot in vault.header.slots),
     })  # fmt: skip
 
 

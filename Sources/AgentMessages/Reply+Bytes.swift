@@ -1,3 +1,5 @@
+internal import VaultFormat
+
 extension Reply {
     /// Reads the body of an answer, all of it and nothing else.
     /// - Throws: ``MessageError`` with what is wrong.
@@ -25,11 +27,11 @@ extension Reply {
         case .change:
             self = .change(try cursor.flag(body, "flags") ? try PendingChange(&cursor, body) : nil)
         case .guidance:
-            guard let guidance = Guidance(rawValue: try cursor.integer(body, UInt8.self)) else {
+            guard let guidance = OwnerGuidance(rawValue: try cursor.integer(body, UInt8.self)) else {
                 throw .invalid(field: "guidance")
             }
             self = .guidance(guidance)
-        case .prompt: self = .prompt(try Prompt(&cursor, body))
+        case .prompt: self = .prompt(try OwnerPrompt(&cursor, body))
         case .owner: self = .owner(try OwnerStatus(&cursor, body))
         case .notice: self = .notice(try cursor.text(body, Reply.noticeSizes, "notice"))
         case .identity: self = .identity(try IdentityReport(&cursor, body))

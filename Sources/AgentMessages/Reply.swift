@@ -1,3 +1,5 @@
+package import VaultFormat
+
 /// What the agent answers. Values are named by where they lie in the message.
 package enum Reply: Sendable, Hashable {
     /// It is done.
@@ -21,9 +23,9 @@ package enum Reply: Sendable, Hashable {
     /// The change of self-destruct that is pending, nil when none is.
     case change(PendingChange?)
     /// What a sensor says while it looks.
-    case guidance(Guidance)
+    case guidance(OwnerGuidance)
     /// What a passcode check wants to have shown or answered.
-    case prompt(Prompt)
+    case prompt(OwnerPrompt)
     /// To ``Request/owner``.
     case owner(OwnerStatus)
     /// What became known on the way of an identity's operation, for people; more follows.

@@ -109,7 +109,7 @@ package enum Request: Sendable, Hashable {
     }
 
     /// Bytes of a passcode or a phrase.
-    package static let secretSizes = 1...1024
+    package static let secretSizes = UnlockSecret.sizes
     /// Bytes of an answer to a prompt.
     package static let answerSizes = 0...1024
 }
@@ -117,9 +117,9 @@ package enum Request: Sendable, Hashable {
 /// A record's name and its collection, with the sizes that the vault allows.
 package struct RecordPath: Sendable, Hashable {
     /// Bytes of a collection's name.
-    static let collectionSizes = 0...255
+    static let collectionSizes = 0...RecordName.maximumCollectionSize
     /// Bytes of a name.
-    static let nameSizes = 1...1024
+    static let nameSizes = 1...RecordName.maximumNameSize
 
     /// The collection it is in.
     package let collection: String

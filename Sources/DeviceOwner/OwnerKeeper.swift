@@ -1,6 +1,6 @@
 package import SecretMemory
 internal import Synchronization
-internal import VaultFormat
+package import VaultFormat
 
 /// Keeps the second share of the owner slot, in memory of the kind that the kernel hides, and gives it out for a confirmed
 /// owner only (constructions.md 6.1). With this object or its process the share is gone, and only the passcode makes

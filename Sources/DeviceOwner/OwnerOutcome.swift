@@ -38,16 +38,6 @@ package enum OwnerOutcome: ~Copyable, Sendable {
     case expired(OwnerExpiry)
 }
 
-/// Why only the app's own passcode is taken.
-package enum OwnerExpiry: String, Sendable, Hashable, CaseIterable {
-    /// It was not given since the process started, or too long ago.
-    case noPasscode
-    /// Too many samples did not match since.
-    case nonMatches
-    /// Fingers were added or removed since.
-    case enrollmentChanged
-}
-
 /// What a backend found. Inside this module only: outside of it there is no yes.
 enum OwnerVerdict: Sendable {
     case confirmed(proof: (any OwnerProof)?)

@@ -5,35 +5,35 @@ public struct Finding: Sendable, Hashable {
     /// What is looked at; the raw value is a stable word.
     public enum Part: String, Sendable, Hashable, CaseIterable {
         /// The memory that secrets lie in.
-        case memory
+        case memory = "memory"
         /// The security chip.
-        case tpm
+        case tpm = "tpm"
         /// The keyring of the session.
-        case keyring
+        case keyring = "keyring"
         /// The folder of the vault, where shares may lie as files.
-        case files
+        case files = "files"
         /// The fingerprint sensor.
-        case fingerprint
+        case fingerprint = "fingerprint"
         /// The passcode of the device's account.
-        case devicePasscode
+        case devicePasscode = "devicePasscode"
         /// What tells of the session's lock, sleep and the lid.
-        case session
+        case session = "session"
         /// The vault itself.
-        case vault
+        case vault = "vault"
     }
 
     /// How a part is.
     public enum State: String, Sendable, Hashable {
         /// It works; after a deep look it was made to work just now.
-        case good
+        case good = "good"
         /// It is there and could be used, once the owner has done something.
-        case unready
+        case unready = "unready"
         /// Not there. Nothing is wrong, there is only less.
-        case missing
+        case missing = "missing"
         /// It is there and does not do what it should.
-        case broken
+        case broken = "broken"
         /// It gave no answer in time.
-        case slow
+        case slow = "slow"
     }
 
     /// What was looked at.

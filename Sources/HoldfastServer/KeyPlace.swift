@@ -4,7 +4,7 @@ internal import SecretMemory
 
 /// Where the private keys of a server rest: `--keys-in file|tpm`.
 enum KeyPlace: String {
-    case file, tpm
+    case file = "file", tpm = "tpm"
 
     static let option = "keys-in"
 

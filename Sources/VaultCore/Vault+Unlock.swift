@@ -114,8 +114,10 @@ extension Vault {
     }
 
     static func check(passcode: borrowing SecretBytes) throws(VaultError) {
-        guard (1...1024).contains(passcode.count) else {
-            throw VaultError(.invalidPasscode, "a passcode has 1 to 1024 bytes")
+        guard UnlockSecret.sizes.contains(passcode.count) else {
+            throw VaultError(
+                .invalidPasscode,
+                "a passcode has \(UnlockSecret.sizes.lowerBound) to \(UnlockSecret.sizes.upperBound) bytes")
         }
     }
 

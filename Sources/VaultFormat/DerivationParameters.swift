@@ -23,6 +23,11 @@ package struct DerivationLimits: Sendable, Hashable {
     /// What every shipped executable uses: 3 passes and 64 MiB at least, 64 passes and 2 GiB at most.
     package static let standard = DerivationLimits(passes: 3...64, memoryKiB: 64 << 10...2 << 20)
 
+    /// The cheapest that is accepted.
+    package var floor: DerivationParameters {
+        DerivationParameters(passes: passes.lowerBound, memoryKiB: memoryKiB.lowerBound)
+    }
+
     package init(passes: ClosedRange<UInt32>, memoryKiB: ClosedRange<UInt32>) {
         self.passes = passes
         self.memoryKiB = memoryKiB

@@ -3,47 +3,47 @@ public struct FallbackPolicyError: Error, Sendable, Hashable {
     /// The kind of mistake.
     public enum Code: String, Sendable, Hashable, CaseIterable {
         /// Not one JSON text (RFC 8259), or one that is too large or too deep.
-        case malformed
+        case malformed = "malformed"
         /// Another type than the one that belongs here.
-        case wrongType
+        case wrongType = "wrongType"
         /// A key that no policy has.
-        case unknownKey
+        case unknownKey = "unknownKey"
         /// A key that stands there twice.
-        case doubledKey
+        case doubledKey = "doubledKey"
         /// A key that must be there is not.
-        case missingKey
+        case missingKey = "missingKey"
         /// A version that this program does not know.
-        case unknownVersion
+        case unknownVersion = "unknownVersion"
         /// No steps.
-        case emptyChain
+        case emptyChain = "emptyChain"
         /// A step that does not exist.
-        case unknownStep
+        case unknownStep = "unknownStep"
         /// A step that was named before.
-        case doubledStep
+        case doubledStep = "doubledStep"
         /// A condition that does not exist.
-        case unknownCondition
+        case unknownCondition = "unknownCondition"
         /// A condition named twice for one step.
-        case doubledCondition
+        case doubledCondition = "doubledCondition"
         /// An assurance that does not exist.
-        case unknownAssurance
+        case unknownAssurance = "unknownAssurance"
         /// An assurance that this step never has.
-        case impossibleAssurance
+        case impossibleAssurance = "impossibleAssurance"
         /// The first step needs no reason.
-        case conditionOnFirstStep
+        case conditionOnFirstStep = "conditionOnFirstStep"
         /// Nothing leads to this step.
-        case noCondition
+        case noCondition = "noCondition"
         /// Cancelling leads to something else than the open compartment.
-        case cancelledElsewhere
+        case cancelledElsewhere = "cancelledElsewhere"
         /// Cancelling leads to the open compartment, and the policy does not say so in the words for it.
-        case cancelWithoutWords
+        case cancelWithoutWords = "cancelWithoutWords"
         /// The words about cancelling where cancelling leads nowhere.
-        case needlessWords
+        case needlessWords = "needlessWords"
         /// The owner's wish for another way leads to the open compartment, which is no way to unlock.
-        case requestedOpen
+        case requestedOpen = "requestedOpen"
         /// An age for a step that has none.
-        case needlessAge
+        case needlessAge = "needlessAge"
         /// A number outside its range.
-        case outOfRange
+        case outOfRange = "outOfRange"
     }
 
     /// The kind of mistake.

@@ -18,6 +18,9 @@ public enum UnlockSecret: UInt8, Sendable, Hashable, CaseIterable {
         }
     }
 
+    /// Bytes of any of them, as entered: UTF-8, not normalized.
+    package static let sizes = 1...1024
+
     /// Its number in the agent's messages.
     package var requestCode: UInt8 {
         switch self {

@@ -6,9 +6,9 @@ public struct WipeReceipt: Sendable, Hashable {
     /// Where the signing key comes from.
     public enum KeyOrigin: String, Sendable, Hashable, CaseIterable {
         /// Made when self-destruct was switched on; its public half was shown then.
-        case enabled
+        case enabled = "enabled"
         /// Made for this receipt, because there was none.
-        case wipe
+        case wipe = "wipe"
     }
 
     /// Which vault it was.

@@ -68,7 +68,7 @@ import VaultFormat
         (.change(PendingChange(change: .enable, countdown: 30_000, remaining: nil)), 0),
         (.change(PendingChange(change: .disable, countdown: .max, remaining: 0)), 0),
         (.guidance(.touch), 0), (.guidance(.checking), 0),
-        (.prompt(Prompt(style: .hidden, text: "Password: ")), 0), (.prompt(Prompt(style: .problem, text: "")), 0),
+        (.prompt(.hidden("Password: ")), 0), (.prompt(.problem("")), 0),
         (.owner(OwnerStatus(expiry: nil, sincePasscode: 7, nonMatches: 4)), 0),
         (.owner(OwnerStatus(expiry: .enrollmentChanged, sincePasscode: nil, nonMatches: 0)), 0),
         (.notice(""), 0), (.notice("done now, from an earlier command"), 0),

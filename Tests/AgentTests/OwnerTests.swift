@@ -23,8 +23,8 @@ extension Scratch {
 extension TestAgent {
     /// What came of a confirmation: `open`, or the code of an error.
     func confirm(
-        _ step: OwnerStep, show: @escaping (Guidance) throws -> Void = { _ in },
-        answer: @escaping (Prompt) throws -> String? = { _ in nil }
+        _ step: OwnerStep, show: @escaping (OwnerGuidance) throws -> Void = { _ in },
+        answer: @escaping (OwnerPrompt) throws -> String? = { _ in nil }
     ) throws -> String {
         let client = try client()
         let conversation = AgentClient.Conversation(

@@ -4,6 +4,7 @@ import SecretMemory
 import Synchronization
 import Testing
 import VaultCore
+import VaultFormat
 
 @testable import DeviceOwner
 @testable import KeyStores

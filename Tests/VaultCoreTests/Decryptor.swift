@@ -76,7 +76,9 @@ struct Values {
         }
         let verified = try Decryptor.run(home.path, secret, "verify")
         #expect(verified.status == 0 && verified.errors == "", sourceLocation: sourceLocation)
-        #expect(verified.text.contains("\"orphans\": 0, \"intact\": true"), sourceLocation: sourceLocation)
+        #expect(
+            verified.text.contains("\"orphans\": 0, \"intact\": true, \"belowFloor\": true"),
+            sourceLocation: sourceLocation)
         #expect(verified.text.contains("\"records\": \(values.count), "), sourceLocation: sourceLocation)
 
         #expect(try home.filesOnDisk() == before, "the reader must never write", sourceLocation: sourceLocation)

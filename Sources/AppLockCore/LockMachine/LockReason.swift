@@ -1,29 +1,29 @@
 /// What shut the lock. It stays until the lock is opened again; a second reason does not replace the first.
 public enum LockReason: String, Sendable, Hashable, CaseIterable {
     /// The app was just started.
-    case launch
+    case launch = "launch"
     /// The app was away for as long as the lock timing allows.
-    case background
+    case background = "background"
     /// Nobody used the app for as long as it allows.
-    case idle
+    case idle = "idle"
     /// The device or the session was locked.
-    case systemLock
+    case systemLock = "systemLock"
     /// Another user of the machine is in front.
-    case userSwitch
+    case userSwitch = "userSwitch"
     /// The machine goes to sleep.
-    case suspend
+    case suspend = "suspend"
     /// The lid was closed.
-    case lidClosed
+    case lidClosed = "lidClosed"
     /// The window was minimised, and the settings ask for that to lock.
-    case minimised
+    case minimised = "minimised"
     /// The app asked for it, or the owner pressed the button.
-    case forced
+    case forced = "forced"
     /// The owner pulled the emergency brake. Nothing is destroyed.
-    case panic
+    case panic = "panic"
     /// The clock is that of another boot.
-    case reboot
+    case reboot = "reboot"
     /// The clock shows a time before the lock was opened.
-    case clockWentBack
+    case clockWentBack = "clockWentBack"
     /// The keys went out of memory past the lock.
-    case keysGone
+    case keysGone = "keysGone"
 }

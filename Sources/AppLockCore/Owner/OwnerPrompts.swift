@@ -1,5 +1,6 @@
 public import DeviceOwner
 public import SecretMemory
+public import VaultFormat
 
 /// What an app shows, and answers, while the system asks for its owner. Called from any thread; nothing of it opens
 /// anything.

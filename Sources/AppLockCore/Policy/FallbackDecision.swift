@@ -45,13 +45,13 @@ public struct FallbackStop: Error, Sendable, Hashable {
     /// The kind of end.
     public enum Code: String, Sendable, Hashable, CaseIterable {
         /// The owner turned away.
-        case cancelled
+        case cancelled = "cancelled"
         /// A definite refusal, and no further step for it.
-        case refused
+        case refused = "refused"
         /// The last step could not be asked, and no further step for that.
-        case nothingLeft
+        case nothingLeft = "nothingLeft"
         /// An outcome of a step that the policy does not have, or one that its step never has: nothing is decided by it.
-        case inconsistent
+        case inconsistent = "inconsistent"
     }
 
     /// The kind of end.

@@ -4,44 +4,44 @@ public struct PolicyIssue: Sendable, Hashable {
     public enum Code: String, Sendable, Hashable, CaseIterable {
         // Errors.
         /// Steps behind the open compartment are never reached.
-        case openCompartmentNotLast
+        case openCompartmentNotLast = "openCompartmentNotLast"
         /// No step takes a secret of the owner: after a restart nothing opens.
-        case noSecretStep
+        case noSecretStep = "noSecretStep"
         /// A step judged by the system runs out, and no step with a secret is there for that.
-        case expiredLeadsNowhere
+        case expiredLeadsNowhere = "expiredLeadsNowhere"
         /// Three wrong passcodes destroy the vault, and no other way in is left for somebody who mistypes.
-        case selfDestructWithoutRecovery
+        case selfDestructWithoutRecovery = "selfDestructWithoutRecovery"
         /// An owner slot that survives a restart on the disk where more than presence is asked.
-        case ownerSlotOnDisk
+        case ownerSlotOnDisk = "ownerSlotOnDisk"
         // Warnings.
         /// Only the phrase is left where the passcode would be asked.
-        case passcodeMissing
+        case passcodeMissing = "passcodeMissing"
         /// A lost passcode is the end.
-        case recoveryPhraseMissing
+        case recoveryPhraseMissing = "recoveryPhraseMissing"
         /// A step that does not open a collection with a minimum.
-        case stepBelowMinimum
+        case stepBelowMinimum = "stepBelowMinimum"
         /// A collection that no step of the policy opens on this machine.
-        case minimumOutOfReach
+        case minimumOutOfReach = "minimumOutOfReach"
         /// A later step that proves less than one before it.
-        case weakerStep
+        case weakerStep = "weakerStep"
         /// A step judged by the system that never asks for the passcode again.
-        case noMaximumAge
+        case noMaximumAge = "noMaximumAge"
         /// A step that nothing leads to.
-        case unreachableStep
+        case unreachableStep = "unreachableStep"
         /// Cancelling uses the open compartment.
-        case cancelUsesOpenCompartment
+        case cancelUsesOpenCompartment = "cancelUsesOpenCompartment"
         /// The switch is on and the policy does not name the step.
-        case biometricsNotInPolicy
+        case biometricsNotInPolicy = "biometricsNotInPolicy"
         /// The policy names the step and the switch is off.
-        case biometricsSwitchedOff
+        case biometricsSwitchedOff = "biometricsSwitchedOff"
         /// The app lock is on and never shuts by itself.
-        case lockNever
+        case lockNever = "lockNever"
         /// Collections with a minimum stay open while the process lives.
-        case minimumNeverLocks
+        case minimumNeverLocks = "minimumNeverLocks"
         /// Three wrong passcodes destroy the vault.
-        case selfDestructLowLimit
+        case selfDestructLowLimit = "selfDestructLowLimit"
         /// Wrong passcodes can be tried without a pause.
-        case noDelays
+        case noDelays = "noDelays"
     }
 
     /// The kind of issue.

@@ -17,23 +17,23 @@ public enum StepCapability: Sendable, Hashable {
 /// How a step that was asked ended without opening anything.
 public enum StepOutcome: String, Sendable, Hashable, CaseIterable {
     /// A secret was checked and is wrong.
-    case wrongSecret
+    case wrongSecret = "wrongSecret"
     /// A biometric prompt ended without a match, after its own tries.
-    case biometricFailed
+    case biometricFailed = "biometricFailed"
     /// The owner turned away.
-    case cancelled
+    case cancelled = "cancelled"
     /// The owner asked for another way by the prompt's own button.
-    case requestedOther
+    case requestedOther = "requestedOther"
     /// It turned out not to be there, or gave no answer in time.
-    case unavailable
+    case unavailable = "unavailable"
     /// It turned out that nothing is set up for it.
-    case notEnrolled
+    case notEnrolled = "notEnrolled"
     /// The system takes no try now.
-    case systemLockout
+    case systemLockout = "systemLockout"
     /// Something else uses it.
-    case hardwareBusy
+    case hardwareBusy = "hardwareBusy"
     /// No verdict; the same may be asked once more.
-    case retry
+    case retry = "retry"
 
     /// Whether it ends the chain, whatever a policy says of failures: a refusal by the owner is no failure.
     public var isCancel: Bool { self == .cancelled }

@@ -10,9 +10,9 @@ public struct SelfDestruct: Sendable, Hashable {
     /// What is wanted.
     public enum Change: String, Sendable, Hashable, CaseIterable {
         /// Wrong passcodes shall destroy the vault when they reach the limit.
-        case enable
+        case enable = "enable"
         /// They shall not any more.
-        case disable
+        case disable = "disable"
     }
 
     /// How far it is.
@@ -64,15 +64,15 @@ public struct SelfDestruct: Sendable, Hashable {
     /// Why a change came to nothing.
     public enum Ending: String, Sendable, Hashable, CaseIterable {
         /// The owner cancelled.
-        case cancelled
+        case cancelled = "cancelled"
         /// The app was left.
-        case left
+        case left = "left"
         /// An authentication did not succeed.
-        case refused
+        case refused = "refused"
         /// The owner took longer than ten minutes for a step.
-        case expired
+        case expired = "expired"
         /// The machine was restarted, or its clock went back.
-        case clock
+        case clock = "clock"
     }
 
     /// How far it is.

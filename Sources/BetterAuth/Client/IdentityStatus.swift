@@ -3,15 +3,15 @@ public import BetterAuthMessages
 /// What a device can do next (the three states of the example app, and what comes between them).
 public enum IdentityState: String, Sendable, Hashable, CaseIterable {
     /// No account.
-    case ready
+    case ready = "ready"
     /// An account is being created or recovered, and no server has confirmed it.
-    case unconfirmed
+    case unconfirmed = "unconfirmed"
     /// This device waits for one of the account's devices to link it.
-    case linking
+    case linking = "linking"
     /// An account, without a session.
-    case created
+    case created = "created"
     /// An account and a session.
-    case authenticated
+    case authenticated = "authenticated"
 }
 
 /// What is known of the identity without asking the server.

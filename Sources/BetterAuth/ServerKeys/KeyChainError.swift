@@ -24,19 +24,19 @@ package enum KeyChainError: Error, Sendable, Hashable {
     /// What is wrong with an event.
     package enum Flaw: String, Sendable, Hashable, CaseIterable {
         /// A number is missing or stands there twice.
-        case sequence
+        case sequence = "sequence"
         /// It was made for something else than endorsing keys.
-        case purpose
+        case purpose = "purpose"
         /// Its name is not the digest of its text.
-        case id
+        case id = "id"
         /// It does not name the event before it.
-        case previous
+        case previous = "previous"
         /// Its key is not the one that the event before had committed to.
-        case commitment
+        case commitment = "commitment"
         /// It is not later than the event before, or lies in the future.
-        case time
+        case time = "time"
         /// It was not signed by its own key.
-        case signature
+        case signature = "signature"
     }
 }
 

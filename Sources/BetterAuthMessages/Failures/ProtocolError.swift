@@ -24,10 +24,12 @@ package enum ProtocolError: Error, Sendable, Hashable {
     case plain(ErrorCode)
 
     /// Which commitment a key did not meet.
-    package enum HashKind: String, Sendable, Hashable, CaseIterable { case rotation, recovery }
+    package enum HashKind: String, Sendable, Hashable, CaseIterable {
+        case rotation = "rotation", recovery = "recovery"
+    }
 
     /// What an expired token was used for.
-    package enum TokenUse: String, Sendable, Hashable, CaseIterable { case access, refresh }
+    package enum TokenUse: String, Sendable, Hashable, CaseIterable { case access = "access", refresh = "refresh" }
 
     /// The code, which also says the HTTP status.
     package var code: ErrorCode {

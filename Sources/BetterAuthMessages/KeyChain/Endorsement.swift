@@ -10,7 +10,7 @@ public struct Endorsement: MessagePayload {
     package let generation: DigestText
 
     /// What a server's key may be used for.
-    public enum Purpose: String, Sendable, Hashable, CaseIterable { case access, response }
+    public enum Purpose: String, Sendable, Hashable, CaseIterable { case access = "access", response = "response" }
 
     package init(
         purpose: Purpose, publicKey: PublicKeyText, expiration: Timestamp, hsm: DigestText, generation: DigestText

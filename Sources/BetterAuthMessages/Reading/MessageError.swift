@@ -3,47 +3,47 @@ public struct MessageError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is wrong.
     public enum Reason: String, Sendable, Hashable, CaseIterable {
         /// More bytes than a message may have (65,536); nothing was read.
-        case tooLarge
+        case tooLarge = "tooLarge"
         /// The bytes end inside the message.
-        case truncated
+        case truncated = "truncated"
         /// Bytes after the end of the message.
-        case trailingBytes
+        case trailingBytes = "trailingBytes"
         /// Not JSON, or JSON in another spelling than the compact one that is signed.
-        case unexpectedByte
+        case unexpectedByte = "unexpectedByte"
         /// A member has another type, `null` included.
-        case wrongType
+        case wrongType = "wrongType"
         /// A member is absent, or stands after one that it must precede.
-        case missingMember
+        case missingMember = "missingMember"
         /// A member occurs twice in one object.
-        case duplicateMember
+        case duplicateMember = "duplicateMember"
         /// A member that the protocol does not define.
-        case unknownMember
+        case unknownMember = "unknownMember"
         /// More members in one object than 1,024.
-        case tooManyMembers
+        case tooManyMembers = "tooManyMembers"
         /// Deeper than 16 objects and arrays inside each other.
-        case nestedTooDeep
+        case nestedTooDeep = "nestedTooDeep"
         /// Not UTF-8 (RFC 3629, section 3): overlong, out of range, a surrogate, or cut off.
-        case invalidUTF8
+        case invalidUTF8 = "invalidUTF8"
         /// A control character inside a string (RFC 8259, section 7).
-        case controlCharacter
+        case controlCharacter = "controlCharacter"
         /// An escape that JSON does not know, or any escape where the protocol has only plain text.
-        case invalidEscape
+        case invalidEscape = "invalidEscape"
         /// Half of a surrogate pair, which no text contains.
-        case loneSurrogate
+        case loneSurrogate = "loneSurrogate"
         /// Not a number in JSON's grammar, or out of the range of its member.
-        case invalidNumber
+        case invalidNumber = "invalidNumber"
         /// Not the one spelling of a key, signature, digest or nonce (CESR), or a value that no such thing has.
-        case invalidEncoding
+        case invalidEncoding = "invalidEncoding"
         /// Not a time in one of the two accepted forms.
-        case invalidTimestamp
+        case invalidTimestamp = "invalidTimestamp"
         /// A token that is no signature followed by unpadded base64url.
-        case invalidToken
+        case invalidToken = "invalidToken"
         /// The compressed part of a token is not one whole gzip member.
-        case invalidGzip
+        case invalidGzip = "invalidGzip"
         /// A token that would grow beyond 16,384 bytes.
-        case tokenTooLarge
+        case tokenTooLarge = "tokenTooLarge"
         /// Members that contradict each other.
-        case inconsistent
+        case inconsistent = "inconsistent"
     }
 
     /// What is wrong.

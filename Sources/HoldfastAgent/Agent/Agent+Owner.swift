@@ -88,17 +88,7 @@ extension Agent {
     var ownerStatus: OwnerStatus {
         let state = vault.ownerState
         return OwnerStatus(
-            expiry: state.expiry.map(OwnerStatus.Expiry.init), sincePasscode: state.sincePasscode,
+            expiry: state.expiry, sincePasscode: state.sincePasscode,
             nonMatches: UInt32(clamping: state.nonMatches))
-    }
-}
-
-extension OwnerStatus.Expiry {
-    fileprivate init(_ expiry: OwnerExpiry) {
-        switch expiry {
-        case .noPasscode: self = .noPasscode
-        case .nonMatches: self = .nonMatches
-        case .enrollmentChanged: self = .enrollmentChanged
-        }
     }
 }

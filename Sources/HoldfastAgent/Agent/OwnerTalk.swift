@@ -1,6 +1,7 @@
 internal import AgentMessages
 internal import DeviceOwner
 internal import SecretMemory
+internal import VaultFormat
 
 /// A client as the thread sees him that confirms the owner: what is shown goes through the agent's own thread, and answers
 /// come back from there.
@@ -16,18 +17,17 @@ final class OwnerTalk: OwnerConversation {
     }
 
     func show(_ guidance: OwnerGuidance) {
-        guard let guidance = Guidance(rawValue: guidance.rawValue) else { return }
         completions.post(.say(connection, .guidance(guidance)))
     }
 
     /// In words: the faces of the agent show them as they come.
     func expect(_ finger: OwnerFinger) {
-        completions.post(.say(connection, .prompt(Prompt(.information("the sensor waits for the \(finger.words)")))))
+        completions.post(.say(connection, .prompt(.information("the sensor waits for the \(finger.words)"))))
     }
 
     func ask(_ prompt: OwnerPrompt) -> SecretBytes? {
         let (completions, connection) = (completions, connection)
-        func say() { completions.post(.say(connection, .prompt(Prompt(prompt)))) }
+        func say() { completions.post(.say(connection, .prompt(prompt))) }
         guard prompt.needsAnswer else {
             say()
             return nil
@@ -38,15 +38,4 @@ final class OwnerTalk: OwnerConversation {
     /// Hands an answer over.
     /// - Returns: False when nothing was asked.
     func take(_ secret: consuming SecretBytes) -> Bool { answers.give(secret) }
-}
-
-extension Prompt {
-    fileprivate init(_ prompt: OwnerPrompt) {
-        switch prompt {
-        case .hidden(let text): self.init(style: .hidden, text: text)
-        case .shown(let text): self.init(style: .shown, text: text)
-        case .information(let text): self.init(style: .information, text: text)
-        case .problem(let text): self.init(style: .problem, text: text)
-        }
-    }
 }

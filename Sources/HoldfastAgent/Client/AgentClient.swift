@@ -70,11 +70,11 @@ package struct AgentClient: ~Copyable {
     /// What a client shows and answers while the owner is being confirmed.
     package struct Conversation {
         /// What a sensor says.
-        package let show: (Guidance) -> Void
+        package let show: (OwnerGuidance) -> Void
         /// What is asked; nil to turn away.
-        package let ask: (Prompt) throws -> SecretBytes?
+        package let ask: (OwnerPrompt) throws -> SecretBytes?
 
-        package init(show: @escaping (Guidance) -> Void, ask: @escaping (Prompt) throws -> SecretBytes?) {
+        package init(show: @escaping (OwnerGuidance) -> Void, ask: @escaping (OwnerPrompt) throws -> SecretBytes?) {
             self.show = show
             self.ask = ask
         }
@@ -125,7 +125,7 @@ package struct AgentClient: ~Copyable {
             case .guidance(let guidance): conversation.show(guidance)
             case .prompt(let prompt):
                 let answer = try conversation.ask(prompt)
-                guard prompt.style.needsAnswer else { continue }
+                guard prompt.needsAnswer else { continue }
                 switch consume answer {
                 case .none: try send(.cancel)
                 case .some(let secret):

@@ -53,7 +53,7 @@ func showRecords(_ records: [Vault.RecordInfo], _ arguments: Arguments) throws(C
 
 private func records(_ arguments: Arguments) throws(CommandError) -> [Vault.RecordInfo] {
     let collection = arguments[Options.onlyCollection]
-    if (collection ?? "").utf8.count <= 255,
+    if (collection ?? "").utf8.count <= RecordName.maximumCollectionSize,
         let records = try AgentAccess.use(arguments, { agent, _ in try agent.list(collection) })
     {
         return records

@@ -78,8 +78,8 @@ struct PolicySetting {
         _ key: String, _ value: String
     ) throws(CommandError) -> (inout VaultPolicy) -> Void {
         let collection = String(key.dropFirst(minimum.count))
-        guard collection.utf8.count <= 255 else {
-            throw .usage("\(minimum): a collection's name has at most 255 bytes")
+        guard collection.utf8.count <= RecordName.maximumCollectionSize else {
+            throw .usage("\(minimum): a collection's name has at most \(RecordName.maximumCollectionSize) bytes")
         }
         guard let assurance = Assurance(name: value) else {
             throw refused(key, value, Assurance.allCases.map(\.name).joined(separator: ", "))

@@ -79,7 +79,7 @@ enum OwnerUnlock {
         }
     }
 
-    private static func show(_ guidance: Guidance) {
+    private static func show(_ guidance: OwnerGuidance) {
         switch guidance {
         case .touch: Output.remark("touch the fingerprint sensor (--passcode asks for the passcode instead)")
         case .retry: Output.remark("not seen well enough; once more")
@@ -92,14 +92,14 @@ enum OwnerUnlock {
     }
 
     /// On the terminal only: an account's passcode comes from nowhere else.
-    private static func answer(_ prompt: Prompt) throws -> SecretBytes? {
+    private static func answer(_ prompt: OwnerPrompt) throws -> SecretBytes? {
         let text = Escaping.sentence(prompt.text)
-        guard prompt.style.needsAnswer else {
+        guard prompt.needsAnswer else {
             Output.remark(text)
             return nil
         }
         guard let terminal = Terminal() else { return nil }
-        if prompt.style == .shown {
+        if case .shown = prompt {
             let typed = Array(try terminal.readAnswer(prompt: "Account: \(text)").utf8)
             return try unsafe SecretBytes(copying: typed.span.bytes)
         }

@@ -5,8 +5,8 @@ internal import SystemCalls
 /// Where a command's secrets come from: file descriptors that were named, else the terminal. Never arguments, never the
 /// environment.
 struct SecretInput {
-    static let longestPasscode = 1024
-    static let longestPhrase = 1024
+    static let longestPasscode = UnlockSecret.sizes.upperBound
+    static let longestPhrase = UnlockSecret.sizes.upperBound
 
     private let passcodeDescriptor: Int32?
     private let pinDescriptor: Int32?

@@ -3,11 +3,11 @@ public struct Preferences: Sendable, Hashable {
     /// What leaving the window for another one does.
     public enum FocusLoss: String, Sendable, Hashable, CaseIterable {
         /// Nothing: the content stays to be seen.
-        case ignored
+        case ignored = "ignored"
         /// The content is covered until the window has the focus again.
-        case covers
+        case covers = "covers"
         /// It counts as leaving the app: the lock timing runs.
-        case leaves
+        case leaves = "leaves"
     }
 
     /// What leaving the window does.

@@ -13,7 +13,7 @@ extension SecuritySettingsModel {
             return nil
         } catch {
             // One word for both secrets; a passcode that cannot be one is empty, or too long to have been typed.
-            let isOfPIN = error.code == .invalidPasscode && (1...1024).contains(passcode.count)
+            let isOfPIN = error.code == .invalidPasscode && UnlockSecret.sizes.contains(passcode.count)
             return isOfPIN ? .invalidPIN : VaultProblem(error)
         }
     }

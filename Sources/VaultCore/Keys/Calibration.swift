@@ -6,7 +6,7 @@ internal import SystemCalls
 /// Finds Argon2id costs that take at least a quarter of a second on this machine.
 enum Calibration {
     private static let target: UInt64 = 250_000_000  // ns
-    private static let floor = DerivationParameters(passes: 3, memoryKiB: 64 << 10)
+    private static let floor = DerivationLimits.standard.floor
     /// More memory hurts an attacker more than more passes do, but a phone or a small server must still open the vault.
     private static let mostMemoryKiB: UInt32 = 256 << 10
 

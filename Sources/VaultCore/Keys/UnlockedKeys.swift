@@ -204,5 +204,7 @@ enum RecordLimits {
 
 extension VaultError {
     static let invalidName = VaultError(
-        .invalidName, "a name has 1 to 1024 bytes, a collection's name at most 255")
+        .invalidName,
+        "a name has 1 to \(RecordName.maximumNameSize) bytes, a collection's name at most \(RecordName.maximumCollectionSize)"
+    )
 }

@@ -26,16 +26,16 @@ struct InboxKey: ~Copyable {
 /// `open.pub` as an unlocked vault finds it.
 public enum OpenPublicKeyState: String, Sendable, Hashable {
     /// The vault has no key for write-only items: it was made before there were any, and its keys were not written since.
-    case unavailable
+    case unavailable = "unavailable"
     /// It is the vault's own.
-    case right
+    case right = "right"
     /// There was none that could be used; it has been written.
-    case written
+    case written = "written"
     /// It was not the vault's own, and has been replaced. What was sealed to it meanwhile is lost to the owner, and can
     /// perhaps be read by whoever put it there.
-    case replaced
+    case replaced = "replaced"
     /// It is missing or not the vault's own, and could not be written.
-    case wrong
+    case wrong = "wrong"
 }
 
 /// The file with the vault's public key. Nothing protects it while the vault is locked: whoever can write to the home

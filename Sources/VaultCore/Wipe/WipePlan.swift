@@ -19,17 +19,17 @@ public struct WipePlan: Sendable, Hashable {
     /// How a target is erased.
     public enum Method: String, Sendable, Hashable {
         /// Overwritten in place, flushed, removed.
-        case overwritten
+        case overwritten = "overwritten"
         /// Removed; nothing can read it once the keys are gone.
-        case removed
+        case removed = "removed"
         /// Let go of by the hardware or the key store that holds it.
-        case released
+        case released = "released"
         /// Left to the home that it was made for: this one is a backup or was restored from one.
-        case left
+        case left = "left"
         /// By the app that registered it.
-        case byApp
+        case byApp = "byApp"
         /// Registered by an app that is not running here: it waits for that app's next start.
-        case waiting
+        case waiting = "waiting"
     }
 
     /// What is erased, in order.

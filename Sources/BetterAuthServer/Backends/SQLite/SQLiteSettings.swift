@@ -3,8 +3,8 @@ package struct SQLiteSettings: Sendable, Hashable {
     /// Where challenges lie.
     package enum Challenges: String, Sendable, Hashable, CaseIterable {
         /// A restart forgets them, and devices ask again.
-        case memory
-        case database
+        case memory = "memory"
+        case database = "database"
     }
 
     package var challenges = Challenges.memory

@@ -1,4 +1,5 @@
 internal import SystemCalls
+internal import VaultFormat
 
 /// One conversation with fprintd: a connection of its own, so that its end frees the sensor whatever happens.
 final class FingerprintSession {

@@ -1,6 +1,7 @@
 internal import CPAM
 internal import SecretMemory
 internal import SystemCalls
+internal import VaultFormat
 
 /// The functions of libpam, loaded when a passcode is asked for the first time.
 @safe struct PAMLibrary: @unchecked Sendable {  // written once, before it is shared

@@ -1,0 +1,46 @@
+import Foundation
+import Testing
+import VaultFormat
+
+/// Numbers, words and limits that `scripts/holdfast_decrypt.py` states for itself are ours.
+@Suite struct SecondReaderTests {
+    private let script: String
+
+    init() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        script = try String(contentsOf: root.appending(path: "scripts/holdfast_decrypt.py"), encoding: .utf8)
+    }
+
+    /// The numbers that stand behind a line's first equals sign.
+    private func numbers(_ names: String) throws -> [Int] {
+        let line = try #require(script.split(separator: "\n").first { $0.hasPrefix(names + " = ") })
+        return line.dropFirst(names.count).matches(of: /[0-9]+/).compactMap { Int($0.0) }
+    }
+
+    @Test func `the second reader has the same floor and ceiling of the costs`() throws {
+        let limits = DerivationLimits.standard
+        let ours = [
+            limits.passes.lowerBound, limits.passes.upperBound, limits.memoryKiB.lowerBound,
+            limits.memoryKiB.upperBound,
+        ]
+        #expect(try numbers("PASSES, MEMORY_KIB") == ours.map(Int.init))
+        #expect(limits.floor == DerivationParameters(passes: limits.passes.lowerBound, memoryKiB: 64 << 10))
+    }
+
+    @Test func `the second reader has the same limits of names`() throws {
+        let ours = [RecordName.maximumCollectionSize, RecordName.maximumNameSize]
+        #expect(try numbers("LONGEST_COLLECTION, LONGEST_NAME") == ours)
+    }
+
+    @Test func `the second reader has the same kinds of slots and keys`() throws {
+        let line = try #require(script.firstMatch(of: /KIND_NAMES = \{(.*)\}/))
+        let theirs = line.1.matches(of: /([0-9]+): "(\w+)"/).map { (UInt8($0.1) ?? 0, String($0.2)) }
+        let kinds: [SlotKind] = UnlockSecret.allCases.map { .secret($0) } + [.deviceOwner]
+        #expect(
+            Dictionary(theirs, uniquingKeysWith: { $1 })
+                == Dictionary(uniqueKeysWithValues: kinds.map { ($0.rawValue, $0.name) }))
+        let keys = try numbers("RECORDS, NAMES, FILES, LOG, IDENTITY, INBOX")
+        #expect(keys == KeybagLayout.Kind.allCases.map { Int($0.rawValue) })
+    }
+}
