@@ -1,7 +1,7 @@
 # `make run` and `make test` need nothing but git, make and Swift: they install the system packages, build, and do
 # their job. `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help build run test check bench lint format docs fuzz-smoke soak install uninstall clean desktop desktop-test check-apple desktop-bench
+.PHONY: help build run test check bench lint format api docs fuzz-smoke soak install uninstall clean desktop desktop-test check-apple desktop-bench
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -25,7 +25,8 @@ help:
 	@echo 'make test         bootstrap, build and run the tests, those of the desktop app and of the Apple branch too'
 	@echo 'make check        the same with every scenario of the desktop app'
 	@echo 'make bench        measure; prints one line per figure and writes bench.json'
-	@echo 'make lint         format, layout and script checks'
+	@echo 'make lint         format, layout, public API and script checks'
+	@echo 'make api          write down the public API in Docs/api, which lint compares'
 	@echo 'make format       format the sources in place'
 	@echo 'make docs         reference documentation in build/docs; a warning is an error'
 	@echo 'make fuzz-smoke   the fuzzers, a minute each'
@@ -71,6 +72,17 @@ lint:
 	@scripts/check-layout
 	@scripts/test-check-layout
 	@scripts/check-scripts
+	@$(BUILD_LIBRARIES)
+	@scripts/api --check
+
+# The public API is read from the modules as they are built for the tests.
+BUILD_LIBRARIES = bash -c '. scripts/test-options debug; for product in Holdfast HoldfastUI BetterAuth; do \
+	$(SWIFT) build "$${test_options[@]}" --product $$product || exit 1; done'
+
+api:
+	@$(BOOTSTRAP) --test
+	@$(BUILD_LIBRARIES)
+	@scripts/api
 
 format:
 	@$(SWIFT) format --in-place --parallel --recursive $(SOURCES)

@@ -45,7 +45,8 @@ func library(_ name: String, _ dependencies: [String] = [], c libraries: [String
 }
 
 func tests(_ name: String, _ dependencies: [String]) -> Target {
-    .testTarget(name: name, dependencies: dependencies.map { .byName(name: $0) }, swiftSettings: settings)
+    .testTarget(
+        name: name, dependencies: (["TestSupport"] + dependencies).map { .byName(name: $0) }, swiftSettings: settings)
 }
 
 // `Holdfast` re-exports these. Who imports it names them too: the build must see that their layout is used.
@@ -58,7 +59,7 @@ let exported = [
 let crashTests: [Target] = [
     .executableTarget(
         name: "CrashSubject",
-        dependencies: ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"],
+        dependencies: ["SeededNumbers", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"],
         path: "Tests/CrashSubject",
         swiftSettings: settings),
     .target(name: "FaultInjection", path: "Tests/FaultInjection"),
@@ -135,7 +136,7 @@ let identityTargets: [Target] = [
         ] + exported),
     .testTarget(
         name: "BetterAuthMessagesTests",
-        dependencies: ["BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"].map {
+        dependencies: ["TestSupport", "BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"].map {
             .byName(name: $0)
         },
         exclude: ["Vectors"], swiftSettings: settings),
@@ -260,6 +261,11 @@ let package = Package(
             ]).map { .byName(name: $0) },
             swiftSettings: settings),
 
+        // What all tests share, and the part of it that the processes they start use.
+        .target(name: "SeededNumbers", path: "Tests/SeededNumbers", swiftSettings: settings),
+        .target(
+            name: "TestSupport", dependencies: ["SeededNumbers", "VaultCore", "SecretMemory", "SystemCalls"],
+            path: "Tests/TestSupport", swiftSettings: settings),
         tests("SecretMemoryTests", ["SecretMemory"]),
         tests("CryptographyTests", ["Cryptography", "SecretMemory", "SystemCalls"]),
         tests("VaultFormatTests", ["VaultFormat"]),
@@ -269,6 +275,8 @@ let package = Package(
             "VaultCoreTests", ["VaultCore", "KeyStores", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"]),
         tests("AppLockCoreTests", ["AppLockCore", "VaultCore", "VaultFormat", "SecretMemory"]),
         tests("HoldfastTests", exported),
+        // What apps see: examples and attempts of theirs are compiled as another package.
+        tests("PublicSurfaceTests", ["RealParts", "BetterAuth", "BetterAuthTransport", "HoldfastUI"] + exported),
         tests("AgentMessagesTests", ["AgentMessages", "VaultFormat"]),
         tests(
             "CommandTests",
@@ -315,12 +323,12 @@ let appleTargets: Set<String> = [
 ]
 let appleTests: Set<String> = [
     "SecretMemoryTests", "CryptographyTests", "VaultFormatTests", "VaultCoreTests", "AppLockCoreTests", "HoldfastTests",
-    "HoldfastUITests", "BetterAuthMessagesTests",
+    "HoldfastUITests", "BetterAuthMessagesTests", "TestSupport", "SeededNumbers",
 ]
 /// What the check runs: whatever has a backend of Apple's below it, and the screens' models over all of them.
 let checkedTests: Set<String> = [
     "SecretMemoryTests", "CryptographyTests", "AppleBackendTests", "HoldfastUITests", "BetterAuthTransportTests",
-    "RealParts",
+    "RealParts", "TestSupport", "SeededNumbers",
 ]
 /// Backends over Linux libraries.
 let linuxBackends = [

@@ -1,9 +1,10 @@
 import AgentMessages
+import TestSupport
 import Testing
 import VaultFormat
 
 /// Every message there and back, and everything that is none.
-@Suite struct MessageTests {
+@Suite(.seeded) struct MessageTests {
     private static let path = RecordPath(collection: "logins", name: "mail \u{e9}")!
 
     static let requests: [(Request, payload: Int)] = [
@@ -195,8 +196,7 @@ import VaultFormat
 
     /// Random bytes behind a right frame: a message or an error, and what is a message has one form only.
     @Test func garbageNeverTraps() throws {
-        let seed = UInt64.random(in: 0 ... .max)
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator()
         for _ in 0..<20_000 {
             let kind = UInt8(truncatingIfNeeded: random.next())
             let body = (0..<Int(random.next() % 60)).map { _ in UInt8(truncatingIfNeeded: random.next() & random.next())
@@ -204,11 +204,11 @@ import VaultFormat
             let bytes = Frame.bytes(kind: kind, bodySize: body.count) + body
             if let request = try? parseRequest(bytes) {
                 let payload = request.payload
-                #expect(request.head(payload: payload) == Array(bytes.dropLast(payload)), "seed \(seed)")
+                #expect(request.head(payload: payload) == Array(bytes.dropLast(payload)))
             }
             if let reply = try? parseReply(bytes) {
                 let payload = if case .piece(let range) = reply { range.count } else { 0 }
-                #expect(reply.head(payload: payload) == Array(bytes.dropLast(payload)), "seed \(seed)")
+                #expect(reply.head(payload: payload) == Array(bytes.dropLast(payload)))
             }
         }
     }
@@ -236,18 +236,5 @@ extension Request {
             range.count
         default: 0
         }
-    }
-}
-
-/// A small repeatable generator (SplitMix64).
-private struct SplitMix {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -5,6 +5,7 @@ import KeyStores
 import MemorySearch
 import RealParts
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
@@ -12,8 +13,7 @@ import VaultFormat
 /// After a lock nothing of the vault is left anywhere in the process: every page and every register is looked at.
 @Suite(.serialized, .enabled(if: Needles.canSearch, Needles.cannotSearch))
 struct ForgettingTests {
-    private static let isSoak = ProcessInfo.processInfo.environment["HOLDFAST_SOAK"] != nil
-    private static let rounds = isSoak ? 50 : 4
+    private static let rounds = TestRun.isSoak ? 50 : 4
 
     /// How a vault is opened.
     enum Way: CaseIterable, Sendable {

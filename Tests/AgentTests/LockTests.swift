@@ -1,6 +1,7 @@
 import AgentMessages
 import Foundation
 import HoldfastAgent
+import TestSupport
 import Testing
 import VaultCore
 import VaultFormat

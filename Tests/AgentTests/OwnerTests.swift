@@ -4,6 +4,7 @@ import HoldfastAgent
 import KeyStores
 import RealParts
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCore
 import VaultFormat

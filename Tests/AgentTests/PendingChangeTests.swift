@@ -1,6 +1,7 @@
 import AgentMessages
 import HoldfastAgent
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCore
 import VaultFormat

@@ -1,6 +1,7 @@
 import AgentMessages
 import Foundation
 import HoldfastAgent
+import TestSupport
 import Testing
 import VaultCore
 
@@ -48,10 +49,15 @@ import VaultCore
         }
         try scratch.makeVault(at: long + "/home")
         let agent = try TestAgent(scratch, home: long + "/home", runtime: long + "/run")
+        #expect(agent.socketPath.hasPrefix(long + "/run/") && agent.socketPath.utf8.count > 108)
         try agent.unlock()
+        try agent.put([1], "name")
         agent.kill()
         let second = try TestAgent(scratch, home: long + "/home", inHome: true)
+        #expect(second.socketPath.hasPrefix(long + "/home/") && second.socketPath.utf8.count > 108)
+        #expect(try !second.status().isUnlocked)
         try second.unlock()
+        #expect(try second.get("name") == [1])
     }
 
     static let traps: [String] = [

@@ -3,6 +3,7 @@ import Cryptography
 import Foundation
 import HoldfastAgent
 import RealParts
+import TestSupport
 import Testing
 import VaultCore
 import VaultFormat

@@ -1,6 +1,7 @@
 import AppLockCore
 import SecretMemory
 import Synchronization
+import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
@@ -10,40 +11,40 @@ import VaultFormat
     typealias Scratch = AppLockTests.Scratch
 
     @Test func theSwitchIsKeptInTheHeaderAndNeedsThePasscode() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let vault = try scratch.vault()
         let lock = try AppLock(vault: vault)
         var records = await lock.records().makeAsyncIterator()
-        try await lock.unlock(passcode: Scratch.secret("right"))
+        try await lock.unlock(passcode: secret("right"))
         #expect(await records.next() == .unlocked(by: .passcode))
-        await #expect(throws: VaultError.self) { try await lock.setEnabled(true, passcode: Scratch.secret("wrong")) }
+        await #expect(throws: VaultError.self) { try await lock.setEnabled(true, passcode: secret("wrong")) }
         #expect(await records.next() == .settingsReverted(.wrongSecret(retryAfterMilliseconds: 0, remaining: 4)))
         #expect(await !lock.snapshot.settings.isEnabled)
         #expect(try !vault.status().policy.isLockEnabled)
         #expect(try vault.status().remainingAttempts == 4, "a wrong passcode counts here too")
-        try await lock.setEnabled(true, passcode: Scratch.secret("right"))
+        try await lock.setEnabled(true, passcode: secret("right"))
         let on = LockSettings(isEnabled: true, timing: .immediately)
         #expect(await records.next() == .settingsChanged(on))
         #expect(await !lock.snapshot.isCovered, "open until the app is left")
-        try await lock.setTiming(.oneMinute, passcode: Scratch.secret("right"))
+        try await lock.setTiming(.oneMinute, passcode: secret("right"))
         let later = try AppLock(vault: Vault(at: scratch.path, settings: .costsForTests()))
         #expect(await later.snapshot.settings == LockSettings(isEnabled: true, timing: .oneMinute))
         #expect(await later.snapshot.isCovered, "a new start is locked")
-        try await lock.setEnabled(false, passcode: Scratch.secret("right"))
+        try await lock.setEnabled(false, passcode: secret("right"))
         #expect(await lock.snapshot.state == .disabled)
         #expect(try !vault.status().policy.isLockEnabled)
     }
 
     @Test func theSecurityLogLearnsWhyTheKeysWent() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let lock = AppLock(vault: try scratch.vault(), settings: LockSettings(isEnabled: true, timing: .immediately))
         for event in [LockEvent.suspended, .systemLocked, .idleTimeout, .didEnterBackground, .forceLock] {
             await lock.handle(.didBecomeActive)
-            try await lock.unlock(passcode: Scratch.secret("right"))
+            try await lock.unlock(passcode: secret("right"))
             await lock.handle(event)
         }
         await lock.handle(.didBecomeActive)
-        try await lock.unlock(passcode: Scratch.secret("right"))
+        try await lock.unlock(passcode: secret("right"))
         let entries = try lock.vault.securityLog().entries.filter { $0.event.name == "locked" }
         #expect(
             entries.map { $0.event["reason"] } == [
@@ -52,30 +53,30 @@ import VaultFormat
     }
 
     @Test func nothingIsChangedWhileTheLockIsShut() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let lock = AppLock(vault: try scratch.vault(), settings: LockSettings(isEnabled: true, timing: .never))
-        await #expect(throws: VaultError.locked) { try await lock.setEnabled(false, passcode: Scratch.secret("right")) }
+        await #expect(throws: VaultError.locked) { try await lock.setEnabled(false, passcode: secret("right")) }
         #expect(await lock.snapshot.settings.isEnabled)
         #expect(try lock.vault.status().remainingAttempts == 5, "not even asked")
     }
 
     @Test func switchingOnWithoutKeysLocks() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let lock = try AppLock(vault: scratch.vault())
-        try await lock.setEnabled(true, passcode: Scratch.secret("right"))
+        try await lock.setEnabled(true, passcode: secret("right"))
         #expect(await lock.snapshot.state == .locked(.keysGone))
         #expect(await lock.snapshot.isLockScreenShown)
     }
 
     @Test func aDelayRefusesWithoutAskingAndThePhraseOpens() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let phrase = try Vault.create(
-            at: scratch.path, passcode: Scratch.secret("right"), settings: .costsForTests())
+            at: scratch.path, passcode: secret("right"), settings: .costsForTests())
         let vault = try Vault(at: scratch.path, settings: .costsForTests())
         let lock = AppLock(vault: vault, settings: LockSettings(isEnabled: true, timing: .never))
         var records = await lock.records().makeAsyncIterator()
         for (index, text) in ["one", "two", "three"].enumerated() {
-            await #expect(throws: VaultError.self) { try await lock.unlock(passcode: Scratch.secret(text)) }
+            await #expect(throws: VaultError.self) { try await lock.unlock(passcode: secret(text)) }
             let wait: UInt64 = index == 2 ? 30_000 : 0
             let record = await records.next()
             guard case .notUnlocked(.wrongSecret(let milliseconds, let remaining)) = record else {
@@ -85,7 +86,7 @@ import VaultFormat
             #expect(milliseconds <= wait && milliseconds > wait / 2 || wait == milliseconds)
             #expect(remaining == 4 - index)
         }
-        let error = await #expect(throws: VaultError.self) { try await lock.unlock(passcode: Scratch.secret("right")) }
+        let error = await #expect(throws: VaultError.self) { try await lock.unlock(passcode: secret("right")) }
         #expect(error?.code == .delayed)
         #expect(try vault.status().remainingAttempts == 2, "not even asked")
         try await lock.unlock(phrase: phrase)
@@ -94,7 +95,7 @@ import VaultFormat
     }
 
     @Test func cancellingAPromptCountsNothingAndOpensNothing() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let lock = AppLock(vault: try scratch.vault(), settings: LockSettings(isEnabled: true, timing: .never))
         var records = await lock.records().makeAsyncIterator()
         await lock.handle(.didBecomeActive)
@@ -106,31 +107,31 @@ import VaultFormat
     }
 
     @Test func theLimitWithSelfDestructOnEndsTheLock() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let vault = try scratch.vault()
-        try vault.changePolicy(passcode: Scratch.secret("right"), spending: vault.burnAttempt()) { policy in
+        try vault.changePolicy(passcode: secret("right"), spending: vault.burnAttempt()) { policy in
             policy.attemptLimit = 3
             policy.delays = [0]
         }
-        try vault.changeSelfDestruct(to: true, passcode: Scratch.secret("right"), spending: vault.burnAttempt()) {}
+        try vault.changeSelfDestruct(to: true, passcode: secret("right"), spending: vault.burnAttempt()) {}
         let lock = AppLock(vault: vault, settings: LockSettings(isEnabled: true, timing: .never))
         for text in ["one", "two", "three"] {
-            await #expect(throws: VaultError.self) { try await lock.unlock(passcode: Scratch.secret(text)) }
+            await #expect(throws: VaultError.self) { try await lock.unlock(passcode: secret(text)) }
         }
         #expect(await lock.snapshot.state == .wiped)
         #expect(vault.isWiped)
-        await #expect(throws: VaultError.self) { try await lock.unlock(passcode: Scratch.secret("right")) }
+        await #expect(throws: VaultError.self) { try await lock.unlock(passcode: secret("right")) }
         #expect(!vault.isUnlocked)
     }
 
     @Test func biometricFailuresCountOnlyWhileSelfDestructIsOn() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let vault = try scratch.vault()
         let lock = AppLock(vault: vault, settings: LockSettings(isEnabled: true, timing: .never))
         await lock.handle(.authenticate)
         await lock.handle(.authenticationEnded(1, .biometricFailed))
         #expect(try vault.status().remainingAttempts == 5)
-        try vault.changeSelfDestruct(to: true, passcode: Scratch.secret("right"), spending: vault.burnAttempt()) {}
+        try vault.changeSelfDestruct(to: true, passcode: secret("right"), spending: vault.burnAttempt()) {}
         await lock.handle(.authenticate)
         for outcome in [AuthenticationOutcome.retry, .systemLockout, .hardwareBusy, .unavailable, .cancelled] {
             await lock.handle(.authenticationEnded(2, outcome))
@@ -144,12 +145,12 @@ import VaultFormat
     }
 
     @Test func aPendingChangeOfSelfDestructIsDroppedWhenTheAppIsLeft() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let lock = AppLock(vault: try scratch.vault(), settings: LockSettings(isEnabled: true, timing: .oneMinute))
         let drops = Drops()
         await lock.selfDestructChangeBegan { drops.add() }
         #expect(drops.count == 1, "shut: dropped at once")
-        try await lock.unlock(passcode: Scratch.secret("right"))
+        try await lock.unlock(passcode: secret("right"))
         await lock.selfDestructChangeBegan { drops.add() }
         #expect(await lock.snapshot.hasPendingSelfDestructChange)
         await lock.handle(.willResignActive)

@@ -2,6 +2,7 @@ import AppLockCore
 import Foundation
 import SecretMemory
 import Synchronization
+import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
@@ -9,21 +10,15 @@ import VaultFormat
 /// The shell around the machine, on real vaults.
 @Suite struct AppLockTests {
     final class Scratch: Sendable {
-        let path = NSTemporaryDirectory() + "holdfast-lock-\(UUID().uuidString)"
-        deinit { try? FileManager.default.removeItem(atPath: path) }
+        private let folder: ScratchFolder
+        var path: String { folder["home"] }
+
+        init() throws { folder = try ScratchFolder("lock") }
 
         func vault() throws -> Vault {
-            let passcode = try Self.secret("right")
+            let passcode = try secret("right")
             _ = try Vault.create(at: path, passcode: passcode, settings: .costsForTests())
             return try Vault(at: path, settings: .costsForTests())
-        }
-
-        static func secret(_ text: String) throws -> SecretBytes {
-            try SecretBytes(count: text.utf8.count) { memory in
-                for (index, byte) in text.utf8.enumerated() {
-                    memory.storeBytes(of: byte, toByteOffset: index, as: UInt8.self)
-                }
-            }
         }
     }
 
@@ -33,32 +28,32 @@ import VaultFormat
     }
 
     @Test func onlyThePasscodeOpensAndLockingTakesTheKeys() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let lock = try lock(scratch)
         let vault = lock.vault
         await lock.handle(.launch)
         #expect(await lock.snapshot.isLockScreenShown)
-        await #expect(throws: VaultError.self) { try await lock.unlock(passcode: Scratch.secret("wrong")) }
+        await #expect(throws: VaultError.self) { try await lock.unlock(passcode: secret("wrong")) }
         #expect(!vault.isUnlocked)
         #expect(await lock.snapshot.isCovered)
-        try await lock.unlock(passcode: Scratch.secret("right"))
+        try await lock.unlock(passcode: secret("right"))
         #expect(vault.isUnlocked)
         #expect(await !lock.snapshot.isCovered)
         await lock.handle(.didEnterBackground)
         #expect(!vault.isUnlocked, "the timing locks at once")
-        await #expect(throws: VaultError.self) { try await lock.unlock(passcode: Scratch.secret("right")) }
+        await #expect(throws: VaultError.self) { try await lock.unlock(passcode: secret("right")) }
         #expect(try vault.status().remainingAttempts == 5, "nothing is asked while out of sight")
         await lock.handle(.didBecomeActive)
-        try await lock.unlock(passcode: Scratch.secret("right"))
+        try await lock.unlock(passcode: secret("right"))
         await lock.forceLock()
         #expect(!vault.isUnlocked)
     }
 
     @Test func theTimerLocksAVaultThatWasLeftOpen() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let lock = try lock(scratch, .after(seconds: 1))
         var snapshots = await lock.snapshots().makeAsyncIterator()
-        try await lock.unlock(passcode: Scratch.secret("right"))
+        try await lock.unlock(passcode: secret("right"))
         await lock.handle(.didEnterBackground)
         #expect(lock.vault.isUnlocked)
         while let snapshot = await snapshots.next() {
@@ -68,38 +63,38 @@ import VaultFormat
     }
 
     @Test func aLockThatIsSwitchedOffKeepsTheVaultOpenAndForceLockStillShutsIt() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let vault = try scratch.vault()
         let lock = try AppLock(vault: vault)
         await lock.handle(.launch)
         #expect(await lock.snapshot.state == .disabled, "off until its owner wants it")
-        try await lock.unlock(passcode: Scratch.secret("right"))
+        try await lock.unlock(passcode: secret("right"))
         await lock.handle(.didEnterBackground)
         #expect(vault.isUnlocked)
         await lock.handle(.didBecomeActive)
         await lock.lock()
         #expect(!vault.isUnlocked)
         #expect(await lock.snapshot.isLockScreenShown)
-        try await lock.unlock(passcode: Scratch.secret("right"))
+        try await lock.unlock(passcode: secret("right"))
         #expect(await lock.snapshot.state == .disabled)
     }
 
     @Test func theLastReferenceTakesTheKeysAlong() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let vault = try scratch.vault()
         do {
             let lock = AppLock(vault: vault, settings: LockSettings(isEnabled: true, timing: .never))
-            try await lock.unlock(passcode: Scratch.secret("right"))
+            try await lock.unlock(passcode: secret("right"))
             #expect(vault.isUnlocked)
         }
         #expect(!vault.isUnlocked)
     }
 
     @Test func forceUnlockMakesUpNoKey() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let lock = try lock(scratch, .never)
         await #expect(throws: VaultError.self) { try await lock.forceUnlock() }
-        try await lock.unlock(passcode: Scratch.secret("right"))
+        try await lock.unlock(passcode: secret("right"))
         await lock.handle(.willResignActive)
         #expect(await lock.snapshot.isCovered)
         try await lock.forceUnlock()
@@ -111,14 +106,14 @@ import VaultFormat
     }
 
     @Test func noEventFromOutsideOpensOrChangesASetting() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let lock = try lock(scratch)
         await lock.handle(.authenticate)
         await lock.handle(.authenticationEnded(1, .unlocked(by: .biometrics)))
         #expect(await lock.snapshot.state == .authenticating(1), "there are no keys")
         await lock.handle(.authenticationEnded(1, .wipeRequired))
         #expect(await lock.snapshot.state == .authenticating(1), "the vault says nothing of a wipe")
-        try await lock.unlock(passcode: Scratch.secret("right"))
+        try await lock.unlock(passcode: secret("right"))
         let off = LockSettings(isEnabled: false, timing: .never)
         let events: [LockEvent] = [.settingsChanged(off), .settingsRequested(off), .wipeBegan, .wipeFinished]
         let before = await lock.snapshot
@@ -138,7 +133,7 @@ import VaultFormat
     }
 
     @Test func panicWinsOverThePasscodeThatIsBeingChecked() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         _ = try scratch.vault()
         let clock = PanickingClock()
         let lock = AppLock(
@@ -146,22 +141,22 @@ import VaultFormat
             settings: LockSettings(isEnabled: true, timing: .never))
         await lock.handle(.authenticate)  // the prompt is up; what follows is its answer
         clock.arm(lock)
-        let error = await #expect(throws: VaultError.self) { try await lock.unlock(passcode: Scratch.secret("right")) }
+        let error = await #expect(throws: VaultError.self) { try await lock.unlock(passcode: secret("right")) }
         clock.arm(nil)
         #expect(error?.code == .locked)
         #expect(!lock.vault.isUnlocked)
         #expect(await lock.snapshot.isCovered)
         #expect(try lock.vault.status().remainingAttempts == 5, "the passcode was right; nothing is counted")
         await lock.handle(.panic)
-        try await lock.unlock(passcode: Scratch.secret("right"))
+        try await lock.unlock(passcode: secret("right"))
         #expect(lock.vault.isUnlocked, "it locks, it does not break")
     }
 
     @Test func panicLocksFromAnyThread() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let lock = try lock(scratch, .never)
         var records = await lock.records().makeAsyncIterator()
-        try await lock.unlock(passcode: Scratch.secret("right"))
+        try await lock.unlock(passcode: secret("right"))
         #expect(await records.next() == .unlocked(by: .passcode))
         lock.panic()
         #expect(!lock.vault.isUnlocked, "keys are gone when it returns")

@@ -1,5 +1,6 @@
 import AppLockCore
 import Foundation
+import TestSupport
 import Testing
 import VaultFormat
 
@@ -23,11 +24,9 @@ import VaultFormat
         Start(settings: LockSettings(isEnabled: false, timing: .after(seconds: 15)), selfDestruct: true),
     ]
 
-    static let isSoaking = ProcessInfo.processInfo.environment["HOLDFAST_SOAK"] != nil
-
     @Test(arguments: starts)
     func noOrderOfEventsBreaksAnInvariant(start: Start) {
-        explore(start, "at launch", World(start.settings, selfDestruct: start.selfDestruct), Self.isSoaking ? 8 : 5)
+        explore(start, "at launch", World(start.settings, selfDestruct: start.selfDestruct), TestRun.isSoak ? 8 : 5)
     }
 
     /// Three events deeper: from a lock that was launched, activated and opened.
@@ -36,7 +35,7 @@ import VaultFormat
         var world = World(start.settings, selfDestruct: start.selfDestruct)
         let opening: [LockEvent] = [.launch, .didBecomeActive, .authenticationEnded(1, .unlocked(by: .passcode))]
         for event in opening { #expect(world.take(.event(event)) == nil) }
-        explore(start, "open", world, Self.isSoaking ? 7 : 4)
+        explore(start, "open", world, TestRun.isSoak ? 7 : 4)
     }
 
     private func explore(_ start: Start, _ place: String, _ world: World, _ depth: Int) {

@@ -1,5 +1,6 @@
 import AppLockCore
 import Foundation
+import TestSupport
 import Testing
 import VaultCore
 
@@ -165,7 +166,7 @@ import VaultCore
     }
 
     @Test func noOrderOfEventsGoesAroundAuthenticationConfirmationAndCountdown() {
-        let depth = ProcessInfo.processInfo.environment["HOLDFAST_SOAK"] == nil ? 10 : 14
+        let depth = TestRun.isSoak ? 14 : 10
         var seen: Set<Key> = []
         var layer = [(World(), [Move]())]
         var transitions = 0

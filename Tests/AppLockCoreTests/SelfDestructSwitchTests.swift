@@ -2,34 +2,27 @@ import AppLockCore
 import Foundation
 import SecretMemory
 import Synchronization
+import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
 
 /// The switch on real vaults, with a clock that stands until the test moves it.
 @Suite struct SelfDestructSwitchTests {
-    final class Clock: BootClock {
-        private let state = Mutex(BootInstant(bootID: [UInt8](repeating: 1, count: 16), milliseconds: 1_000_000))
-        func now() -> BootInstant { state.withLock { $0 } }
-        func advance(_ seconds: UInt64) {
-            state.withLock { $0 = BootInstant(bootID: $0.bootID, milliseconds: $0.milliseconds + seconds * 1000) }
-        }
-        func reboot() { state.withLock { $0 = BootInstant(bootID: $0.bootID.map { $0 + 1 }, milliseconds: 9_000_000) } }
-    }
-
     final class Scratch: Sendable {
-        let path = NSTemporaryDirectory() + "holdfast-switch-\(UUID().uuidString)"
-        let clock = Clock()
+        private let folder: ScratchFolder
+        var path: String { folder["home"] }
+        let clock = TestClock()
         let vault: Vault
         let right: SecretBytes
 
         init() throws {
-            right = try AppLockTests.Scratch.secret("right")
+            folder = try ScratchFolder("switch")
+            right = try secret("right")
+            let path = folder["home"]
             _ = try Vault.create(at: path, passcode: right, settings: .costsForTests(clock: clock))
             vault = try Vault(at: path, settings: .costsForTests(clock: clock))
         }
-
-        deinit { try? FileManager.default.removeItem(atPath: path) }
 
         func isOn() throws -> Bool { try vault.status().policy.selfDestruct }
 
@@ -44,12 +37,7 @@ import VaultFormat
         }
     }
 
-    private func code(_ body: () throws -> Void) -> VaultError.Code? {
-        do {
-            try body()
-            return nil
-        } catch { return (error as? VaultError)?.code }
-    }
+    private func code(_ body: () throws -> Void) -> VaultError.Code? { thrown(VaultError.self, body)?.code }
 
     @Test func bothDirectionsTakeTwoAuthenticationsAndTheCountdown() throws {
         let scratch = try Scratch()
@@ -63,11 +51,11 @@ import VaultFormat
             try selfDestruct.confirm()
             #expect(selfDestruct.pending == change)
             #expect(selfDestruct.remaining == .seconds(30))
-            scratch.clock.advance(29)
+            scratch.clock.advance(seconds: 29)
             #expect(selfDestruct.remaining == .seconds(1))
             #expect(code { _ = try selfDestruct.finish(passcode: scratch.right) } == .delayed)
             #expect(try scratch.isOn() == wasOn)
-            scratch.clock.advance(1)
+            scratch.clock.advance(seconds: 1)
             #expect(selfDestruct.remaining == .zero)
             let key = try selfDestruct.finish(passcode: scratch.right)
             #expect(try scratch.isOn() == (change == .enable))
@@ -79,14 +67,14 @@ import VaultFormat
 
     @Test func wrongPasscodesEndTheChangeAndAreCounted() throws {
         let scratch = try Scratch()
-        let wrong = try AppLockTests.Scratch.secret("wrong")
+        let wrong = try secret("wrong")
         let selfDestruct = SelfDestructSwitch(vault: scratch.vault)
         #expect(code { try selfDestruct.begin(.enable, passcode: wrong) } == .wrongPasscode)
         #expect(selfDestruct.pending == nil)
         #expect(try scratch.vault.status().remainingAttempts == 4)
         try selfDestruct.begin(.enable, passcode: scratch.right)
         try selfDestruct.confirm()
-        scratch.clock.advance(30)
+        scratch.clock.advance(seconds: 30)
         #expect(code { _ = try selfDestruct.finish(passcode: wrong) } == .wrongPasscode)
         #expect(code { _ = try selfDestruct.finish(passcode: scratch.right) } == .notPending)
         #expect(try !scratch.isOn())
@@ -100,12 +88,12 @@ import VaultFormat
         try selfDestruct.begin(.enable, passcode: scratch.right)
         try selfDestruct.confirm()
         #expect(try scratch.bytes() == before, "something of the pending change is on disk")
-        scratch.clock.advance(30)
+        scratch.clock.advance(seconds: 30)
         switch way {
         case "cancel": #expect(selfDestruct.cancel())
         case "leave": #expect(selfDestruct.leave())
         case "reboot": scratch.clock.reboot()
-        case "wait": scratch.clock.advance(700)
+        case "wait": scratch.clock.advance(seconds: 700)
         default: selfDestruct = SelfDestructSwitch(vault: scratch.vault)
         }
         #expect(selfDestruct.pending == nil)
@@ -125,7 +113,7 @@ import VaultFormat
             let selfDestruct = SelfDestructSwitch(vault: scratch.vault)
             try selfDestruct.begin(.enable, passcode: scratch.right)
             try selfDestruct.confirm()
-            scratch.clock.advance(30)
+            scratch.clock.advance(seconds: 30)
             _ = selfDestruct.remaining
             let attempt = try scratch.vault.burnAttempt()  // holds the header: finish() has to wait for it
             let ended = DispatchSemaphore(value: 0)
@@ -153,9 +141,9 @@ import VaultFormat
         try selfDestruct.begin(.enable, passcode: scratch.right)
         try selfDestruct.confirm()
         #expect(selfDestruct.remaining == .seconds(120))
-        scratch.clock.advance(119)
+        scratch.clock.advance(seconds: 119)
         #expect(code { _ = try selfDestruct.finish(passcode: scratch.right) } == .delayed)
-        scratch.clock.advance(1)
+        scratch.clock.advance(seconds: 1)
         _ = try selfDestruct.finish(passcode: scratch.right)
         #expect(try scratch.isOn())
         let longer = SelfDestructSwitch(vault: scratch.vault, countdown: .seconds(200))
@@ -167,20 +155,20 @@ import VaultFormat
     func leavingOrLockingTheAppGivesItUp(event: LockEvent) async throws {
         let scratch = try Scratch()
         let lock = AppLock(vault: scratch.vault, settings: LockSettings(isEnabled: true, timing: .oneMinute))
-        try await lock.unlock(passcode: AppLockTests.Scratch.secret("right"))
+        try await lock.unlock(passcode: secret("right"))
         let selfDestruct = SelfDestructSwitch(vault: scratch.vault)
         for isLeft in [true, false] {
             if isLeft == false {
                 await lock.handle(.didBecomeActive)
-                if !lock.vault.isUnlocked { try await lock.unlock(passcode: AppLockTests.Scratch.secret("right")) }
+                if !lock.vault.isUnlocked { try await lock.unlock(passcode: secret("right")) }
             }
             try selfDestruct.begin(.enable, passcode: scratch.right)
             try await lock.confirm(selfDestruct)
             #expect(await lock.snapshot.hasPendingSelfDestructChange)
             if isLeft { await lock.handle(event) }
-            scratch.clock.advance(30)
+            scratch.clock.advance(seconds: 30)
             do {
-                _ = try await lock.finish(selfDestruct, passcode: AppLockTests.Scratch.secret("right"))
+                _ = try await lock.finish(selfDestruct, passcode: secret("right"))
                 #expect(!isLeft)
             } catch let error as VaultError { #expect(isLeft && error.code == .notPending, "\(error)") }
             #expect(await !lock.snapshot.hasPendingSelfDestructChange)
@@ -196,9 +184,9 @@ import VaultFormat
         let selfDestruct = SelfDestructSwitch(vault: scratch.vault, countdown: .seconds(90))
         try selfDestruct.begin(.enable, passcode: scratch.right)
         try selfDestruct.confirm()
-        scratch.clock.advance(89)
+        scratch.clock.advance(seconds: 89)
         #expect(code { _ = try selfDestruct.finish(passcode: scratch.right) } == .delayed)
-        scratch.clock.advance(1)
+        scratch.clock.advance(seconds: 1)
         _ = try selfDestruct.finish(passcode: scratch.right)
         #expect(try scratch.isOn())
     }

@@ -2,6 +2,7 @@ import AppleScripting
 import Cryptography
 import Foundation
 import SecretMemory
+import TestSupport
 import Testing
 
 @testable import KeyStores

@@ -3,6 +3,7 @@ import Foundation
 import LocalAuthentication
 import SecretMemory
 import Security
+import TestSupport
 import Testing
 
 @testable import DeviceOwner
@@ -11,7 +12,7 @@ import Testing
 extension AppleBackends {
     @Suite struct Keychains {
         let device = ScriptedDevice.current
-        let folder = Folder()
+        let folder = try ScratchFolder("apple")
         let share = [UInt8](0..<32)
         init() { device.reset() }
 

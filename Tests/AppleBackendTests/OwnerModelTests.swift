@@ -2,6 +2,7 @@ import AppleScripting
 import Holdfast
 import HoldfastUI
 import KeyStores
+import TestSupport
 import Testing
 
 extension AppleBackends {
@@ -11,7 +12,7 @@ extension AppleBackends {
         init() { device.reset() }
 
         /// An open vault that takes the face of its owner.
-        private func open(_ folder: Folder) async throws -> AppModels {
+        private func open(_ folder: ScratchFolder) async throws -> AppModels {
             var settings = VaultSettings.costsForTests()
             settings.ownerStores = { KeyStores([FileKeyStore(in: $0 + "/shares")]) }
             _ = try Vault.create(at: folder.path, passcode: secret("right"), settings: settings)
@@ -35,7 +36,7 @@ extension AppleBackends {
         }
 
         @Test func theSwitchProvesItselfAndTheFaceOpens() async throws {
-            let folder = Folder()
+            let folder = try ScratchFolder("apple")
             let models = try await open(folder)
             #expect(models.settings.canSwitch(.biometrics) && models.settings.canSwitch(.devicePasscode))
             #expect(!models.settings.canSwitchChip, "no TPM here")
@@ -58,7 +59,7 @@ extension AppleBackends {
         }
 
         @Test func whatOpensNothingIsSaidAsOnLinux() async throws {
-            let folder = Folder()
+            let folder = try ScratchFolder("apple")
             let models = try await open(folder)
             try await enroll(models)
             try await enroll(models, .devicePasscode)
@@ -87,7 +88,7 @@ extension AppleBackends {
         }
 
         @Test func anotherFaceEndsTheWayIn() async throws {
-            let folder = Folder()
+            let folder = try ScratchFolder("apple")
             let models = try await open(folder)
             try await enroll(models)
             let owner = models.lock.owner

@@ -1,5 +1,6 @@
 import AppleScripting
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeviceOwner

@@ -2,6 +2,7 @@ import AppleScripting
 import Foundation
 import SecretMemory
 import Synchronization
+import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
@@ -38,19 +39,6 @@ enum Came: Equatable {
     }
 }
 
-/// A folder that goes with the test.
-final class Folder {
-    let path = NSTemporaryDirectory() + "holdfast-apple-\(UUID().uuidString)"
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-}
-
-func secret(_ bytes: [UInt8]) throws -> SecretBytes { try unsafe SecretBytes(copying: bytes.span.bytes) }
-func secret(_ text: String) throws -> SecretBytes { try secret(Array(text.utf8)) }
-
-extension SecretBytes {
-    borrowing func revealed() -> [UInt8] { withBytes { unsafe $0.withUnsafeBytes { unsafe Array($0) } } }
-}
-
 let secondShare = [UInt8](repeating: 2, count: 32)
 
 /// A keeper whose passcode was given just now, on the device as it is.
@@ -60,6 +48,3 @@ func armedKeeper(_ authenticator: OwnerAuthenticator = .standard) throws -> Owne
     if let enrollment = authenticator.enrollment(of: .biometrics) { keeper.note(enrollment) }
     return keeper
 }
-
-/// Waits until something holds; the suite's time limit ends a hang.
-func until(_ condition: () -> Bool) async { while !condition() { await Task.yield() } }

@@ -2,6 +2,7 @@ import AppleScripting
 import Foundation
 import SecretMemory
 import Synchronization
+import TestSupport
 import Testing
 import VaultFormat
 
@@ -13,7 +14,7 @@ extension AppleBackends {
     /// A real vault whose owner is the scripted device's.
     @Suite struct Vaults {
         let device = ScriptedDevice.current
-        let folder = Folder()
+        let folder = try ScratchFolder("apple")
         init() { device.reset() }
 
         private var settings: VaultSettings {

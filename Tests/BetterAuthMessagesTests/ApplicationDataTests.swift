@@ -1,11 +1,11 @@
 import BetterAuthMessages
 import Foundation
+import TestSupport
 import Testing
 
-@Suite struct ApplicationDataTests {
+@Suite(.seeded) struct ApplicationDataTests {
     @Test func validTextsAreKept() throws {
         var random = SeededGenerator()
-        print("seed \(random.seed)")
         for _ in 0..<500 {
             let text = JSONSample.value(&random, depth: 10)
             let data = try text.lend { try ApplicationData(json: $0) }

@@ -1,5 +1,6 @@
 import BetterAuthMessages
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct FailureTests {

@@ -1,3 +1,5 @@
+import TestSupport
+
 /// Random JSON in the compact spelling, with everything that JSON allows.
 enum JSONSample {
     static func value(_ random: inout SeededGenerator, depth: Int) -> [UInt8] {

@@ -1,4 +1,5 @@
 import BetterAuthMessages
+import TestSupport
 import Testing
 
 private struct KeyChainVectors: Decodable {

@@ -1,5 +1,6 @@
 import BetterAuthMessages
 import Foundation
+import TestSupport
 import Testing
 
 /// One valid message of every kind, and how it is parsed and written again from its members.
@@ -85,7 +86,7 @@ struct MessageKind: CustomTestStringConvertible, Sendable {
     }
 }
 
-@Suite struct MessageTests {
+@Suite(.seeded) struct MessageTests {
     @Test(arguments: MessageKind.all)
     func whatIsReadIsWrittenAgain(_ kind: MessageKind) throws {
         #expect(try kind.rewrite(kind.bytes) == kind.bytes)
@@ -111,7 +112,6 @@ struct MessageKind: CustomTestStringConvertible, Sendable {
     @Test(arguments: MessageKind.all)
     func changedBytesAreRefusedOrKept(_ kind: MessageKind) throws {
         var random = SeededGenerator()
-        print("seed \(random.seed)")
         for place in kind.bytes.indices {
             for _ in 0..<4 {
                 var changed = kind.bytes
@@ -148,7 +148,7 @@ struct MessageKind: CustomTestStringConvertible, Sendable {
     }
 }
 
-@Suite struct RefusalTests {
+@Suite(.seeded) struct RefusalTests {
     private static let rotate = SignedMessage(
         RotateDevice.Request(nonce: Samples.nonce, authentication: Samples.rotation), signature: Samples.signature
     ).bytes.text

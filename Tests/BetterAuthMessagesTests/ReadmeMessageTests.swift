@@ -1,5 +1,6 @@
 import BetterAuthMessages
 import Foundation
+import TestSupport
 import Testing
 
 /// The examples of the specification, which may not be copied into this package: an optional folder has them.

@@ -1,4 +1,5 @@
 import BetterAuthMessages
+import TestSupport
 import Testing
 
 /// Valid values that mean nothing.

@@ -1,5 +1,6 @@
 import BetterAuthMessages
 import Foundation
+import TestSupport
 import Testing
 
 private struct TimestampVectors: Decodable {

@@ -1,6 +1,7 @@
 import BetterAuthGzip
 import BetterAuthMessages
 import Foundation
+import TestSupport
 import Testing
 
 private struct TokenVectors: Decodable {
@@ -19,7 +20,7 @@ private struct TokenVectors: Decodable {
     let variants: [Variant]
 }
 
-@Suite struct TokenTests {
+@Suite(.seeded) struct TokenTests {
     @Test func issuedTokensOfTheVectors() throws {
         let all = try vectors("tokens", as: TokenVectors.self).issued
         #expect(all.count == 3)
@@ -67,7 +68,6 @@ private struct TokenVectors: Decodable {
 
     @Test func claimsOfAnyKindReturn() throws {
         var random = SeededGenerator()
-        print("seed \(random.seed)")
         for _ in 0..<100 {
             let claims = try Samples.claims(
                 issuedAt: .random(in: 0...253_402_300_799_999, using: &random),

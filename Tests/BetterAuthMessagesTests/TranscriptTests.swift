@@ -1,5 +1,6 @@
 import BetterAuthMessages
 import Foundation
+import TestSupport
 import Testing
 
 /// The file Vectors/transcript.json.

@@ -1,8 +1,9 @@
 import BetterAuthMessages
 import BetterAuthServer
+import TestSupport
 import Testing
 
-@Suite struct AccountCodingTests {
+@Suite(.seeded) struct AccountCodingTests {
     private func sample(devices: Int, former: Int, deleted: Bool = false) throws -> Account {
         func reply() throws -> CommittedReply {
             let key = try ServerKey.generate()
@@ -45,7 +46,7 @@ import Testing
     }
 }
 
-@Suite struct ExpiringMapTests {
+@Suite(.seeded) struct ExpiringMapTests {
     private func moment(_ seconds: Int64) -> Timestamp { Timestamp(clamping: seconds * 1000) }
 
     @Test func entriesEndAtTheirTime() {
@@ -74,12 +75,8 @@ import Testing
 
     /// Against a dictionary, over random orders; the seed is printed by a failure.
     @Test func itAgreesWithAPlainDictionary() {
-        let seed = UInt64.random(in: 0...UInt64.max)
-        var state = seed
-        func random(_ bound: Int) -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int(state >> 33) % bound
-        }
+        var generator = SeededGenerator()
+        func random(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &generator) }
         var map = ExpiringMap<Int, Int>(capacity: 50)
         var plain: [Int: (value: Int, until: Int)] = [:]
         for now in 0..<3000 {
@@ -93,16 +90,16 @@ import Testing
                 let until = now + random(60)
                 let fits = plain[key] != nil || plain.count < 50
                 let isAdded = map.insert(now, for: key, until: moment(Int64(until)), now: moment(Int64(now)))
-                #expect(isAdded == fits, "seed \(seed)")
+                #expect(isAdded == fits)
                 if fits { plain[key] = (now, until) }
             }
             let probe = random(80)
-            #expect(map.value(probe, now: moment(Int64(now))) == plain[probe]?.value, "seed \(seed)")
+            #expect(map.value(probe, now: moment(Int64(now))) == plain[probe]?.value)
         }
     }
 }
 
-@Suite struct KeyScheduleTests {
+@Suite(.seeded) struct KeyScheduleTests {
     private func moment(_ seconds: Int64) -> Timestamp { Timestamp(clamping: seconds * 1000) }
 
     @Test func aKeyIsPublishedBeforeItSignsAndForAsLongAsItsSignaturesLive() throws {

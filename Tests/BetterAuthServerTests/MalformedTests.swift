@@ -2,10 +2,11 @@ import BetterAuthGzip
 import BetterAuthMessages
 import BetterAuthServer
 import Cryptography
+import TestSupport
 import Testing
 
 /// Bodies that no client sends: each gets an answer, and changes nothing.
-@Suite struct MalformedTests {
+@Suite(.seeded) struct MalformedTests {
     @Test(arguments: AuthOperation.allCases)
     func everythingThatIsNoMessageIsAnswered(_ operation: AuthOperation) throws {
         let server = try TestServer()
@@ -155,7 +156,7 @@ import Testing
         let server = try TestServer()
         let account = try TestAccount(on: server)
         let message = try account.device.rotation().0
-        var generator = SystemRandomNumberGenerator()
+        var generator = SeededGenerator()
         for _ in 0..<500 {
             var body = message.bytes
             for _ in 0..<Int.random(in: 1...4, using: &generator) {

@@ -1,6 +1,7 @@
 import BetterAuth
 import BetterAuthGzip
 import BetterAuthMessages
+import TestSupport
 import Testing
 
 /// An auth server's key, a device with a session, and the verifier of an app server.

@@ -2,6 +2,7 @@ import BetterAuth
 import BetterAuthGzip
 import BetterAuthMessages
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct AccessVerifierTests {

@@ -8,13 +8,14 @@ import KeyStores
 import RealParts
 import SecretMemory
 import Synchronization
+import TestSupport
 import Testing
 
 /// An identity whose keys are in a TPM (swtpm), against the real server logic.
-@Suite(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: an identity's keys in a TPM are not tested"))
+@Suite(
+    .seeded, .enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: an identity's keys in a TPM are not tested")
+)
 struct ChipKeyTests {
-    private static let isSoak = ProcessInfo.processInfo.environment["HOLDFAST_SOAK"] != nil
-
     private let chip: SoftwareTPM
 
     init() throws { chip = try SoftwareTPM() }
@@ -168,10 +169,9 @@ struct ChipKeyTests {
 
     /// The lives of ``SimulationTests`` with keys in the chip: drops, duplicates, delays, kills at any write.
     @Test func noIdentityIsLost() async throws {
-        let base = UInt64.random(in: 0..<1 << 32)
-        let lives: UInt64 = Self.isSoak ? 100 : 4
-        print("lives with keys in a TPM: seeds \(base) to \(base + lives - 1)")
-        for seed in base..<base + lives {
+        let lives: UInt64 = TestRun.isSoak ? 100 : 4
+        for life in 0..<lives {
+            let seed = TestRun.seed &+ life
             try await SimulationTests.live(seed, seed % 2 == 0 ? .replays : .refuses, keys: keys())
         }
         try expectEmptyChip("after \(lives) lives")

@@ -1,6 +1,7 @@
 import BetterAuth
 import BetterAuthMessages
 import SecretMemory
+import TestSupport
 import Testing
 
 @Suite struct CredentialsTests {

@@ -1,6 +1,7 @@
 import BetterAuth
 import BetterAuthMessages
 import BetterAuthServer
+import TestSupport
 import Testing
 
 /// An operation in the life of an identity, at which somebody answers in the server's place.

@@ -2,6 +2,7 @@ import BetterAuth
 import BetterAuthMessages
 import BetterAuthServer
 import Synchronization
+import TestSupport
 import Testing
 
 /// What comes back in place of the server's answer.

@@ -3,6 +3,7 @@ import BetterAuthGzip
 import BetterAuthMessages
 import BetterAuthServer
 import Synchronization
+import TestSupport
 import Testing
 
 /// What stands between client and server, and servers that answer something else.

@@ -2,13 +2,12 @@ import BetterAuth
 import BetterAuthMessages
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Somebody answers in the server's place: with every wrong thing, at every step of a life, before or after the server
 /// heard the request, once or for as long as it lasts. Then he goes, and the identity must be usable.
-@Suite struct HostileTableTests {
-    private static let isSoak = ProcessInfo.processInfo.environment["HOLDFAST_SOAK"] != nil
-
+@Suite(.seeded) struct HostileTableTests {
     struct Case: Hashable {
         let step: LifeStep
         let attack: HostileNetwork.Attack
@@ -33,7 +32,7 @@ import Testing
                             }
                         }
                     }
-                    cases += isSoak ? whole : [whole.randomElement(using: &random)!]
+                    cases += TestRun.isSoak ? whole : [whole.randomElement(using: &random)!]
                 }
             }
         }
@@ -41,9 +40,9 @@ import Testing
     }
 
     @Test func everyWrongAnswerAtEveryStep() async throws {
-        let seed = UInt64(ProcessInfo.processInfo.environment["HOLDFAST_SEED"] ?? "") ?? .random(in: 0..<1 << 32)
+        let seed = TestRun.seed
         let cases = HostileTableTests.cases(seed)
-        print("hostile table: \(cases.count) cases of seed \(seed)")
+        print("hostile table: \(cases.count) cases")
         let next = Queue()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<2 {

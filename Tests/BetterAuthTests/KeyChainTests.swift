@@ -1,6 +1,7 @@
 import BetterAuth
 import BetterAuthMessages
 import Synchronization
+import TestSupport
 import Testing
 
 private struct File: Decodable {

@@ -2,6 +2,7 @@ import BetterAuth
 import BetterAuthMessages
 import Cryptography
 import SecretMemory
+import TestSupport
 import Testing
 
 /// The words of a phrase.
@@ -9,11 +10,6 @@ private func text(_ phrase: borrowing IdentityPhrase) -> String {
     phrase.withText { span in
         unsafe span.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
     }
-}
-
-private func secret(_ text: String) throws -> SecretBytes {
-    let bytes = Array(text.utf8)
-    return try unsafe SecretBytes(copying: bytes.span.bytes)
 }
 
 private func refusal(_ entered: String) throws -> RecoveryPhraseError? {
@@ -40,7 +36,7 @@ private func refusal(_ entered: String) throws -> RecoveryPhraseError? {
     func theVectors(_ phrase: String, _ seed: String, _ key: String, _ hash: String) throws {
         let phrase = try secret(phrase)
         let derived = try RecoveryDerivation.standard.seed(of: phrase)
-        let bytes = try hexBytes(seed)
+        let bytes = hexBytes(seed)
         let isEqual = unsafe derived.isEqual(to: bytes.span.bytes)
         #expect(isEqual)
         let signing = try SoftwareSigningKey(scalar: derived)
@@ -51,7 +47,7 @@ private func refusal(_ entered: String) throws -> RecoveryPhraseError? {
     @Test func theCheapVector() throws {
         let phrase = try secret("a b c")
         let seed = try RecoveryDerivation(passes: 1, memoryKiB: 64).seed(of: phrase)
-        let bytes = try hexBytes("2f0ca0980044ee51d5271d78efe42f78cb913aa23cdbbaf7b10bfcd5cdbe5acf")
+        let bytes = hexBytes("2f0ca0980044ee51d5271d78efe42f78cb913aa23cdbbaf7b10bfcd5cdbe5acf")
         let isEqual = unsafe seed.isEqual(to: bytes.span.bytes)
         #expect(isEqual)
     }

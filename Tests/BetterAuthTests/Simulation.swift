@@ -4,6 +4,7 @@ import BetterAuthMessages
 import BetterAuthServer
 import SecretMemory
 import Synchronization
+import TestSupport
 import Testing
 
 /// A clock that nobody waits for.

@@ -3,23 +3,22 @@ import BetterAuthMessages
 import BetterAuthServer
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Thousands of lives of a device on a network that drops, duplicates, delays and reorders, against the real server, with
 /// either side killed at any point. In the end the network is whole again, and then the device must be able to sign with
 /// a key that the server accepts.
-@Suite struct SimulationTests {
-    private static let isSoak = ProcessInfo.processInfo.environment["HOLDFAST_SOAK"] != nil
-    private static let runs: UInt64 = isSoak ? 4000 : 60
+@Suite(.seeded) struct SimulationTests {
+    private static let runs: UInt64 = TestRun.isSoak ? 4000 : 60
 
     @Test(arguments: World.Memory.allCases)
     func noIdentityIsEverLost(_ memory: World.Memory) async throws {
-        let base = UInt64.random(in: 0..<1 << 32)
-        print("simulation \(memory): seeds from \(base)")
+        let base = TestRun.seed
         var all: World.Statistics = (0, 0, [:])
         try await withThrowingTaskGroup(of: World.Statistics.self) { group in
             for worker in 0..<2 as Range<UInt64> {
-                group.addTask { try await SimulationTests.lives(from: base + worker, memory) }
+                group.addTask { try await SimulationTests.lives(from: base &+ worker, memory) }
             }
             for try await more in group { all = SimulationTests.sum(all, more) }
         }
@@ -41,7 +40,7 @@ import Testing
     private static func lives(from base: UInt64, _ memory: World.Memory) async throws -> World.Statistics {
         var all: World.Statistics = (0, 0, [:])
         for run in stride(from: 0, to: runs, by: 2) {
-            all = sum(all, try await live(base + run, memory).statistics)
+            all = sum(all, try await live(base &+ run, memory).statistics)
         }
         return all
     }

@@ -6,6 +6,7 @@ import Holdfast
 import KeyStores
 import RealParts
 import Synchronization
+import TestSupport
 import Testing
 
 /// An identity in a real vault, against the real server logic: what needs its owner, and for which server its keys sign.
@@ -14,7 +15,7 @@ import Testing
     private let world: World
     private let vault: Vault
     private let phrase: PhraseBox
-    private let clock = TestBootClock()
+    private let clock = TestClock()
 
     private final class PhraseBox: Sendable {
         let phrase: RecoveryPhrase
@@ -75,7 +76,7 @@ import Testing
         let account = try await identity.createAccount(recovery: recoveryHash().1)
         let before = (try await identity.status(), sent.withLock { $0 })
         let old = ProofCarrier(try prove())
-        clock.advance(61_000)
+        clock.advance(milliseconds: 61_000)
         #expect(await code { try await identity.deleteAccount(proof: old.take()) } == .proofExpired)
         let ofBefore = ProofCarrier(try prove())
         vault.lock()
@@ -94,7 +95,7 @@ import Testing
 
     private func expired() throws -> Proof {
         let proof = try prove()
-        clock.advance(60_001)
+        clock.advance(milliseconds: 60_001)
         return proof
     }
 
@@ -173,20 +174,4 @@ import Testing
         try vault.unlock(passcode: passcode, spending: vault.burnAttempt())
         _ = try await identity.openSession()
     }
-}
-
-private func secret(_ text: String) throws -> SecretBytes {
-    let bytes = Array(text.utf8)
-    return try unsafe SecretBytes(copying: bytes.span.bytes)
-}
-
-/// A clock that the test moves.
-final class TestBootClock: BootClock {
-    private let milliseconds = Mutex<UInt64>(1_000_000)
-
-    func now() -> BootInstant {
-        BootInstant(bootID: [UInt8](repeating: 1, count: 16), milliseconds: milliseconds.withLock { $0 })
-    }
-
-    func advance(_ more: UInt64) { milliseconds.withLock { $0 += more } }
 }

@@ -4,13 +4,14 @@ import BetterAuthServer
 import Foundation
 import RealParts
 import Synchronization
+import TestSupport
 import Testing
 
 /// The identity commands with a TPM (swtpm): where the keys are, and what a kill at any of the chip's commands leaves.
-@Suite(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: identity commands with a TPM are not tested"))
+@Suite(
+    .seeded,
+    .enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: identity commands with a TPM are not tested"))
 struct IdentityChipTests {
-    private static let isSoak = ProcessInfo.processInfo.environment["HOLDFAST_SOAK"] != nil
-
     private let chip: SoftwareTPM
     private let proxy: TPMProxy
     private let server: AuthHTTPServer
@@ -95,9 +96,9 @@ struct IdentityChipTests {
     @Test func aKillAtAnyCommandLosesNothing() throws {
         let created = try phone.run("create", "--server", server.address, newRecovery: "phrase")
         #expect(created.code == 0, "\(created.errors)")
-        let step = Self.isSoak ? 1 : 9
-        var number = Int.random(in: 0..<step)
-        print("kills at the chip's commands: from \(number), every \(step)")
+        let step = TestRun.isSoak ? 1 : 9
+        var generator = SeededGenerator()
+        var number = Int.random(in: 0..<step, using: &generator)
         var cuts = 0
         while try runCut("rotate", at: number) {
             let next = try phone.run("session", "open")

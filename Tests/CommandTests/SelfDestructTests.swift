@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import HoldfastCommand
@@ -165,7 +166,7 @@ import Holdfast
     }
 
     /// Both directions with the real clock: a minute.
-    @Test(.enabled(if: ProcessInfo.processInfo.environment["HOLDFAST_SOAK"] != nil, "a minute: in make soak only"))
+    @Test(.enabled(if: TestRun.isSoak, "a minute: in make soak only"))
     func itIsSwitchedOnAndOffByTheBinaryAlone() throws {
         let sandbox = try Sandbox(prepared: true)
         for word in ["enable", "disable"] {

@@ -2,11 +2,12 @@
 import CrashSubject
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 import VaultCore
 
 /// Several processes and threads at one vault.
-@Suite(.serialized) struct ConcurrencyTests {
+@Suite(.seeded, .serialized) struct ConcurrencyTests {
     @Test func `two processes that write at once lose nothing`() throws {
         let scratch = try Scratch()
         try Vault.createKnown(scratch.home, scratch.clock)
@@ -33,7 +34,7 @@ import VaultCore
                 return try Child(["script-create", scratch.home, scratch.clock.path])
             }
             let outcomes = try children.map { try $0.rest()[1] }
-            let context = "round \(round), HOLDFAST_SEED=\(TestRun.seed)"
+            let context = "round \(round)"
             #expect(outcomes.filter { $0 == "done" }.count == 1, "\(outcomes), \(context)")
             #expect(Set(outcomes).isSubset(of: ["done", "failed exists", "failed busy"]), "\(outcomes), \(context)")
             let vault = try Vault.known(scratch.home, scratch.clock)

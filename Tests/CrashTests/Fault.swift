@@ -1,6 +1,7 @@
 #if os(Linux)
 import CrashSubject
 import Foundation
+import TestSupport
 import Testing
 
 /// What the fault library is told to do at one call.

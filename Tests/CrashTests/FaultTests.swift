@@ -1,11 +1,12 @@
 #if os(Linux)
 import CrashSubject
 import Foundation
+import TestSupport
 import Testing
 import VaultCore
 
 /// Every call that changes a file fails in turn; afterwards, on a sound disk, the vault is whole.
-@Suite(.serialized) struct FaultTests {
+@Suite(.seeded, .serialized) struct FaultTests {
     @Test(arguments: Fault.allCases)
     func `a fault at any call of the script loses nothing`(fault: Fault) throws {
         let scratch = try Scratch()
@@ -26,7 +27,7 @@ import VaultCore
         for call in chosen {
             let seed = generator.next() >> 2
             try scratch.copyHome(template, to: scratch.home)
-            let context = "\(fault.rawValue), \(FaultyDisk.name(call, in: calls)), HOLDFAST_SEED=\(TestRun.seed)"
+            let context = "\(fault.rawValue), \(FaultyDisk.name(call, in: calls))"
             let environment = fault.environment(at: call, seed: seed)
             let lines = try disk.run(arguments, under: scratch.home, environment)
             #expect((lines.last == "end") == (fault.isSurvived || call > calls.count), "\(context)")
@@ -83,7 +84,7 @@ import VaultCore
             try? FileManager.default.removeItem(atPath: scratch.home)
             let environment = fault.environment(at: call, seed: generator.next() >> 2)
             let lines = try disk.run(arguments, under: scratch.home, environment)
-            let context = "\(fault.rawValue), \(FaultyDisk.name(call, in: calls)), HOLDFAST_SEED=\(TestRun.seed)"
+            let context = "\(fault.rawValue), \(FaultyDisk.name(call, in: calls))"
             let isDone = lines.contains("done")
             if let line = lines.first(where: { $0.hasPrefix("failed") }) {
                 #expect(line == "failed \(fault.code ?? "")", "\(context)")
@@ -135,7 +136,7 @@ import VaultCore
             try? FileManager.default.removeItem(atPath: target)
             let environment = fault.environment(at: call, seed: generator.next() >> 2)
             let lines = try disk.run(arguments, under: target, environment)
-            let context = "\(fault.rawValue), \(FaultyDisk.name(call, in: calls)), HOLDFAST_SEED=\(TestRun.seed)"
+            let context = "\(fault.rawValue), \(FaultyDisk.name(call, in: calls))"
             if let line = lines.first(where: { $0.hasPrefix("failed") }) {
                 #expect(line == "failed \(fault.code ?? "")", "\(context)")
                 let isLeft = FileManager.default.fileExists(atPath: target)

@@ -1,11 +1,12 @@
 #if os(Linux)
 import CrashSubject
 import Foundation
+import TestSupport
 import Testing
 import VaultCore
 
 /// Bytes of the database changed in turn. LMDB trusts its file, so each is read in a child process, which may crash.
-@Suite struct FlippedDatabaseTests {
+@Suite(.seeded) struct FlippedDatabaseTests {
     /// LMDB's two pages of its own; they say which transaction was the last.
     private static let metaPages = 2 * 4_096
 
@@ -75,7 +76,7 @@ import VaultCore
             guard look.verdict != nil else {
                 let end = child.wait()
                 let crashes: Set<Child.End> = [.killed(SIGSEGV), .killed(SIGBUS), .killed(SIGABRT)]
-                #expect(crashes.contains(end), "\(end): byte \(offset) ^ \(mask), HOLDFAST_SEED=\(TestRun.seed)")
+                #expect(crashes.contains(end), "\(end): byte \(offset) ^ \(mask)")
                 judge(look, &tally, crashed: true)
                 return
             }
@@ -86,7 +87,7 @@ import VaultCore
     }
 
     private static func judge(_ look: Look, _ tally: inout Tally, crashed: Bool) {
-        let context = "byte \(look.offset) ^ \(look.mask): \(look), HOLDFAST_SEED=\(TestRun.seed)"
+        let context = "byte \(look.offset) ^ \(look.mask): \(look)"
         let outcomes = look.reads + (look.last.map { [$0] } ?? [])
         #expect(!outcomes.contains { $0 == "different" || $0.hasPrefix("untyped") }, "\(context)")
         if crashed { return tally.crashed += 1 }

@@ -1,11 +1,12 @@
 #if os(Linux)
 import CrashSubject
 import Foundation
+import TestSupport
 import Testing
 import VaultCore
 
 /// Bytes of an encrypted file changed, removed and added.
-@Suite struct FlippedFileTests {
+@Suite(.seeded) struct FlippedFileTests {
     private static let magicSize = 8
     private static let chunkOnDisk = 64 * 1024 + 16
     private static let place = Place("files", "large")
@@ -36,7 +37,7 @@ import VaultCore
         for offset in offsets {
             let mask = generator.mask()
             try home.write([good[offset] ^ mask], to: name, at: offset)
-            let context = "byte \(offset) ^ \(mask), HOLDFAST_SEED=\(TestRun.seed)"
+            let context = "byte \(offset) ^ \(mask)"
             #expect(code { _ = try vault.bytes(at: FlippedFileTests.place) } == .damaged, "\(context)")
             let found = try vault.verify()
             #expect(found.damagedFiles.map(\.name) == [FlippedFileTests.place.name] && !found.isIntact, "\(context)")

@@ -1,10 +1,11 @@
 #if os(Linux)
 import CrashSubject
+import TestSupport
 import Testing
 import VaultCore
 
 /// Every byte of header and ledger changed in turn.
-@Suite struct FlippedHeaderTests {
+@Suite(.seeded) struct FlippedHeaderTests {
     private static let copySize = 8_192
     private static let sectorSize = 4_096
 
@@ -25,7 +26,7 @@ import VaultCore
             for place in [offset, FlippedHeaderTests.copySize + offset] {
                 let mask = generator.mask()
                 try home.write([good[place] ^ mask], to: "header", at: place)
-                let context = "byte \(place) ^ \(mask), HOLDFAST_SEED=\(TestRun.seed)"
+                let context = "byte \(place) ^ \(mask)"
                 let vault = try home.open()
                 #expect(throws: Never.self, "\(context)") { try vault.unlock(0) }
                 #expect(SmallHome.wrong(vault, files: false) == [], "\(context)")
@@ -48,7 +49,7 @@ import VaultCore
             for place in [offset, FlippedHeaderTests.copySize + offset] {
                 try home.write([good[place] ^ mask], to: "header", at: place)
             }
-            let context = "byte \(offset) ^ \(mask), HOLDFAST_SEED=\(TestRun.seed)"
+            let context = "byte \(offset) ^ \(mask)"
             #expect(code { _ = try home.open() } == .damaged, "\(context)")
             #expect(code { _ = try earlier.burnAttempt() } == .damaged, "\(context)")
             #expect(code { try earlier.unlock(phrase: Known.phrase(0)) } == .damaged, "\(context)")
@@ -81,7 +82,7 @@ import VaultCore
         for (number, offset) in offsets.enumerated() {
             let mask = generator.mask()
             try home.write([good[offset] ^ mask], to: "ledger", at: offset)
-            let context = "byte \(offset) ^ \(mask), HOLDFAST_SEED=\(TestRun.seed)"
+            let context = "byte \(offset) ^ \(mask)"
             let left = try vault.status().remainingAttempts
             // The older sector may have one more spent, and a bad sector counts as another.
             #expect((max(0, remaining - 2)...remaining).contains(left), "\(left) left; \(context)")

@@ -1,12 +1,13 @@
 #if os(Linux)
 import CrashSubject
 import Foundation
+import TestSupport
 import Testing
 import VaultCore
 
 /// Bytes in the heads of the database's pages changed at random before a write. However they lie, LMDB must not come upon
 /// pages over which it writes to memory that is not its own, or gives up: no child ends by a signal.
-@Suite struct FlippedWriteTests {
+@Suite(.seeded) struct FlippedWriteTests {
     private static let pageSize = 4_096
 
     /// Up to three changes of one order, most of them where a page says what is where in it.
@@ -47,7 +48,7 @@ import VaultCore
                 if line != "begin" { outcomes[line, default: 0] += 1 }
             }
             guard last == "end" else {
-                Issue.record("\(child.wait()) after \(last ?? "nothing"): \(order), HOLDFAST_SEED=\(TestRun.seed)")
+                Issue.record("\(child.wait()) after \(last ?? "nothing"): \(order)")
                 return
             }
         }
@@ -55,8 +56,8 @@ import VaultCore
         #expect(child.wait() == .exited(0))
         let codes = Set(outcomes.keys.map { $0.split(separator: " ")[1] })
         // A changed key is a record that is not there; no change gives anything but an answer.
-        #expect(!codes.contains { $0.hasPrefix("untyped") }, "\(outcomes), HOLDFAST_SEED=\(TestRun.seed)")
-        #expect(codes.isSuperset(of: ["done", "damaged"]), "HOLDFAST_SEED=\(TestRun.seed)")
+        #expect(!codes.contains { $0.hasPrefix("untyped") }, "\(outcomes)")
+        #expect(codes.isSuperset(of: ["done", "damaged"]))
         let told = outcomes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
         TestRun.report("write", "\(count) databases with changed heads of pages: \(told)")
     }

@@ -1,10 +1,11 @@
 #if os(Linux)
 import CrashSubject
+import TestSupport
 import Testing
 import VaultCore
 
 /// `kill -9` while passcodes are guessed. The limit of these vaults is 5.
-@Suite(.serialized) struct KillDuringAttemptsTests {
+@Suite(.seeded, .serialized) struct KillDuringAttemptsTests {
     private static let limit = 5
 
     /// What one budget of attempts saw, until the phrase gave a new one.
@@ -49,7 +50,7 @@ import VaultCore
             try budget.follow(lines)
             let status = try vault.status()
             let spent = KillDuringAttemptsTests.limit - status.remainingAttempts
-            let context = "round \(round), HOLDFAST_SEED=\(TestRun.seed)"
+            let context = "round \(round)"
             // Attempts 6, 7 ... are one an hour, and the subject's clock never passes the hour.
             #expect(budget.burned.count <= KillDuringAttemptsTests.limit, "\(context)")
             #expect(spent >= budget.burned.count, "an attempt was regained; \(context)")

@@ -1,11 +1,12 @@
 #if os(Linux)
 import CrashSubject
 import Foundation
+import TestSupport
 import Testing
 import VaultCore
 
 /// `kill -9` while a vault is created or copied: what is left is a whole vault, or a folder that can be used again.
-@Suite(.serialized) struct KillDuringCopiesTests {
+@Suite(.seeded, .serialized) struct KillDuringCopiesTests {
     /// The numbers of homes that were finished, and of the one that was not.
     private static func follow(_ lines: [String]) throws -> (done: [Int], last: Int?) {
         var (done, last): ([Int], Int?) = ([], nil)
@@ -43,7 +44,7 @@ import VaultCore
                 ["create", folder, scratch.clock.path], after: Int.random(in: 0...4, using: &generator),
                 spinning: UInt64.random(in: 0...12_000_000, using: &generator))
             let (done, last) = try KillDuringCopiesTests.follow(lines)
-            let context = "round \(round), HOLDFAST_SEED=\(TestRun.seed)"
+            let context = "round \(round)"
             finished += done.count
             for number in done + (last.map { [$0] } ?? []) {
                 let path = "\(folder)/\(number)"
@@ -88,7 +89,7 @@ import VaultCore
                 ["backup", scratch.home, scratch.clock.path, folder], after: Int.random(in: 0...3, using: &generator),
                 spinning: UInt64.random(in: 0...25_000_000, using: &generator))
             let (done, last) = try KillDuringCopiesTests.follow(lines)
-            let context = "round \(round), HOLDFAST_SEED=\(TestRun.seed)"
+            let context = "round \(round)"
             finished += done.count
             for number in done + (last.map { [$0] } ?? []) {
                 let path = "\(folder)/\(number)"

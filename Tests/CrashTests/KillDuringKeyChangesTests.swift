@@ -1,10 +1,11 @@
 #if os(Linux)
 import CrashSubject
+import TestSupport
 import Testing
 import VaultCore
 
 /// `kill -9` while the passcode, the phrase or all keys are changed.
-@Suite(.serialized) struct KillDuringKeyChangesTests {
+@Suite(.seeded, .serialized) struct KillDuringKeyChangesTests {
     /// Numbers of the secrets that hold, and of those that were about to.
     private struct Secrets {
         var passcode = 0
@@ -46,7 +47,7 @@ import VaultCore
                 after: Int.random(in: 1...6, using: &generator),
                 spinning: UInt64.random(in: 0...8_000_000, using: &generator))
             try secrets.follow(lines)
-            let context = "round \(round) of \(kind), HOLDFAST_SEED=\(TestRun.seed)"
+            let context = "round \(round) of \(kind)"
             let vault = try Vault.known(scratch.home, scratch.clock)
             if let next = secrets.next {
                 let staysPasscode = next.passcode == secrets.passcode

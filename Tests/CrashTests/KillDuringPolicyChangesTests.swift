@@ -1,11 +1,12 @@
 #if os(Linux)
 import CrashSubject
+import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
 
 /// `kill -9` while the rules of the header are changed.
-@Suite(.serialized) struct KillDuringPolicyChangesTests {
+@Suite(.seeded, .serialized) struct KillDuringPolicyChangesTests {
     @Test func `the old or the new rules hold and the passcode opens under them`() throws {
         let scratch = try Scratch()
         var generator = TestRun.generator("policy")
@@ -34,7 +35,7 @@ import VaultFormat
                     next = number
                 }
             }
-            let context = "round \(round), HOLDFAST_SEED=\(TestRun.seed)"
+            let context = "round \(round)"
             let vault = try Vault.known(scratch.home, scratch.clock)
             let rules = try vault.status().policy
             if let next, rules == PolicyChanges.policy(next) {

@@ -1,11 +1,12 @@
 #if os(Linux)
 import CrashSubject
 import Foundation
+import TestSupport
 import Testing
 import VaultCore
 
 /// `kill -9` while records are written.
-@Suite(.serialized) struct KillDuringWritesTests {
+@Suite(.seeded, .serialized) struct KillDuringWritesTests {
     @Test(arguments: [1, 3])
     func `no acknowledged record is lost and none is half written`(threads: Int) throws {
         let scratch = try Scratch()
@@ -22,7 +23,7 @@ import VaultCore
             let vault = try Vault.known(scratch.home, scratch.clock)
             try vault.unlock(0)
             let problem = try expected.compare(vault) ?? vault.verifyAndClean()
-            #expect(problem == nil, "round \(round), HOLDFAST_SEED=\(TestRun.seed)")
+            #expect(problem == nil, "round \(round)")
             guard problem == nil else { return }
         }
         let killed = expected.killed

@@ -2,6 +2,7 @@
 import CrashSubject
 import Cryptography
 import Foundation
+import TestSupport
 import Testing
 import VaultFormat
 
@@ -9,7 +10,7 @@ import VaultFormat
 
 /// `kill -9`, power cuts and failing disks while the security log is written: it stays whole, and nothing that was
 /// acknowledged is lost.
-@Suite(.serialized) struct LogCrashTests {
+@Suite(.seeded, .serialized) struct LogCrashTests {
     private static let rounds = TestRun.isSoak ? 1_000 : 25
 
     /// The numbers of entries from an index on.
@@ -56,7 +57,7 @@ import VaultFormat
                 ["log", scratch.home, scratch.clock.path, "\(next)"], after: Int.random(in: 1...20, using: &generator),
                 spinning: UInt64.random(in: 0...4_000_000, using: &generator))
             let said = try Said(lines)
-            let context = "round \(round), HOLDFAST_SEED=\(TestRun.seed)"
+            let context = "round \(round)"
             #expect(said.failed.isEmpty, "\(context)")
             try vault.unlock(phrase: Known.phrase(0))
             let report = try vault.securityLog()
@@ -120,7 +121,7 @@ import VaultFormat
             try scratch.copyHome(template, to: scratch.home)
             let environment = fault.environment(at: call, seed: generator.next() >> 2)
             let said = try Said(disk.run(arguments, under: scratch.home, environment))
-            let context = "\(fault.rawValue), \(FaultyDisk.name(call, in: calls)), HOLDFAST_SEED=\(TestRun.seed)"
+            let context = "\(fault.rawValue), \(FaultyDisk.name(call, in: calls))"
             for (number, code) in said.failed { #expect(code == fault.code, "\(number): \(code); \(context)") }
             failures += said.failed.count
             let vault = try Vault.known(scratch.home, scratch.clock)

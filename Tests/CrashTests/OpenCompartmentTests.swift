@@ -1,11 +1,12 @@
 #if os(Linux)
 import CrashSubject
 import Foundation
+import TestSupport
 import Testing
 import VaultCore
 
 /// What is written while locked, when the process or the disk ends, when others write too, and when somebody wrote garbage.
-@Suite(.serialized) struct OpenCompartmentCrashTests {
+@Suite(.seeded, .serialized) struct OpenCompartmentCrashTests {
     /// Items that must be in the inbox once, and those that may be.
     private struct Expectation {
         var certain: Set<Int> = []
@@ -91,7 +92,7 @@ import VaultCore
         for call in chosen {
             let seed = generator.next() >> 2
             try scratch.copyHome(template, to: scratch.home)
-            let context = "\(fault.rawValue), \(FaultyDisk.name(call, in: calls)), HOLDFAST_SEED=\(TestRun.seed)"
+            let context = "\(fault.rawValue), \(FaultyDisk.name(call, in: calls))"
             let environment = fault.environment(at: call, seed: seed)
             // The protected database is opened once before, so that LMDB needs no room for its lock file.
             let vault = try Vault.known(scratch.home, scratch.clock)
@@ -139,7 +140,7 @@ import VaultCore
                 try scratch.copyHome(template, to: scratch.home)
                 let lines = try disk.run(arguments, under: scratch.home, Fault.cut.environment(at: call, seed: seed))
                 var expected = Expectation()
-                let context = "\(FaultyDisk.name(call, in: calls)), fault seed \(seed), HOLDFAST_SEED=\(TestRun.seed)"
+                let context = "\(FaultyDisk.name(call, in: calls)), fault seed \(seed)"
                 try expected.follow(lines, context)
                 check(expected, scratch, "\(context)\n\(lines.joined(separator: "\n"))")
             }
@@ -204,7 +205,7 @@ import VaultCore
         let database = try [UInt8](Data(contentsOf: URL(fileURLWithPath: "\(scratch.home)/open.mdb")))
         for order in OpenCompartmentCrashTests.orders(database, &generator) {
             try child.send(order)
-            let context = "\(order), HOLDFAST_SEED=\(TestRun.seed)"
+            let context = "\(order)"
             var (exact, lines) = (0, [String]())
             while let line = try child.line(), line != "done" { lines.append(line) }
             for line in lines {

@@ -1,6 +1,7 @@
 #if os(Linux)
 import CrashSubject
 import Foundation
+import TestSupport
 import Testing
 
 /// A real disk that is full and then read-only: a tmpfs of 2 MiB in a mount namespace of the subject's own.

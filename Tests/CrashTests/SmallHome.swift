@@ -1,6 +1,7 @@
 #if os(Linux)
 import CrashSubject
 import Foundation
+import TestSupport
 import VaultCore
 
 /// A home with ``SmallVault/records``, whose files a test damages byte by byte.

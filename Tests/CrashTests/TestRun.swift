@@ -1,28 +1,11 @@
 #if os(Linux)
 import CrashSubject
 import Foundation
+import TestSupport
 
-/// How much is done, and from which seed.
-enum TestRun {
-    private static let environment = ProcessInfo.processInfo.environment
-
-    /// `HOLDFAST_SEED`, to repeat a failure; else a new one.
-    static let seed: UInt64 = {
-        let seed = environment["HOLDFAST_SEED"].flatMap { UInt64($0) } ?? .random(in: 1...UInt64(Int.max))
-        print("crash tests: HOLDFAST_SEED=\(seed)")
-        return seed
-    }()
-
-    /// Set by `make soak`.
-    static let isSoak = environment["HOLDFAST_SOAK"] != nil
-
+extension TestRun {
     /// Rounds of each kill test.
     static let rounds = isSoak ? 500 : 25
-
-    /// The numbers of one test: its own whatever else runs.
-    static func generator(_ test: String) -> SeededGenerator {
-        SeededGenerator(seed: test.utf8.reduce(seed) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 })
-    }
 
     /// Some of `all`, in order; all of them when soaking.
     static func sample<T>(_ all: [T], _ count: Int, using generator: inout SeededGenerator) -> [T] {
@@ -31,9 +14,7 @@ enum TestRun {
     }
 
     /// One line of figures for a test's end.
-    static func report(_ test: String, _ figures: String) {
-        print("crash tests: \(test): \(figures) (HOLDFAST_SEED=\(seed))")
-    }
+    static func report(_ test: String, _ figures: String) { print("crash tests: \(test): \(figures)") }
 }
 
 /// A test's own failure, in words.
@@ -44,18 +25,12 @@ struct Problem: Error, CustomStringConvertible {
 
 /// A folder for one test, removed with it.
 final class Scratch {
-    let path: String
+    private let folder: ScratchFolder
+    var path: String { folder.path }
 
-    init() throws {
-        // The fault library compares with what the kernel calls it.
-        let folder = URL(fileURLWithPath: NSTemporaryDirectory()).resolvingSymlinksInPath().path
-        path = "\(folder)/holdfast-crash-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-    }
+    init() throws { folder = try ScratchFolder("crash") }
 
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-
-    subscript(name: String) -> String { "\(path)/\(name)" }
+    subscript(name: String) -> String { folder[name] }
 
     var home: String { self["home"] }
     var clock: FileClock { FileClock(self["clock"]) }

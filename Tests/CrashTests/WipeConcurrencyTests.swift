@@ -2,12 +2,13 @@
 import CrashSubject
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
 
 /// Many at once at a vault that destroys itself.
-@Suite(.serialized) struct WipeConcurrencyTests {
+@Suite(.seeded, .serialized) struct WipeConcurrencyTests {
     @Test func `sixty-four guessers together get the limit and one wipe`() throws {
         let doomed = try DoomedHome(refused: 0)
         try doomed.copy()
@@ -68,7 +69,7 @@ import VaultFormat
                 #expect(try start.rest() == ["begin start", "failed wiped", "end"], "round \(round), call \(at)")
                 #expect(start.wait() == .exited(0))
             }
-            #expect(try doomed.leftovers() == nil, "round \(round), call \(at), HOLDFAST_SEED=\(TestRun.seed)")
+            #expect(try doomed.leftovers() == nil, "round \(round), call \(at)")
         }
     }
 

@@ -2,6 +2,7 @@
 import CrashSubject
 import Cryptography
 import Foundation
+import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
@@ -96,7 +97,7 @@ struct DoomedHome {
 }
 
 /// Every call that changes a file fails in turn while a vault is destroyed or its self-destruct is switched.
-@Suite(.serialized) struct WipeFaultTests {
+@Suite(.seeded, .serialized) struct WipeFaultTests {
     @Test(arguments: Fault.allCases)
     func `a fault at any call of the last attempt gives no try and ends in a whole vault or in none`(fault: Fault)
         throws
@@ -113,7 +114,7 @@ struct DoomedHome {
             try doomed.copy()
             let environment = fault.environment(at: call, seed: generator.next() >> 2)
             let lines = try disk.run(arguments, under: doomed.scratch.home, environment)
-            let context = "\(fault.rawValue), \(FaultyDisk.name(call, in: calls)), HOLDFAST_SEED=\(TestRun.seed)"
+            let context = "\(fault.rawValue), \(FaultyDisk.name(call, in: calls))"
             #expect((lines.last == "end") == (fault.isSurvived || call > calls.count), "\(context)")
             let isFinished =
                 try FileManager.default.contentsOfDirectory(atPath: doomed.scratch.home) == ["wipe-receipt"]
@@ -166,7 +167,6 @@ struct DoomedHome {
                 let lines = try disk.run(arguments, under: doomed.scratch.home, environment)
                 let context =
                     "\(fault.rawValue), key before: \(hasKey), \(FaultyDisk.name(call, in: calls)), "
-                    + "HOLDFAST_SEED=\(TestRun.seed)"
                 if lines.contains("finished") { #expect(try doomed.leftovers() == nil, "\(context)") }
                 if try doomed.isWiped() {
                     #expect(lines.contains("announced"), "erased before the key was shown; \(context)")
@@ -212,8 +212,8 @@ struct DoomedHome {
                 #expect(
                     !lines.contains("done"), "a start went on with a vault that is being destroyed; round \(round)")
             }
-            #expect(try doomed.isWiped(), "round \(round), HOLDFAST_SEED=\(TestRun.seed)")
-            #expect(try doomed.leftovers() == nil, "round \(round), HOLDFAST_SEED=\(TestRun.seed)")
+            #expect(try doomed.isWiped(), "round \(round)")
+            #expect(try doomed.leftovers() == nil, "round \(round)")
         }
         TestRun.report("wipe resumed, \(fault.rawValue)", "\(stops) starts under faults")
     }
@@ -233,7 +233,7 @@ struct DoomedHome {
             try doomed.copy()
             let lines = try disk.run(
                 arguments, under: scratch.home, fault.environment(at: call, seed: generator.next() >> 2))
-            let context = "\(fault.rawValue), \(FaultyDisk.name(call, in: calls)), HOLDFAST_SEED=\(TestRun.seed)"
+            let context = "\(fault.rawValue), \(FaultyDisk.name(call, in: calls))"
             let vault = try Vault.known(scratch.home, scratch.clock)
             try vault.unlock(0)
             let isOn = try #require(vault.authenticatedPolicy).selfDestruct

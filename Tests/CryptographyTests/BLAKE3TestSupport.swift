@@ -12,11 +12,6 @@ func blake3Output(_ hasher: inout BLAKE3, _ count: Int) -> [UInt8] {
     return output
 }
 
-func hexadecimal(_ bytes: [UInt8]) -> String {
-    let digits = Array("0123456789abcdef")
-    return String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
-}
-
 extension BLAKE3 {
     mutating func update(_ bytes: [UInt8]) { unsafe update(bytes.span.bytes) }
     mutating func update(_ bytes: ArraySlice<UInt8>) { unsafe update(bytes.span.bytes) }
@@ -25,13 +20,5 @@ extension BLAKE3 {
 
     static func keyedHash(_ bytes: [UInt8], key: [UInt8]) throws(CryptographyError) -> Digest {
         unsafe try keyedHash(bytes.span.bytes, key: key.span.bytes)
-    }
-}
-
-extension SeededGenerator {
-    /// Prints the seed at once, for a test that a trap would end.
-    init(printedFor test: String) {
-        self.init()
-        print("\(test): seed \(seed)")
     }
 }

@@ -1,10 +1,11 @@
 import Foundation
 import SecretMemory
+import TestSupport
 import Testing
 
 @testable import Cryptography
 
-@Suite struct BLAKE3Tests {
+@Suite(.seeded) struct BLAKE3Tests {
     @Test("official digest", arguments: BLAKE3Vector.digests)
     func digests(_ vector: BLAKE3Vector) throws { try Self.check(vector, outputLength: 32) }
 
@@ -48,7 +49,7 @@ import Testing
         #expect(hexadecimal(plain.finalize().bytes) == vector.hash.prefix(64), length)
         #expect(hexadecimal(BLAKE3.hash(input).bytes) == vector.hash.prefix(64), length)
 
-        var keyed = try BLAKE3(key: testSecret(key))
+        var keyed = try BLAKE3(key: secret(key))
         keyed.update(input)
         let oneShot = try BLAKE3.keyedHash(input, key: key)
         #expect(hexadecimal(blake3Output(&keyed, outputLength)) == vector.keyed, length)
@@ -57,7 +58,7 @@ import Testing
 
         var deriving = try BLAKE3(deriveKeyContext: BLAKE3Vector.context)
         deriving.update(input)
-        let material = try testSecret(input)
+        let material = try secret(input)
         let derived = try BLAKE3.deriveKey(context: BLAKE3Vector.context, material: material, lifetime: .transient)
         #expect(hexadecimal(blake3Output(&deriving, outputLength)) == vector.derived, length)
         #expect(hexadecimal(derived.revealed()) == vector.derived.prefix(64), length)
@@ -80,12 +81,12 @@ import Testing
     }
 
     @Test func splittingTheInputChangesNothing() throws {
-        var random = SeededGenerator(printedFor: #function)
+        var random = SeededGenerator()
         let key = random.bytes(32)
         for _ in 0..<30 {
             let input = random.bytes(.random(in: 0...80_000, using: &random))
             let whole = try BLAKE3.keyedHash(input, key: key)
-            var hasher = try BLAKE3(key: testSecret(key))
+            var hasher = try BLAKE3(key: secret(key))
             let largest = [70, 1_500, 9_000, 40_000].randomElement(using: &random) ?? 70
             var offset = 0
             while offset < input.count {
@@ -94,7 +95,7 @@ import Testing
                 offset += piece
             }
             let digest = hasher.finalize()
-            #expect(digest == whole, "seed \(random.seed), \(input.count) bytes in pieces of up to \(largest)")
+            #expect(digest == whole, "\(input.count) bytes in pieces of up to \(largest)")
         }
     }
 
@@ -164,7 +165,7 @@ import Testing
         #expect(throws: CryptographyError.invalidSize) {
             try BLAKE3.keyedHash(key, key: key)
         }
-        let secret = try testSecret(key)
+        let secret = try secret(key)
         #expect(throws: CryptographyError.invalidSize) {
             var hasher = try BLAKE3(key: secret)
             hasher.update(key)

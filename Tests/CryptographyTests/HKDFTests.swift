@@ -1,5 +1,6 @@
 import Cryptography
 import SecretMemory
+import TestSupport
 import Testing
 
 struct HKDFVector: Sendable, CustomTestStringConvertible {
@@ -39,7 +40,7 @@ struct HKDFVector: Sendable, CustomTestStringConvertible {
 func derivedHKDF(
     _ inputKey: [UInt8], salt: [UInt8] = [], info: [UInt8] = Array("test".utf8), count: Int = 32
 ) throws -> [UInt8] {
-    let key = try testSecret(inputKey)
+    let key = try secret(inputKey)
     return try unsafe HKDFSHA256.derive(key, salt: salt.span.bytes, info: info.span.bytes, count: count).revealed()
 }
 
@@ -60,7 +61,7 @@ func derivedHKDF(
     }
 
     @Test func aFixedInfoEqualsItsBytes() throws {
-        let key = try testSecret([1, 2, 3])
+        let key = try secret([1, 2, 3])
         let fixed = try HKDFSHA256.derive(
             key, salt: RawSpan(), info: "holdfast/1/test", count: 32, lifetime: .longLived
         ).revealed()

@@ -1,5 +1,6 @@
 import Cryptography
 import SecretMemory
+import TestSupport
 import Testing
 
 struct HMACVector: Sendable, CustomTestStringConvertible {
@@ -42,12 +43,12 @@ struct HMACVector: Sendable, CustomTestStringConvertible {
 }
 
 func hmacTag(_ message: [UInt8], key: [UInt8]) throws -> [UInt8] {
-    let key = try testSecret(key)
+    let key = try secret(key)
     return try unsafe HMACSHA256.authenticate(message.span.bytes, key: key).bytes
 }
 
 func isValidHMAC(_ tag: [UInt8], for message: [UInt8], key: [UInt8]) throws -> Bool {
-    let key = try testSecret(key)
+    let key = try secret(key)
     return unsafe HMACSHA256.isValid(tag.span.bytes, for: message.span.bytes, key: key)
 }
 

@@ -1,9 +1,10 @@
 import Cryptography
 import SecretMemory
+import TestSupport
 import Testing
 
 /// Elliptic-curve Diffie-Hellman on P-256, and boxes sealed with it.
-@Suite struct P256AgreementTests {
+@Suite(.seeded) struct P256AgreementTests {
     /// Scalar, peer's point (compressed) and shared x.
     private static let vectors: [(scalar: [UInt8], peer: [UInt8], shared: [UInt8])] = [
         // NIST CAVP, KAS ECC CDH primitive, P-256, count 0.

@@ -1,9 +1,10 @@
 import Cryptography
 import Foundation
 import SecretMemory
+import TestSupport
 import Testing
 
-@Suite struct RecoveryPhraseTests {
+@Suite(.seeded) struct RecoveryPhraseTests {
     /// Entropy and canonical text of what a text parses to.
     struct Parsed: Equatable {
         var entropy: String
@@ -13,7 +14,7 @@ import Testing
     static func parse(_ text: String) throws -> Parsed { try parse(Array(text.utf8)) }
 
     static func parse(_ text: [UInt8]) throws -> Parsed {
-        try describe(RecoveryPhrase(parsing: testSecret(text)))
+        try describe(RecoveryPhrase(parsing: secret(text)))
     }
 
     static func describe(_ phrase: borrowing RecoveryPhrase) -> Parsed {
@@ -38,7 +39,7 @@ import Testing
     func vectors(_ vector: RecoveryPhraseVector) throws {
         let expected = Parsed(entropy: vector.entropy, text: vector.words)
         #expect(try Self.parse(vector.words) == expected)
-        let encoded = try RecoveryPhrase(entropy: testSecret(hexBytes(vector.entropy)))
+        let encoded = try RecoveryPhrase(entropy: secret(hexBytes(vector.entropy)))
         let described = Self.describe(encoded)
         #expect(described == expected)
     }
@@ -59,7 +60,7 @@ import Testing
                 let count = text.split(separator: " ").count
                 #expect(throws: RecoveryPhraseError.wrongWordCount(count)) { try Self.parse(text) }
                 #expect(throws: RecoveryPhraseError.invalidEntropySize(entropy.count / 2)) {
-                    let phrase = try RecoveryPhrase(entropy: testSecret(hexBytes(entropy)))
+                    let phrase = try RecoveryPhrase(entropy: secret(hexBytes(entropy)))
                     _ = Self.describe(phrase)
                 }
             }
@@ -71,12 +72,12 @@ import Testing
     }
 
     @Test func randomEntropyComesBack() throws {
-        var random = SeededGenerator(printedFor: #function)
+        var random = SeededGenerator()
         for _ in 0..<200 {
             let entropy = random.bytes(32)
-            let text = try Self.describe(RecoveryPhrase(entropy: testSecret(entropy))).text
+            let text = try Self.describe(RecoveryPhrase(entropy: secret(entropy))).text
             let parsed = try Self.parse(text)
-            #expect(parsed == Parsed(entropy: hexadecimal(entropy), text: text), "seed \(random.seed)")
+            #expect(parsed == Parsed(entropy: hexadecimal(entropy), text: text))
         }
     }
 
@@ -123,7 +124,7 @@ import Testing
     @Test(arguments: [0, 16, 31, 33, 64])
     func entropyOfAnotherSizeIsRefused(_ size: Int) throws {
         #expect(throws: RecoveryPhraseError.invalidEntropySize(size)) {
-            let phrase = try RecoveryPhrase(entropy: testSecret([UInt8](repeating: 1, count: size)))
+            let phrase = try RecoveryPhrase(entropy: secret([UInt8](repeating: 1, count: size)))
             _ = Self.describe(phrase)
         }
     }

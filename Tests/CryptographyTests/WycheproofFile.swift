@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A file of Project Wycheproof, with those fields that our primitives need.

@@ -1,5 +1,6 @@
 import Cryptography
 import SecretMemory
+import TestSupport
 import Testing
 
 @Suite("Wycheproof: AES-GCM, HKDF, HMAC") struct WycheproofSymmetricTests {
@@ -22,7 +23,7 @@ import Testing
             for vector in group.tests {
                 let (text, aad, nonce) = (vector.msg.bytes, vector.aad.bytes, vector.iv.bytes)
                 let box = vector.ct.bytes + vector.tag.bytes
-                let key = try testSecret(vector.key.bytes)
+                let key = try secret(vector.key.bytes)
                 guard group.keySize == 256 else {
                     #expect(throws: CryptographyError.invalidSize, "test \(vector.tcId)") {
                         _ = try AES256GCM(key: key)

@@ -4,6 +4,7 @@ import KeyStores
 import RealParts
 import SecretMemory
 import Synchronization
+import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
@@ -14,14 +15,15 @@ import VaultFormat
 @Suite(.serialized) struct AppLockOwnerTests {
     /// A vault with the passcode `right`.
     private final class Home: Sendable {
-        let path = NSTemporaryDirectory() + "holdfast-app-owner-\(UUID().uuidString)"
+        private let folder: ScratchFolder
+        let path: String
 
         init() throws {
-            let passcode = try AppLockOwnerTests.secret("right")
+            folder = try ScratchFolder("app-owner")
+            path = folder["home"]
+            let passcode = try secret("right")
             _ = try Vault.create(at: path, passcode: passcode, settings: .costsForTests())
         }
-
-        deinit { try? FileManager.default.removeItem(atPath: path) }
 
         /// A lock in front of it, as an app has one.
         func lock(_ authenticator: OwnerAuthenticator, tpm: TPMLocation? = nil) throws -> AppLock {
@@ -35,11 +37,6 @@ import VaultFormat
         }
     }
 
-    fileprivate static func secret(_ text: String) throws -> SecretBytes {
-        let bytes = Array(text.utf8)
-        return try unsafe SecretBytes(copying: bytes.span.bytes)
-    }
-
     private static func authenticator(_ sensor: FingerprintSensor) -> OwnerAuthenticator {
         var places = OwnerAuthenticator.Places()
         places.systemBus = BusAddress(sensor.bus.address)
@@ -48,12 +45,12 @@ import VaultFormat
     }
 
     private func unlock(_ lock: AppLock) async throws {
-        let passcode = try AppLockOwnerTests.secret("right")
+        let passcode = try secret("right")
         try await lock.unlock(passcode: passcode)
     }
 
     private func enroll(_ step: OwnerStep, _ lock: AppLock, survivesRestart: Bool = false) async throws {
-        let passcode = try AppLockOwnerTests.secret("right")
+        let passcode = try secret("right")
         try await lock.enrollOwner(step, passcode: passcode, survivesRestart: survivesRestart)
     }
 
@@ -90,7 +87,7 @@ import VaultFormat
         try await enroll(.biometrics, lock)
         #expect(try lock.ownerObstacle(.biometrics) == nil)
         #expect(try lock.ownerObstacle(.devicePasscode)?.code == .passcodeNeeded, "the account was not asked for")
-        let value = try AppLockOwnerTests.secret("value")
+        let value = try secret("value")
         try lock.vault.put(value, for: "name")
         await lock.forceLock()
         #expect(!lock.vault.isUnlocked)
@@ -123,7 +120,7 @@ import VaultFormat
         #expect(await ask(lock, .biometrics, touching(sensor, "anna")) == "passcodeNeeded")
         try await unlock(lock)
         await lock.forceLock()
-        let passcode = try AppLockOwnerTests.secret("right")
+        let passcode = try secret("right")
         try await lock.removeOwner(.biometrics, passcode: passcode)
         #expect(await ask(lock, .biometrics, touching(sensor, "anna")) == "passcodeNeeded", "the rules say no")
     }
@@ -187,7 +184,7 @@ import VaultFormat
         await lock.handle(.launch)
         try await unlock(lock)
         try await enroll(.biometrics, lock)
-        let passcode = try AppLockOwnerTests.secret("right")
+        let passcode = try secret("right")
         try lock.vault.changePolicy(passcode: passcode, spending: lock.vault.burnAttempt()) { $0.attemptLimit = 3 }
         _ = try lock.vault.changeSelfDestruct(
             to: true, passcode: passcode, spending: lock.vault.burnAttempt(), approve: {})
@@ -218,7 +215,7 @@ import VaultFormat
             OwnerPrompts(answer: { prompt in
                 await Task.yield()
                 guard prompt.needsAnswer, let text else { return nil }
-                return try? AppLockOwnerTests.secret(text)
+                return try? secret(text)
             })
         }
         #expect(await ask(lock, .devicePasscode, typing("wrong")) == "notConfirmed")
@@ -242,7 +239,7 @@ import VaultFormat
             let lock = try home.lock(rules.authenticator, tpm: location)
             try await enroll(.devicePasscode, lock, survivesRestart: true)
         }
-        let prompts = OwnerPrompts(answer: { _ in try? AppLockOwnerTests.secret("correct") })
+        let prompts = OwnerPrompts(answer: { _ in try? secret("correct") })
         let lock = try home.lock(rules.authenticator, tpm: location)
         await lock.handle(.launch)
         #expect(await ask(lock, .devicePasscode, prompts) == "open")
@@ -251,7 +248,7 @@ import VaultFormat
         await elsewhere.handle(.launch)
         #expect(await ask(elsewhere, .devicePasscode, prompts) == "passcodeNeeded", "another machine")
         await lock.forceLock()
-        let passcode = try AppLockOwnerTests.secret("right")
+        let passcode = try secret("right")
         try await lock.removeOwner(.devicePasscode, passcode: passcode)
         #expect(!lock.vault.keepsOwner)
         let after = try home.lock(rules.authenticator, tpm: location)

@@ -3,6 +3,7 @@ import Foundation
 import KeyStores
 import RealParts
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
@@ -11,15 +12,16 @@ import VaultFormat
 @Suite(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: PINs at the app lock are not tested"))
 struct AppLockPINTests {
     private final class Home: Sendable {
-        let path = NSTemporaryDirectory() + "holdfast-app-pin-\(UUID().uuidString)"
+        private let folder: ScratchFolder
+        let path: String
         let chip: SoftwareTPM
 
         init() throws {
+            folder = try ScratchFolder("app-pin")
+            path = folder["home"]
             chip = try SoftwareTPM()
             _ = try Vault.create(at: path, passcode: secret("right"), settings: .costsForTests())
         }
-
-        deinit { try? FileManager.default.removeItem(atPath: path) }
 
         func lock() throws -> AppLock {
             var settings = VaultSettings.costsForTests()
@@ -75,9 +77,4 @@ struct AppLockPINTests {
             return
         }
     }
-}
-
-private func secret(_ text: String) throws -> SecretBytes {
-    let bytes = Array(text.utf8)
-    return try unsafe SecretBytes(copying: bytes.span.bytes)
 }

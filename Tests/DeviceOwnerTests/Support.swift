@@ -1,6 +1,7 @@
 import Foundation
 import SecretMemory
 import Synchronization
+import TestSupport
 import VaultFormat
 
 @testable import DeviceOwner
@@ -61,7 +62,7 @@ extension OwnerAuthenticator {
     ) -> Came {
         switch confirm(step, keeper: keeper, patience: patience, owner) {
         case .released(let release):
-            .released(release.secret.withBytes { unsafe $0.withUnsafeBytes { unsafe Array($0) } })
+            .released(release.secret.revealed())
         case .refused: .refused
         case .cancelled: .cancelled
         case .timedOut: .timedOut

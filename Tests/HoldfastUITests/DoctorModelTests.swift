@@ -2,6 +2,7 @@ import DeviceOwner
 import Holdfast
 import HoldfastUI
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import HoldfastDoctor
@@ -20,7 +21,7 @@ import SystemCalls
     }
 
     @Test func aLookFindsEveryPartAndWhatToDo() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         try scratch.create()
         let doctor = bare(scratch.path)
         #expect(doctor.findings.isEmpty && doctor.looking == nil)
@@ -42,7 +43,7 @@ import SystemCalls
     }
 
     @Test func aDeepLookMakesThingsWork() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         try scratch.create()
         let doctor = bare(scratch.path)
         await doctor.look(.deep)
@@ -85,7 +86,7 @@ import SystemCalls
 
     /// What was found before the lock fell is not shown after it, whenever the answer comes.
     @Test func anAnswerFromBeforeTheLockIsDropped() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         try scratch.create()
         let (go, began) = (Gate(), Gate())
         let path = scratch.path
@@ -108,7 +109,7 @@ import SystemCalls
     }
 
     @Test func theLockDropsTheFindings() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let models = try await scratch.open()
         await models.doctor.look()
         #expect(!models.doctor.findings.isEmpty)

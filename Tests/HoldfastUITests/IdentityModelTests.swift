@@ -5,6 +5,7 @@ import BetterAuthServer
 import Holdfast
 import HoldfastUI
 import Synchronization
+import TestSupport
 import Testing
 
 /// A real server in this process, and a way to it that can be cut.
@@ -51,7 +52,7 @@ final class NearServer: Transport, ServerClock {
     static let address = "https://auth.example"
 
     @Test func aLifeFromReadyToAuthenticatedAndBack() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let models = try await scratch.open()
         let server = try NearServer()
         let identity = server.model(models.lock)
@@ -87,7 +88,7 @@ final class NearServer: Transport, ServerClock {
     }
 
     @Test func anotherDeviceJoinsByItsContainer() async throws {
-        let (first, second) = (Scratch(), Scratch())
+        let (first, second) = (try Scratch(), try Scratch())
         let server = try NearServer()
         let (mine, theirs) = (try await first.open(), try await second.open())
         let (one, two) = (server.model(mine.lock), server.model(theirs.lock))
@@ -104,7 +105,7 @@ final class NearServer: Transport, ServerClock {
     }
 
     @Test func aRequestIsAnsweredInTheSessionOnly() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let identity = try NearServer().model(try await scratch.open().lock)
         await identity.request("/foo/bar", #"{"a":1}"#)
         #expect(identity.outcome?.problem == .invalidAddress, "no server was named yet")
@@ -121,7 +122,7 @@ final class NearServer: Transport, ServerClock {
     }
 
     @Test func aDrillAsksForOtherWordsEachTimeAndNotesHowItWent() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let models = try await scratch.open()
         let identity = try NearServer().model(models.lock)
         await identity.drill(try secret("abandon abandon abandon"))
@@ -152,7 +153,7 @@ final class NearServer: Transport, ServerClock {
 
     /// Two phrases belong to one owner, and people type the wrong one.
     @Test func theVaultsOwnPhraseIsRecognised() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let words = try scratch.create()
         let models = AppModels(try scratch.app(), face: "test")
         await models.lock.handle(.launch)
@@ -178,7 +179,7 @@ final class NearServer: Transport, ServerClock {
 
     /// Whoever sits at the open device has no passcode: nothing is sent, nothing changes, and what he tries counts.
     @Test func whatIsForGoodNeedsThePasscode() async throws {
-        let (scratch, second) = (Scratch(), Scratch())
+        let (scratch, second) = (try Scratch(), try Scratch())
         let server = try NearServer()
         let models = try await scratch.open()
         let identity = server.model(models.lock)
@@ -231,7 +232,7 @@ final class NearServer: Transport, ServerClock {
 
     /// Another process of this user works on the identity: nobody overwrites what it does.
     @Test func oneProcessAtATimeChangesTheIdentity() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let models = try await scratch.open()
         let identity = try NearServer().model(models.lock)
         identity.prepare(.create)
@@ -247,7 +248,7 @@ final class NearServer: Transport, ServerClock {
     }
 
     @Test func whatIsKnownGoesWhenTheLockFalls() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let models = try await scratch.open()
         let identity = try NearServer().model(models.lock)
         identity.prepare(.create)

@@ -3,11 +3,12 @@ import Holdfast
 import HoldfastUI
 import Observation
 import Synchronization
+import TestSupport
 import Testing
 
 @MainActor @Suite(.timeLimit(.minutes(30))) struct LockModelTests {
     @Test func startsShutAndOpensWithThePasscode() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let models = try await scratch.models()
         let lock = models.lock
         #expect(lock.state == .locked && lock.isCovered && lock.reason == .launch)
@@ -19,14 +20,14 @@ import Testing
     }
 
     @Test func aModelThatNobodyFedIsShut() throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         try scratch.create()
         let lock = LockModel(try scratch.app())
         #expect(lock.isLocked && lock.isCovered)
     }
 
     @Test func aRefusalTellsWhatIsLeft() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let lock = try await scratch.models().lock
         await lock.unlock(passcode: try secret("wrong"))
         #expect(lock.guidance == .refused(.wrongPasscode(remaining: 4)))
@@ -35,16 +36,16 @@ import Testing
     }
 
     @Test func aDelayCountsDownAndEndsByTheClockAlone() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let lock = try await scratch.models().lock
         for word in ["one", "two", "three"] { await lock.unlock(passcode: try secret(word)) }
         #expect(lock.state == .delayed && lock.delay == 30)
         await lock.unlock(passcode: try secret("right"))
         #expect(lock.isLocked && lock.guidance == .refused(.delayed(seconds: 30)), "nothing was checked")
-        scratch.clock.advance(10)
+        scratch.clock.advance(seconds: 10)
         lock.tick()
         #expect(lock.delay == 20)
-        scratch.clock.advance(20)
+        scratch.clock.advance(seconds: 20)
         lock.tick()
         #expect(lock.delay == nil)
         await until { lock.state == .locked }
@@ -53,7 +54,7 @@ import Testing
     }
 
     @Test func thePhraseOpensDuringADelayAndWordsThatAreNoPhraseSayWhy() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let words = try scratch.create()
         let lock = LockModel(try scratch.app())
         await lock.handle(.launch)
@@ -69,7 +70,7 @@ import Testing
     }
 
     @Test func recoveringGivesANewPasscode() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let words = try scratch.create()
         let lock = LockModel(try scratch.app())
         await lock.handle(.launch)
@@ -86,7 +87,7 @@ import Testing
 
     @Test(arguments: [LockEvent.systemLocked, .suspended, .didEnterBackground, .lidClosed, .userSwitchedAway])
     func whatLocksHidesBeforeItReturns(_ event: LockEvent) async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let models = try await scratch.open()
         _ = await models.vault.put(try secret("v"), at: .init(collection: "work", name: "token"))
         #expect(models.vault.items.map(\.name) == ["token"])
@@ -98,7 +99,7 @@ import Testing
     }
 
     @Test func lockingByHandDropsWhatWasDecryptedAtOnce() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let models = try await scratch.open()
         _ = await models.vault.put(try secret("v"), at: .init(collection: "work", name: "token"))
         let detail = models.vault.detail(of: models.vault.items[0], preferences: models.preferences)
@@ -114,7 +115,7 @@ import Testing
     }
 
     @Test func panicTakesTheKeysBeforeItReturns() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let models = try await scratch.open()
         models.lock.panic()
         #expect(!models.lock.app.vault.isUnlocked && models.lock.isLocked && models.lock.isCovered)
@@ -122,7 +123,7 @@ import Testing
     }
 
     @Test func inactiveCoversAnOpenLockAndActivityUncoversIt() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let models = try await scratch.open()
         models.lock.send(.willResignActive)
         #expect(models.lock.isCovered && !models.lock.isLocked && models.cover.shown == .cover)
@@ -131,7 +132,7 @@ import Testing
     }
 
     @Test func aLockThatIsOffHidesNothingButStillStartsWithoutKeys() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let models = try await scratch.models(isLockEnabled: false)
         #expect(models.lock.isLocked && !models.lock.isEnabled, "no keys, whatever the switch says")
         await models.lock.unlock(passcode: try secret("right"))
@@ -145,7 +146,7 @@ import Testing
     }
 
     @Test func keysThatGoPastTheFaceAreNoticed() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let models = try await scratch.open()
         models.lock.app.vault.lock()
         await models.lock.refresh()
@@ -153,7 +154,7 @@ import Testing
     }
 
     @Test func theLimitWithSelfDestructEndsEverything() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         try scratch.create()
         try enableSelfDestruct(scratch)
         let lock = LockModel(try scratch.app())
@@ -162,7 +163,7 @@ import Testing
         for (count, word) in ["a", "b", "c", "d", "e"].enumerated() {
             #expect(lock.state != .destroyed, "after \(count)")
             await lock.unlock(passcode: try secret(word))
-            scratch.clock.advance(3600)
+            scratch.clock.advance(seconds: 3600)
             lock.tick()
             await lock.refresh()
         }
@@ -180,12 +181,12 @@ import Testing
         let right = try secret("right")
         try change.begin(.enable, passcode: right)
         try change.confirm()
-        scratch.clock.advance(30)
+        scratch.clock.advance(seconds: 30)
         _ = try change.finish(passcode: right)
     }
 
     @Test func observersAreToldOfTheFall() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let models = try await scratch.open()
         let told = Mutex(0)
         withObservationTracking {

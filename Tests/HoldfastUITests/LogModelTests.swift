@@ -1,11 +1,12 @@
 import Foundation
 import Holdfast
 import HoldfastUI
+import TestSupport
 import Testing
 
 @MainActor @Suite(.timeLimit(.minutes(30))) struct LogModelTests {
     @Test func showsWhatHappenedNewestFirstAndFiltersIt() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let models = try await scratch.models()
         await models.lock.unlock(passcode: try secret("wrong"))
         await models.lock.unlock(passcode: try secret("right"))
@@ -25,7 +26,7 @@ import Testing
     }
 
     @Test func aLogThatWasEditedSaysWhere() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let models = try await scratch.open()
         let url = URL(fileURLWithPath: scratch.path + "/log")
         var bytes = try Data(contentsOf: url)

@@ -4,6 +4,7 @@ import Holdfast
 import HoldfastUI
 import KeyStores
 import RealParts
+import TestSupport
 import Testing
 
 /// The models over the real fprintd with libfprint's virtual sensor, and over a software TPM.
@@ -28,7 +29,7 @@ import Testing
         .enabled(
             if: FingerprintSensor.isInstalled, "fprintd is not installed: the screens' fingerprints are not tested"))
     func aRealSensorFromTheSwitchToTheLockScreen() async throws {
-        let (scratch, sensor) = (Scratch(), try FingerprintSensor())
+        let (scratch, sensor) = (try Scratch(), try FingerprintSensor())
         scratch.authenticator = authenticator(sensor)
         let models = try await scratch.open()
         let (lock, settings, owner) = (models.lock, models.settings, models.lock.owner)
@@ -69,7 +70,7 @@ import Testing
 
     @Test(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: the screens' TPM is not tested"))
     func thePasscodeGoesUnderARealChipAndOutAgain() async throws {
-        let (scratch, chip) = (Scratch(), try SoftwareTPM())
+        let (scratch, chip) = (try Scratch(), try SoftwareTPM())
         scratch.tier = TPMAttemptTier(at: TPMLocation(chip.location))
         let words = try scratch.create()
         let app = try scratch.app()
@@ -101,7 +102,7 @@ import Testing
 
     @Test(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: the screens' TPM is not tested"))
     func aPINUnderARealChipFromTheSettingsToItsEnd() async throws {
-        let (scratch, chip) = (Scratch(), try SoftwareTPM())
+        let (scratch, chip) = (try Scratch(), try SoftwareTPM())
         scratch.tier = TPMAttemptTier(at: TPMLocation(chip.location))
         let models = try await scratch.open()
         let (lock, settings) = (models.lock, models.settings)
@@ -116,7 +117,7 @@ import Testing
             #expect(lock.prompt == .pin)
             await lock.unlock(pin: try secret("999\(number)"))
             #expect(lock.guidance == .refused(.wrongPIN(remaining: 5 - number)))
-            scratch.clock.advance(3600)
+            scratch.clock.advance(seconds: 3600)
             lock.tick()
             await lock.refresh()
         }
@@ -133,7 +134,7 @@ import Testing
             if: SoftwareTPM.isInstalled && FingerprintSensor.isInstalled,
             "swtpm or fprintd is not installed: their pages of the assistant are not tested"))
     func theAssistantOffersWhatTheMachineHas() async throws {
-        let (scratch, chip, sensor) = (Scratch(), try SoftwareTPM(), try FingerprintSensor())
+        let (scratch, chip, sensor) = (try Scratch(), try SoftwareTPM(), try FingerprintSensor())
         try sensor.enroll("anna")
         scratch.tier = TPMAttemptTier(at: TPMLocation(chip.location))
         scratch.authenticator = authenticator(sensor)

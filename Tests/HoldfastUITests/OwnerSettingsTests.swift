@@ -1,12 +1,13 @@
 import Holdfast
 import HoldfastUI
 import Synchronization
+import TestSupport
 import Testing
 
 /// Switches for the owner's finger, his account, and the chip.
 @MainActor @Suite(.timeLimit(.minutes(30))) struct OwnerSettingsTests {
     @Test func theSwitchProvesItselfWithTheFingerAndThePasscode() async throws {
-        let (scratch, sensor) = (Scratch(), PlayedSensor(.biometrics))
+        let (scratch, sensor) = (try Scratch(), PlayedSensor(.biometrics))
         scratch.has(sensor)
         let models = try await scratch.open()
         let settings = models.settings
@@ -48,7 +49,7 @@ import Testing
     func aFingerThatDoesNotProveItselfPutsTheSwitchBack(_ move: PlayedSensor.Move, _ problem: VaultProblem?)
         async throws
     {
-        let (scratch, sensor) = (Scratch(), PlayedSensor(.biometrics))
+        let (scratch, sensor) = (try Scratch(), PlayedSensor(.biometrics))
         scratch.has(sensor)
         let models = try await scratch.open()
         let settings = models.settings
@@ -64,7 +65,7 @@ import Testing
     }
 
     @Test func turningAwayAndTheLockPutTheSwitchBackWithoutAWord() async throws {
-        let (scratch, sensor) = (Scratch(), PlayedSensor(.biometrics))
+        let (scratch, sensor) = (try Scratch(), PlayedSensor(.biometrics))
         scratch.has(sensor)
         let models = try await scratch.open()
         let settings = models.settings
@@ -89,7 +90,7 @@ import Testing
     }
 
     @Test func theAccountProvesItselfWithItsPassword() async throws {
-        let (scratch, account) = (Scratch(), PlayedSensor(.devicePasscode))
+        let (scratch, account) = (try Scratch(), PlayedSensor(.devicePasscode))
         scratch.has(account)
         let models = try await scratch.open()
         let settings = models.settings
@@ -111,7 +112,7 @@ import Testing
 
     /// What the prompt shows stays until the next one is begun, and a second one is not begun meanwhile.
     @Test func oneProofAtATime() async throws {
-        let (scratch, sensor) = (Scratch(), PlayedSensor(.biometrics))
+        let (scratch, sensor) = (try Scratch(), PlayedSensor(.biometrics))
         scratch.has(sensor)
         let models = try await scratch.open()
         let settings = models.settings
@@ -129,7 +130,7 @@ import Testing
     }
 
     @Test func withoutAChipNothingIsPutUnderOne() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let words = try scratch.create()
         let models = AppModels(try scratch.app(), face: "test")
         await models.lock.handle(.launch)

@@ -1,4 +1,5 @@
 import Holdfast
+import TestSupport
 import Testing
 
 @testable import HoldfastUI
@@ -13,7 +14,7 @@ import Testing
     }
 
     @Test func aFingerOpensAfterThePasscodeAndTheSensorIsHeardLive() async throws {
-        let (scratch, sensor) = (Scratch(), PlayedSensor(.biometrics))
+        let (scratch, sensor) = (try Scratch(), PlayedSensor(.biometrics))
         scratch.has(sensor)
         let models = try await open(scratch, .biometrics)
         let (lock, owner) = (models.lock, models.lock.owner)
@@ -38,7 +39,7 @@ import Testing
     }
 
     @Test func whoComesBackIsAskedOnceByHimself() async throws {
-        let (scratch, sensor) = (Scratch(), PlayedSensor(.biometrics))
+        let (scratch, sensor) = (try Scratch(), PlayedSensor(.biometrics))
         scratch.has(sensor)
         let models = try await open(scratch, .biometrics)
         let (lock, owner) = (models.lock, models.lock.owner)
@@ -68,7 +69,7 @@ import Testing
     }
 
     @Test func whatOpensNothingIsSaidAndThePasscodeIsLeft() async throws {
-        let (scratch, sensor) = (Scratch(), PlayedSensor(.biometrics))
+        let (scratch, sensor) = (try Scratch(), PlayedSensor(.biometrics))
         scratch.has(sensor)
         let models = try await open(scratch, .biometrics)
         let (lock, owner) = (models.lock, models.lock.owner)
@@ -111,7 +112,7 @@ import Testing
 
     /// On a slow machine, what was read while the sensor was asked arrives when the prompt is over.
     @Test func aReadingFromBeforeThePromptsEndAsksNobodyAgain() async throws {
-        let (scratch, sensor, readings) = (Scratch(), PlayedSensor(.biometrics), HeldReadings())
+        let (scratch, sensor, readings) = (try Scratch(), PlayedSensor(.biometrics), HeldReadings())
         scratch.has(sensor)
         let models = try await open(scratch, .biometrics)
         models.lock.owner.setInFront(false)
@@ -137,7 +138,7 @@ import Testing
     }
 
     @Test func afterAStartThePasscodeComesFirst() async throws {
-        let (scratch, sensor) = (Scratch(), PlayedSensor(.biometrics))
+        let (scratch, sensor) = (try Scratch(), PlayedSensor(.biometrics))
         scratch.has(sensor)
         _ = try await open(scratch, .biometrics)
         let models = AppModels(try scratch.app(), face: "test")
@@ -152,7 +153,7 @@ import Testing
     }
 
     @Test func rulesWithoutAnOwnerSayNothingOfHim() async throws {
-        let (scratch, sensor) = (Scratch(), PlayedSensor(.biometrics))
+        let (scratch, sensor) = (try Scratch(), PlayedSensor(.biometrics))
         scratch.has(sensor)
         let models = try await scratch.open()
         await models.lock.handle(.didEnterBackground)
@@ -163,7 +164,7 @@ import Testing
     }
 
     @Test func theChainGoesOnWithTheAccountAndItsQuestionsAreAnswered() async throws {
-        let (scratch, sensor, account) = (Scratch(), PlayedSensor(.biometrics), PlayedSensor(.devicePasscode))
+        let (scratch, sensor, account) = (try Scratch(), PlayedSensor(.biometrics), PlayedSensor(.devicePasscode))
         scratch.has(sensor, account)
         let models = try await open(scratch, .biometrics, .devicePasscode)
         let (lock, owner) = (models.lock, models.lock.owner)
@@ -198,7 +199,7 @@ import Testing
 
     @Test func thePasscodeThatIsTypedMeanwhileOpensAndEndsThePrompt() async throws {
         for isLockEnabled in [true, false] {
-            let (scratch, sensor) = (Scratch(), PlayedSensor(.biometrics))
+            let (scratch, sensor) = (try Scratch(), PlayedSensor(.biometrics))
             scratch.has(sensor)
             let models = try await scratch.open(isLockEnabled: isLockEnabled)
             try await models.enroll(.biometrics)
@@ -216,7 +217,7 @@ import Testing
     }
 
     @Test func aLockThatFallsEndsThePromptAndWhatComesOfIt() async throws {
-        let (scratch, sensor) = (Scratch(), PlayedSensor(.biometrics))
+        let (scratch, sensor) = (try Scratch(), PlayedSensor(.biometrics))
         scratch.has(sensor)
         let models = try await open(scratch, .biometrics)
         let (lock, owner) = (models.lock, models.lock.owner)

@@ -1,13 +1,17 @@
 import Holdfast
 import HoldfastUI
+import TestSupport
 import Testing
 
 /// The PIN under the chip, on the lock screen and in the settings.
 @MainActor @Suite(.timeLimit(.minutes(30))) struct PINModelTests {
-    let scratch = Scratch()
+    let scratch: Scratch
     let chip = PlayedChip()
 
-    init() { scratch.tier = chip }
+    init() throws {
+        scratch = try Scratch()
+        scratch.tier = chip
+    }
 
     /// An open vault with a chip.
     private func open() async throws -> AppModels {
@@ -107,7 +111,7 @@ import Testing
         lock.choose(.recoveryPhrase)
         #expect(!lock.isDelayed)
         lock.choose(.pin)
-        scratch.clock.advance(30)
+        scratch.clock.advance(seconds: 30)
         lock.tick()
         await until { lock.state == .locked }
         await lock.unlock(pin: try secret("2580"))
@@ -132,7 +136,7 @@ import Testing
         let lock = models.lock
         for number in 1...5 {
             await lock.unlock(pin: try secret("999\(number)"))
-            scratch.clock.advance(3600)
+            scratch.clock.advance(seconds: 3600)
             lock.tick()
             await lock.refresh()
         }
@@ -178,7 +182,7 @@ import Testing
         #expect(lock.consequence == .destroys && lock.remainingAttempts == 5 && lock.prompt == .pin)
         for number in 1...5 {
             await lock.unlock(pin: try secret("999\(number)"))
-            scratch.clock.advance(3600)
+            scratch.clock.advance(seconds: 3600)
             lock.tick()
             await lock.refresh()
         }
@@ -191,7 +195,7 @@ import Testing
         while try !vault.status().isPasscodeClosed {
             // As by a program that was killed before it checked anything.
             try spend(vault.burnAttempt())
-            scratch.clock.advance(3600)
+            scratch.clock.advance(seconds: 3600)
         }
         await lock.refresh()
         #expect(lock.prompt == .recoveryPhrase && lock.guidance == .phraseOnly)

@@ -1,13 +1,17 @@
 import Holdfast
 import HoldfastUI
+import TestSupport
 import Testing
 
 /// Setting a PIN and taking it away.
 @MainActor @Suite(.timeLimit(.minutes(30))) struct PINSettingsTests {
-    let scratch = Scratch()
+    let scratch: Scratch
     let chip = PlayedChip()
 
-    init() { scratch.tier = chip }
+    init() throws {
+        scratch = try Scratch()
+        scratch.tier = chip
+    }
 
     private func settings(chip obstacle: OwnerObstacle? = nil) async throws -> SecuritySettingsModel {
         try scratch.create()

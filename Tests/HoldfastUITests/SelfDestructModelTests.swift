@@ -1,6 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastUI
+import TestSupport
 import Testing
 
 @MainActor @Suite(.timeLimit(.minutes(30))) struct SelfDestructModelTests {
@@ -14,17 +15,17 @@ import Testing
     }
 
     @Test func goesOnAndOffByTwoPasscodesAConfirmationAndTheCountdown() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let models = try await scratch.open()
         let model = models.selfDestruct
         for change in SelfDestruct.Change.allCases {
             let wasOn = model.isOn
             try await toCountdown(model, change)
             #expect(model.showsOn == (change == .enable) && model.isOn == wasOn)
-            scratch.clock.advance(12)
+            scratch.clock.advance(seconds: 12)
             model.tick()
             #expect(model.step == .counting(change, left: 18, of: 30))
-            scratch.clock.advance(18)
+            scratch.clock.advance(seconds: 18)
             model.tick()
             #expect(model.step == .authenticatingAgain(change))
             await model.finish(passcode: try secret("right"))
@@ -36,7 +37,7 @@ import Testing
     }
 
     @Test func cancellingAtAnyStepChangesNothing() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let models = try await scratch.open()
         let model = models.selfDestruct
         model.request(.enable)
@@ -48,7 +49,7 @@ import Testing
         #expect(model.step == .idle)
         try await toCountdown(model, .enable)
         await model.cancel()
-        scratch.clock.advance(31)
+        scratch.clock.advance(seconds: 31)
         model.tick()
         #expect(model.step == .idle && !model.isOn)
         await model.finish(passcode: try secret("right"))
@@ -56,14 +57,14 @@ import Testing
     }
 
     @Test func aWrongPasscodeAtEitherEndEndsIt() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let models = try await scratch.open()
         let model = models.selfDestruct
         model.request(.enable)
         await model.authenticate(passcode: try secret("wrong"))
         #expect(model.step == .idle && model.outcome == .refused(.wrongPasscode(remaining: 4)))
         try await toCountdown(model, .enable)
-        scratch.clock.advance(30)
+        scratch.clock.advance(seconds: 30)
         model.tick()
         await model.finish(passcode: try secret("wrong"))
         #expect(model.step == .idle && !model.isOn)
@@ -72,14 +73,14 @@ import Testing
 
     @Test(arguments: [LockEvent.didEnterBackground, .systemLocked, .forceLock])
     func leavingDuringTheCountdownChangesNothing(_ event: LockEvent) async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let models = try await scratch.open()
         let model = models.selfDestruct
         try await toCountdown(model, .enable)
         await models.lock.handle(event)
         await until { models.lock.isLocked }
         #expect(model.step == .idle && model.outcome == .givenUp)
-        scratch.clock.advance(60)
+        scratch.clock.advance(seconds: 60)
         #expect(!(try models.lock.app.vault.status().policy.selfDestruct))
     }
 }

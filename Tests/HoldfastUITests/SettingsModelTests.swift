@@ -1,11 +1,12 @@
 import Foundation
 import Holdfast
 import HoldfastUI
+import TestSupport
 import Testing
 
 @MainActor @Suite(.timeLimit(.minutes(30))) struct SettingsModelTests {
     @Test func theSwitchHoldsOnlyOnceItIsProved() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let models = try await scratch.open(isLockEnabled: false)
         let settings = models.settings
         #expect(!settings.showsLockOn && settings.policy?.isLockEnabled == false)
@@ -27,7 +28,7 @@ import Testing
     }
 
     @Test func timingLimitAndWhatCountsAreChangedWithThePasscode() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let models = try await scratch.open(isLockEnabled: false)
         let settings = models.settings
         let changes: [SecuritySettingsModel.Change] = [
@@ -49,14 +50,14 @@ import Testing
     }
 
     @Test func whatHoldsAlreadyAsksForNothing() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let models = try await scratch.open(isLockEnabled: false)
         models.settings.request(.lock(false))
         #expect(models.settings.wanted == nil)
     }
 
     @Test func whatTheMachineHasIsUnknownUntilItWasLookedAt() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let models = try await scratch.open()
         for step in OwnerStep.allCases {
             #expect(models.settings.obstacle(to: step) == .missing && !models.settings.canSwitch(step))
@@ -66,7 +67,7 @@ import Testing
     }
 
     @Test func anotherPasscode() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let models = try await scratch.open()
         let settings = models.settings
         #expect(
@@ -80,7 +81,7 @@ import Testing
     }
 
     @Test func preferencesLieInTheVaultAndSurviveARestart() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         do {
             let models = try await scratch.open()
             #expect(models.preferences.values == Preferences())
@@ -104,7 +105,7 @@ import Testing
 
     @Test(arguments: ["", "focus-loss=all\nblur=2\nidle=0\nclipboard=x\nreveal=-1", "noise", "=\n==\n"])
     func preferencesThatMeanNothingAreTheUsualOnes(_ text: String) async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let models = try await scratch.open()
         try models.lock.app.vault.put(secret(text), for: "test", in: ".holdfast", replacing: true)
         await models.preferences.load()

@@ -2,6 +2,7 @@ import Foundation
 import Holdfast
 import HoldfastUI
 import Synchronization
+import TestSupport
 import Testing
 
 /// The owner goes away while the assistant is up: the session is locked, the machine goes to sleep.
@@ -17,7 +18,7 @@ import Testing
     }
 
     @Test func wordsThatNobodyMayHaveWrittenDownGiveWayToOthers() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let model = SetupModel(scratch)
         model.begin()
         await model.choose(passcode: try secret("a passcode"), repeated: try secret("a passcode"))
@@ -42,7 +43,7 @@ import Testing
     }
 
     @Test func wordsThatAreOnPaperStay() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let model = SetupModel(scratch, [.chip])
         try await model.toProtection()
         model.enablesLock = false
@@ -55,7 +56,7 @@ import Testing
     }
 
     @Test func anOpenVaultIsLockedAndItsLockScreenGoesOn() async throws {
-        let (scratch, sensor) = (Scratch(), PlayedSensor(.biometrics))
+        let (scratch, sensor) = (try Scratch(), PlayedSensor(.biometrics))
         scratch.has(sensor)
         let model = SetupModel(scratch, [.fingerprint])
         try await model.toProtection()
@@ -72,7 +73,7 @@ import Testing
     }
 
     @Test func whoGoesWhileTheVaultIsMadeFindsItMade() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let settings = scratch.settings
         let (begun, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let model = SetupModel(
@@ -97,7 +98,7 @@ import Testing
     }
 
     @Test func whatIsTypedGoes() async throws {
-        let model = SetupModel(Scratch())
+        let model = SetupModel(try Scratch())
         await model.suspend(.systemLocked)
         #expect(model.step == .welcome)
         model.begin()

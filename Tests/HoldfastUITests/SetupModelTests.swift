@@ -1,11 +1,12 @@
 import Foundation
 import Holdfast
 import HoldfastUI
+import TestSupport
 import Testing
 
 @MainActor @Suite(.timeLimit(.minutes(30))) struct SetupModelTests {
     @Test func fromNothingToAnOpenVaultWithItsLockOn() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let model = SetupModel(scratch)
         model.begin()
         await model.choose(passcode: try secret("a passcode"), repeated: try secret("another"))
@@ -39,7 +40,7 @@ import Testing
     }
 
     @Test func pagesForPartsComeOnlyWhereTheyAreAndMayBeLeftOut() async throws {
-        let (scratch, sensor) = (Scratch(), PlayedSensor(.biometrics))
+        let (scratch, sensor) = (try Scratch(), PlayedSensor(.biometrics))
         scratch.has(sensor)
         let model = SetupModel(scratch, [.chip, .fingerprint])
         try await model.toProtection()
@@ -62,7 +63,7 @@ import Testing
     }
 
     @Test func theFaceGoesFromTheAssistantToTheModels() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let settings = scratch.settings
         let face = FaceModel(at: scratch.path, face: "test") { path throws(VaultError) in
             try HoldfastApp(vault: Vault(at: path, settings: settings))
@@ -75,7 +76,7 @@ import Testing
     }
 
     @Test func aFolderThatIsTakenIsLeftAlone() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         try FileManager.default.createDirectory(atPath: scratch.path, withIntermediateDirectories: true)
         try Data("mine".utf8).write(to: URL(fileURLWithPath: scratch.path + "/file"))
         let model = SetupModel(scratch)

@@ -1,6 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastUI
+import TestSupport
 import Testing
 
 @MainActor @Suite(.timeLimit(.minutes(30))) struct VaultModelTests {
@@ -15,7 +16,7 @@ import Testing
     }
 
     @Test func listsSearchesAndNarrowsToACollection() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let vault = try await filled(scratch).vault
         #expect(vault.collections.map(\.name) == ["home", "work"] && vault.collections.map(\.count) == [2, 2])
         #expect(vault.items.count == 4)
@@ -32,7 +33,7 @@ import Testing
     }
 
     @Test func storesReplacesAndRemoves() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let models = try await filled(scratch)
         let id = VaultItem.ID(collection: "work", name: "VPN")
         #expect(try await models.vault.put(secret("x"), at: id) == .exists)
@@ -46,7 +47,7 @@ import Testing
     }
 
     @Test func aValueIsShownForAWhileAndLent() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let models = try await filled(scratch)
         let item = try #require(models.vault.items.first { $0.name == "Wi-Fi" })
         let detail = models.vault.detail(of: item, preferences: models.preferences)
@@ -65,7 +66,7 @@ import Testing
 
     @Test(arguments: [("a\nb\n", "text"), ("\u{1B}[2J", "binary"), ("", "text"), ("\u{7F}", "binary")])
     func whatIsNoTextIsNotShownAsText(_ value: String, _ kind: String) async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let models = try await scratch.open()
         _ = await models.vault.put(try secret(value), at: .init(collection: "c", name: "n"))
         let detail = models.vault.detail(of: models.vault.items[0], preferences: models.preferences)
@@ -76,7 +77,7 @@ import Testing
     }
 
     @Test func filesGoInAndComeOutUnchanged() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let models = try await scratch.open()
         let content = Data((0..<3_000_001).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 7) })
         let source = try scratch.file("in", content)
@@ -100,7 +101,7 @@ import Testing
     }
 
     @Test func aFileThatIsStoppedLeavesNothing() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let models = try await scratch.open()
         let vault = models.vault
         let pipe = scratch.path + "-pipe"
@@ -121,7 +122,7 @@ import Testing
     }
 
     @Test func whatIsReadWhileTheLockFallsIsNotShown() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let models = try await filled(scratch)
         let reading = Task { await models.vault.load() }
         models.lock.panic()
@@ -130,7 +131,7 @@ import Testing
     }
 
     @Test func whatWasWrittenWhileLockedWaitsForItsOwner() async throws {
-        let scratch = Scratch()
+        let scratch = try Scratch()
         let models = try await scratch.models()
         let vault = models.lock.app.vault
         for name in ["one", "two"] { try vault.open.put(secret("found"), for: name, in: "work") }

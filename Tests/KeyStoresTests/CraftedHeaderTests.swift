@@ -3,6 +3,7 @@ import Foundation
 import KeyStores
 import RealParts
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
@@ -43,7 +44,7 @@ struct CraftedHeaderTests {
     private func unlock() throws -> (code: VaultError.Code?, sent: Bool) {
         proxy.arm(at: nil) {}
         let vault = try home.vault(proxy.location)
-        let passcode = try secret(Array("right".utf8))
+        let passcode = try secret("right")
         var code: VaultError.Code?
         do { try vault.unlock(passcode: passcode, spending: vault.burnAttempt()) } catch { code = error.code }
         #expect(try vault.status().remainingAttempts == 5, "what could not be checked was counted")

@@ -1,6 +1,7 @@
 import Foundation
 import RealParts
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
@@ -8,14 +9,16 @@ import VaultFormat
 /// A process that puts a passcode or a PIN under a TPM, changes it or the rules there, or takes it out, ended at every command that it sends to
 /// the chip and at every call that changes the home: the passcode opens whatever was cut off, no attempt is lost, and
 /// nothing is left behind in the chip.
-@Suite(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: cuts in the middle of enrolling are not tested"))
+@Suite(
+    .seeded,
+    .enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: cuts in the middle of enrolling are not tested"))
 struct HardwareCutTests {
-    private static let isSoak = ProcessInfo.processInfo.environment["HOLDFAST_SOAK"] != nil
     private static let changes = ["enroll", "change", "enrollPIN", "rules", "removePIN", "remove"]
 
     /// Every place in the full count; else some, from another one in each run.
     private static func places(_ step: Int) -> (first: Int, step: Int) {
-        isSoak ? (0, 1) : (Int.random(in: 0..<step), step)
+        var generator = SeededGenerator()
+        return TestRun.isSoak ? (0, 1) : (Int.random(in: 0..<step, using: &generator), step)
     }
 
     private func check(_ home: HardwareHome, _ place: String) throws {
@@ -24,7 +27,7 @@ struct HardwareCutTests {
         #expect(try home.indices() == home.wantedIndices(), "\(place)")
         #expect(try vault.status().remainingAttempts == 5, "\(place)")
         // Another header after a change that was cut off: it is not taken for an older one.
-        let passcode = try secret(Array("right".utf8))
+        let passcode = try secret("right")
         try vault.changePolicy(passcode: passcode, spending: vault.burnAttempt()) { policy in
             policy.lockTiming = policy.lockTiming == .immediately ? .never : .immediately
         }
@@ -84,7 +87,7 @@ struct HardwareCutTests {
         let scratch = NSTemporaryDirectory() + "holdfast-fault-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: scratch, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: scratch) }
-        let seed = UInt64.random(in: 0..<1 << 32)
+        let seed = TestRun.seed & 0xFFFF_FFFF
         var variables = [
             "LD_PRELOAD": HardwareHome.products + "/libFaultInjection.so", "HOLDFAST_FAULT_UNDER": home.folder,
             "HOLDFAST_FAULT_TRASH": scratch, "HOLDFAST_FAULT_SEED": "\(seed)",
@@ -111,7 +114,7 @@ struct HardwareCutTests {
                 }
                 let status = try home.begin(change, variables).wait()
                 if fault == .cut { try home.chip.cutPower() }
-                let place = "\(fault) at call \(number + 1) (\(calls[number])) of \(change), seed \(seed)"
+                let place = "\(fault) at call \(number + 1) (\(calls[number])) of \(change)"
                 switch fault {
                 case .kill, .cut: #expect(status == -1, "\(place)")
                 // Nobody has been here since: the process itself has put things right.

@@ -3,6 +3,7 @@ import Foundation
 import KeyStores
 import RealParts
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
@@ -19,7 +20,7 @@ final class HardwareHome: Sendable {
     init() throws {
         chip = try SoftwareTPM()
         folder = NSTemporaryDirectory() + "holdfast-hardware-\(UUID().uuidString)"
-        let passcode = try secret(Array("right".utf8))
+        let passcode = try secret("right")
         let phrase = try Vault.create(at: folder, passcode: passcode, settings: .costsForTests())
         self.phrase = phrase.withText { text in
             unsafe text.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
@@ -46,14 +47,14 @@ final class HardwareHome: Sendable {
 
     func enroll() throws {
         let vault = try vault()
-        let passcode = try secret(Array("right".utf8))
-        let phrase = try RecoveryPhrase(parsing: secret(Array(phrase.utf8)))
+        let passcode = try secret("right")
+        let phrase = try RecoveryPhrase(parsing: secret(phrase))
         try vault.enrollHardware(passcode: passcode, spending: vault.burnAttempt(), phrase: phrase)
     }
 
     func remove() throws {
         let vault = try vault()
-        let passcode = try secret(Array("right".utf8))
+        let passcode = try secret("right")
         try vault.removeHardware(passcode: passcode, spending: vault.burnAttempt())
     }
 
@@ -61,27 +62,27 @@ final class HardwareHome: Sendable {
     @discardableResult
     func unlock() throws -> Vault {
         let vault = try vault()
-        let passcode = try secret(Array("right".utf8))
+        let passcode = try secret("right")
         try vault.unlock(passcode: passcode, spending: vault.burnAttempt())
         return vault
     }
 
     func enrollPIN() throws {
         let vault = try vault()
-        let passcode = try secret(Array("right".utf8))
-        try vault.enrollPIN(secret(Array("2580".utf8)), passcode: passcode, spending: vault.burnAttempt())
+        let passcode = try secret("right")
+        try vault.enrollPIN(secret("2580"), passcode: passcode, spending: vault.burnAttempt())
     }
 
     func removePIN() throws {
         let vault = try vault()
-        try vault.removePIN(passcode: secret(Array("right".utf8)), spending: vault.burnAttempt())
+        try vault.removePIN(passcode: secret("right"), spending: vault.burnAttempt())
     }
 
     /// Opens the vault with a PIN, and tells what came of it.
     /// - Parameter location: Where the chip is reached; nil for the chip itself.
     func unlock(pin: String, at location: String? = nil) throws -> VaultError.Code? {
         let vault = try vault(location)
-        let pin = try secret(Array(pin.utf8))
+        let pin = try secret(pin)
         do throws(VaultError) { try vault.unlock(pin: pin, spending: vault.burnAttempt()) } catch { return error.code }
         #expect(vault.assurance == .hardwareLimited)
         return nil

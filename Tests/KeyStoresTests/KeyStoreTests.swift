@@ -4,6 +4,7 @@ import Foundation
 import KeyStores
 import RealParts
 import SecretMemory
+import TestSupport
 import Testing
 import VaultFormat
 
@@ -15,13 +16,10 @@ private func release(_ byte: UInt8) throws -> OwnerRelease {
 private func redeem(_ store: some KeyStore, _ item: KeyStoreItem, _ byte: UInt8) throws -> [UInt8] {
     let release = try release(byte)
     let share = try store.redeem(item, release)
-    return bytes(share)
+    return share.revealed()
 }
 
-private func code(_ body: () throws -> Void) -> KeyStoreError.Code? {
-    do { try body() } catch { return (error as? KeyStoreError)?.code }
-    return nil
-}
+private func code(_ body: () throws -> Void) -> KeyStoreError.Code? { thrown(KeyStoreError.self, body)?.code }
 
 private let share = [UInt8](0..<32)
 

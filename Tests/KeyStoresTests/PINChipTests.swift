@@ -2,6 +2,7 @@ import Foundation
 import KeyStores
 import RealParts
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
@@ -26,7 +27,7 @@ struct PINChipTests {
         #expect(try home.unlock(pin: "2580", at: other.location) == .hardwareUnavailable)
         let plain = try Vault(at: home.folder, settings: .costsForTests())
         #expect(try plain.status().pinAssurance == nil)
-        let passcode = try secret(Array("right".utf8))
+        let passcode = try secret("right")
         try plain.unlock(passcode: passcode, spending: plain.burnAttempt())
         #expect(try plain.status().remainingAttempts == 5)
     }
@@ -101,7 +102,7 @@ struct PINChipTests {
         }
         for number in 0..<2 {
             let vault = try home.vault()
-            let wrong = try secret(Array("wrong \(number)".utf8))
+            let wrong = try secret("wrong \(number)")
             #expect(throws: VaultError.self) { try vault.unlock(passcode: wrong, spending: vault.burnAttempt()) }
         }
         #expect(try home.unlock(pin: "2580") == nil)
@@ -112,7 +113,7 @@ struct PINChipTests {
 
     @Test func theRulesChangeWithoutThePINAndAWipeLeavesNothing() throws {
         let vault = try home.vault()
-        let passcode = try secret(Array("right".utf8))
+        let passcode = try secret("right")
         try vault.changePolicy(passcode: passcode, spending: vault.burnAttempt()) { $0.lockTiming = .never }
         #expect(try home.unlock(pin: "2580") == nil)
         #expect(try home.indices() == 1)

@@ -4,6 +4,7 @@ import KeyStores
 import RealParts
 import SecretMemory
 import Synchronization
+import TestSupport
 import Testing
 import VaultFormat
 

@@ -3,6 +3,7 @@ import Foundation
 import KeyStores
 import RealParts
 import SecretMemory
+import TestSupport
 import Testing
 import VaultFormat
 
@@ -108,7 +109,7 @@ struct StrangeFolderTests {
         _ = try vault.status()
         #expect(try victim.indices() == 4, "looked at")
         // The passcode is the victim's, and the folder a backup: opened, it acts on no note that it did not write.
-        try vault.unlock(passcode: secret(Array("right".utf8)), spending: vault.burnAttempt())
+        try vault.unlock(passcode: secret("right"), spending: vault.burnAttempt())
         try expectNothingLost("opened")
         #expect(!home.exists("hardware.pending") && home.exists("hardware.pending.refused"))
     }
@@ -116,19 +117,19 @@ struct StrangeFolderTests {
     /// A whole vault under the victim's id, whose passcode its maker tells: there the note is genuine.
     @Test func aVaultOfTheSameName() throws {
         let other = victim.folder + "/other"
-        _ = try Vault.create(at: other, passcode: secret(Array("told".utf8)), settings: .costsForTests())
+        _ = try Vault.create(at: other, passcode: secret("told"), settings: .costsForTests())
         let home = try HomeDirectory(path: other)
         let vault = try Vault(at: other, settings: settings())
-        try vault.unlock(passcode: secret(Array("told".utf8)), spending: vault.burnAttempt())
+        try vault.unlock(passcode: secret("told"), spending: vault.burnAttempt())
         let key = try #require(vault.gate.current).keys.headerKeys.noteKey
         vault.lock()
         try note().write(in: home, [key])
-        try vault.unlock(passcode: secret(Array("told".utf8)), spending: vault.burnAttempt())
+        try vault.unlock(passcode: secret("told"), spending: vault.burnAttempt())
         #expect(!home.exists("hardware.pending"), "what is another's is not waited for")
         try expectNothingLost("opened")
         // Its end is its own.
         try note().write(in: home, [key])
-        let report = try vault.wipe(passcode: secret(Array("told".utf8)), spending: vault.burnAttempt()) { _ in }
+        let report = try vault.wipe(passcode: secret("told"), spending: vault.burnAttempt()) { _ in }
         #expect(report.isFinished)
         try expectNothingLost("destroyed")
     }
@@ -138,21 +139,21 @@ struct StrangeFolderTests {
         let plan = try vault.wipePlan()
         #expect(plan.steps.first { $0.target.description == "hardware" }?.method == .left)
         #expect(plan.warnings.count == 1)
-        let report = try vault.wipe(passcode: secret(Array("right".utf8)), spending: vault.burnAttempt()) { _ in }
+        let report = try vault.wipe(passcode: secret("right"), spending: vault.burnAttempt()) { _ in }
         #expect(report.isFinished, "\(report.summary)")
         #expect(report.receipt?.items.first { $0.target.description == "hardware" }?.result == .foreign)
         try expectNothingLost("the backup was destroyed")
         // The vault itself takes everything along, and nothing of the other program.
         #expect(try victim.vault().wipePlan().warnings.count == 1)
         let own = try victim.vault()
-        #expect(try own.wipe(passcode: secret(Array("right".utf8)), spending: own.burnAttempt()) { _ in }.isFinished)
+        #expect(try own.wipe(passcode: secret("right"), spending: own.burnAttempt()) { _ in }.isFinished)
         #expect(try victim.indices() == 1)
     }
 
     @Test func aBackupDestroyedByItsRules() throws {
         let own = try victim.vault()
         try own.changeSelfDestruct(
-            to: true, passcode: secret(Array("right".utf8)), spending: own.burnAttempt()
+            to: true, passcode: secret("right"), spending: own.burnAttempt()
         ) {}
         let copy = victim.folder + "/copy"
         _ = try own.backup(to: copy)
@@ -168,13 +169,13 @@ struct StrangeFolderTests {
         let passcode = Array("right".utf8)
         let vault = try Vault(at: strange, settings: settings())
         _ = try vault.leaveHardware(passcode: secret(passcode), spending: vault.burnAttempt())
-        try vault.changePasscode(from: secret(passcode), spending: vault.burnAttempt(), to: secret(Array("new".utf8)))
+        try vault.changePasscode(from: secret(passcode), spending: vault.burnAttempt(), to: secret("new"))
         #expect(try victim.indices() == 6, "a share and a generation of its own")
         #expect(throws: Never.self) { try victim.unlock() }
         #expect(try victim.unlock(pin: "2580") == nil)
-        try vault.unlock(passcode: secret(Array("new".utf8)), spending: vault.burnAttempt())
+        try vault.unlock(passcode: secret("new"), spending: vault.burnAttempt())
         #expect(try vault.wipePlan().steps.contains { $0.method == .released })
-        #expect(try vault.wipe(passcode: secret(Array("new".utf8)), spending: vault.burnAttempt()) { _ in }.isFinished)
+        #expect(try vault.wipe(passcode: secret("new"), spending: vault.burnAttempt()) { _ in }.isFinished)
         try expectNothingLost("the changed backup was destroyed")
     }
 
@@ -184,7 +185,7 @@ struct StrangeFolderTests {
         let before = try anchor.state(of: header.owner)
         let vault = try Vault(at: strange, settings: settings())
         for _ in 0..<2 {
-            _ = try? vault.unlock(passcode: secret(Array("wrong".utf8)), spending: vault.burnAttempt())
+            _ = try? vault.unlock(passcode: secret("wrong"), spending: vault.burnAttempt())
         }
         #expect(try anchor.state(of: header.owner) == before)
         try expectNothingLost("typed into")
@@ -198,9 +199,9 @@ struct StrangeFolderTests {
         #expect(try victim.vault().wipePlan().steps.contains { $0.method == .left }, "said before")
         let own = try victim.unlock()
         #expect(own.leavesHardware)
-        try own.claimHardware(passcode: secret(Array("right".utf8)), spending: own.burnAttempt())
+        try own.claimHardware(passcode: secret("right"), spending: own.burnAttempt())
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
-        #expect(try own.wipe(passcode: secret(Array("right".utf8)), spending: own.burnAttempt()) { _ in }.isFinished)
+        #expect(try own.wipe(passcode: secret("right"), spending: own.burnAttempt()) { _ in }.isFinished)
         #expect(try victim.indices() == 1)
     }
 

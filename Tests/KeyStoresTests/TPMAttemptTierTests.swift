@@ -2,22 +2,13 @@ import Foundation
 import KeyStores
 import RealParts
 import SecretMemory
+import TestSupport
 import Testing
 import VaultFormat
-
-func secret(_ bytes: [UInt8]) throws -> SecretBytes {
-    try SecretBytes(count: bytes.count) { memory in
-        for (index, byte) in bytes.enumerated() { memory.storeBytes(of: byte, toByteOffset: index, as: UInt8.self) }
-    }
-}
 
 /// Whose the shares of these tests are.
 let testOwner = HardwareOwner(
     vault: VaultID(bytes: [UInt8](repeating: 0x11, count: 16))!, home: [UInt8](repeating: 0x22, count: 32))
-
-func bytes(_ secret: borrowing SecretBytes) -> [UInt8] {
-    secret.withBytes { unsafe $0.withUnsafeBytes { unsafe Array($0) } }
-}
 
 /// What a redemption came to, comparable.
 enum Answer: Equatable, CustomStringConvertible {
@@ -29,7 +20,7 @@ enum Answer: Equatable, CustomStringConvertible {
 
     init(_ redemption: consuming Redemption) {
         switch consume redemption {
-        case .share(let share): self = .share(bytes(share))
+        case .share(let share): self = .share(share.revealed())
         case .wrongSecret(let remaining): self = .wrong(remaining)
         case .destroyed: self = .destroyed
         case .foreign: self = .foreign
@@ -63,7 +54,7 @@ extension TPMAttemptTier {
     ) throws -> (share: [UInt8], object: HardwareObject) {
         let authorisation = try secret([UInt8](repeating: authorisation, count: 32))
         let made = try makeShare(authorisation: authorisation, limit: limit, for: owner)
-        return (bytes(made.share), made.object)
+        return (made.share.revealed(), made.object)
     }
 }
 

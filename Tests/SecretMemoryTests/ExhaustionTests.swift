@@ -1,5 +1,6 @@
 import Foundation
 import SecretMemory
+import TestSupport
 import Testing
 
 #if os(Linux)
@@ -23,7 +24,7 @@ import Testing
                 return #expect(Bool(false), "\(String(describing: small))")
             }
             for (salt, page) in pages.enumerated() {
-                #expect(page.holds(pattern(32, salt: UInt8(salt))), "secret \(salt) changed")
+                #expect(page.holds(filler(32, salt: UInt8(salt))), "secret \(salt) changed")
             }
         }
     }
@@ -46,7 +47,7 @@ import Testing
                 for (salt, page) in held.enumerated() {
                     let mapping = try #require(try Mapping.containing(page.secret.address()))
                     #expect(mapping.flags.contains("lo"), "\(mapping)")
-                    #expect(page.holds(pattern(4096, salt: UInt8(salt))), "secret \(salt) changed")
+                    #expect(page.holds(filler(4096, salt: UInt8(salt))), "secret \(salt) changed")
                 }
             }
         }
@@ -73,7 +74,7 @@ import Testing
                 return #expect(Bool(false), "\(String(describing: error))")
             }
             for (salt, slot) in slots.enumerated() {
-                #expect(slot.holds(pattern(1024, salt: UInt8(salt))), "slot \(salt) changed")
+                #expect(slot.holds(filler(1024, salt: UInt8(salt))), "slot \(salt) changed")
             }
             let count = slots.count
             slots = []
@@ -87,7 +88,7 @@ import Testing
 private func fill(count: Int, lifetime: SecretLifetime) -> ([Held], SecretMemoryError?) {
     var held: [Held] = []
     do throws(SecretMemoryError) {
-        for salt in UInt8.min...UInt8.max { held.append(try Held(pattern(count, salt: salt), lifetime: lifetime)) }
+        for salt in UInt8.min...UInt8.max { held.append(try Held(filler(count, salt: salt), lifetime: lifetime)) }
     } catch {
         return (held, error)
     }

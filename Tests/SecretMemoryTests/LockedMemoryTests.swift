@@ -1,5 +1,6 @@
 import Foundation
 import SecretMemory
+import TestSupport
 import Testing
 
 #if os(Linux)
@@ -9,7 +10,7 @@ private let hidden = ProcessHardening.memoryProtection.hasPrefix("memfd_secret")
 @Suite(.serialized) struct LockedMemoryTests {
     @Test("lies in locked pages", arguments: [1, 32, 4096, 4097, 1 << 20], [SecretLifetime.transient, .longLived])
     func locked(_ count: Int, _ lifetime: SecretLifetime) throws {
-        let secret = try pattern(count).secret(lifetime: lifetime)
+        let secret = try filler(count).secret(lifetime: lifetime)
         let first = secret.address()
         for address in [first, first + UInt(count) - 1] {
             let mapping = try #require(try Mapping.containing(address))
@@ -25,7 +26,7 @@ private let hidden = ProcessHardening.memoryProtection.hasPrefix("memfd_secret")
 
     @Test("a long-lived secret stands alone between guards", arguments: [0, 1, 15, 16, 17, 4095, 4096, 4097, 1 << 20])
     func guards(_ count: Int) throws {
-        let secret = try pattern(count).secret(lifetime: .longLived)
+        let secret = try filler(count).secret(lifetime: .longLived)
         let first = secret.address()
         let end = first + UInt(count)
         // The upper guard begins at the next page border, at most 15 bytes (alignment) after the end.
@@ -41,12 +42,12 @@ private let hidden = ProcessHardening.memoryProtection.hasPrefix("memfd_secret")
             #expect(Probe.isReadable(first))
             #expect(Probe.isReadable(end - 1))
         }
-        let intact = secret.holds(pattern(count))
+        let intact = secret.holds(filler(count))
         #expect(intact)
     }
 
     @Test func `two long-lived secrets share no page`() throws {
-        let secrets = try (0..<8).map { try Held(pattern(32, salt: UInt8($0)), lifetime: .longLived) }
+        let secrets = try (0..<8).map { try Held(filler(32, salt: UInt8($0)), lifetime: .longLived) }
         #expect(Set(secrets.map { $0.secret.address() / page }).count == secrets.count)
     }
 
@@ -60,7 +61,7 @@ private let hidden = ProcessHardening.memoryProtection.hasPrefix("memfd_secret")
                 _exit(unsafe place == expectedFault ? 77 : 78)
             }
             guard unsafe sigaction(SIGSEGV, &action, nil) == 0 else { exit(1) }
-            let secret = try pattern(4096).secret(lifetime: .longLived)
+            let secret = try filler(4096).secret(lifetime: .longLived)
             let end = secret.address() + 4096
             unsafe expectedFault = end
             unsafe UnsafeMutableRawPointer(bitPattern: end - 1)?.storeBytes(of: 0, as: UInt8.self)
@@ -76,12 +77,12 @@ private let hidden = ProcessHardening.memoryProtection.hasPrefix("memfd_secret")
             try #require(Child.goWithoutHiddenMemory())
             for lifetime in [SecretLifetime.transient, .longLived] {
                 for count in [1, 32, 4096, 4097, 100_000] {
-                    let secret = try pattern(count).secret(lifetime: lifetime)
+                    let secret = try filler(count).secret(lifetime: lifetime)
                     let mapping = try #require(try Mapping.containing(secret.address()))
                     #expect(mapping.flags.isSuperset(of: ["lo", "dd"]), "\(mapping)")
                     #expect(!mapping.name.contains("secretmem"))
                     let fresh = try SecretBytes(zeroed: count, lifetime: lifetime)
-                    let (intact, zero) = (secret.holds(pattern(count)), fresh.holds(zeros(count)))
+                    let (intact, zero) = (secret.holds(filler(count)), fresh.holds(zeros(count)))
                     #expect(intact)
                     #expect(zero)
                     if lifetime == .longLived || count > 4096 {

@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 
 // That a secret cannot be printed, compared with `==` or copied by assignment is a fact of its type: SecretBytes is
@@ -14,7 +15,7 @@ private let sizes = [
 @Suite(.serialized) struct SecretBytesTests {
     @Test("holds what was written", arguments: sizes, [SecretLifetime.transient, .longLived])
     func roundTrip(_ count: Int, _ lifetime: SecretLifetime) throws {
-        let expected = pattern(count)
+        let expected = filler(count)
         let filled = try SecretBytes(count: count, lifetime: lifetime) { bytes in
             for offset in 0..<bytes.byteCount {
                 bytes.storeBytes(of: expected[offset], toByteOffset: offset, as: UInt8.self)
@@ -30,8 +31,8 @@ private let sizes = [
 
     @Test("holds what was copied from ordinary memory", arguments: sizes)
     func copied(_ count: Int) throws {
-        let secret = try pattern(count).secret()
-        let intact = secret.holds(pattern(count))
+        let secret = try filler(count).secret()
+        let intact = secret.holds(filler(count))
         #expect(intact)
     }
 
@@ -43,34 +44,34 @@ private let sizes = [
     }
 
     @Test func `is changed in place`() throws {
-        var secret = try pattern(40).secret()
+        var secret = try filler(40).secret()
         let before = secret.address()
         secret.withMutableBytes { $0.storeBytes(of: 0xAB, toByteOffset: 39, as: UInt8.self) }
-        let (after, bytes) = (secret.address(), secret.exposed())
+        let (after, bytes) = (secret.address(), secret.revealed())
         #expect(before == after)
-        #expect(bytes == pattern(39) + [0xAB])
+        #expect(bytes == filler(39) + [0xAB])
     }
 
     @Test func `a copy has bytes of its own`() throws {
-        var secret = try pattern(40).secret()
+        var secret = try filler(40).secret()
         let copy = try secret.copy()
         secret.withMutableBytes { $0.wipe() }
-        let (original, copied) = (secret.exposed(), copy.exposed())
+        let (original, copied) = (secret.revealed(), copy.revealed())
         #expect(original == zeros(40))
-        #expect(copied == pattern(40))
+        #expect(copied == filler(40))
     }
 
     @Test("copies a part", arguments: [0..<0, 0..<1, 0..<64, 1..<2, 31..<64, 63..<64, 64..<64])
     func part(_ range: Range<Int>) throws {
-        let secret = try pattern(64).secret()
+        let secret = try filler(64).secret()
         let part = try secret.copy(range)
-        let bytes = part.exposed()
-        #expect(bytes == Array(pattern(64)[range]))
+        let bytes = part.revealed()
+        #expect(bytes == Array(filler(64)[range]))
     }
 
     @Test("refuses a part that is not there", arguments: [0..<65, 64..<65, -1..<1, 65..<65, 0..<Int.max])
     func outside(_ range: Range<Int>) throws {
-        let secret = try pattern(64).secret()
+        let secret = try filler(64).secret()
         #expect(throws: SecretMemoryError.invalidSize(range.upperBound)) { _ = try secret.copy(range) }
     }
 
@@ -82,24 +83,24 @@ private let sizes = [
 
     @Test func `an error of the closure passes through and leaves the secret as it was`() throws {
         struct Stop: Error {}
-        var secret = try pattern(8).secret()
+        var secret = try filler(8).secret()
         #expect(throws: Stop.self) { try secret.withBytes { _ in throw Stop() } }
         #expect(throws: Stop.self) { try secret.withMutableBytes { _ in throw Stop() } }
-        let bytes = secret.exposed()
-        #expect(bytes == pattern(8))
+        let bytes = secret.revealed()
+        #expect(bytes == filler(8))
     }
 }
 
 @Suite struct ConstantTimeEqualityTests {
     @Test("sees each single bit", arguments: [1, 2, 31, 32, 33, 64, 100])
     func singleBits(_ count: Int) throws {
-        let secret = try pattern(count).secret()
+        let secret = try filler(count).secret()
         let same = try secret.copy(lifetime: .longLived)
         let equal = secret.isEqual(to: same)
         #expect(equal)
         var unseen: [Int] = []
         for bit in 0..<count * 8 {
-            var other = pattern(count)
+            var other = filler(count)
             other[bit / 8] ^= 1 << (bit % 8)
             if unsafe secret.isEqual(to: other.span.bytes) { unseen.append(bit) }
         }
@@ -131,7 +132,7 @@ private let sizes = [
 
     @Test func `wiping clears every byte`() throws {
         for count in [0, 1, 15, 16, 17, 4097] {
-            var secret = try pattern(count).secret()
+            var secret = try filler(count).secret()
             secret.withMutableBytes { $0.wipe() }
             let zero = secret.holds(zeros(count))
             #expect(zero, "\(count) bytes")

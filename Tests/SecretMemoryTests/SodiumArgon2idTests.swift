@@ -1,5 +1,6 @@
 #if !canImport(CryptoKit)  // Apple systems have no libsodium
 import SecretMemory
+import TestSupport
 import Testing
 
 /// An answer of the reference implementation (argon2-cffi 21.1, libargon2 20171227; version 1.3, one lane).
@@ -39,27 +40,27 @@ private struct KnownAnswer: Sendable, CustomTestStringConvertible {
         let key = try unsafe SodiumArgon2id.derive(
             passcode, salt: known.salt.span.bytes, passes: known.passes, memoryKiB: known.memoryKiB,
             count: known.output.count / 2)
-        let bytes = key.exposed()
+        let bytes = key.revealed()
         let digits = Array("0123456789abcdef")
         #expect(String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }) == known.output)
     }
 
     @Test("refuses a salt of another size", arguments: [0, 8, 15, 17, 32])
     func salt(_ count: Int) throws {
-        let passcode = try pattern(8).secret()
+        let passcode = try filler(8).secret()
         #expect(throws: SecretMemoryError.invalidSize(count)) {
             _ = try unsafe SodiumArgon2id.derive(
-                passcode, salt: pattern(count).span.bytes, passes: 1, memoryKiB: 8, count: 32)
+                passcode, salt: filler(count).span.bytes, passes: 1, memoryKiB: 8, count: 32)
         }
     }
 
     @Test(
         "refuses costs outside libsodium's", arguments: [(0, 8), (-1, 8), (1 << 33, 8), (1, 7), (1, -8), (1, 1 << 40)])
     func cost(_ passes: Int, _ memoryKiB: Int) throws {
-        let passcode = try pattern(8).secret()
+        let passcode = try filler(8).secret()
         let error = #expect(throws: SecretMemoryError.self) {
             _ = try unsafe SodiumArgon2id.derive(
-                passcode, salt: pattern(16).span.bytes, passes: passes, memoryKiB: memoryKiB, count: 32)
+                passcode, salt: filler(16).span.bytes, passes: passes, memoryKiB: memoryKiB, count: 32)
         }
         guard case .invalidSize = error else {
             Issue.record("\(String(describing: error)) for passes \(passes), memory \(memoryKiB) KiB")
@@ -70,10 +71,10 @@ private struct KnownAnswer: Sendable, CustomTestStringConvertible {
     // RFC 9106 allows 4 bytes; libsodium begins at 16.
     @Test("refuses an output of too few bytes", arguments: [-1, 0, 1, 15])
     func output(_ count: Int) throws {
-        let passcode = try pattern(8).secret()
+        let passcode = try filler(8).secret()
         #expect(throws: SecretMemoryError.self) {
             _ = try unsafe SodiumArgon2id.derive(
-                passcode, salt: pattern(16).span.bytes, passes: 1, memoryKiB: 8, count: count)
+                passcode, salt: filler(16).span.bytes, passes: 1, memoryKiB: 8, count: count)
         }
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import KeyStores
 import SecretMemory
 import Synchronization
+import TestSupport
 import Testing
 @testable import VaultCore
 import VaultFormat

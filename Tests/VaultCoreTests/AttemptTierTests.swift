@@ -2,6 +2,7 @@ import Cryptography
 import KeyStores
 import SecretMemory
 import Synchronization
+import TestSupport
 import Testing
 import VaultCore
 import VaultFormat

@@ -1,12 +1,13 @@
 import Cryptography
 import SecretMemory
+import TestSupport
 import Testing
 import VaultFormat
 
 @testable import VaultCore
 
 /// Rules that somebody without the passcode changed on the disk.
-@Suite struct EditedPolicyTests {
+@Suite(.seeded) struct EditedPolicyTests {
     private let home: TestHome
     private let good: [UInt8]
     private let policyBytes: [UInt8]
@@ -54,7 +55,7 @@ import VaultFormat
     }
 
     @Test func everyChangedByteKeepsTheRightPasscodeOut() throws {
-        var generator = SystemRandomNumberGenerator()
+        var generator = SeededGenerator()
         var read = 0
         for offset in policyBytes.indices {
             for mask in [0x01, 0x80, UInt8.random(in: 1...255, using: &generator)] as [UInt8] {

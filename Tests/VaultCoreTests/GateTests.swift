@@ -1,6 +1,7 @@
 import Foundation
 import SecretMemory
 import Synchronization
+import TestSupport
 import Testing
 import VaultFormat
 

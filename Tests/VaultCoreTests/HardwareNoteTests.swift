@@ -1,6 +1,7 @@
 import Foundation
 import KeyStores
 import SecretMemory
+import TestSupport
 import Testing
 @testable import VaultCore
 import VaultFormat

@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
@@ -17,7 +18,7 @@ import VaultFormat
         try vault.unlock("right")
         try vault.put([1], "a", "shut")
         try vault.put([2], "a", "open")
-        let passcode = try VaultCoreTests.secret("right")
+        let passcode = try TestSupport.secret("right")
         try vault.changePolicy(passcode: passcode, spending: vault.burnAttempt()) {
             $0.collectionMinima = ["shut": minimum, "free": .none]
         }
@@ -99,7 +100,7 @@ import VaultFormat
         let secret = try secret("right")
         let box = RecoveryPhraseBox(try Vault.create(at: home.path, passcode: secret, settings: settings))
         let vault = try Vault(at: home.path, settings: settings)
-        let passcode = try VaultCoreTests.secret("right")
+        let passcode = try TestSupport.secret("right")
         try vault.enrollHardware(passcode: passcode, spending: vault.burnAttempt(), phrase: box.phrase)
         try vault.unlock("right")
         try vault.changePolicy(passcode: passcode, spending: vault.burnAttempt()) {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultFormat
 
@@ -55,9 +56,8 @@ import VaultFormat
             store(number + 7, 8, newest + 136, in: &file)
             file[newest] ^= 4
             try home.write(file, to: "open.mdb")
-            do {
-                try home.open().open.put([3], "c")
-            } catch let error as VaultError { precondition(error.code == .damaged) }
+            let code = thrown(VaultError.self) { try home.open().open.put([3], "c") }?.code
+            precondition(code == .damaged, "\(String(describing: code))")
         }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import SecretMemory
+import TestSupport
 import Testing
 import VaultFormat
 
@@ -30,11 +31,12 @@ extension OpenMigrationTests {
     }
 
     @Test func moreThanOneUnlockTakesWaits() throws {
+        var generator = SeededGenerator()
         let entries = (1...100).map { OpenContents.Entry(sequence: UInt64($0), size: 10, term: term($0)) }
         let most = OpenCompartment.Quota(bytes: 1000, items: 30)
         var (mark, taken): (OpenMark?, [ClosedRange<UInt64>]) = (nil, [])
         while true {
-            let choice = OpenChoice(entries.shuffled(), after: mark, most: most)
+            let choice = OpenChoice(entries.shuffled(using: &generator), after: mark, most: most)
             guard let next = choice.mark else { break }
             #expect(choice.known + Int(choice.range.count) + choice.left == 100)
             mark = next

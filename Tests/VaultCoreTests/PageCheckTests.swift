@@ -1,39 +1,23 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import VaultCore
 
 /// What LMDB itself writes passes the check that stands before every write.
-@Suite struct PageCheckTests {
-    private struct Generator: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9e37_79b9_7f4a_7c15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-            return mixed ^ (mixed >> 31)
-        }
-    }
-
+@Suite(.seeded) struct PageCheckTests {
     private static func check(_ vault: Vault) throws {
         let database = try DatabaseEnvironment.acquire(.protected, in: vault.home)
         try database.checkPages()
     }
 
-    private static let isSoak = ProcessInfo.processInfo.environment["HOLDFAST_SOAK"] != nil
-
     @Test func whateverIsWrittenPasses() throws {
-        let environment = ProcessInfo.processInfo.environment
-        let seed = environment["HOLDFAST_SEED"].flatMap { UInt64($0) } ?? .random(in: 1...UInt64(Int.max))
-        print("page check: HOLDFAST_SEED=\(seed)")
-        var generator = Generator(state: seed)
+        var generator = SeededGenerator()
         let home = try TestHome()
         let vault = try home.unlocked()
         let sizes = [0...40, 200...400, 1_900...2_100, 4_000...9_000, 20_000...60_000]
         var present: Set<Int> = []
-        for round in 0..<(PageCheckTests.isSoak ? 2_000 : 60) {
+        for round in 0..<(TestRun.isSoak ? 2_000 : 60) {
             // Times of growth and of shrinking, so that pages split, and are merged and given back.
             let deletes = round / 15 % 2 == 1 ? 0.8 : 0.3
             try vault.write { session in
@@ -51,7 +35,7 @@ import Testing
                     }
                 }
             }
-            do { try PageCheckTests.check(vault) } catch { Issue.record("round \(round), seed \(seed): \(error)") }
+            do { try PageCheckTests.check(vault) } catch { Issue.record("round \(round): \(error)") }
         }
         #expect(try vault.verify().isIntact)
         // Each write begins anew.

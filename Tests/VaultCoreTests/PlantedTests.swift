@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 @testable import VaultCore
 import VaultFormat
@@ -202,7 +203,6 @@ enum Plant: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    private static let isSoak = ProcessInfo.processInfo.environment["HOLDFAST_SOAK"] != nil
     private static let overwritten = ["header", "ledger", "open.key", "log.state", "identity-mark", "shares"]
 
     @Test(arguments: Plant.allCases)
@@ -212,7 +212,7 @@ enum Plant: String, CaseIterable, CustomTestStringConvertible {
         let looks: [Deed] = [.status, .unlock, .backup]
         for (number, name) in PlantedTests.files.enumerated() {
             // Of looking one each, in turn, where nobody has the time: each of them flushes the disk many times.
-            let deeds = PlantedTests.isSoak ? looks : [looks[(number + plant.number) % looks.count]]
+            let deeds = TestRun.isSoak ? looks : [looks[(number + plant.number) % looks.count]]
             for deed in deeds + [.wipe, .resumedWipe] { try attack(name, plant, deed, scene) }
         }
     }

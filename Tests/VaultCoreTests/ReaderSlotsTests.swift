@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
 import SystemCalls
+import TestSupport
 import Testing
 import VaultFormat
 

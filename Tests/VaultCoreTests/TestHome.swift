@@ -1,18 +1,19 @@
 import Foundation
 import SecretMemory
 import Synchronization
+import TestSupport
 import VaultCore
 
 /// A scratch folder for one test, removed with it; vaults in it use the cheap costs and a clock that the test moves.
 final class TestHome: Sendable {
+    private let folder: ScratchFolder
     let path: String
     let clock = TestClock()
 
     init() throws {
-        path = NSTemporaryDirectory() + "holdfast-tests-\(UUID().uuidString)"
+        folder = try ScratchFolder()
+        path = folder["home"]
     }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
 
     var settings: VaultSettings { .costsForTests(clock: clock) }
 
@@ -47,25 +48,5 @@ final class TestHome: Sendable {
         var all = try bytes(name)
         all[offset] ^= 0x01
         try write(all, to: name)
-    }
-}
-
-/// A clock that stands until the test moves it.
-final class TestClock: BootClock {
-    private let state = Mutex(BootInstant(bootID: [UInt8](repeating: 1, count: 16), milliseconds: 1_000_000))
-
-    func now() -> BootInstant { state.withLock { $0 } }
-
-    func advance(seconds: UInt64) {
-        state.withLock { $0 = BootInstant(bootID: $0.bootID, milliseconds: $0.milliseconds + seconds * 1000) }
-    }
-
-    func set(_ instant: BootInstant) { state.withLock { $0 = instant } }
-
-    /// Another boot, its clock starting near zero.
-    func reboot() {
-        state.withLock {
-            $0 = BootInstant(bootID: $0.bootID.map { $0 &+ 1 }, milliseconds: 5_000)
-        }
     }
 }

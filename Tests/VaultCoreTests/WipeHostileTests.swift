@@ -2,6 +2,7 @@ import Cryptography
 import Foundation
 import SecretMemory
 import Synchronization
+import TestSupport
 import Testing
 @testable import VaultCore
 import VaultFormat

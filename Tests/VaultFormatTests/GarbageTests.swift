@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 import VaultFormat
 
 /// Random and randomly damaged bytes: a parser throws, or gives a value whose encoding is what it read.
-@Suite struct GarbageTests {
-    private static let rounds = isSoak ? 20_000 : 400
+@Suite(.seeded) struct GarbageTests {
+    private static let rounds = TestRun.isSoak ? 20_000 : 400
 
     /// Valid bytes with some damage, or none of them valid.
     private func garbage(_ sample: [UInt8], _ generator: inout SeededGenerator) -> [UInt8] {
@@ -29,7 +30,7 @@ import VaultFormat
         for _ in 0..<Self.rounds {
             let bytes = garbage(Sample.headerBytes, &generator).resummed
             guard let header = try? Header(parsing: bytes, checksum: testChecksum) else { continue }
-            #expect(try header.encoded(checksum: testChecksum) == bytes, generator.comment)
+            #expect(try header.encoded(checksum: testChecksum) == bytes)
         }
     }
 
@@ -38,7 +39,7 @@ import VaultFormat
         for _ in 0..<Self.rounds {
             let bytes = garbage(Sample.sectorBytes, &generator).resummed
             guard let sector = try? LedgerSector(parsing: bytes, checksum: testChecksum) else { continue }
-            #expect(sector.encoded(checksum: testChecksum) == bytes, generator.comment)
+            #expect(sector.encoded(checksum: testChecksum) == bytes)
         }
     }
 
@@ -48,7 +49,7 @@ import VaultFormat
             let sample = Bool.random(using: &generator) ? Sample.policyBytes : Sample.laterPolicyBytes
             let bytes = garbage(sample, &generator)
             guard let policy = try? VaultPolicy(parsing: bytes) else { continue }
-            #expect(try policy.encoded() == bytes, generator.comment)
+            #expect(try policy.encoded() == bytes)
         }
     }
 
@@ -59,7 +60,7 @@ import VaultFormat
             let changed = garbage(body, &generator)
             let bytes = changed + Array("end \(Hexadecimal.encode(changed.lend(testChecksum)))\n".utf8)
             guard let manifest = try? BackupManifest(parsing: bytes, checksum: testChecksum) else { continue }
-            #expect(manifest.encoded(checksum: testChecksum) == bytes, generator.comment)
+            #expect(manifest.encoded(checksum: testChecksum) == bytes)
         }
     }
 
@@ -70,20 +71,20 @@ import VaultFormat
         for _ in 0..<Self.rounds * 4 {
             let bag = garbage(keybag, &generator)
             if let layout = try? bag.lend({ bytes throws(FormatError) in try KeybagLayout(parsing: bytes) }) {
-                #expect(bag.count == KeybagLayout.size(entries: layout.entries.count), generator.comment)
+                #expect(bag.count == KeybagLayout.size(entries: layout.entries.count))
                 #expect(layout.entries.allSatisfy { $0.range.count == 32 && $0.range.upperBound <= bag.count })
             }
             let plaintext = garbage(record, &generator)
             if let fields = try? plaintext.lend({ bytes throws(FormatError) in try RecordFields(parsing: bytes) }) {
-                #expect(fields.contentOffset <= plaintext.count, generator.comment)
+                #expect(fields.contentOffset <= plaintext.count)
             }
             let other = garbage(repeated(7, [56, 64, 104].randomElement(using: &generator) ?? 64), &generator)
             let root = try? other.lend { bytes throws(FormatError) in try RootRecord(parsing: bytes) }
             // Count, next sequence and seals stay below 2^62.
             let isRoot = [64, 104].contains(other.count) && [7, 15, 63].allSatisfy { other[$0] < 0x40 }
-            #expect((root != nil) == isRoot, generator.comment)
+            #expect((root != nil) == isRoot)
             let file = try? other.lend { bytes throws(FormatError) in try FileDescriptor(parsing: bytes) }
-            #expect((file != nil) == (other.count == 56), generator.comment)
+            #expect((file != nil) == (other.count == 56))
         }
     }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import VaultFormat
 
 /// Values with every field set to something of its own, and their bytes written by hand from Docs/vault-format.md.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultFormat
 
@@ -24,9 +25,6 @@ func testChecksum(_ bytes: RawSpan) -> [UInt8] {
 }
 
 extension [UInt8] {
-    /// Lends the bytes as a parser takes them.
-    func lend<R, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R { try unsafe body(span.bytes) }
-
     /// Lends the bytes for writing.
     mutating func lendForWriting<R, E: Error>(_ body: (inout MutableRawSpan) throws(E) -> R) throws(E) -> R {
         var elements = mutableSpan
@@ -71,31 +69,3 @@ func formatError(_ body: () throws(FormatError) -> Void) -> FormatError? {
         return error
     }
 }
-
-/// SplitMix64. The seed comes from `HOLDFAST_SEED`, else it is random; a test that fails prints it.
-struct SeededGenerator: RandomNumberGenerator {
-    let seed: UInt64
-    private var state: UInt64
-
-    init() {
-        let given = ProcessInfo.processInfo.environment["HOLDFAST_SEED"]
-        seed = given.flatMap { UInt64($0) } ?? .random(in: 0...UInt64.max)
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
-    }
-
-    mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8.random(in: 0...255, using: &self) } }
-
-    /// To be given to every expectation that random input can break.
-    var comment: Comment { "HOLDFAST_SEED=\(seed)" }
-}
-
-/// `make soak` runs the loops with their full counts.
-let isSoak = ProcessInfo.processInfo.environment["HOLDFAST_SOAK"] != nil

@@ -1,6 +1,7 @@
 import Cryptography
 import Foundation
 import SecretMemory
+import TestSupport
 import VaultFormat
 
 /// Every key that an unlock brings into memory, made from the files and a secret as Docs/vault-format.md has it.

@@ -6,6 +6,7 @@ import KeyStores
 import MemorySearch
 import RealParts
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCore
 import VaultFormat

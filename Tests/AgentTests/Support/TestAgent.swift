@@ -3,25 +3,24 @@ import Foundation
 import HoldfastAgent
 import SecretMemory
 import Synchronization
+import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
 
 /// A scratch folder with a home and a runtime folder, and a vault of cheap costs in the home.
 final class Scratch: Sendable {
-    let path: String
-    let clock = StandingClock()
+    private let folder: ScratchFolder
+    var path: String { folder.path }
+    /// Starts where the subject's clock starts.
+    let clock = TestClock()
 
     init(vault: Bool = true) throws {
-        path = NSTemporaryDirectory() + "holdfast-agent-\(UUID().uuidString)"
-        for folder in [path, path + "/runtime"] {
-            try FileManager.default.createDirectory(
-                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        }
+        folder = try ScratchFolder("agent")
+        try FileManager.default.createDirectory(
+            atPath: runtime, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         if vault { try makeVault(at: home) }
     }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
 
     var home: String { path + "/home" }
     var runtime: String { path + "/runtime" }
@@ -34,17 +33,6 @@ final class Scratch: Sendable {
 
     /// The vault as another process sees it.
     func vault() throws -> Vault { try Vault(at: home, settings: settings) }
-}
-
-/// Starts where the subject's clock starts, and stands.
-final class StandingClock: BootClock {
-    private let milliseconds = Mutex<UInt64>(1_000_000)
-
-    func now() -> BootInstant {
-        BootInstant(bootID: [UInt8](repeating: 1, count: 16), milliseconds: milliseconds.withLock { $0 })
-    }
-
-    func advance(seconds: UInt64) { milliseconds.withLock { $0 += seconds * 1000 } }
 }
 
 /// An agent as a process of its own; ended, by its number, with this object.
@@ -183,42 +171,6 @@ final class TestAgent {
 
 func path(_ name: String, _ collection: String = "default") throws -> RecordPath {
     try #require(RecordPath(collection: collection, name: name))
-}
-
-func secret(_ text: String) throws -> SecretBytes {
-    let bytes = Array(text.utf8)
-    return try unsafe SecretBytes(copying: bytes.span.bytes)
-}
-
-/// Repeatable bytes. Megabytes of them in a debug build, hence the plain loop.
-func pattern(_ count: Int, seed: UInt32 = 8) -> [UInt8] {
-    guard count > 0 else { return [] }
-    return unsafe [UInt8](unsafeUninitializedCapacity: count) { bytes, filled in
-        var state = seed
-        while filled < count {
-            state = state &* 1_664_525 &+ 1_013_904_223
-            unsafe bytes[filled] = UInt8(truncatingIfNeeded: state >> 24)
-            filled += 1
-        }
-    }
-}
-
-extension RawSpan {
-    var array: [UInt8] { unsafe withUnsafeBytes { unsafe Array($0) } }
-}
-
-/// Runs `body` and returns the code of the vault error it must throw.
-func errorCode(sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void) -> VaultError.Code? {
-    do {
-        try body()
-        Issue.record("no error was thrown", sourceLocation: sourceLocation)
-        return nil
-    } catch let error as VaultError {
-        return error.code
-    } catch {
-        Issue.record("another error: \(error)", sourceLocation: sourceLocation)
-        return nil
-    }
 }
 
 /// Carries a noncopyable client through test code.

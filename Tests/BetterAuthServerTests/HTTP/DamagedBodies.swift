@@ -2,11 +2,12 @@ import BetterAuthMessages
 import BetterAuthServer
 import Dispatch
 import Synchronization
+import TestSupport
 
 /// Messages with random damage, posted to random operations.
 struct DamagedBodies: Sendable {
     /// Says what the damage is; named when a test fails.
-    let seed = UInt64.random(in: 0...UInt64.max)
+    let seed = TestRun.seed
     private let originals: [[UInt8]]
 
     init(_ device: TestDevice) throws {

@@ -7,6 +7,7 @@ import Dispatch
 import Foundation
 import RealParts
 import Synchronization
+import TestSupport
 import Testing
 
 /// A front in this process.
@@ -187,7 +188,7 @@ func accessRequest(
         let front = try TestFront()
         let account = try TestAccount(on: front.server)
         let bodies = try DamagedBodies(account.device)
-        let failures = try bodies.post(isSoaking ? 200_000 : 1200, to: front.front.address)
+        let failures = try bodies.post(TestRun.isSoak ? 200_000 : 1200, to: front.front.address)
         #expect(failures.isEmpty, "seed \(bodies.seed)")
         #expect(try HTTPClient(front.front.address).get("/health").status == 200)
     }
@@ -207,7 +208,7 @@ func accessRequest(
             return try #require(Int(line.filter(\.isNumber)))
         }
         let bodies = try DamagedBodies(TestDevice())
-        let count = isSoaking ? 100_000 : 1500
+        let count = TestRun.isSoak ? 100_000 : 1500
         #expect(try bodies.post(count, to: server.address).isEmpty, "seed \(bodies.seed)")
         let before = try resident()
         #expect(try bodies.post(count, to: server.address).isEmpty, "seed \(bodies.seed)")

@@ -1,6 +1,7 @@
 import BetterAuthHTTP
 import BetterAuthServer
 import Dispatch
+import TestSupport
 import Testing
 
 /// Answers from another thread, so that each connection rests a while.
@@ -20,7 +21,7 @@ private struct LateService: HTTPService {
     /// A request that a resting connection sends while the front stops is answered or not begun: never does it leave a
     /// suspended connection to a daemon that ends, for which libmicrohttpd ends the process.
     @Test func requestsThatComeWhileItStops() throws {
-        for _ in 0..<(isSoaking ? 500 : 40) {
+        for _ in 0..<(TestRun.isSoak ? 500 : 40) {
             let front = try HTTPServer(listening: "127.0.0.1:0", LateService())
             let clients = try (0..<16).map { _ in try HTTPClient(front.address) }
             for client in clients { #expect(try client.get("/").text == "late\n") }

@@ -3,6 +3,7 @@ import BetterAuthServer
 import Dispatch
 import ServerSubject
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct RecentMapTests {
@@ -116,7 +117,7 @@ import Testing
             }
         }
         var changes = RandomChanges(now: TestClock().now)
-        for _ in 0..<(isSoaking ? 20_000 : 400) {
+        for _ in 0..<(TestRun.isSoak ? 20_000 : 400) {
             let (change, account) = try changes.next()
             identities.withLock { $0.append(change.identity) }
             #expect(try done { store.apply(change, then: $0) } == .committed)

@@ -7,9 +7,10 @@ import Foundation
 import RealParts
 import ServerSubject
 import Synchronization
+import TestSupport
 import Testing
 
-@Suite struct PostgresTests {
+@Suite(.seeded) struct PostgresTests {
     @Test func locationsAreRead() {
         #expect(RedisLocation("redis://127.0.0.1") != nil && RedisLocation("redis://:secret@host:6380/3") != nil)
         #expect(RedisLocation("unix:/run/redis.sock") != nil)
@@ -44,10 +45,11 @@ import Testing
     @Test func nothingIsHalfDoneAfterAKill() throws {
         let fixture = try StoreFixture(.postgres)
         let pair = try DatabasePair.shared()
-        for round in 0..<(isSoaking ? 100 : 5) {
+        var generator = SeededGenerator()
+        for round in 0..<(TestRun.isSoak ? 100 : 5) {
             let log = "\(fixture.folder)/log-\(round)"
             let subject = try Spawned([KillLog.subject, "\(pair.postgres.url) \(pair.redis.location)", log, "4"])
-            let lines = Int.random(in: 1...150)
+            let lines = Int.random(in: 1...150, using: &generator)
             try KillLog.wait(log, lines: lines, of: subject)
             subject.end(SIGKILL)
             try KillLog(log).check(fixture.store, "round \(round), killed after \(lines) lines")

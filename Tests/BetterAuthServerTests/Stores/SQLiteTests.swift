@@ -3,12 +3,12 @@ import BetterAuthServer
 import Foundation
 import RealParts
 import ServerSubject
+import TestSupport
 import Testing
 
 /// Full counts, for `make soak`.
-let isSoaking = ProcessInfo.processInfo.environment["HOLDFAST_SOAK"] != nil
 
-@Suite struct SQLiteTests {
+@Suite(.seeded) struct SQLiteTests {
     @Test func oneProcessHasTheFile() throws {
         let fixture = try StoreFixture(.sqlite)
         #expect(throws: StoreError.unavailable("\(fixture.path) is in use by another process")) {
@@ -103,10 +103,11 @@ let isSoaking = ProcessInfo.processInfo.environment["HOLDFAST_SOAK"] != nil
     /// Killed at random moments: each account is as it was acknowledged, or as the change under way would leave it.
     @Test func nothingIsHalfDoneAfterAKill() throws {
         let fixture = try StoreFixture(.memory)
-        for round in 0..<(isSoaking ? 500 : 25) {
+        var generator = SeededGenerator()
+        for round in 0..<(TestRun.isSoak ? 500 : 25) {
             let log = "\(fixture.folder)/log-\(round)"
             let subject = try Spawned([KillLog.subject, fixture.path, log, "4"])
-            let lines = Int.random(in: 1...150)
+            let lines = Int.random(in: 1...150, using: &generator)
             try KillLog.wait(log, lines: lines, of: subject)
             subject.end(SIGKILL)
             let story = try KillLog(log)

@@ -1,6 +1,7 @@
 import Holdfast
 import KeyStores
 import Synchronization
+import TestSupport
 
 /// A chip that counts, as a test wants it. The real one, in software: ``OwnerPartsTests``.
 final class PlayedChip: AttemptTier {

@@ -3,22 +3,15 @@ import Holdfast
 import HoldfastUI
 import KeyStores
 import Synchronization
+import TestSupport
 import Testing
-
-/// A clock that stands until the test moves it.
-final class StandingClock: BootClock {
-    private let state = Mutex(BootInstant(bootID: [UInt8](repeating: 1, count: 16), milliseconds: 1_000_000))
-    func now() -> BootInstant { state.withLock { $0 } }
-    func advance(_ seconds: UInt64) {
-        state.withLock { $0 = BootInstant(bootID: $0.bootID, milliseconds: $0.milliseconds + seconds * 1000) }
-    }
-}
 
 /// A real vault in a folder that goes with the test.
 @MainActor
 final class Scratch {
-    let path = NSTemporaryDirectory() + "holdfast-face-\(UUID().uuidString)"
-    let clock = StandingClock()
+    private let folder: ScratchFolder
+    var path: String { folder["home"] }
+    let clock = TestClock()
     /// Who asks the system for its owner.
     var authenticator = OwnerAuthenticator.standard
     /// The security chip, where a test has one.
@@ -30,7 +23,7 @@ final class Scratch {
         return settings
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+    init() throws { folder = try ScratchFolder("face") }
 
     /// Makes the vault and gives its phrase back as text.
     @discardableResult
@@ -64,23 +57,12 @@ final class Scratch {
     }
 
     func file(_ name: String, _ content: Data) throws -> String {
-        let path = path + "-" + name
+        let path = folder[name]
         try content.write(to: URL(fileURLWithPath: path))
         return path
-    }
-}
-
-func secret(_ text: String) throws -> SecretBytes {
-    let bytes = Array(text.utf8)
-    return try SecretBytes(count: bytes.count) { memory in
-        for (index, byte) in bytes.enumerated() { memory.storeBytes(of: byte, toByteOffset: index, as: UInt8.self) }
     }
 }
 
 func bytes(_ span: RawSpan) -> [UInt8] { unsafe span.withUnsafeBytes { unsafe Array($0) } }
 
 func text(_ span: RawSpan) -> String { String(decoding: bytes(span), as: UTF8.self) }
-
-/// Waits until a condition holds, by giving way to the tasks that make it so; the suite's time limit ends a hang.
-@MainActor
-func until(_ condition: () -> Bool) async { while !condition() { await Task.yield() } }

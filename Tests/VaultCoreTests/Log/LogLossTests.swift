@@ -1,5 +1,6 @@
 import Foundation
 import SecretMemory
+import TestSupport
 import Testing
 import VaultFormat
 
@@ -154,7 +155,7 @@ import VaultFormat
     }
 
     /// Takes as long as another writer is waited for.
-    @Test(.enabled(if: ProcessInfo.processInfo.environment["HOLDFAST_SOAK"] != nil, "SKIPPED: waits, see make soak"))
+    @Test(.enabled(if: TestRun.isSoak, "SKIPPED: waits, see make soak"))
     func aWriterThatHangsStopsNobody() throws {
         let home = try TestHome()
         _ = try home.create()

@@ -1,5 +1,6 @@
 import Foundation
 import SecretMemory
+import TestSupport
 import Testing
 import VaultFormat
 
@@ -13,9 +14,8 @@ import VaultFormat
     private let good: LogFiles
     /// Entries 0 created, 1 unlocked, 2 ... 9 drills.
     private static let count = 10
-    private static let isSoak = ProcessInfo.processInfo.environment["HOLDFAST_SOAK"] != nil
     /// Writing on after every change takes long without optimisation: every so many, all when soaking.
-    private static let step = isSoak ? 1 : 29
+    private static let step = TestRun.isSoak ? 1 : 29
 
     init() throws {
         home = try TestHome()
@@ -98,7 +98,7 @@ import VaultFormat
                 try positions(vault.logFindings()).contains(max(0, length / LogFormat.slotSize - 1)), "\(length) bytes")
         }
         let some = (0..<size).filter {
-            LogTamperTests.isSoak || $0 % LogFormat.slotSize < 2 || $0 % LogFormat.slotSize == LogFormat.slotSize - 1
+            TestRun.isSoak || $0 % LogFormat.slotSize < 2 || $0 % LogFormat.slotSize == LogFormat.slotSize - 1
                 || $0 % 43 == 0
         }
         for length in some {
@@ -196,7 +196,7 @@ import VaultFormat
 
     @Test func aChangedByteOfTheStateIsNeverBelieved() throws {
         let sectors = Array(0..<LogState.size) + Array(4096..<4096 + LogState.size)
-        for offset in sectors where LogTamperTests.isSoak || offset % 5 == 0 {
+        for offset in sectors where TestRun.isSoak || offset % 5 == 0 {
             let found = try found { $0["log.state"][offset] ^= 0x04 }
             #expect(found.reading == [] && found.after == [], "byte \(offset): the other sector holds")
         }

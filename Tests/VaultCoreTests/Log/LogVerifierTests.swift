@@ -1,6 +1,7 @@
 import Cryptography
 import Foundation
 import SecretMemory
+import TestSupport
 import Testing
 import VaultFormat
 

@@ -1,27 +1,14 @@
 import Cryptography
 import Foundation
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCore
-
-func secret(_ text: String) throws -> SecretBytes { try secret(Array(text.utf8)) }
-
-func secret(_ bytes: [UInt8]) throws -> SecretBytes {
-    try SecretBytes(count: bytes.count) { memory in
-        for (index, byte) in bytes.enumerated() {
-            memory.storeBytes(of: byte, toByteOffset: index, as: UInt8.self)
-        }
-    }
-}
 
 /// Carries a noncopyable phrase through test code.
 final class RecoveryPhraseBox: Sendable {
     let phrase: RecoveryPhrase
     init(_ phrase: consuming RecoveryPhrase) { self.phrase = phrase }
-}
-
-extension RawSpan {
-    var array: [UInt8] { unsafe withUnsafeBytes { unsafe Array($0) } }
 }
 
 extension Vault {
@@ -72,33 +59,4 @@ extension Vault {
 func ownersProof(_ vault: Vault) throws -> Proof {
     let passcode = try secret("right")
     return try vault.prove(passcode: passcode, spending: vault.burnAttempt())
-}
-
-/// Runs `body` and returns the code of the vault error it must throw.
-func errorCode(
-    _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void
-) -> VaultError.Code? {
-    do {
-        try body()
-        Issue.record(comment ?? "no error was thrown", sourceLocation: sourceLocation)
-        return nil
-    } catch let error as VaultError {
-        return error.code
-    } catch {
-        Issue.record("another error: \(error)", sourceLocation: sourceLocation)
-        return nil
-    }
-}
-
-/// Repeatable bytes. Megabytes of them in a debug build, hence the plain loop.
-func pattern(_ count: Int, seed: UInt8 = 7) -> [UInt8] {
-    guard count > 0 else { return [] }
-    return unsafe [UInt8](unsafeUninitializedCapacity: count) { bytes, filled in
-        var state = UInt32(seed) &+ 1
-        while filled < count {
-            state = state &* 1_664_525 &+ 1_013_904_223
-            unsafe bytes[filled] = UInt8(truncatingIfNeeded: state >> 24)
-            filled += 1
-        }
-    }
 }

@@ -1,0 +1,62 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Every Swift example in the documents compiles as a part of an app.
+@Suite struct SnippetTests {
+    private static func snippets() throws -> [Snippet] {
+        let documents = try FileManager.default.subpathsOfDirectory(atPath: Outsider.root.path + "/Docs")
+            .filter { $0.hasSuffix(".md") }.sorted().map { "Docs/\($0)" }
+        return try (["README.md"] + documents).flatMap { document in
+            Snippet.all(
+                in: document,
+                text: try String(contentsOf: Outsider.root.appending(path: document), encoding: .utf8))
+        }
+    }
+
+    @Test func `every Swift block of the documents compiles in an app`() throws {
+        let folder = try ScratchFolder("snippets")
+        let snippets = try Self.snippets()
+        var files: [String] = []
+        for (number, snippet) in snippets.enumerated() {
+            guard let source = snippet.source(number: number) else { continue }
+            files.append(folder["Snippet\(number).swift"])
+            try source.write(toFile: files[files.count - 1], atomically: true, encoding: .utf8)
+        }
+        #expect(files.count >= 6, "the documents have examples")
+        let checked = try Outsider.check(files + ["-parse-as-library"])
+        let errors = checked.words.split(separator: "\n").filter { $0.contains("error: ") || $0.contains("warning: ") }
+        #expect(checked.status == 0, "\(errors.joined(separator: "\n"))\n\(checked.words.prefix(4000))")
+    }
+
+    @Test func `an error in an example names the document and the line`() throws {
+        let text =
+            "A text.\n\n<!-- snippet (app: HoldfastApp) -->\n\n```swift\nlet vault = app.vault\nvault.unlockIt()\n```\n"
+        let snippets = Snippet.all(in: "Docs/example.md", text: text)
+        let source = try #require(snippets.first?.source(number: 0))
+        let checked = try Outsider.check(source: source)
+        #expect(checked.status != 0 && checked.words.contains("Docs/example.md:7:"), "\(checked.words.prefix(2000))")
+    }
+
+    @Test func `blocks are found with what they stand in`() {
+        let text = """
+            ```sh
+            make
+            ```
+            ```swift
+            let a = 1
+            ```
+            <!-- snippet file -->
+            ```swift
+            struct A {}
+            ```
+            <!-- snippet not compiled: a manifest -->
+            ```swift
+            .package()
+            ```
+            """
+        let snippets = Snippet.all(in: "a.md", text: text)
+        #expect(snippets.map(\.place) == [.function(parameters: "()"), .file, .nowhere(reason: "a manifest")])
+        #expect(snippets.map(\.line) == [5, 9, 13])
+    }
+}
