@@ -239,7 +239,8 @@ let package = Package(
             "VaultCore",
             ["VaultFormat", "HomeFiles", "DeviceOwner", "KeyStores", "Cryptography", "SecretMemory", "SystemCalls"],
             c: ["CLMDB"]),
-        library("AppLockCore", ["DeviceOwner", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
+        library(
+            "AppLockCore", ["DeviceOwner", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"]),
         library("AgentMessages", ["VaultFormat"]),
         library(
             "Holdfast",

@@ -26,11 +26,7 @@ package protocol ServerClock: Sendable {
 package struct SystemClock: ServerClock {
     package init() {}
 
-    package var now: Timestamp {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(clamping: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
-    }
+    package var now: Timestamp { Timestamp(clamping: WallClock.milliseconds) }
 }
 
 extension Timestamp {

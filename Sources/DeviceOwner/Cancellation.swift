@@ -46,26 +46,17 @@ package final class Cancellation: Sendable {
 
 extension Cancellation {
     /// Waits until one of them was told. Blocks.
-    /// - Parameter deadline: Milliseconds of the ``Stopwatch``.
+    /// - Parameter deadline: Milliseconds of the `MonotonicClock`.
     /// - Returns: The first that was told, in the order given; nil when time ran out or the wait failed.
     static func wait(_ cancellations: [Cancellation], until deadline: UInt64) -> Cancellation? {
         var waiting = cancellations.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
         while true {
-            let now = Stopwatch.now()
+            let now = MonotonicClock.milliseconds
             let left = Int32(clamping: deadline > now ? deadline - now : 0)
             let status = unsafe poll(&waiting, nfds_t(waiting.count), left)
             if status < 0, errno == EINTR { continue }
             if status > 0 { return zip(cancellations, waiting).first { $0.1.revents != 0 }?.0 }
-            if status < 0 || Stopwatch.now() >= deadline { return nil }
+            if status < 0 || MonotonicClock.milliseconds >= deadline { return nil }
         }
-    }
-}
-
-/// Milliseconds on a clock that only goes forward, for the patience of a prompt.
-enum Stopwatch {
-    static func now() -> UInt64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
     }
 }

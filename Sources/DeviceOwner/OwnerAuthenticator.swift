@@ -1,4 +1,5 @@
 package import VaultFormat
+internal import SystemCalls
 
 /// Asks the system whether its owner is in front of the device. A yes comes out only as a release of the keeper's share.
 package struct OwnerAuthenticator: Sendable {
@@ -32,7 +33,7 @@ package struct OwnerAuthenticator: Sendable {
             guard let enrollment = backend.enrollment() else { return .impossible(backend.capability().orMissing) }
             guard keeper.isUnchanged(enrollment) else { return .expired(keeper.expiry ?? .enrollmentChanged) }
         }
-        let deadline = Stopwatch.now() + patience
+        let deadline = MonotonicClock.milliseconds + patience
         switch backend.confirm(conversation, until: deadline, onNonMatch: { keeper.countNonMatch() }) {
         case .confirmed(let proof):
             // Whoever turned away at the same moment has turned away.
@@ -60,7 +61,7 @@ protocol OwnerBackend: Sendable {
     func capability() -> OwnerCapability
     func enrollment() -> OwnerEnrollment?
     /// - Parameters:
-    ///   - deadline: Milliseconds of the ``Stopwatch``.
+    ///   - deadline: Milliseconds of the `MonotonicClock`.
     ///   - onNonMatch: Told of each sample that did not match; says whether another one may be asked for.
     func confirm(
         _ conversation: any OwnerConversation, until deadline: UInt64, onNonMatch: () -> Bool

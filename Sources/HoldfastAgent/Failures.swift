@@ -16,7 +16,7 @@ extension VaultError {
 
     /// The last `errno` in words.
     static func system(_ doing: String, _ number: Int32 = errno) -> VaultError {
-        .unavailable("\(doing): \(unsafe String(cString: strerror(number)))")
+        .unavailable("\(doing): \(SystemError(number))")
     }
 
     init(_ error: MessageError) { self.init(.agentProtocol, error.words) }

@@ -38,20 +38,13 @@ public enum Examination {
             let isStarted = DetachedThread.start { board.set(index, part.body()) }
             if !isStarted { board.set(index, part.body()) }
         }
-        board.wait(until: now() + patience)
+        board.wait(until: MonotonicClock.milliseconds + patience)
         return zip(parts, board.answers).compactMap { part, answer in
             switch answer {
             case .given(let finding): finding
             case nil: Finding(part.part, .slow, .silent)
             }
         }
-    }
-
-    /// Milliseconds since an arbitrary start.
-    private static func now() -> UInt64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
     }
 
     private enum Answer { case given(Finding?) }
@@ -70,7 +63,7 @@ public enum Examination {
 
         /// Looks again every few milliseconds: whoever answers late has nobody to wake.
         func wait(until deadline: UInt64) {
-            while !isComplete, now() < deadline { usleep(2000) }
+            while !isComplete, MonotonicClock.milliseconds < deadline { usleep(2000) }
         }
     }
 }

@@ -1,6 +1,7 @@
 internal import BetterAuthHTTP
 internal import BetterAuthMessages
 internal import BetterAuthServer
+internal import SystemCalls
 
 /// The example application alone.
 final class AppService: HTTPService {
@@ -20,7 +21,7 @@ final class AppService: HTTPService {
         let isKnown = ExampleApp.Path(rawValue: path) != nil || path == "/key/response" || path == "/health"
         guard isKnown else { return HTTPReply(.plain(.unknownPath)) }
         guard method == .post || (method == .get && path == "/health") else { return HTTPReply(.plain(.wrongMethod)) }
-        return rates.admit(address, now: monotonicSeconds()) ? nil : HTTPReply(.plain(.limited))
+        return rates.admit(address, now: MonotonicClock.seconds) ? nil : HTTPReply(.plain(.limited))
     }
 
     func handle(_ request: HTTPRequest, _ answer: @escaping @Sendable (HTTPReply) -> Void) {

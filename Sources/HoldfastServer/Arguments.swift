@@ -84,36 +84,23 @@ enum TextFile {
     private static let largest = 1 << 20
 
     static func read(_ path: String) throws(UsageError) -> String {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw UsageError("\(path): \(unsafe String(cString: strerror(errno)))") }
-        defer { close(descriptor) }
-        var contents: [UInt8] = []
-        var block = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = unsafe SystemCalls.read(descriptor, &block, block.count)
-            guard count >= 0 else { throw UsageError("\(path): \(unsafe String(cString: strerror(errno)))") }
-            if count == 0 { break }
-            contents += block[..<count]
-            guard contents.count <= largest else { throw UsageError("\(path) is too large") }
+        let contents: [UInt8]
+        do throws(SystemError) { contents = try OwnedDescriptor(path, O_RDONLY).readPrefix(largest + 1) } catch {
+            throw UsageError("\(path): \(error)")
         }
+        guard contents.count <= largest else { throw UsageError("\(path) is too large") }
         guard let text = String(validating: contents, as: UTF8.self) else { throw UsageError("\(path) is not UTF-8") }
         return text
     }
 
     /// Replaces a file as a whole, durably.
     static func replace(_ path: String, _ contents: [UInt8]) throws(UsageError) {
-        func failure() -> UsageError { UsageError("\(path): \(unsafe String(cString: strerror(errno)))") }
         let temporary = path + ".new"
-        let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw failure() }
-        defer { close(descriptor) }
-        guard unsafe write(descriptor, contents, contents.count) == contents.count, fsync(descriptor) == 0,
-            unsafe rename(temporary, path) == 0
-        else { throw failure() }
-        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-        let parent = unsafe open(folder.isEmpty ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard parent >= 0 else { throw failure() }
-        defer { close(parent) }
-        guard fsync(parent) == 0 else { throw failure() }
+        do throws(SystemError) {
+            let file = try OwnedDescriptor(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW)
+            try unsafe file.write(contents.span.bytes)
+            try file.synchronize()
+            try renameDurably(temporary, to: path)
+        } catch { throw UsageError("\(path): \(error)") }
     }
 }

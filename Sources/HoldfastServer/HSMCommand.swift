@@ -3,6 +3,7 @@ internal import BetterAuthMessages
 internal import BetterAuthServer
 internal import SecretMemory
 internal import Synchronization
+internal import SystemCalls
 
 /// `holdfast-server hsm`: keeps the key chain, and vouches for keys of servers that know its token. Rotating and tainting
 /// need another token: a server that was broken into cannot do that.
@@ -64,7 +65,7 @@ final class HSMService: HTTPService {
             return HTTPReply(.plain(.unknownPath))
         }
         guard method == .post || (isReading && method == .get) else { return HTTPReply(.plain(.wrongMethod)) }
-        return rates.admit(address, now: monotonicSeconds()) ? nil : HTTPReply(.plain(.limited))
+        return rates.admit(address, now: MonotonicClock.seconds) ? nil : HTTPReply(.plain(.limited))
     }
 
     func handle(_ request: HTTPRequest, _ answer: @escaping @Sendable (HTTPReply) -> Void) {

@@ -3,6 +3,7 @@ internal import BetterAuthHTTP
 internal import BetterAuthMessages
 internal import BetterAuthServer
 internal import Synchronization
+internal import SystemCalls
 
 /// `holdfast-server keys`: publishes the key chain and the keys that it endorses. It has no secret: records prove
 /// themselves, and servers bring theirs again and again.
@@ -74,7 +75,7 @@ final class KeysService: HTTPService {
             return HTTPReply(.plain(.unknownPath))
         }
         guard method == .get || (method == .post && path == "/keys") else { return HTTPReply(.plain(.wrongMethod)) }
-        return rates.admit(address, now: monotonicSeconds()) ? nil : HTTPReply(.plain(.limited))
+        return rates.admit(address, now: MonotonicClock.seconds) ? nil : HTTPReply(.plain(.limited))
     }
 
     func handle(_ request: HTTPRequest, _ answer: @escaping @Sendable (HTTPReply) -> Void) {

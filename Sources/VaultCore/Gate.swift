@@ -1,5 +1,6 @@
 internal import SecretMemory
 internal import VaultFormat
+internal import SystemCalls
 
 /// Something that holds a key between operations and gives it up when the vault is locked.
 protocol KeyHolder: AnyObject, Sendable {

@@ -2,6 +2,7 @@ public import Cryptography
 internal import KeyStores
 public import SecretMemory
 internal import VaultFormat
+internal import SystemCalls
 
 extension Vault {
     /// Creates a vault in a folder that does not exist or is empty.
@@ -40,7 +41,7 @@ extension Vault {
         let keybag = try Keybag(firstEpoch: 1)
         let phrase = try newRecoveryPhrase()
         var header = Header(
-            vault: id, generation: 1, created: UInt64(max(0, wallClockMilliseconds())), epoch: 1, policy: .standard,
+            vault: id, generation: 1, created: UInt64(max(0, WallClock.milliseconds)), epoch: 1, policy: .standard,
             sealedKeybag: [], slots: [])
         let costs = try settings.newCosts()
         header.set(try passcodeSlot(passcode, costs: costs, wrapping: master, header: header, nil))

@@ -1,6 +1,7 @@
 internal import Cryptography
 internal import SecretMemory
 internal import VaultFormat
+internal import SystemCalls
 
 extension Vault {
     /// Stores a value of any size from a stream; above 1 MiB it goes into an encrypted file, 64 KiB at a time.
@@ -23,7 +24,7 @@ extension Vault {
         var first = try SecretBytes(zeroed: Vault.largestInlineValue + 1)
         let size = try first.withMutableBytes { try Vault.fill(&$0, from: source) }
         var draft = RecordDraft(
-            collection: collection, name: name, replacing: replacing, now: wallClockMilliseconds())
+            collection: collection, name: name, replacing: replacing, now: WallClock.milliseconds)
         if size <= Vault.largestInlineValue {
             try first.withBytes { try store(draft, $0.extracting(0..<size)) }
             return UInt64(size)

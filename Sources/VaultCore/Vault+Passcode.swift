@@ -2,6 +2,7 @@ public import Cryptography
 internal import KeyStores
 public import SecretMemory
 internal import VaultFormat
+internal import SystemCalls
 
 extension Vault {
     /// Checks the passcode and changes nothing but the attempts.
@@ -253,7 +254,7 @@ extension Vault {
     private func moveSome(from start: [UInt8]) throws(VaultError) -> (files: [RecordName], next: [UInt8]?) {
         let vault = try gate.enter()
         defer { gate.leave() }
-        let now = wallClockMilliseconds()
+        let now = WallClock.milliseconds
         var files: [RecordName] = []
         var next: [UInt8]?
         let released = try vault.queue.perform { session throws(VaultError) in
@@ -288,7 +289,7 @@ extension Vault {
             }
             let draft = RecordDraft(
                 collection: record.collection, name: record.name, kind: .file, moving: fields,
-                now: wallClockMilliseconds())
+                now: WallClock.milliseconds)
             try store(writer, draft)
         } catch let error as VaultError {
             if error.code != .recordNotFound { throw error }  // replaced or deleted meanwhile: nothing to move

@@ -1,6 +1,7 @@
 internal import Cryptography
 public import SecretMemory
 internal import VaultFormat
+internal import SystemCalls
 
 extension Vault {
     /// Lends a value from locked memory for the time of the closure; nothing is copied.
@@ -45,7 +46,7 @@ extension Vault {
         guard bytes.byteCount <= Vault.largestInlineValue else { throw .tooLarge }
         guard RecordLimits.allow(collection: collection, name: name) else { throw .invalidName }
         let draft = RecordDraft(
-            collection: collection, name: name, replacing: replacing, now: wallClockMilliseconds())
+            collection: collection, name: name, replacing: replacing, now: WallClock.milliseconds)
         try store(draft, bytes)
     }
 
@@ -186,7 +187,7 @@ extension WriteSession {
     ) throws(VaultError) {
         guard bytes.byteCount <= Vault.largestInlineValue else { throw .tooLarge }
         let draft = RecordDraft(
-            collection: collection, name: name, replacing: replacing, now: wallClockMilliseconds())
+            collection: collection, name: name, replacing: replacing, now: WallClock.milliseconds)
         let outer = beginChange()
         do throws(VaultError) {
             try admission.check(collection)

@@ -1,6 +1,7 @@
 internal import Cryptography
 internal import SecretMemory
 internal import VaultFormat
+internal import SystemCalls
 
 extension Vault {
     /// A value to be taken piece by piece.
@@ -27,7 +28,7 @@ extension Vault {
         guard isUnlocked else { throw .locked }
         if !replacing, try contains(name, in: collection) { throw .recordExists }
         let draft = RecordDraft(
-            collection: collection, name: name, replacing: replacing, now: wallClockMilliseconds())
+            collection: collection, name: name, replacing: replacing, now: WallClock.milliseconds)
         return ValueWriter(self, draft)
     }
 

@@ -64,10 +64,3 @@ package struct VaultSettings: Sendable {
             costs: DerivationParameters(passes: 1, memoryKiB: 64), clock: clock)
     }
 }
-
-/// Milliseconds since 1970, for display only.
-func wallClockMilliseconds() -> Int64 {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
-}

@@ -2,6 +2,7 @@ public import DeviceOwner
 public import SecretMemory
 public import VaultCore
 public import VaultFormat
+internal import SystemCalls
 
 /// Unlocking by the system's owner: a finger, a face, the password of his account. It opens the vault after the passcode
 /// was given to this process, and for three days; `Docs/device-owner.md` says what it is worth.

@@ -74,7 +74,7 @@ package final class AuthService: HTTPService {
         _ method: HTTPRequest.Method?, _ path: String, _ address: ClientAddress
     ) -> HTTPReply? {
         guard let route = route(path) else { return HTTPReply(.plain(.unknownPath)) }
-        let now = monotonicSeconds()
+        let now = MonotonicClock.seconds
         switch route {
         case .health: return method == nil ? HTTPReply(.plain(.wrongMethod)) : nil
         case .responseKey, .ready, .metrics:
@@ -144,22 +144,15 @@ package final class AuthService: HTTPService {
     }
 }
 
-/// Seconds of a clock that only goes forward.
-package func monotonicSeconds() -> Double {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-}
-
 /// Threads for what blocks.
 final class WorkerPool: Sendable {
     private let queue = WaitingQueue<@Sendable () -> Void>(capacity: 4096)
-    private let threads: [ServerThread]
+    private let threads: [JoinableThread]
 
     init(_ count: Int) {
         let queue = queue
         threads = (0..<max(count, 1)).compactMap { _ in
-            ServerThread { while let work = queue.takeFirst() { work() } }
+            JoinableThread { while let work = queue.takeFirst() { work() } }
         }
     }
 

@@ -29,7 +29,7 @@ package struct KeyFile: Sendable {
 
         package var description: String {
             switch self {
-            case .system(let path, let number): "\(path): \(unsafe String(cString: strerror(number)))"
+            case .system(let path, let number): "\(path): \(SystemError(number))"
             case .exposed(let path): "\(path) can be read by others; keys belong in a file of mode 0600"
             case .damaged(let path): "\(path) is no file of server keys"
             case .sealed(let path): "\(path) holds sealed keys: --keys-in tpm is missing"
@@ -46,22 +46,27 @@ package struct KeyFile: Sendable {
     ///   - accessLifetime: The same for tokens.
     /// - Throws: ``Failure``.
     package func load(responseLifetime: Int64, accessLifetime: Int64) throws(Failure) -> ServerKeys {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard descriptor >= 0 else {
-            guard errno == ENOENT else { throw .system(path, errno) }
+        guard let file = try open() else {
             let keys = try KeyFile.fresh(responseLifetime, accessLifetime)
             try save(keys)
             return keys
         }
-        defer { close(descriptor) }
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else { throw .system(path, errno) }
+        let status: stat
+        do throws(SystemError) { status = try file.status() } catch { throw .system(path, error.number) }
         guard status.st_mode & 0o077 == 0 else { throw .exposed(path) }
         guard (1...KeyFile.largest).contains(Int(status.st_size)) else { throw .damaged(path) }
         return try named { () throws in
-            let whole = try read(descriptor, Int(status.st_size))
+            let whole = try read(file, Int(status.st_size))
             if let contents = try opened(whole) { return try parse(contents, responseLifetime, accessLifetime) }
             return try parse(whole, responseLifetime, accessLifetime)
+        }
+    }
+
+    /// Nil where there is none.
+    private func open() throws(Failure) -> OwnedDescriptor? {
+        do throws(SystemError) { return try OwnedDescriptor(path, O_RDONLY | O_NOFOLLOW) } catch {
+            guard error.number == ENOENT else { throw .system(path, error.number) }
+            return nil
         }
     }
 
@@ -92,17 +97,13 @@ package struct KeyFile: Sendable {
         } catch { throw .seal(path, "\(error)") }
     }
 
-    private func read(_ descriptor: Int32, _ size: Int) throws -> SecretBytes {
+    private func read(_ file: borrowing OwnedDescriptor, _ size: Int) throws -> SecretBytes {
         var contents = try SecretBytes(zeroed: size)
-        let isWhole = contents.withMutableBytes { bytes in
-            unsafe bytes.withUnsafeMutableBytes { unsafe KeyFile.read(descriptor, $0) == size }
-        }
-        guard isWhole else { throw Failure.system(path, errno) }
+        do throws(SystemError) {
+            let count = try contents.withMutableBytes { bytes throws(SystemError) in try file.read(into: &bytes) }
+            guard count == size else { throw SystemError(EIO) }
+        } catch { throw Failure.system(path, error.number) }
         return contents
-    }
-
-    private static func read(_ descriptor: Int32, _ bytes: UnsafeMutableRawBufferPointer) -> Int {
-        unsafe SystemCalls.read(descriptor, bytes.baseAddress, bytes.count)
     }
 
     /// What was sealed in the file; nil for one that is not sealed and need not be.
@@ -136,19 +137,11 @@ package struct KeyFile: Sendable {
     private func replace(_ bytes: RawSpan) throws(Failure) {
         let temporary = path + ".new"
         unsafe unlink(temporary)
-        let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw .system(temporary, errno) }
-        defer { close(descriptor) }
-        let isWritten = unsafe bytes.withUnsafeBytes {
-            unsafe write(descriptor, $0.baseAddress, $0.count) == $0.count
-        }
-        guard isWritten, fsync(descriptor) == 0, unsafe rename(temporary, path) == 0 else {
-            throw .system(path, errno)
-        }
-        let folder = path.contains("/") ? String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) : "."
-        let parent = unsafe open(folder.isEmpty ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard parent >= 0 else { throw .system(folder, errno) }
-        defer { close(parent) }
-        guard fsync(parent) == 0 else { throw .system(folder, errno) }
+        do throws(SystemError) {
+            let file = try OwnedDescriptor(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
+            try file.write(bytes)
+            try file.synchronize()
+            try renameDurably(temporary, to: path)
+        } catch { throw .system(path, error.number) }
     }
 }

@@ -51,7 +51,7 @@ package final class Agent {
     /// Why the keys have to go, until a thread takes care of it.
     var dropReason: LogLockReason?
     var isDroppingKeys = false
-    /// When the agent ends at the latest; ms of the ``Stopwatch``.
+    /// When the agent ends at the latest; ms of the `MonotonicClock`.
     var endsAt: UInt64?
     private var armed: BootInstant?
     /// What poll(2) told of each descriptor.
@@ -135,7 +135,7 @@ package final class Agent {
             serve()
             accept()
             advance()
-            if let endsAt, isQuiet || Stopwatch.now() >= endsAt { break }
+            if let endsAt, isQuiet || MonotonicClock.milliseconds >= endsAt { break }
         }
         finish()
     }
@@ -164,7 +164,7 @@ package final class Agent {
     /// Stops taking clients, drops the keys and ends when they are gone.
     func end() {
         guard endsAt == nil else { return }
-        endsAt = Stopwatch.now() + AgentSettings.endPatience
+        endsAt = MonotonicClock.milliseconds + AgentSettings.endPatience
         close(listener)
         listener = -1
         folder.remove(socketName)
@@ -195,7 +195,7 @@ extension Agent {
             }
             if let end = connection.takesUntil { deadline = min(deadline ?? .max, end) }
         }
-        let now = Stopwatch.now()
+        let now = MonotonicClock.milliseconds
         let patience = deadline.map { $0 > now ? Int32(clamping: $0 - now) : 0 } ?? -1
         _ = unsafe poll(&waiting, nfds_t(waiting.count), patience)
         ready = [:]
@@ -204,7 +204,7 @@ extension Agent {
 
     /// Sends and reads what can be.
     private func serve() {
-        let now = Stopwatch.now()
+        let now = MonotonicClock.milliseconds
         for connection in connections.values {
             let events = Int32(ready[connection.socket] ?? 0)
             if connection.hasOutput {

@@ -66,12 +66,3 @@ package protocol AgentClock: BootClock {
         #endif
     }
 }
-
-/// Milliseconds on a clock that only goes forward, for the time that a message may take.
-enum Stopwatch {
-    static func now() -> UInt64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
-    }
-}

@@ -15,7 +15,7 @@ final class Connection {
     var lastUsed: UInt64
     /// Nothing more is read; it is closed when its answer has gone.
     var isEnding = false
-    /// When the client must have taken what it is in the middle of; ms of the ``Stopwatch``.
+    /// When the client must have taken what it is in the middle of; ms of the `MonotonicClock`.
     private(set) var takesUntil: UInt64?
     private var output: [Packet] = []
 
@@ -24,7 +24,7 @@ final class Connection {
     private var frame: Frame?
     private var body: SecretBytes?
     private var bodyCount = 0
-    /// When the first byte of an unfinished message came; ms of the ``Stopwatch``.
+    /// When the first byte of an unfinished message came; ms of the `MonotonicClock`.
     private(set) var began: UInt64?
 
     /// What a client is in the middle of.
@@ -114,7 +114,7 @@ final class Connection {
         guard let first = output.firstIndex(where: \.isOfVault) else { return false }
         let isOnItsWay = output[first].sent > 0
         output.removeSubrange((isOnItsWay ? first + 1 : first)...)
-        takesUntil = Stopwatch.now() + patience
+        takesUntil = MonotonicClock.milliseconds + patience
         return true
     }
 
@@ -168,7 +168,7 @@ final class Connection {
     private func advance(_ count: inout Int, _ outcome: LocalSocket.Transfer) throws(VaultError) -> Bool {
         guard case .moved(let more) = outcome, more > 0 else { return false }
         count += more
-        if began == nil { began = Stopwatch.now() }
+        if began == nil { began = MonotonicClock.milliseconds }
         return true
     }
 

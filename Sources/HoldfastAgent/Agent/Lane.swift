@@ -1,6 +1,7 @@
 internal import DeviceOwner
 internal import SecretMemory
 internal import Synchronization
+internal import SystemCalls
 
 /// Threads for work that blocks. They are made when there is work and go when there is none: at rest there is no thread,
 /// no stack and nothing to wake.

@@ -31,7 +31,7 @@ package enum AgentLaunch {
     package static func connect(
         home: String, runtime: String?, program: String, arguments: [String]
     ) throws(VaultError) -> Found {
-        let deadline = Stopwatch.now() + patience
+        let deadline = MonotonicClock.milliseconds + patience
         while true {
             if let client = try AgentClient(home: home, runtime: runtime) { return .running(client) }
             let process: Int32?
@@ -46,7 +46,7 @@ package enum AgentLaunch {
                 }
                 return .started(client, process)
             }
-            guard Stopwatch.now() < deadline else {
+            guard MonotonicClock.milliseconds < deadline else {
                 throw VaultError(
                     .agentRunning,
                     "an agent serves this vault, but not in this runtime folder ($XDG_RUNTIME_DIR differs?)")
@@ -174,10 +174,10 @@ package enum AgentLaunch {
 
     /// Reads the one message that a started agent sends.
     private static func awaitReport(_ descriptor: Int32) throws(VaultError) {
-        let deadline = Stopwatch.now() + patience
+        let deadline = MonotonicClock.milliseconds + patience
         var bytes: [UInt8] = []
         while true {
-            let now = Stopwatch.now()
+            let now = MonotonicClock.milliseconds
             var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             guard now < deadline else { throw .unavailable("the agent was started but says nothing") }
             guard unsafe poll(&waiting, 1, Int32(clamping: deadline - now)) > 0 else { continue }

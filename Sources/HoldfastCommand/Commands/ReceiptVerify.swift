@@ -32,29 +32,13 @@ enum ReceiptText {
     private static let largest = 1 << 16
 
     static func read(_ path: String) throws(CommandError) -> [UInt8] {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            let number = errno
-            let exit: ExitCode = number == ENOENT ? .notFound : .failure
-            throw CommandError(exit, code: "input", "\(path): \(Descriptors.words(number))")
+        do throws(SystemError) {
+            // What is longer is no receipt; its beginning shows that.
+            return try OwnedDescriptor(path, O_RDONLY | O_NONBLOCK).readPrefix(largest + 1)
+        } catch {
+            let exit: ExitCode = error.number == ENOENT ? .notFound : .failure
+            throw CommandError(exit, code: "input", "\(path): \(error)")
         }
-        defer { close(descriptor) }
-        // One byte more than any receipt has shows that it is none.
-        var bytes = [UInt8](repeating: 0, count: largest + 1)
-        var count = 0
-        while count < bytes.count {
-            let got = unsafe bytes.withUnsafeMutableBytes { buffer in
-                unsafe pread(
-                    descriptor, buffer.baseAddress.map { unsafe $0 + count }, buffer.count - count, off_t(count))
-            }
-            if got == 0 { break }
-            guard got > 0 else {
-                if errno == EINTR { continue }
-                throw .failure("input", "\(path): \(Descriptors.words(errno))")
-            }
-            count += got
-        }
-        return Array(bytes[..<count])
     }
 
     static func text(_ receipt: WipeReceipt, isKeyGiven: Bool) -> String {

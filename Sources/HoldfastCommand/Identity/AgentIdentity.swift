@@ -61,7 +61,7 @@ extension IdentityReport {
         sessionExpiry = credentials.session?.expiry.milliseconds
         refreshExpiry = credentials.session?.refreshExpiry.milliseconds
         drillDue = credentials.drills.due?.milliseconds
-        isDrillDue = credentials.drills.isDue(WallClock.now)
+        isDrillDue = credentials.drills.isDue(.now)
         isUnfinished = credentials.pending != nil || credentials.staged != nil
         unfinished = credentials.pending?.requests.last?.effect.words
         isRotationDue = try identityCall { try VaultIdentity.isRotationDue(credentials, in: vault) }

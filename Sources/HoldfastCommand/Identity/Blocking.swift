@@ -5,7 +5,7 @@ internal import SystemCalls
 enum Blocking {
     static func run<R: Sendable>(_ body: @escaping @Sendable () async throws -> R) throws(CommandError) -> R {
         var ends: [Int32] = [-1, -1]
-        guard unsafe pipe(&ends) == 0 else { throw .failure("failure", "no pipe: \(Descriptors.words(errno))") }
+        guard unsafe pipe(&ends) == 0 else { throw .failure("failure", "no pipe: \(SystemError.last)") }
         let (reading, writing) = (ends[0], ends[1])
         defer { close(reading) }
         let outcome = Outcome<R>()

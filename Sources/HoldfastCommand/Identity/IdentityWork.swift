@@ -47,7 +47,7 @@ struct IdentityWork {
         }
         let notices = notices
         return VaultIdentity(
-            in: vault, keys: keys, transport: transport, server: server, trust: trust, now: { WallClock.now },
+            in: vault, keys: keys, transport: transport, server: server, trust: trust, now: { .now },
             notify: { notice in
                 if let words = notice.words { notices.append(words) }
             })
@@ -109,13 +109,5 @@ final class NoticeList: Sendable {
             defer { list = [] }
             return list
         }
-    }
-}
-
-enum WallClock {
-    static var now: Timestamp {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(clamping: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 }

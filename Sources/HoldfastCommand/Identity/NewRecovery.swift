@@ -41,7 +41,7 @@ struct NewRecovery: ~Copyable {
             case .some(let phrase):
                 let spots = try SpotCheck.make(for: phrase)
                 try access.vault.setIdentityPhrase(phrase)
-                try VaultIdentity.setDrills(.begun(WallClock.now, spots: spots), in: access.vault)
+                try VaultIdentity.setDrills(.begun(.now, spots: spots), in: access.vault)
             }
         } catch {
             Output.note("short recovery drills are not possible: \(CommandError(error).message)")

@@ -74,10 +74,8 @@ enum AgentAccess {
     /// `, locks at 17:32 when it is not used`.
     static func until(_ milliseconds: UInt64?) -> String {
         guard let milliseconds else { return "" }
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        let now = Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
-        let instant = Format.localTime(milliseconds: now + Int64(clamping: min(milliseconds, 1 << 40)))
+        let instant = Format.localTime(
+            milliseconds: WallClock.milliseconds + Int64(clamping: min(milliseconds, 1 << 40)))
         return ", locks at \(instant.suffix(5)) when it is not used"
     }
 }

@@ -16,7 +16,7 @@ final class ReceiptCopy {
         }
         descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
-            throw .failure("output", "\(path): \(Descriptors.words(errno)); nothing was erased")
+            throw .failure("output", "\(path): \(SystemError.last); nothing was erased")
         }
         self.path = path
     }

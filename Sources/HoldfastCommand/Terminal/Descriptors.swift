@@ -35,7 +35,7 @@ enum Descriptors {
             case EINTR: continue
             case EAGAIN: wait(for: descriptor, POLLIN)
             case let number:
-                throw .failure("input", "reading from \(name(descriptor, "standard input")): \(words(number))")
+                throw .failure("input", "reading from \(name(descriptor, "standard input")): \(SystemError(number))")
             }
         }
     }
@@ -47,7 +47,7 @@ enum Descriptors {
         guard let number = failed else { return }
         let target = name(descriptor, "standard output")
         if number == EPIPE { throw .failure("output", "\(target): the reader went away before all was written") }
-        throw .failure("output", "writing to \(target): \(words(number))")
+        throw .failure("output", "writing to \(target): \(SystemError(number))")
     }
 
     /// The `errno` that stopped it; nil when everything was written.
@@ -78,7 +78,4 @@ enum Descriptors {
     private static func name(_ descriptor: Int32, _ standard: String) -> String {
         descriptor <= STDOUT_FILENO ? standard : "file descriptor \(descriptor)"
     }
-
-    /// The system's words for an `errno`.
-    static func words(_ number: Int32) -> String { unsafe String(cString: strerror(number)) }
 }

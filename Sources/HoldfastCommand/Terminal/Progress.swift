@@ -23,7 +23,7 @@ struct Progress {
     static func show<R>(
         _ label: String, isAllowed: Bool = true, _ work: (inout Progress) throws(CommandError) -> R
     ) throws(CommandError) -> R {
-        var progress = Progress(label: label, isShown: isAllowed && isPossible, start: MonotonicClock.now())
+        var progress = Progress(label: label, isShown: isAllowed && isPossible, start: MonotonicClock.nanoseconds)
         defer { progress.erase() }
         return try work(&progress)
     }
@@ -40,7 +40,7 @@ struct Progress {
     ///   - unit: Writes an amount.
     mutating func update(_ done: UInt64, of total: UInt64?, unit: (UInt64) -> String = Format.size) {
         guard isShown else { return }
-        let now = MonotonicClock.now()
+        let now = MonotonicClock.nanoseconds
         guard now - start > Progress.patience, now - lastDrawn > Progress.interval else { return }
         lastDrawn = now
         var line = label
@@ -75,14 +75,5 @@ enum PassingNote {
             if isShown { try? Output.write("\r\u{1B}[K", to: STDERR_FILENO) }
         }
         return try body()
-    }
-}
-
-enum MonotonicClock {
-    /// Nanoseconds since an arbitrary start.
-    static func now() -> UInt64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 }

@@ -92,7 +92,7 @@ extension Terminal {
         if got >= 0 { return got }
         let number = errno
         if number == EAGAIN || number == EINTR { return nil }
-        throw .failure("input", "reading from the terminal: \(Descriptors.words(number))")
+        throw .failure("input", "reading from the terminal: \(SystemError(number))")
     }
 }
 
@@ -105,7 +105,7 @@ private struct Echo {
     init(_ descriptor: Int32, isShown: Bool) throws(CommandError) {
         var settings = termios()
         guard unsafe tcgetattr(descriptor, &settings) == 0 else {
-            throw .failure("input", "the terminal's settings: \(Descriptors.words(errno))")
+            throw .failure("input", "the terminal's settings: \(SystemError.last)")
         }
         self.descriptor = descriptor
         original = settings
@@ -119,7 +119,7 @@ private struct Echo {
         if !isShown { silent.c_lflag &= ~tcflag_t(ECHO | ECHOE | ECHOK | ECHONL) }
         silent.c_lflag |= tcflag_t(ICANON | ISIG)
         guard Echo.set(silent, descriptor, TCSAFLUSH) else {
-            throw .failure("input", "the terminal's echo cannot be turned off: \(Descriptors.words(errno))")
+            throw .failure("input", "the terminal's echo cannot be turned off: \(SystemError.last)")
         }
     }
 

@@ -15,7 +15,7 @@ struct ScratchFolder: Sendable {
             guard let base = buffer.baseAddress, unsafe mkdtemp(base) != nil else { return nil }
             return unsafe String(validatingCString: base)
         }
-        guard let made else { throw .failure("scratch", "a folder in \(parent): \(Descriptors.words(errno))") }
+        guard let made else { throw .failure("scratch", "a folder in \(parent): \(SystemError.last)") }
         path = made
     }
 

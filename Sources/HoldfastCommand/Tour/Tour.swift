@@ -1,5 +1,6 @@
 internal import Holdfast
 internal import KeyStores
+internal import SystemCalls
 
 /// Takes the steps in order, and holds what they hand on to each other. Lives in one task.
 final class Tour {
@@ -30,7 +31,7 @@ final class Tour {
     /// Takes every chapter; stops at the first step that does not hold.
     /// - Returns: Whether all held.
     func take(_ chapters: [Chapter]) async throws(CommandError) -> Bool {
-        let start = MonotonicClock.now()
+        let start = MonotonicClock.nanoseconds
         try Output.write("A tour of Holdfast in \(Escaping.sentence(scratch)), which is removed afterwards.\n")
         for chapter in chapters {
             try Output.write("\n\(chapter.title)\n")
@@ -49,7 +50,7 @@ final class Tour {
         let label = String(repeating: " ", count: number < 10 ? 2 : 1) + "\(number)  " + step.title
         let padding = String(repeating: " ", count: max(1, 50 - Escaping.width(label)))
         try Output.write(label + padding)
-        let start = MonotonicClock.now()
+        let start = MonotonicClock.nanoseconds
         let failure: String
         do {
             let facts = try await step.run(self)
@@ -67,7 +68,7 @@ final class Tour {
 
     /// A time that passed, in words.
     private static func time(since start: UInt64) -> String {
-        let microseconds = (MonotonicClock.now() - start) / 1000
+        let microseconds = (MonotonicClock.nanoseconds - start) / 1000
         if microseconds < 10_000 { return "\(microseconds / 1000).\(microseconds / 100 % 10) ms" }
         if microseconds < 1_000_000 { return "\(microseconds / 1000) ms" }
         let hundredths = microseconds / 10_000

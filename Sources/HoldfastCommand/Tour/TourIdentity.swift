@@ -37,7 +37,7 @@ final class TourIdentity {
         let chipKeys = ChipDeviceKeys(chip?.keys, authority: VaultKeyAuthority(vault))
         return VaultIdentity(
             in: vault, keys: chipKeys, transport: wire, server: servers.auth.address,
-            trust: .source(EndorsedServerKeys(trusting: servers.chain, from: keys)), now: { WallClock.now })
+            trust: .source(EndorsedServerKeys(trusting: servers.chain, from: keys)), now: { .now })
     }
 
     func account() async throws -> Account {

@@ -25,7 +25,7 @@ final class TourProcess {
     init(_ program: String, _ words: [String]) throws(TourFailure) {
         var (lives, outputs): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
         guard unsafe pipe(&lives) == 0, unsafe pipe(&outputs) == 0 else {
-            throw TourFailure(description: "no pipe: \(Descriptors.words(errno))")
+            throw TourFailure(description: "no pipe: \(SystemError.last)")
         }
         for end in lives + outputs { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         let error = spawn(["sh", "-c", TourProcess.script, program] + words, input: lives[0], output: outputs[1])
@@ -33,7 +33,7 @@ final class TourProcess {
         close(outputs[1])
         (life, output) = (lives[1], outputs[0])
         guard error == 0 else {
-            throw TourFailure(description: "\(program) cannot be started: \(Descriptors.words(error))")
+            throw TourFailure(description: "\(program) cannot be started: \(SystemError(error))")
         }
     }
 
@@ -71,8 +71,8 @@ final class TourProcess {
     /// The next line of its standard output; nil when it ended without another, or none came in 10 seconds.
     func line() -> String? {
         var line: [UInt8] = []
-        let deadline = MonotonicClock.now() + 10_000_000_000
-        while line.count < 4096, MonotonicClock.now() < deadline {
+        let deadline = MonotonicClock.nanoseconds + 10_000_000_000
+        while line.count < 4096, MonotonicClock.nanoseconds < deadline {
             var waiting = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
             guard unsafe poll(&waiting, 1, 100) > 0 else { continue }
             var byte: UInt8 = 0

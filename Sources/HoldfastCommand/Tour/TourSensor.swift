@@ -31,9 +31,9 @@ final class TourSensor {
     /// - Throws: ``TourFailure`` for one that does not come up.
     init(_ tour: Tour, name: String = "sensor") throws {
         folder = "\(tour.scratch)/\(name)"
-        try tour.expect(unsafe mkdir(folder, 0o700) == 0, "no folder \(folder): \(Descriptors.words(errno))")
+        try tour.expect(unsafe mkdir(folder, 0o700) == 0, "no folder \(folder): \(SystemError.last)")
         var template = Array("\(tour.scratch)-bus-XXXXXX".utf8CString)
-        try tour.expect(unsafe mkdtemp(&template) != nil, "no folder for a bus: \(Descriptors.words(errno))")
+        try tour.expect(unsafe mkdtemp(&template) != nil, "no folder for a bus: \(SystemError.last)")
         place = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         unsafe _ = chmod(place, 0o711)
         var places = OwnerAuthenticator.Places()
@@ -102,9 +102,9 @@ final class TourSensor {
     private func isThere(_ look: () -> Bool) -> Bool { TourSensor.isThere(look) }
 
     private static func isThere(_ look: () -> Bool) -> Bool {
-        let deadline = MonotonicClock.now() + 10_000_000_000
+        let deadline = MonotonicClock.nanoseconds + 10_000_000_000
         while !look() {
-            guard MonotonicClock.now() < deadline else { return false }
+            guard MonotonicClock.nanoseconds < deadline else { return false }
             usleep(5000)
         }
         return true

@@ -42,7 +42,7 @@ final class TourServers {
     /// - Throws: ``TourFailure`` for one that does not come up.
     init(_ program: String, in folder: String, _ tour: Tour) throws {
         for path in [folder, folder + "/chain"] {
-            try tour.expect(unsafe mkdir(path, 0o700) == 0, "no folder \(path): \(Descriptors.words(errno))")
+            try tour.expect(unsafe mkdir(path, 0o700) == 0, "no folder \(path): \(SystemError.last)")
         }
         var processes: [TourProcess] = []
         func start(_ name: String, _ words: String...) throws -> Ready {

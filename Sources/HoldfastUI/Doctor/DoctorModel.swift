@@ -1,6 +1,7 @@
 internal import DeviceOwner
 @_exported public import HoldfastDoctor
 public import Observation
+internal import SystemCalls
 
 /// What protects a vault on this machine, found without asking anybody for anything.
 @MainActor @Observable

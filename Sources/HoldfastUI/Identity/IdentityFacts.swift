@@ -73,6 +73,6 @@ extension IdentityFacts.Drill {
         guard let account = credentials.account, !account.recoveryHashes.isEmpty else { return nil }
         positions = credentials.drills.spot?.positions.map { Int($0) } ?? []
         due = credentials.drills.due?.milliseconds
-        isDue = credentials.drills.isDue(wallClockTime())
+        isDue = credentials.drills.isDue(.now)
     }
 }

@@ -39,7 +39,7 @@ extension IdentityModel {
                 let key = try await recoveryKey(of: words, derivation, vault: vault)
                 isPassed = account.recoveryHashes.contains(Derivations.standard.recoveryHash(of: key.publicKey))
             }
-            credentials.drills.note(passed: isPassed, wallClockTime())
+            credentials.drills.note(passed: isPassed, .now)
             try VaultIdentity.setDrills(credentials.drills, in: vault)
             vault.log.append(.drill(passed: isPassed))
             return isPassed ? nil : .drillFailed

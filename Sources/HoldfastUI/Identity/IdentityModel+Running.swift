@@ -152,7 +152,7 @@ extension IdentityModel {
         try? vault.setIdentityPhrase(own)
         guard let turn = try? await turn(in: vault) else { return }
         defer { withExtendedLifetime(turn) {} }
-        try? VaultIdentity.setDrills(.begun(wallClockTime(), spots: spots), in: vault)
+        try? VaultIdentity.setDrills(.begun(.now, spots: spots), in: vault)
     }
 }
 

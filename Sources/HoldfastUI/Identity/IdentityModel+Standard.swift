@@ -19,14 +19,7 @@ extension IdentityModel {
             }
             return VaultIdentity(
                 in: vault, keys: ChipDeviceKeys.standard(for: vault), transport: transport, server: server,
-                trust: trust, now: { wallClockTime() }, notify: notify)
+                trust: trust, now: { .now }, notify: notify)
         }
     }
-}
-
-/// The time in UTC, which anybody may set.
-func wallClockTime() -> Timestamp {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &time)
-    return Timestamp(clamping: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
 }

@@ -1,5 +1,6 @@
 public import Holdfast
 public import Observation
+internal import SystemCalls
 
 /// The security settings: each change is proved with the passcode, and shown as it was until it holds.
 ///

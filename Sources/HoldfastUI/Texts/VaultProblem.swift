@@ -1,4 +1,5 @@
 public import Holdfast
+internal import SystemCalls
 
 /// Why something did not happen, as a value that each face puts into its own words.
 public enum VaultProblem: Sendable, Hashable {
@@ -111,7 +112,7 @@ public enum VaultProblem: Sendable, Hashable {
     init(any error: any Error) {
         switch error {
         case let error as VaultError: self.init(error)
-        case let error as SystemFailure: self = .file(errno: error.number)
+        case let error as SystemError: self = .file(errno: error.number)
         case is CancellationError: self = .cancelled
         case is SecretMemoryError: self = .outOfMemory
         default: self = .other(reason: "\(type(of: error))")

@@ -24,17 +24,7 @@ package struct SystemBootClock: BootClock {
     package init() {}
 
     package func now() -> BootInstant {
-        BootInstant(bootID: SystemBootClock.bootID, milliseconds: SystemBootClock.milliseconds)
-    }
-
-    private static var milliseconds: UInt64 {
-        var time = timespec()
-        #if os(Linux)
-        unsafe clock_gettime(CLOCK_BOOTTIME, &time)
-        #else
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)  // counts sleep on Apple systems
-        #endif
-        return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
+        BootInstant(bootID: SystemBootClock.bootID, milliseconds: SuspendAwareClock.milliseconds)
     }
 
     /// Unknown boots are all alike: zeros. A delay then goes on only while the clock does not jump back.

@@ -3,7 +3,7 @@ internal import SystemCalls
 extension VaultError {
     /// An `errno` as one of our codes, with the system's words.
     static func system(_ number: Int32, _ doing: String) -> VaultError {
-        let words = unsafe String(cString: strerror(number))
+        let words = SystemError(number)
         switch number {
         case ENOSPC, EDQUOT:
             return VaultError(.diskFull, "\(doing): \(words); what was stored before is unchanged")

@@ -1,5 +1,6 @@
 package import SecretMemory
 internal import VaultFormat
+internal import SystemCalls
 
 /// Collections for our own parts. No command line can name one, because an argument holds no zero byte, and whoever names
 /// one to the vault, in its process or through its agent, is refused (``Admission/check(_:)``): a ``ReservedRecord`` is the
@@ -45,7 +46,7 @@ package struct ReservedRecord: Sendable {
     package func replace(with value: borrowing SecretBytes) throws(VaultError) {
         guard value.count <= Vault.largestInlineValue else { throw .tooLarge }
         let draft = RecordDraft(
-            collection: collection, name: name, replacing: true, now: wallClockMilliseconds())
+            collection: collection, name: name, replacing: true, now: WallClock.milliseconds)
         try value.withBytes { value throws(VaultError) in try vault.store(draft, value, reserved: true) }
     }
 

@@ -46,7 +46,7 @@ package final class SecurityLog: Sendable {
     var now: LogMoment {
         let now = clock.now()
         return LogMoment(
-            time: wallClockMilliseconds(), bootID: now.bootID, bootMilliseconds: now.milliseconds)
+            time: WallClock.milliseconds, bootID: now.bootID, bootMilliseconds: now.milliseconds)
     }
 
     // MARK: appending

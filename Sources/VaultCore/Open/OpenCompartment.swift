@@ -2,6 +2,7 @@ internal import Cryptography
 public import SecretMemory
 internal import Synchronization
 internal import VaultFormat
+internal import SystemCalls
 
 /// Records that are reached without the owner: for what an app must keep while it is locked.
 ///
@@ -81,7 +82,7 @@ public final class OpenCompartment: Sendable {
         _ = try check(bytes, name, collection)
         let draft = RecordDraft(
             collection: collection, name: name, replacing: replacing, origin: .open,
-            now: wallClockMilliseconds())
+            now: WallClock.milliseconds)
         try add(draft, bytes)
     }
 
@@ -104,7 +105,7 @@ public final class OpenCompartment: Sendable {
         defer { WorkingMemory.wipe() }
         let (record, vault) = try check(bytes, name, collection)
         guard let key = try publicKey(), key.vault == vault else { throw .noPublicKey }
-        let now = wallClockMilliseconds()
+        let now = WallClock.milliseconds
         let item: [UInt8]
         do throws(VaultError) {
             item = try SealedItem.seal(bytes, as: record, to: key, now: now)

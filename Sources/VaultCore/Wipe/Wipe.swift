@@ -280,7 +280,7 @@ struct Wipe {
         }
     }
 
-    static func now() -> UInt64 { UInt64(min(max(0, wallClockMilliseconds()), 1 << 53 - 1)) }
+    static func now() -> UInt64 { UInt64(min(max(0, WallClock.milliseconds), 1 << 53 - 1)) }
 
     /// - Throws: `invalidName` for an identifier that no target may have, or two alike.
     static func identifiers(of targets: [any WipeTarget]) throws(VaultError) -> [WipeTargetID] {

@@ -39,7 +39,7 @@ final class HTTPHandler: Sendable {
         var bytes = [UInt8](repeating: 0, count: 16)
         let count = unsafe Int(cmicrohttpd_address(connection, &bytes))
         guard let address = ClientAddress(bytes: Array(bytes.prefix(count))) else { return nil }
-        let peer = unsafe HTTPPeer(address, cmicrohttpd_descriptor(connection), now: monotonicSeconds())
+        let peer = unsafe HTTPPeer(address, cmicrohttpd_descriptor(connection), now: MonotonicClock.seconds)
         peers.add(peer)
         return peer
     }
@@ -118,7 +118,7 @@ final class HTTPHandler: Sendable {
         let known = unsafe HTTPRequest.Method(rawValue: String(cString: method))
         let exchange = unsafe HTTPExchange(
             connection, method: known ?? .get, path: target?.path ?? "", address: address,
-            authorization: header("Authorization", connection), start: monotonicSeconds())
+            authorization: header("Authorization", connection), start: MonotonicClock.seconds)
         unsafe slot.pointee = Unmanaged.passRetained(exchange).toOpaque()
         if let fault {
             // Where it ends is not sure, so nothing more is read of this connection.
@@ -184,7 +184,7 @@ final class HTTPHandler: Sendable {
     @unsafe private func send(
         _ reply: HTTPReply, _ exchange: HTTPExchange, _ connection: OpaquePointer, closes: Bool = false
     ) -> Bool {
-        unsafe rest(connection, since: monotonicSeconds())
+        unsafe rest(connection, since: MonotonicClock.seconds)
         let ends = closes || isStopping.load(ordering: .relaxed)
         let isQueued = unsafe reply.body.withUnsafeBytes { body in
             reply.type.header.withUTF8Buffer { type in
@@ -195,7 +195,7 @@ final class HTTPHandler: Sendable {
                     body.baseAddress, body.count, ends ? 1 : 0) == 1
             }
         }
-        let duration = Int((monotonicSeconds() - exchange.start) * 1_000_000)
+        let duration = Int((MonotonicClock.seconds - exchange.start) * 1_000_000)
         service.sent(reply, to: exchange.path, exchange.address, duration: duration)
         return isQueued
     }

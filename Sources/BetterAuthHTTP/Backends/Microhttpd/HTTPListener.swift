@@ -66,7 +66,7 @@ package enum HTTPError: Error, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .notAnAddress(let text): "\(text) is not an address to listen on; HOST:PORT is"
-        case .system(let call, let number): "\(call): \(unsafe String(cString: strerror(number)))"
+        case .system(let call, let number): "\(call): \(SystemError(number))"
         case .daemon: "the HTTP daemon does not start; with TLS, do key and certificate fit?"
         }
     }

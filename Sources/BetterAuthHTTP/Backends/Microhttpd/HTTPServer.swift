@@ -12,7 +12,7 @@ internal import SystemCalls
     private let daemons: [HTTPDaemon]
     private var listener: HTTPListener?
     private var wake: (read: Int32, write: Int32)
-    private var accepting: ServerThread?
+    private var accepting: JoinableThread?
 
     /// Starts to listen and serve.
     /// - Throws: ``HTTPError``.
@@ -44,7 +44,7 @@ internal import SystemCalls
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         wake = (ends[0], ends[1])
         self.listener = consume listener
-        accepting = ServerThread { [unowned self] in accept() }
+        accepting = JoinableThread { [unowned self] in accept() }
         guard accepting != nil else {
             daemons.forEach { $0.stop() }
             throw .system("starting a thread", EAGAIN)
@@ -64,9 +64,9 @@ internal import SystemCalls
         accepting = nil
         listener = nil
         close(wake.read)
-        let end = monotonicSeconds() + Double(settings.stopSeconds)
+        let end = MonotonicClock.seconds + Double(settings.stopSeconds)
         while !handler.close() {
-            guard monotonicSeconds() < end else {
+            guard MonotonicClock.seconds < end else {
                 // A connection that rests cannot be closed: what the store still owes after so long is left to the
                 // process's end, and so are the threads that would send it and what they use.
                 unsafe _ = Unmanaged.passRetained(self)
@@ -81,7 +81,7 @@ internal import SystemCalls
     private func accept() {
         guard let descriptor = listener?.descriptor else { return }
         var next = 0
-        var swept = monotonicSeconds()
+        var swept = MonotonicClock.seconds
         var events = [
             pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: wake.read, events: Int16(POLLIN), revents: 0),
@@ -89,7 +89,7 @@ internal import SystemCalls
         while true {
             unsafe poll(&events, 2, 1000)
             guard events[1].revents == 0 else { return }
-            let now = monotonicSeconds()
+            let now = MonotonicClock.seconds
             if now - swept >= 1 {
                 swept = now
                 handler.peers.endSlow(before: now - Double(settings.requestSeconds))

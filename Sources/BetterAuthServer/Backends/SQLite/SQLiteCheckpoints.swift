@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import SystemCalls
 
 /// Brings the log into the file beside the commits, which go on meanwhile.
 ///
@@ -23,8 +24,8 @@ final class SQLiteCheckpoints: Sendable {
     }
 
     /// Nil when no thread can be had.
-    func start() -> ServerThread? {
-        ServerThread { [self] in
+    func start() -> JoinableThread? {
+        JoinableThread { [self] in
             while requests.takeFirst() != nil {
                 // A connection of its own, which sees nothing but pages.
                 if let connection = try? SQLiteConnection(path, isWriter: true, cache: 64) {

@@ -11,7 +11,7 @@ internal import SystemCalls
         // SQLite locks with fcntl, which knows nothing of flock. All the same this descriptor must outlive SQLite's own:
         // closing any descriptor of a file drops fcntl's locks on it.
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw .unavailable("\(path): \(SQLiteFile.reason)") }
+        guard descriptor >= 0 else { throw .unavailable("\(path): \(SystemError.last)") }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             close(descriptor)
             throw .unavailable("\(path) is in use by another process")
@@ -25,6 +25,4 @@ internal import SystemCalls
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }
-
-    private static var reason: String { unsafe String(cString: strerror(errno)) }
 }

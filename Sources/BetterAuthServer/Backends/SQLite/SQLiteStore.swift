@@ -1,5 +1,6 @@
 package import BetterAuthMessages
 internal import Synchronization
+internal import SystemCalls
 
 /// The embedded store: one file, one thread that writes. It takes everything that waits into one transaction, so that
 /// many requests share one flush; completions are called once it is on the disk.
@@ -36,7 +37,7 @@ package final class SQLiteStore: ServerStore {
     private let accounts = AccountCache()
     private let challenges: Mutex<ChallengeBook>
     private let checkpoints: SQLiteCheckpoints
-    private let threads = Mutex<[ServerThread]>([])
+    private let threads = Mutex<[JoinableThread]>([])
 
     /// Opens a database, making or migrating it where needed.
     /// - Throws: ``StoreError/unavailable(_:)``.
@@ -53,7 +54,7 @@ package final class SQLiteStore: ServerStore {
         if settings.challenges == .database { try SQLiteStore.load(&book, connection, now: now) }
         challenges = Mutex(book)
         checkpoints = SQLiteCheckpoints(path, threshold: settings.checkpointPages)
-        let started = [ServerThread { [self] in write(writer) }, checkpoints.start()].compactMap(\.self)
+        let started = [JoinableThread { [self] in write(writer) }, checkpoints.start()].compactMap(\.self)
         threads.withLock { $0 = started }
         guard started.count == 2 else {
             close()

@@ -1,5 +1,6 @@
 public import BetterAuth
 internal import CCurl
+internal import SystemCalls
 
 /// HTTP by libcurl: one connection for each request, in a thread of its own.
 ///
@@ -32,8 +33,9 @@ public struct CurlTransport: Transport {
     /// - Throws: ``BetterAuth/TransportError``. The request may have arrived all the same.
     public func send(_ request: TransportRequest) async throws(TransportError) -> TransportReply {
         let result = await withCheckedContinuation { (continuation: CheckedContinuation<Outcome, Never>) in
-            let work = OneThread { continuation.resume(returning: perform(request)) }
-            if !work.start() { continuation.resume(returning: .failure(.broken("no thread could be started"))) }
+            if !DetachedThread.start({ continuation.resume(returning: perform(request)) }) {
+                continuation.resume(returning: .failure(.broken("no thread could be started")))
+            }
         }
         return try result.get()
     }

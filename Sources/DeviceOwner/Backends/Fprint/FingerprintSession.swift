@@ -140,7 +140,7 @@ final class FingerprintSession {
     /// Waits for the daemon, the owner's cancel, or the end of his time.
     func wait(until deadline: UInt64, _ cancellation: Cancellation) throws(FingerprintProblem) -> Wait {
         while true {
-            let now = Stopwatch.now()
+            let now = MonotonicClock.milliseconds
             guard now < deadline else { return .timeOver }
             var waiting = [
                 pollfd(fd: cancellation.descriptor, events: Int16(POLLIN), revents: 0),

@@ -57,7 +57,7 @@ struct DevicePasscode: OwnerBackend {
         let status = library.check(service: service, folder: folder, user: userName, talk)
         // What PAM makes of a conversation that was broken off differs from module to module; we know better.
         if talk.isCancelled || conversation.cancellation.isCancelled { return .cancelled }
-        if talk.isLate || Stopwatch.now() >= deadline { return .timedOut }
+        if talk.isLate || MonotonicClock.milliseconds >= deadline { return .timedOut }
         switch status {
         case PAM_SUCCESS: return .confirmed
         // Right or wrong, something was asked and the answer was no. Without a question there is no refusal.

@@ -94,7 +94,7 @@ final class PAMTalk {
             isCancelled = true
             return false
         }
-        guard Stopwatch.now() < deadline else {
+        guard MonotonicClock.milliseconds < deadline else {
             isLate = true
             return false
         }

@@ -33,7 +33,7 @@ private func drill(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     } else {
         isPassed = try fullCheck(account, input, access.vault)
     }
-    credentials.drills.note(passed: isPassed, WallClock.now)
+    credentials.drills.note(passed: isPassed, .now)
     let drills = credentials.drills
     try identityCall { try VaultIdentity.setDrills(drills, in: access.vault) }
     access.log(.drill(passed: isPassed))

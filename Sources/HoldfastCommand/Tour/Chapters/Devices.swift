@@ -85,8 +85,8 @@ extension Chapter {
                 let right = try Tour.secret(spot.positions.map { words[Int($0) - 1] }.joined(separator: " "))
                 try tour.expect(spot.isMet(by: right), "the right words do not pass")
                 try tour.expect(!spot.isMet(by: Tour.secret("abandon abandon abandon")), "wrong words pass")
-                var drills = DrillState.begun(WallClock.now, spots: spots)
-                drills.note(passed: true, WallClock.now)
+                var drills = DrillState.begun(.now, spots: spots)
+                drills.note(passed: true, .now)
                 try VaultIdentity.setDrills(drills, in: tour.openedApp().vault)
                 let places = spot.positions.map { "\($0)" }.joined(separator: ", ")
                 return "words \(places); the next drill is in \(try await identity.drillDays()) days"
@@ -155,6 +155,6 @@ extension TourIdentity {
     fileprivate func drillDays() async throws -> Int64 {
         let drills = try await first.credentials().drills
         guard let due = drills.due else { throw TourFailure(description: "no drill is due") }
-        return (due.milliseconds - WallClock.now.milliseconds + 43_200_000) / 86_400_000
+        return (due.milliseconds - Timestamp.now.milliseconds + 43_200_000) / 86_400_000
     }
 }

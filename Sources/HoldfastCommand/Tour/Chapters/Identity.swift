@@ -34,7 +34,7 @@ extension Chapter {
                 let opened = try await identity.first.openSession()
                 let session = try await identity.first.refreshSession()
                 try tour.expect(session.current.publicKey == opened.next.publicKey, "the session's key did not move on")
-                let minutes = (session.expiry.milliseconds - WallClock.now.milliseconds + 30_000) / 60_000
+                let minutes = (session.expiry.milliseconds - Timestamp.now.milliseconds + 30_000) / 60_000
                 return "a token for \(minutes) min, for key \(session.current.publicKey.short)"
             },
             Step("asked both app servers at once") { tour in

@@ -52,7 +52,7 @@ extension Tour {
     fileprivate func changeLog(_ change: (inout [UInt8]) -> Void) throws -> [UInt8] {
         let path = home + "/log"
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        try expect(file >= 0, "\(path): \(Descriptors.words(errno))")
+        try expect(file >= 0, "\(path): \(SystemError.last)")
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: 1 << 20)
         var elements = bytes.mutableSpan

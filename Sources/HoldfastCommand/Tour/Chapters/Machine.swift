@@ -151,9 +151,9 @@ final class TourChip {
         ]
         guard let process = try? TourProcess(program, words) else { return nil }
         self.process = process
-        let deadline = MonotonicClock.now() + 5_000_000_000
+        let deadline = MonotonicClock.nanoseconds + 5_000_000_000
         while !isAnswering(location) {
-            guard MonotonicClock.now() < deadline else { return nil }
+            guard MonotonicClock.nanoseconds < deadline else { return nil }
             usleep(5000)
         }
     }

@@ -65,7 +65,7 @@ extension Tour {
     /// Makes a file anew.
     func write(_ bytes: [UInt8], to path: String) throws {
         let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        try expect(file >= 0, "\(path): \(Descriptors.words(errno))")
+        try expect(file >= 0, "\(path): \(SystemError.last)")
         defer { close(file) }
         try bytes.withRawSpan { bytes throws(CommandError) in try Descriptors.write(bytes, to: file) }
     }

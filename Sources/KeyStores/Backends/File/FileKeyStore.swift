@@ -170,6 +170,6 @@ package struct FileKeyStore: KeyStore {
     private static func failure(_ doing: String) -> KeyStoreError {
         let number = errno
         let code: KeyStoreError.Code = [EACCES, EPERM, EROFS, ENOENT].contains(number) ? .unavailable : .failure
-        return KeyStoreError(code, "\(doing): \(unsafe String(cString: strerror(number)))")
+        return KeyStoreError(code, "\(doing): \(SystemError(number))")
     }
 }

@@ -102,20 +102,9 @@ internal import SystemCalls
         unsafe cancellable = keyring.call.g_cancellable_new()
         ends = (pair[0], pair[1])
         // The thread holds this object until the call has ended.
-        var thread: pthread_t = 0
-        let argument = unsafe Unmanaged.passRetained(self)
-        let status = unsafe pthread_create(
-            &thread, nil,
-            { argument in
-                guard let argument = unsafe argument else { return nil }
-                unsafe Unmanaged<Watchdog>.fromOpaque(argument).takeRetainedValue().watch()
-                return nil
-            }, argument.toOpaque())
-        guard status == 0 else {
-            unsafe argument.release()
+        guard DetachedThread.start({ [self] in watch() }) else {
             throw KeyStoreError(.outOfMemory, "no thread can be had")
         }
-        pthread_detach(thread)
     }
 
     deinit {

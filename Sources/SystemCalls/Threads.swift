@@ -1,0 +1,79 @@
+/// A thread that nobody joins, for work that blocks, such as asking a device, a person or a network: the threads of the
+/// concurrency runtime are few and must not wait. It goes when its work is done.
+package enum DetachedThread {
+    /// Starts a thread that runs `job`.
+    /// - Returns: False when the system has no thread left; then `job` does not run.
+    package static func start(_ job: @escaping @Sendable () -> Void) -> Bool {
+        guard let thread = startThread(job) else { return false }
+        #if canImport(Darwin)
+        unsafe pthread_detach(thread)
+        #else
+        pthread_detach(thread)
+        #endif
+        return true
+    }
+}
+
+/// A thread that runs one function and can be waited for. It blocks all signals: they are for the main thread.
+package final class JoinableThread: Sendable {
+    /// pthread's own name of it: a number on Linux, an address on Darwin.
+    private let name: UInt
+
+    /// Starts a thread that runs `job`; nil when the system has no thread left.
+    package init?(_ job: @escaping @Sendable () -> Void) {
+        var all = sigset_t()
+        var before = sigset_t()
+        unsafe sigfillset(&all)
+        unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
+        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+        guard let thread = startThread(job) else { return nil }
+        #if canImport(Darwin)
+        name = unsafe UInt(bitPattern: thread)
+        #else
+        name = thread
+        #endif
+    }
+
+    /// Waits until the thread has ended. Called once.
+    package func join() {
+        #if canImport(Darwin)
+        if let thread = unsafe pthread_t(bitPattern: name) { unsafe pthread_join(thread, nil) }
+        #else
+        pthread_join(name, nil)
+        #endif
+    }
+}
+
+private final class Job {
+    let run: @Sendable () -> Void
+    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+}
+
+/// Starts a thread with the signal mask of this one; nil when the system has none left.
+private func startThread(_ run: @escaping @Sendable () -> Void) -> pthread_t? {
+    #if canImport(Darwin)
+    var thread: pthread_t?
+    #else
+    var thread: pthread_t = 0
+    #endif
+    let job = unsafe Unmanaged.passRetained(Job(run))
+    let status = unsafe pthread_create(
+        &thread, nil,
+        { argument in
+            #if !canImport(Darwin)
+            guard let argument = unsafe argument else { return nil }
+            #endif
+            // The thread owns the job from here on.
+            unsafe Unmanaged<Job>.fromOpaque(argument).takeRetainedValue().run()
+            return nil
+        }, job.toOpaque())
+    guard status == 0 else {
+        unsafe job.release()
+        return nil
+    }
+    #if canImport(Darwin)
+    return unsafe thread
+    #else
+    return thread
+    #endif
+}
