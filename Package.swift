@@ -124,14 +124,21 @@ let ownerTargets: [Target] =
 let identityTargets: [Target] = [
     library("BetterAuthMessages"),
     library("BetterAuthGzip", ["BetterAuthMessages"], c: ["CZlib"]),
-    library("BetterAuth", ["BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory", "SystemCalls"]),
+    // What verifies access and a server's keys. A server needs this, and nothing of the client.
+    library(
+        "BetterAuthVerification",
+        ["BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory", "SystemCalls"]),
+    library(
+        "BetterAuth",
+        ["BetterAuthVerification", "BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"]),
     // HTTP, which nothing else needs.
-    library("BetterAuthTransport", ["BetterAuth", "SystemCalls"], c: ["CCurl"]),
-    tests("BetterAuthTransportTests", ["BetterAuthTransport", "BetterAuth", "RealParts"]),
+    library("BetterAuthTransport", ["BetterAuthVerification", "SystemCalls"], c: ["CCurl"]),
+    tests("BetterAuthTransportTests", ["BetterAuthTransport", "BetterAuth", "BetterAuthVerification", "RealParts"]),
     tests(
         "BetterAuthTests",
         [
-            "BetterAuth", "BetterAuthTransport", "BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip",
+            "BetterAuth", "BetterAuthVerification", "BetterAuthTransport", "BetterAuthServer", "BetterAuthMessages",
+            "BetterAuthGzip",
             "RealParts",
         ] + exported),
     .testTarget(
@@ -146,15 +153,16 @@ let identityTargets: [Target] = [
 let serverTargets: [Target] = [
     library("BetterAuthServer", ["BetterAuthMessages", "Cryptography", "SecretMemory", "SystemCalls"], c: ["CSQLite"]),
     library(
-        "BetterAuthHTTP", ["BetterAuth", "BetterAuthServer", "BetterAuthMessages", "Cryptography", "SystemCalls"],
+        "BetterAuthHTTP",
+        ["BetterAuthVerification", "BetterAuthServer", "BetterAuthMessages", "Cryptography", "SystemCalls"],
         c: ["CMicrohttpd"]),
     library(
-        "BetterAuthPostgres", ["BetterAuth", "BetterAuthServer", "BetterAuthMessages", "SystemCalls"],
+        "BetterAuthPostgres", ["BetterAuthVerification", "BetterAuthServer", "BetterAuthMessages", "SystemCalls"],
         c: ["CPQ", "CHiredis"]),
     .executableTarget(
         name: "HoldfastServer",
         dependencies: [
-            "BetterAuthHTTP", "BetterAuthPostgres", "BetterAuthServer", "BetterAuth", "BetterAuthMessages",
+            "BetterAuthHTTP", "BetterAuthPostgres", "BetterAuthServer", "BetterAuthVerification", "BetterAuthMessages",
             "BetterAuthGzip", "KeyStores", "Cryptography", "SecretMemory", "SystemCalls",
         ].map { .byName(name: $0) },
         swiftSettings: settings),
@@ -168,7 +176,8 @@ let serverTargets: [Target] = [
     tests(
         "BetterAuthServerTests",
         [
-            "BetterAuthServer", "BetterAuthHTTP", "BetterAuthPostgres", "BetterAuth", "HoldfastServer", "ServerSubject",
+            "BetterAuthServer", "BetterAuthHTTP", "BetterAuthPostgres", "BetterAuth", "BetterAuthVerification",
+            "HoldfastServer", "ServerSubject",
             "RealParts", "BetterAuthMessages", "BetterAuthGzip", "Cryptography",
             "SecretMemory",
         ]),
@@ -199,12 +208,14 @@ let faceTargets: [Target] =
         library(
             "HoldfastUI",
             exported + [
-                "HoldfastDoctor", "QRCodes", "BetterAuth", "BetterAuthMessages", "BetterAuthTransport", "SystemCalls",
+                "HoldfastDoctor", "QRCodes", "BetterAuth", "BetterAuthVerification", "BetterAuthMessages",
+                "BetterAuthTransport", "SystemCalls",
             ]),
         tests(
             "HoldfastUITests",
             [
-                "HoldfastUI", "HoldfastDoctor", "QRCodes", "BetterAuth", "BetterAuthMessages", "BetterAuthServer",
+                "HoldfastUI", "HoldfastDoctor", "QRCodes", "BetterAuth", "BetterAuthVerification", "BetterAuthMessages",
+                "BetterAuthServer",
                 "BetterAuthGzip", "SystemCalls",
             ] + exported + (isApple ? [] : ["RealParts"])),
     ]
@@ -221,6 +232,7 @@ let package = Package(
         .library(name: "Holdfast", targets: ["Holdfast"]),
         .library(name: "HoldfastUI", targets: ["HoldfastUI"]),
         .library(name: "BetterAuth", targets: ["BetterAuth", "BetterAuthTransport"]),
+        .library(name: "BetterAuthVerification", targets: ["BetterAuthVerification"]),
         .executable(name: "holdfast", targets: ["HoldfastCommand"]),
         .executable(name: "holdfast-server", targets: ["HoldfastServer"]),
     ] + crashProducts + viewProducts,
@@ -245,7 +257,8 @@ let package = Package(
         library(
             "Holdfast",
             [
-                "BetterAuth", "BetterAuthMessages", "AppLockCore", "KeyStores", "VaultCore", "DeviceOwner",
+                "BetterAuth", "BetterAuthVerification", "BetterAuthMessages", "AppLockCore", "KeyStores", "VaultCore",
+                "DeviceOwner",
                 "VaultFormat", "Cryptography", "SecretMemory",
             ]),
         library(
@@ -257,7 +270,8 @@ let package = Package(
         .executableTarget(
             name: "HoldfastCommand",
             dependencies: (exported + [
-                "HoldfastDoctor", "HoldfastAgent", "AgentMessages", "BetterAuth", "BetterAuthTransport",
+                "HoldfastDoctor", "HoldfastAgent", "AgentMessages", "BetterAuth", "BetterAuthVerification",
+                "BetterAuthTransport",
                 "BetterAuthMessages", "QRCodes", "WipingHeap", "SystemCalls",
             ]).map { .byName(name: $0) },
             swiftSettings: settings),
@@ -282,7 +296,8 @@ let package = Package(
         tests(
             "CommandTests",
             [
-                "HoldfastCommand", "HoldfastAgent", "AgentMessages", "RealParts", "BetterAuth", "BetterAuthServer",
+                "HoldfastCommand", "HoldfastAgent", "AgentMessages", "RealParts", "BetterAuth",
+                "BetterAuthVerification", "BetterAuthServer",
                 "BetterAuthMessages", "BetterAuthGzip",
             ] + exported),
     ],
@@ -319,7 +334,8 @@ if Context.environment["HOLDFAST_OPTIMIZED"] != nil {
 let appleTargets: Set<String> = [
     "SystemCalls", "SecretMemory", "Cryptography", "VaultFormat", "HomeFiles", "DeviceOwner", "KeyStores", "VaultCore",
     "AppLockCore",
-    "BetterAuthMessages", "BetterAuthGzip", "BetterAuth", "BetterAuthTransport", "BetterAuthServer", "Holdfast",
+    "BetterAuthMessages", "BetterAuthGzip", "BetterAuthVerification", "BetterAuth", "BetterAuthTransport",
+    "BetterAuthServer", "Holdfast",
     "HoldfastDoctor", "QRCodes", "HoldfastUI", "HoldfastViews",
 ]
 let appleTests: Set<String> = [

@@ -1,4 +1,4 @@
-internal import BetterAuth
+internal import BetterAuthVerification
 package import BetterAuthMessages
 internal import BetterAuthServer
 

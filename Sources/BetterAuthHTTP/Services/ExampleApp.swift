@@ -1,4 +1,4 @@
-package import BetterAuth
+package import BetterAuthVerification
 package import BetterAuthMessages
 package import BetterAuthServer
 

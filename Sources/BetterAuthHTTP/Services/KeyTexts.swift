@@ -1,4 +1,4 @@
-internal import BetterAuth
+internal import BetterAuthVerification
 internal import BetterAuthMessages
 internal import Cryptography
 internal import Synchronization

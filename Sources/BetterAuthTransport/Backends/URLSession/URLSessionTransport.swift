@@ -1,5 +1,5 @@
 #if canImport(Security)
-public import BetterAuth
+public import BetterAuthVerification
 internal import Foundation
 internal import Synchronization
 
@@ -11,7 +11,7 @@ internal import FoundationNetworking
 ///
 /// Certificates and host names are verified with what the system trusts, TLS 1.2 at least; redirects are not followed; the
 /// answer is bounded in size and time. Which addresses may be plain is decided where they are made
-/// (``BetterAuth/ServerAddress``); this refuses what is neither.
+/// (``BetterAuthVerification/ServerAddress``); this refuses what is neither.
 public struct URLSessionTransport: Transport {
     /// Bounds in time.
     public struct Patience: Sendable, Hashable {
@@ -30,7 +30,7 @@ public struct URLSessionTransport: Transport {
     public init(patience: Patience = Patience()) { self.patience = patience }
 
     /// Sends one request and waits for the answer, whatever its status is.
-    /// - Throws: ``BetterAuth/TransportError``. The request may have arrived all the same.
+    /// - Throws: ``BetterAuthVerification/TransportError``. The request may have arrived all the same.
     public func send(_ request: TransportRequest) async throws(TransportError) -> TransportReply {
         guard ServerAddress.isPath(request.path),
             let url = URL(string: request.server.description + request.path),
