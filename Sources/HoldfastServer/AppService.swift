@@ -17,24 +17,36 @@ final class AppService: HTTPService {
         rates = AddressRates(perSecond: rate, burst: rate * 4)
     }
 
-    func refusal(_ method: HTTPRequest.Method?, _ path: String, _ address: ClientAddress) -> HTTPReply? {
-        let isKnown = ExampleApp.Path(rawValue: path) != nil || path == "/key/response" || path == "/health"
-        guard isKnown else { return HTTPReply(.plain(.unknownPath)) }
-        guard method == .post || (method == .get && path == "/health") else { return HTTPReply(.plain(.wrongMethod)) }
-        return rates.admit(address, now: MonotonicClock.seconds) ? nil : HTTPReply(.plain(.limited))
+    enum Route: Sendable {
+        case example(ExampleApp.Path)
+        case responseKey, health
     }
 
-    func handle(_ request: HTTPRequest, _ answer: @escaping @Sendable (HTTPReply) -> Void) {
-        if let path = ExampleApp.Path(rawValue: request.path) {
-            example.handle(path, request.body, answer)
-        } else if request.path == "/health" {
-            answer(.text("ok\n"))
-        } else {
-            answer(.text(keys.responseKey(now: SystemClock().now).publicKey.description))
+    func route(_ path: String) -> Route? {
+        switch path {
+        case "/health": .health
+        case "/key/response": .responseKey
+        default: ExampleApp.Path(rawValue: path).map(Route.example)
         }
     }
 
-    func sent(_ reply: HTTPReply, to path: String, _ address: ClientAddress, duration: Int) {
+    func refusal(_ method: HTTPRequest.Method?, at route: Route, _ address: ClientAddress) -> HTTPReply? {
+        switch (method, route) {
+        case (.post, _), (.get, .health): break
+        default: return HTTPReply(.plain(.wrongMethod))
+        }
+        return rates.admit(address, now: MonotonicClock.seconds) ? nil : HTTPReply(.plain(.limited))
+    }
+
+    func handle(_ request: HTTPRequest, at route: Route, _ answer: @escaping @Sendable (HTTPReply) -> Void) {
+        switch route {
+        case .example(let path): example.handle(path, request.body, answer)
+        case .health: answer(.text("ok\n"))
+        case .responseKey: answer(.text(keys.responseKey(now: SystemClock().now).publicKey.description))
+        }
+    }
+
+    func sent(_ reply: HTTPReply, to path: String, at route: Route?, _ address: ClientAddress, duration: Int) {
         guard reply.status >= 500 || log.wants(.requests) else { return }
         log.write(
             reply.status >= 500 ? .error : .requests, "reply",

@@ -59,23 +59,35 @@ final class HSMService: HTTPService {
         self.log = log
     }
 
-    func refusal(_ method: HTTPRequest.Method?, _ path: String, _ address: ClientAddress) -> HTTPReply? {
-        let isReading = path == "/hsm/keys" || path == "/health"
-        guard isReading || ["/sign", "/rotate", "/taint"].contains(path) else {
-            return HTTPReply(.plain(.unknownPath))
+    enum Route: Sendable { case health, chain, sign, rotate, taint }
+
+    func route(_ path: String) -> Route? {
+        switch path {
+        case "/health": .health
+        case "/hsm/keys": .chain
+        case "/sign": .sign
+        case "/rotate": .rotate
+        case "/taint": .taint
+        default: nil
         }
-        guard method == .post || (isReading && method == .get) else { return HTTPReply(.plain(.wrongMethod)) }
+    }
+
+    func refusal(_ method: HTTPRequest.Method?, at route: Route, _ address: ClientAddress) -> HTTPReply? {
+        switch (method, route) {
+        case (.post, _), (.get, .health), (.get, .chain): break
+        default: return HTTPReply(.plain(.wrongMethod))
+        }
         return rates.admit(address, now: MonotonicClock.seconds) ? nil : HTTPReply(.plain(.limited))
     }
 
-    func handle(_ request: HTTPRequest, _ answer: @escaping @Sendable (HTTPReply) -> Void) {
-        switch request.path {
-        case "/health": answer(.text("ok\n"))
-        case "/hsm/keys": answer(HTTPReply(.json, chain.withLock { $0.published }))
-        case "/sign": answer(isAllowed(request, sign) ? endorsement(request.body) : HTTPReply(.plain(.wrongSignature)))
-        default:
+    func handle(_ request: HTTPRequest, at route: Route, _ answer: @escaping @Sendable (HTTPReply) -> Void) {
+        switch route {
+        case .health: answer(.text("ok\n"))
+        case .chain: answer(HTTPReply(.json, chain.withLock { $0.published }))
+        case .sign: answer(isAllowed(request, sign) ? endorsement(request.body) : HTTPReply(.plain(.wrongSignature)))
+        case .rotate, .taint:
             guard isAllowed(request, admin) else { return answer(HTTPReply(.plain(.wrongSignature))) }
-            answer(rotation(taintPrevious: request.path == "/taint"))
+            answer(rotation(taintPrevious: route == .taint))
         }
     }
 
@@ -118,7 +130,7 @@ final class HSMService: HTTPService {
         }
     }
 
-    func sent(_ reply: HTTPReply, to path: String, _ address: ClientAddress, duration: Int) {
+    func sent(_ reply: HTTPReply, to path: String, at route: Route?, _ address: ClientAddress, duration: Int) {
         guard reply.status >= 400 else { return }
         log.write(.notice, "refused", ["status": String(reply.status), "address": address.description])
     }

@@ -70,22 +70,35 @@ final class KeysService: HTTPService {
         }
     }
 
-    func refusal(_ method: HTTPRequest.Method?, _ path: String, _ address: ClientAddress) -> HTTPReply? {
-        guard path == "/keys" || path.hasPrefix("/keys/") || path == "/hsm/keys" || path == "/health" else {
-            return HTTPReply(.plain(.unknownPath))
+    enum Route: Sendable {
+        case health, chain, keys
+        /// One of them; nil for a name that no key has.
+        case key(PublicKeyText?)
+    }
+
+    func route(_ path: String) -> Route? {
+        switch path {
+        case "/health": .health
+        case "/hsm/keys": .chain
+        case "/keys": .keys
+        default: path.hasPrefix("/keys/") ? .key(PublicKeyText(path.dropFirst("/keys/".count))) : nil
         }
-        guard method == .get || (method == .post && path == "/keys") else { return HTTPReply(.plain(.wrongMethod)) }
+    }
+
+    func refusal(_ method: HTTPRequest.Method?, at route: Route, _ address: ClientAddress) -> HTTPReply? {
+        switch (method, route) {
+        case (.get, _), (.post, .keys): break
+        default: return HTTPReply(.plain(.wrongMethod))
+        }
         return rates.admit(address, now: MonotonicClock.seconds) ? nil : HTTPReply(.plain(.limited))
     }
 
-    func handle(_ request: HTTPRequest, _ answer: @escaping @Sendable (HTTPReply) -> Void) {
-        switch (request.method, request.path) {
-        case (_, "/health"): answer(.text("ok\n"))
-        case (_, "/hsm/keys"): answer(HTTPReply(.json, state.withLock { $0.list }))
-        case (.post, _): answer(publish(request.body))
-        case (_, "/keys"): answer(HTTPReply(.json, all()))
-        default:
-            let name = PublicKeyText(request.path.dropFirst("/keys/".count))
+    func handle(_ request: HTTPRequest, at route: Route, _ answer: @escaping @Sendable (HTTPReply) -> Void) {
+        switch route {
+        case .health: answer(.text("ok\n"))
+        case .chain: answer(HTTPReply(.json, state.withLock { $0.list }))
+        case .keys: answer(request.method == .post ? publish(request.body) : HTTPReply(.json, all()))
+        case .key(let name):
             let record = name.flatMap { name in state.withLock { $0.records[name] } }
             answer(record.map { HTTPReply(.json, $0.bytes) } ?? HTTPReply(.plain(.unknownPath)))
         }
@@ -114,5 +127,5 @@ final class KeysService: HTTPService {
         return isTaken ? .text("published\n") : HTTPReply(.plain(.wrongSignature))
     }
 
-    func sent(_ reply: HTTPReply, to path: String, _ address: ClientAddress, duration: Int) {}
+    func sent(_ reply: HTTPReply, to path: String, at route: Route?, _ address: ClientAddress, duration: Int) {}
 }

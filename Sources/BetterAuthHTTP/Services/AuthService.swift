@@ -51,13 +51,14 @@ package final class AuthService: HTTPService {
     /// Ends the threads of its own.
     package func close() { pool?.close() }
 
-    private enum Route {
+    /// What the server has at a path.
+    package enum Route: Sendable {
         case operation(AuthOperation)
         case example(ExampleApp.Path)
         case responseKey, health, ready, metrics
     }
 
-    private func route(_ path: String) -> Route? {
+    package func route(_ path: String) -> Route? {
         if let operation = AuthOperation(path: path) { return .operation(operation) }
         switch path {
         case "/key/response": return .responseKey
@@ -71,9 +72,8 @@ package final class AuthService: HTTPService {
     }
 
     package func refusal(
-        _ method: HTTPRequest.Method?, _ path: String, _ address: ClientAddress
+        _ method: HTTPRequest.Method?, at route: Route, _ address: ClientAddress
     ) -> HTTPReply? {
-        guard let route = route(path) else { return HTTPReply(.plain(.unknownPath)) }
         let now = MonotonicClock.seconds
         switch route {
         case .health: return method == nil ? HTTPReply(.plain(.wrongMethod)) : nil
@@ -94,8 +94,10 @@ package final class AuthService: HTTPService {
         }
     }
 
-    package func handle(_ request: HTTPRequest, _ answer: @escaping @Sendable (HTTPReply) -> Void) {
-        switch route(request.path) {
+    package func handle(
+        _ request: HTTPRequest, at route: Route, _ answer: @escaping @Sendable (HTTPReply) -> Void
+    ) {
+        switch route {
         case .operation(let operation):
             run(answer) { [server] in server.handle(operation, request.body) { answer(HTTPReply($0)) } }
         case .example(let path):
@@ -110,7 +112,6 @@ package final class AuthService: HTTPService {
                 return answer(HTTPReply(.plain(.unknownPath)))
             }
             answer(HTTPReply(.metrics, Array(metrics.text([("holdfast_up", 1)]).utf8)))
-        case nil: answer(HTTPReply(.plain(.unknownPath)))
         }
     }
 
@@ -130,9 +131,11 @@ package final class AuthService: HTTPService {
         }
     }
 
-    package func sent(_ reply: HTTPReply, to path: String, _ address: ClientAddress, duration: Int) {
+    package func sent(
+        _ reply: HTTPReply, to path: String, at route: Route?, _ address: ClientAddress, duration: Int
+    ) {
         // Other paths are a client's text.
-        let name = route(path) == nil ? "other" : path
+        let name = route == nil ? "other" : path
         metrics.count(name, reply.code, duration: duration)
         guard reply.status >= 500 || log.wants(.requests) else { return }
         log.write(

@@ -51,13 +51,54 @@ package enum HTTPContentType: Sendable {
 
 /// What answers requests.
 package protocol HTTPService: Sendable {
+    /// What the service has at a path.
+    associatedtype Route: Sendable
+
+    /// Finds what the service has at a path; nil for nothing. Called once for each request: what it found goes to the calls
+    /// below.
+    func route(_ path: String) -> Route?
+
     /// Refuses a request by its first lines, before its body is read and any work done; nil lets it in.
-    func refusal(_ method: HTTPRequest.Method?, _ path: String, _ address: ClientAddress) -> HTTPReply?
+    func refusal(_ method: HTTPRequest.Method?, at route: Route, _ address: ClientAddress) -> HTTPReply?
 
     /// Answers a request, once, from any thread.
-    func handle(_ request: HTTPRequest, _ answer: @escaping @Sendable (HTTPReply) -> Void)
+    func handle(_ request: HTTPRequest, at route: Route, _ answer: @escaping @Sendable (HTTPReply) -> Void)
 
     /// Called by the front for each reply that is sent.
-    /// - Parameter duration: Microseconds since the first lines were there.
-    func sent(_ reply: HTTPReply, to path: String, _ address: ClientAddress, duration: Int)
+    /// - Parameters:
+    ///   - route: What the service has at the path; nil for nothing.
+    ///   - duration: Microseconds since the first lines were there.
+    func sent(_ reply: HTTPReply, to path: String, at route: Route?, _ address: ClientAddress, duration: Int)
+}
+
+extension HTTPService {
+    /// The service at the path of one request.
+    func endpoint(_ path: String) -> any HTTPEndpoint { MatchedService(service: self, path: path, route: route(path)) }
+}
+
+/// A service, and what it has at the path of one request.
+protocol HTTPEndpoint: Sendable {
+    func refusal(_ method: HTTPRequest.Method?, _ address: ClientAddress) -> HTTPReply?
+    func handle(_ request: HTTPRequest, _ answer: @escaping @Sendable (HTTPReply) -> Void)
+    func sent(_ reply: HTTPReply, _ address: ClientAddress, duration: Int)
+}
+
+private struct MatchedService<Service: HTTPService>: HTTPEndpoint {
+    let service: Service
+    let path: String
+    let route: Service.Route?
+
+    func refusal(_ method: HTTPRequest.Method?, _ address: ClientAddress) -> HTTPReply? {
+        guard let route else { return HTTPReply(.plain(.unknownPath)) }
+        return service.refusal(method, at: route, address)
+    }
+
+    func handle(_ request: HTTPRequest, _ answer: @escaping @Sendable (HTTPReply) -> Void) {
+        guard let route else { return answer(HTTPReply(.plain(.unknownPath))) }
+        service.handle(request, at: route, answer)
+    }
+
+    func sent(_ reply: HTTPReply, _ address: ClientAddress, duration: Int) {
+        service.sent(reply, to: path, at: route, address, duration: duration)
+    }
 }

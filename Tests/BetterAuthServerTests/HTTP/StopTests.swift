@@ -8,13 +8,15 @@ import Testing
 private struct LateService: HTTPService {
     let queue = DispatchQueue(label: "late", attributes: .concurrent)
 
-    func refusal(_ method: HTTPRequest.Method?, _ path: String, _ address: ClientAddress) -> HTTPReply? { nil }
+    func route(_ path: String) -> String? { path }
 
-    func handle(_ request: HTTPRequest, _ answer: @escaping @Sendable (HTTPReply) -> Void) {
+    func refusal(_ method: HTTPRequest.Method?, at route: String, _ address: ClientAddress) -> HTTPReply? { nil }
+
+    func handle(_ request: HTTPRequest, at route: String, _ answer: @escaping @Sendable (HTTPReply) -> Void) {
         queue.async { answer(.text("late\n")) }
     }
 
-    func sent(_ reply: HTTPReply, to path: String, _ address: ClientAddress, duration: Int) {}
+    func sent(_ reply: HTTPReply, to path: String, at route: String?, _ address: ClientAddress, duration: Int) {}
 }
 
 @Suite struct StopTests {

@@ -13,6 +13,7 @@ internal import Synchronization
     }
 
     let path: String
+    let endpoint: any HTTPEndpoint
     let method: HTTPRequest.Method
     let address: ClientAddress
     let authorization: String?
@@ -26,24 +27,25 @@ internal import Synchronization
     private let state = Mutex(State.running)
 
     init(
-        _ connection: OpaquePointer, method: HTTPRequest.Method, path: String, address: ClientAddress,
-        authorization: String?, start: Double
+        _ connection: OpaquePointer, method: HTTPRequest.Method, path: String, _ endpoint: any HTTPEndpoint,
+        address: ClientAddress, authorization: String?, start: Double
     ) {
         unsafe self.connection = connection
         self.method = method
         self.path = path
+        self.endpoint = endpoint
         self.address = address
         self.authorization = authorization
         self.start = start
     }
 
     /// Hands the request over. A reply that is there at once is returned; otherwise the connection rests until it is.
-    func handle(_ service: any HTTPService) -> HTTPReply? {
+    func handle() -> HTTPReply? {
         isHandled = true
         let request = HTTPRequest(
             method: method, path: path, body: body, address: address, authorization: authorization)
         body = []
-        service.handle(request) { [self] in answer($0) }
+        endpoint.handle(request) { [self] in answer($0) }
         return state.withLock { state in
             if case .answered(let reply) = state {
                 state = .over

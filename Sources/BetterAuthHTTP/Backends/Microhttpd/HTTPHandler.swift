@@ -99,7 +99,7 @@ final class HTTPHandler: Sendable {
         }
         // However long the store takes, the connection is not a slow one.
         unsafe rest(connection, since: .infinity)
-        guard let reply = exchange.handle(service) else { return true }
+        guard let reply = exchange.handle() else { return true }
         return unsafe send(reply, exchange, connection)
     }
 
@@ -115,9 +115,10 @@ final class HTTPHandler: Sendable {
         let forwarded = settings.trustedProxies.isEmpty ? nil : unsafe header("X-Forwarded-For", connection)
         let address = ClientAddress.client(
             peer: peer.address, forwarded: forwarded, trusting: settings.trustedProxies)
+        let path = target?.path ?? ""
         let known = unsafe HTTPRequest.Method(rawValue: String(cString: method))
         let exchange = unsafe HTTPExchange(
-            connection, method: known ?? .get, path: target?.path ?? "", address: address,
+            connection, method: known ?? .get, path: path, service.endpoint(path), address: address,
             authorization: header("Authorization", connection), start: MonotonicClock.seconds)
         unsafe slot.pointee = Unmanaged.passRetained(exchange).toOpaque()
         if let fault {
@@ -127,7 +128,7 @@ final class HTTPHandler: Sendable {
         }
         // Nothing is kept of the body of a refused request; it is read to its end all the same, since the connection would
         // have to be closed otherwise.
-        exchange.refusal = service.refusal(known, exchange.path, address)
+        exchange.refusal = exchange.endpoint.refusal(known, address)
         // A body that announces itself as far too large is not even read.
         if let announced = unsafe header("Content-Length", connection).flatMap({ Int($0) }),
             announced > settings.maximumBody
@@ -196,7 +197,7 @@ final class HTTPHandler: Sendable {
             }
         }
         let duration = Int((MonotonicClock.seconds - exchange.start) * 1_000_000)
-        service.sent(reply, to: exchange.path, exchange.address, duration: duration)
+        exchange.endpoint.sent(reply, exchange.address, duration: duration)
         return isQueued
     }
 }
