@@ -1,5 +1,6 @@
-// Compiled by scripts/fuzz together with the files of Sources/AgentMessages into one module, so there is nothing to import
-// and normal builds know nothing of it. A violated rule traps, which libFuzzer reports with the input that led there.
+// Compiled by scripts/fuzz against the module that it names, so normal builds know nothing of it. A violated rule traps,
+// which libFuzzer reports with the input that led there.
+@testable internal import AgentMessages
 
 /// One input is one message: whatever is taken has that one form, and all of it lies inside of the message.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -176,7 +176,7 @@ private func fuzzRecord(_ bytes: [UInt8]) {
         sum.add(Sum256(span, at: 3))
         sum.subtract(Sum256(span, at: 3))
         require(sum == root.sum, "a sum cannot be undone")
-        require(write(RootRecord.size) { root.write(into: &$0) } == bytes, "a root record has two encodings")
+        require(write(root.size) { root.write(into: &$0) } == bytes, "a root record has two encodings")
     }
     if let file = try? FileDescriptor(parsing: span) {
         if let size = FileFormat.sizeOnDisk(length: file.length) { require(size > file.length, "a size wrapped") }
@@ -236,7 +236,7 @@ private enum Samples {
                 id: 3, kind: SlotKind(rawValue: 77), flags: [], derivation: nil, salt: fill(5, 16),
                 commitment: fill(6, 32)),
             Slot(
-                id: 4, kind: .hardware, flags: [.bindsPolicy, .hardwareShare],
+                id: 4, kind: .pin, flags: [.bindsPolicy, .hardwareShare],
                 derivation: DerivationParameters(passes: 3, memoryKiB: 65_536), salt: fill(8, 16),
                 commitment: fill(9, 32), hardwareName: [4, 5, 6]),
         ]
@@ -258,7 +258,7 @@ private enum Samples {
     ).encoded(checksum: { _ in [UInt8](repeating: 0, count: 32) })
 
     static let chain = LogChain(bytes: Array(17...32))!
-    static let moment = LogMoment(wall: 1, bootID: Array(33...48), milliseconds: 2)
+    static let moment = LogMoment(time: 1, bootID: Array(33...48), bootMilliseconds: 2)
 
     static let logEntry = LogEntry(
         moment: moment,

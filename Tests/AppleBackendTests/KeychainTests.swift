@@ -5,6 +5,7 @@ import SecretMemory
 import Security
 import TestSupport
 import Testing
+import VaultFormat
 
 @testable import DeviceOwner
 @testable import KeyStores

@@ -2,6 +2,7 @@ import AppleScripting
 import Foundation
 import TestSupport
 import Testing
+import VaultFormat
 
 @testable import DeviceOwner
 
