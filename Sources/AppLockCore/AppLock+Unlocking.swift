@@ -122,7 +122,8 @@ extension AppLock {
     func outcome(of error: VaultError) -> AuthenticationOutcome {
         switch error.code {
         case .wiped: .wipeRequired
-        case .wrongPasscode where isWipeDue, .attemptsExhausted where isWipeDue: .wipeRequired
+        case .wrongPasscode where isWipeDue, .attemptsExhausted where isWipeDue, .noWayLeft where isWipeDue:
+            .wipeRequired
         case .wrongPasscode:
             .wrongSecret(
                 retryAfterMilliseconds: milliseconds(error.retryAfter), remaining: error.remainingAttempts)

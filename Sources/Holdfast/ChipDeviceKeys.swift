@@ -125,9 +125,7 @@ package struct ChipDeviceKeys: DeviceKeys {
 
     /// Builds from before the first release kept what authorises the chip in the record.
     fileprivate static let fromBefore = IdentityError(
-        .keyUnavailable,
-        "this identity's keys were made by a build of Holdfast from before its first release; take the identity back with "
-            + "its recovery phrase")
+        .keysLost, "this identity's keys were made by a build of Holdfast from before its first release")
 
     fileprivate static func unavailable(_ error: KeyStoreError) -> IdentityError {
         IdentityError(

@@ -2,11 +2,12 @@ public import BetterAuth
 internal import VaultCore
 
 extension IdentityError.Code {
-    /// The proof that the owner was there is too old, or of another opening of the vault; nothing was changed.
-    public static let proofExpired = IdentityError.Code("proofExpired")
+    /// The proof that the user is present is too old, or belongs to another opening of the vault; nothing was changed. Ask for
+    /// the passcode again.
+    public static let proofExpired = IdentityError.Code(.proofExpired)
     /// The identity is kept at another server than the one that was named; ``VaultIdentity/moveServer(proof:)`` changes
     /// that.
-    public static let otherServer = IdentityError.Code("otherServer")
+    public static let otherServer = IdentityError.Code(.otherServer)
 }
 
 extension IdentityError {
@@ -16,6 +17,8 @@ extension IdentityError {
         case .locked, .keysChanged, .assuranceTooLow: self.init(.locked, error.reason)
         case .damaged: self.init(.damaged, error.reason)
         case .proofExpired: self.init(.proofExpired, error.reason)
+        case .outOfMemory: self.init(.outOfMemory, error.reason)
+        case .unexpected: self.init(.unexpected, error.reason)
         default: self.init(.storage, error.reason)
         }
     }

@@ -28,9 +28,7 @@ package struct VaultKeyAuthority: KeyAuthority {
         do throws(VaultError) { return try vault.identityAuthorisation(epoch: epoch, key: key) } catch {
             guard error.code == .keysChanged else { throw IdentityError(error) }
             throw IdentityError(
-                .keyUnavailable,
-                "this identity's keys were made under keys that the vault has forgotten; take the identity back with its "
-                    + "recovery phrase")
+                .keysLost, "this identity's keys were made under keys that the vault does not have any more")
         }
     }
 }

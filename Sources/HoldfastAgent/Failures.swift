@@ -4,11 +4,11 @@ internal import SystemCalls
 
 extension VaultError.Code {
     /// The agent cannot be reached or started, or its place on the disk is not safe to use.
-    package static let agentUnavailable = VaultError.Code("agentUnavailable")
+    package static let agentUnavailable = VaultError.Code(.agentUnavailable)
     /// Another agent serves this vault already.
-    package static let agentRunning = VaultError.Code("agentRunning")
+    package static let agentRunning = VaultError.Code(.agentRunning)
     /// The other side of the socket does not speak our protocol.
-    package static let agentProtocol = VaultError.Code("agentProtocol")
+    package static let agentProtocol = VaultError.Code(.agentProtocol)
 }
 
 extension VaultError {
@@ -24,7 +24,7 @@ extension VaultError {
     /// As the agent sent it.
     package init(_ failure: Failure) {
         self.init(
-            Code(failure.code), failure.reason, remainingAttempts: failure.remainingAttempts.map { Int($0) },
+            Code(word: failure.code), failure.reason, remainingAttempts: failure.remainingAttempts.map { Int($0) },
             retryAfter: failure.retryAfter.map { .milliseconds(Int64(clamping: $0)) })
     }
 
@@ -37,10 +37,5 @@ extension VaultError {
         return Failure(
             code: code.description, reason: reason, remainingAttempts: remainingAttempts.map { UInt32(clamping: $0) },
             retryAfter: wait)
-    }
-
-    /// Whatever a call with untyped errors threw.
-    static func any(_ error: any Error) -> VaultError {
-        (error as? VaultError) ?? VaultError(.inputOutput, "\(error)")
     }
 }

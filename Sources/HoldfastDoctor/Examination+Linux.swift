@@ -22,7 +22,7 @@ extension Examination {
 
     @Sendable private static func memory() -> Finding {
         let protection = ProcessHardening.memoryProtection
-        let isHidden = protection.hasPrefix("memfd_secret")
+        let isHidden = ProcessHardening.kernelHidesSecrets
         return Finding(.memory, .good, .memory(protection: protection, isHidden: isHidden))
     }
 
@@ -54,13 +54,11 @@ extension Examination {
         do {
             let authorisation = try SecureRandom.secret(32)
             let key = try keys.makeKey(authorisation: authorisation)
-            let message = Array("holdfast doctor".utf8)
+            let message = Array("an examination".utf8)
             // It is verified there before it is given back.
             _ = try unsafe keys.sign(message.span.bytes, with: key, authorisation: authorisation)
             try keys.delete(key)
-        } catch let error as KeyStoreError { throw error } catch {
-            throw KeyStoreError(.outOfMemory, "\(error)")
-        }
+        } catch { throw KeyStoreError(any: error) }
     }
 
     private static func attempts(_ tier: TPMAttemptTier) -> Finding {

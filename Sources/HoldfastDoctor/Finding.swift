@@ -42,7 +42,7 @@ public struct Finding: Sendable, Hashable {
     public let state: State
     /// What it proves or protects where it is used; nil for parts that prove nothing.
     public let assurance: Assurance?
-    /// What was found. A face puts it into its own words; ``words`` and ``fix`` are English.
+    /// What was found. A face puts it into its own words.
     public let evidence: Evidence
 
     init(_ part: Part, _ state: State, _ evidence: Evidence, gives assurance: Assurance? = nil) {

@@ -26,6 +26,9 @@ enum Maintenance {
             "accounts \(report.accounts), of these deleted \(report.deleted), devices \(report.devices), "
                 + "bytes of rows \(report.bytes), refreshed keys \(report.refreshed)\n")
         for fault in report.faults { ServerCommand.complain("fault: \(fault)\n") }
+        if !report.faults.isEmpty {
+            ServerCommand.complain("put a backup back; after an update, run holdfast-server migrate\n")
+        }
         return report.faults.isEmpty ? 0 : 3
     }
 

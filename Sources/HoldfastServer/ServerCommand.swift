@@ -48,12 +48,9 @@ enum ServerCommand {
                 complain(usage)
                 return 2
             }
-        } catch let error as UsageError {
-            complain("holdfast-server: \(error)\n")
-            return 2
         } catch {
-            complain("holdfast-server: \(error)\n")
-            return 1
+            complain("holdfast-server: \(OperatorAdvice.line(for: error))\n")
+            return error is UsageError ? 2 : 1
         }
     }
 

@@ -1,51 +1,76 @@
+package import SecretMemory
+
 /// What a key store refuses or could not do. One struct with an open set of codes, so that codes can be added.
 public struct KeyStoreError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure, for programs.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
+        /// Every code.
+        package enum Kind: String, Sendable, Hashable, CaseIterable {
+            case unavailable = "unavailable", busy = "busy", lockedOut = "lockedOut", unanswered = "unanswered"
+            case wrongSecret = "wrongSecret", destroyed = "destroyed", foreign = "foreign"
+            case notFound = "notFound", unsupported = "unsupported", ownedByAnother = "ownedByAnother"
+            case damaged = "damaged", hardLinked = "hardLinked", cancelled = "cancelled", outOfMemory = "outOfMemory"
+            case failure = "failure", unexpected = "unexpected"
+        }
+
+        /// The code as one of a closed set, for a table that the compiler checks.
+        package let kind: Kind
+        private init(_ kind: Kind) { self.kind = kind }
+
         /// A stable word.
-        public let description: String
-        private init(_ description: String) { self.description = description }
+        public var description: String { kind.rawValue }
 
         /// There is no such chip or service here, or this user may not use it.
-        public static let unavailable = Code("unavailable")
+        public static let unavailable = Code(.unavailable)
         /// It is there and did not answer in time, or another holds it.
-        public static let busy = Code("busy")
+        public static let busy = Code(.busy)
         /// Its own protection against guessing is in force; nothing was checked.
-        public static let lockedOut = Code("lockedOut")
+        public static let lockedOut = Code(.lockedOut)
         /// It was asked, and the answer was lost: what was asked for may have been counted.
-        public static let unanswered = Code("unanswered")
+        public static let unanswered = Code(.unanswered)
         /// The secret that was given is wrong.
-        public static let wrongSecret = Code("wrongSecret")
+        public static let wrongSecret = Code(.wrongSecret)
         /// What was stored is gone for ever: removed, used up, or the store was cleared.
-        public static let destroyed = Code("destroyed")
+        public static let destroyed = Code(.destroyed)
         /// It was stored in another chip, or in this one before it was cleared.
-        public static let foreign = Code("foreign")
+        public static let foreign = Code(.foreign)
         /// Nothing is stored under this name.
-        public static let notFound = Code("notFound")
+        public static let notFound = Code(.notFound)
         /// The chip lacks something that is needed.
-        public static let unsupported = Code("unsupported")
+        public static let unsupported = Code(.unsupported)
         /// Somebody has set an authorisation that we do not know.
-        public static let ownedByAnother = Code("ownedByAnother")
+        public static let ownedByAnother = Code(.ownedByAnother)
         /// What we keep to find it again is not what was written.
-        public static let damaged = Code("damaged")
+        public static let damaged = Code(.damaged)
         /// The file that it is kept in has a second name, a hard link.
-        public static let hardLinked = Code("hardLinked")
+        public static let hardLinked = Code(.hardLinked)
         /// The system asked its owner, who turned away.
-        public static let cancelled = Code("cancelled")
+        public static let cancelled = Code(.cancelled)
         /// Not enough memory, locked or ordinary.
-        public static let outOfMemory = Code("outOfMemory")
+        public static let outOfMemory = Code(.outOfMemory)
         /// It failed in another way; the reason has its own words.
-        public static let failure = Code("failure")
+        public static let failure = Code(.failure)
+        /// Something failed that has no code; the reason names what kind of error it was.
+        public static let unexpected = Code(.unexpected)
     }
 
     /// The kind of failure.
     public let code: Code
-    /// What happened and what to do, in words. Never a secret.
+    /// What happened, in plain words. Never a secret.
     public let reason: String
 
     package init(_ code: Code, _ reason: String) {
         self.code = code
         self.reason = reason
+    }
+
+    /// Memory for a secret could not be had.
+    package init(_ error: SecretMemoryError) {
+        switch error {
+        case .lockedMemoryExhausted, .derivationOutOfMemory: self.init(.outOfMemory, "\(error)")
+        case .libraryUnavailable: self.init(.failure, "\(error)")
+        case .invalidSize: self.init(.unexpected, "\(error)")
+        }
     }
 
     /// The reason.

@@ -26,9 +26,12 @@ public enum ProcessHardening {
         return missed
     }
 
+    /// Whether secrets lie in memory that even the kernel does not map.
+    package static var kernelHidesSecrets: Bool { LockedPages.kernelHidesSecrets }
+
     /// How secrets are kept out of reach on this system; shown by diagnostics.
     public static var memoryProtection: String {
-        LockedPages.kernelHidesSecrets
+        kernelHidesSecrets
             ? "memfd_secret (removed from the kernel's map)" : "locked pages (kept out of swap)"
     }
 }

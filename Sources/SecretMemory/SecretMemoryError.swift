@@ -15,7 +15,7 @@ extension SecretMemoryError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .lockedMemoryExhausted(let bytes):
-            "no locked memory left for \(bytes) bytes; raise the limit (ulimit -l) or use smaller values"
+            "no memory that is kept out of swap is left for \(bytes) bytes"
         case .invalidSize(let bytes): "\(bytes) bytes is not a possible size for a secret"
         case .derivationOutOfMemory: "not enough memory to derive a key with these Argon2id parameters"
         case .libraryUnavailable: "libsodium could not be started"

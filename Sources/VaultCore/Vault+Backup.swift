@@ -40,7 +40,7 @@ extension Vault {
         guard let folder = try home.openFolder(FileStore.folder) else {
             throw .damaged("the files folder is missing")
         }
-        try folder.lock(exclusive: false, orBusy: "another process is tidying up the vault's files; try again")
+        try folder.lock(exclusive: false, orBusy: "another process is tidying up the vault's files")
         let header = try snapshot(to: target)
         try AttemptLedger.copy(from: home, to: target, vault: header.vault, now: settings.clock.now())
         try SecurityLog.copy(from: home, to: target, vault: header.vault, as: .backup)
@@ -94,7 +94,7 @@ extension Vault {
             try HeaderFile.create(after, in: target)
             return after
         }
-        throw VaultError(.busy, "the vault's keys are being changed; try the backup again later")
+        throw VaultError(.busy, "the vault's keys are being changed")
     }
 
     /// Restores a backup into a folder that does not exist or is empty, after every byte matched the manifest.
@@ -103,13 +103,13 @@ extension Vault {
     ///   - source: The folder that ``backup(to:progress:)`` wrote.
     ///   - path: The new home.
     ///   - progress: Called with bytes copied and the bytes there are.
-    /// - Throws: `exists`, `damaged` when the backup is not what was written, `noVault` when it is no backup.
+    /// - Throws: `exists`, `damaged` when the backup is not what was written, `noBackup` when it is no backup.
     public static func restore(
         from source: String, to path: String, progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
     ) throws(VaultError) -> CopyReport {
         let backup = try HomeDirectory(path: source, takesLinked: true)
         guard let file = try backup.openFile(BackupManifest.fileName, O_RDONLY) else {
-            throw VaultError(.noVault, "there is no backup at \(source)")
+            throw VaultError(.noBackup, "there is no backup at \(source)")
         }
         let size = try file.status().size
         guard size <= 1 << 30 else { throw .damaged("the manifest is too large") }

@@ -34,7 +34,7 @@ extension Vault {
         var isSpent = false
         do throws(VaultError) {
             guard try attempt.home.isSameFolder(as: home) else {
-                throw VaultError(.noVault, "this attempt was burned for another vault")
+                throw VaultError(.otherVault, "this attempt was burned for another vault")
             }
             try Vault.check(passcode: secret)
             let slot = try countedSlot(kind, header)
@@ -102,7 +102,7 @@ extension Vault {
             answer = try tier.redeem(object, of: header.vault, authorisation: authorisation)
         } catch {
             isSpent = error.code == .unanswered
-            throw VaultError(error, of: slot.kind)
+            throw VaultError(error)
         }
         switch consume answer {
         case .share(let share):
@@ -113,7 +113,7 @@ extension Vault {
         case .wrongSecret(let remaining):
             left = remaining
             return nil
-        case .destroyed: throw .hardwareDestroyed(slot.kind, besidePIN: header.pinSlot != nil)
+        case .destroyed: throw .hardwareDestroyed(slot.kind)
         case .foreign: throw .foreignHardware(slot.kind)
         }
     }
@@ -137,42 +137,21 @@ extension Vault {
 }
 
 extension VaultError {
-    /// What is left to an owner whose slot the hardware does not open.
-    private static func others(_ kind: SlotKind) -> String {
-        kind == .pin ? "use the passcode" : "use the recovery phrase"
-    }
-
     private static func this(_ kind: SlotKind) -> String { kind == .pin ? "this PIN" : "this passcode" }
 
-    /// A key store's failure is never a wrong secret; whether it may have been counted is said.
-    init(_ error: KeyStoreError, of kind: SlotKind) {
-        switch error.code {
-        case .outOfMemory: self.init(.outOfMemory, error.reason)
-        case .damaged where kind == .pin: self = .damaged("\(error.reason); use the passcode")
-        case .damaged: self = .damaged("\(error.reason); use holdfast recover with the phrase")
-        default: self.init(.hardwareUnavailable, "\(error.reason); or \(VaultError.others(kind))")
-        }
-    }
-
     static func noTier(_ kind: SlotKind) -> VaultError {
-        VaultError(.hardwareUnavailable, "\(this(kind)) needs a chip that cannot be asked here; \(others(kind))")
+        VaultError(.hardwareUnavailable, "\(this(kind)) needs a chip that cannot be asked here")
     }
 
     static func foreignHardware(_ kind: SlotKind) -> VaultError {
         VaultError(
-            .hardwareUnavailable,
-            "\(this(kind)) belongs to another machine's chip, or this one's was cleared; \(others(kind))")
+            .hardwareUnavailable, "\(this(kind)) belongs to another machine's chip, or this machine's chip was cleared")
     }
 
-    static func hardwareDestroyed(_ kind: SlotKind, besidePIN: Bool) -> VaultError {
-        let rest =
-            switch kind {
-            case .pin: "use the passcode, and holdfast enroll pin for another PIN"
-            default: "use the recovery phrase (holdfast recover)" + (besidePIN ? ", or the PIN" : "")
-            }
-        return VaultError(
+    static func hardwareDestroyed(_ kind: SlotKind) -> VaultError {
+        VaultError(
             .hardwareDestroyed,
             "the chip does not answer for \(this(kind)) any more: its limit was reached, it was cleared, or a copy of this "
-                + "vault let go of it; \(rest)")
+                + "vault let go of it")
     }
 }

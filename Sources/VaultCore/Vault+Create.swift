@@ -119,7 +119,7 @@ extension Vault {
         let authorisation = try SlotKey.authorisation(factor: factor, slot: slot)
         do throws(KeyStoreError) {
             return try maker.make(authorisation: authorisation, limit: header.policy.attemptLimit)
-        } catch { throw VaultError(error, of: slot.kind) }
+        } catch { throw VaultError(error) }
     }
 
     static func recoverySlot(

@@ -38,8 +38,7 @@ extension Vault {
             try attempt.refund()
             throw VaultError(
                 .lastWayIn,
-                "with the chip the vault would be lost to who has no recovery phrase; nothing was changed, because nobody "
-                    + "insisted")
+                "the vault has no recovery phrase: if the chip broke, the vault would be lost. Nothing was changed")
         }
         let tier = try tier(for: &attempt)
         let verified = try verifyForChange(passcode, spending: &attempt)
@@ -68,7 +67,7 @@ extension Vault {
     func tier(for attempt: inout BurnedAttempt) throws(VaultError) -> any AttemptTier {
         if let tier = settings.tier { return tier }
         try attempt.refund()
-        throw VaultError(.hardwareUnavailable, "there is no TPM here (/dev/tpmrm0, or $HOLDFAST_TPM)")
+        throw VaultError(.hardwareUnavailable, "this machine has no chip that counts attempts (a TPM)")
     }
 
     private func enroll(

@@ -154,7 +154,7 @@ extension Vault {
         _ = try reader.forEach { visited, plaintext, _ throws(VaultError) in
             try gate.checkOpen()
             guard case .record(let fields, _, _) = visited, let info = Vault.info(fields, plaintext) else {
-                throw .damaged("a record cannot be read; run holdfast verify")
+                throw .damaged("a record cannot be read")
             }
             if admission.shut[info.collection] != nil { return }
             if collection == nil, Vault.isReserved(info.collection) { return }

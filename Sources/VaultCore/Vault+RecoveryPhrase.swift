@@ -42,8 +42,8 @@ extension Vault {
             guard insisting else {
                 throw VaultError(
                     .lastWayIn,
-                    "without its recovery phrase a vault is lost with its passcode, its attempts or its chip; nothing was "
-                        + "removed, because nobody insisted")
+                    "without its recovery phrase the vault is lost if its passcode is forgotten, its attempts run out or its "
+                        + "chip breaks. Nothing was changed")
             }
         } catch {
             try? attempt.refund()
@@ -62,5 +62,5 @@ extension Vault {
 
 extension VaultError {
     static let noRecoveryPhrase = VaultError(
-        .noRecoveryPhrase, "this vault has no recovery phrase; holdfast enroll phrase issues one, with the passcode")
+        .noRecoveryPhrase, "this vault has no recovery phrase")
 }

@@ -20,7 +20,7 @@ extension Vault {
     private func burn() throws(VaultError) -> BurnedAttempt {
         let header = try LockedHeader(in: home)
         guard let slot = header.header.passcodeSlot else {
-            throw VaultError(.damaged, "this vault has no passcode; use the recovery phrase")
+            throw VaultError(.damaged, "this vault has no passcode")
         }
         if let costs = slot.derivation {
             try format(HeaderFile.name) { () throws(FormatError) in try settings.limits.check(costs) }
@@ -157,7 +157,7 @@ extension Vault {
 
 extension VaultError {
     static let headerAltered = VaultError.damaged(
-        "the header was changed by something else than Holdfast; use holdfast recover with the phrase")
+        "the header was changed by something else than Holdfast")
 }
 
 func constantTimeEquals(_ left: [UInt8], _ right: [UInt8]) -> Bool {

@@ -113,7 +113,7 @@ extension Vault {
         let reader = try gate.enterWithReader()
         defer { gate.leave(returning: reader) }
         guard let folder = try home.openFolder(FileStore.folder) else { return 0 }
-        try folder.lock(exclusive: true, orBusy: "the vault's files are being copied; try again")
+        try folder.lock(exclusive: true, orBusy: "the vault's files are being copied")
         var removed = 0
         for name in try orphans(reader) {
             // A writer holds its file's lock until the record is stored. With the lock in hand the records are looked at

@@ -47,7 +47,7 @@ public final class Vault: Sendable {
         self.settings = settings
         open = OpenCompartment(in: home, gate: gate, minima: settings.minima)
         guard !home.exists(VaultCreation.marker) else {
-            throw VaultError(.noVault, "the vault at \(path) was never finished; create or restore it again")
+            throw VaultError(.noVault, "the vault at \(path) was never finished")
         }
         _ = try Wipe.identifiers(of: settings.wipeTargets)
         try Wipe.finishIfBegun(in: home, settings)

@@ -3,101 +3,14 @@ internal import KeyStores
 package import SecretMemory
 public import VaultFormat
 
-/// What a vault refuses or could not do. One struct with an open set of codes, so that codes can be added.
+/// What a vault refuses or could not do: a code for programs, and a reason in plain words that says what is wrong.
+///
+/// What the user can do about it depends on the face that shows it, so the reason names no command and no button: an app
+/// has its own words for each ``Code``.
 public struct VaultError: Error, Sendable, Hashable {
-    /// The kind of failure, for programs.
-    public struct Code: Sendable, Hashable, CustomStringConvertible {
-        /// A stable word, also used in JSON output.
-        public let description: String
-        package init(_ description: String) { self.description = description }
-
-        /// There is no vault at this place.
-        public static let noVault = Code("noVault")
-        /// Something is at this place already; nothing was written.
-        public static let exists = Code("exists")
-        /// The passcode, or the PIN, was checked and is wrong.
-        public static let wrongPasscode = Code("wrongPasscode")
-        /// The recovery phrase was checked and is wrong.
-        public static let wrongPhrase = Code("wrongPhrase")
-        /// The vault has no recovery phrase: its owner had it removed.
-        public static let noRecoveryPhrase = Code("noRecoveryPhrase")
-        /// The vault has no PIN under a chip.
-        public static let noPIN = Code("noPIN")
-        /// Nothing would open the vault once its passcode or its chip is lost, and nobody insisted on that.
-        public static let lastWayIn = Code("lastWayIn")
-        /// A delay after failed attempts is running; nothing was checked.
-        public static let delayed = Code("delayed")
-        /// No passcode attempt is left; only the recovery phrase opens the vault.
-        public static let attemptsExhausted = Code("attemptsExhausted")
-        /// The vault was destroyed, or is being destroyed; nothing opens it any more.
-        public static let wiped = Code("wiped")
-        /// The system's yes opens nothing any more; the vault's own passcode has to be given first.
-        public static let passcodeNeeded = Code("passcodeNeeded")
-        /// A change that was to be confirmed or finished is not under way.
-        public static let notPending = Code("notPending")
-        /// A wipe's receipt was signed with another key than the one given.
-        public static let receiptMismatch = Code("receiptMismatch")
-        /// The home is older than what a key store remembers of it; only the recovery phrase opens it.
-        public static let rollbackSuspected = Code("rollbackSuspected")
-        /// A key store or chip that the vault needs could not be asked.
-        public static let hardwareUnavailable = Code("hardwareUnavailable")
-        /// The chip gives its share never again; only the recovery phrase opens the vault, and the passcode where it was the
-        /// PIN's share.
-        public static let hardwareDestroyed = Code("hardwareDestroyed")
-        /// A chip or key store holds shares that the folder is not known to own: the user has to say first whether it is the
-        /// vault itself or a copy (``Vault/claimHardware(passcode:spending:)``,
-        /// ``Vault/leaveHardware(passcode:spending:)``). Nothing was changed.
-        public static let hardwareUnclaimed = Code("hardwareUnclaimed")
-        /// The operation needs an unlocked vault.
-        public static let locked = Code("locked")
-        /// Another process changed the vault's keys; unlock again.
-        public static let keysChanged = Code("keysChanged")
-        /// Bytes on disk are not what was written.
-        public static let damaged = Code("damaged")
-        /// A file of the vault has a second name, a hard link, through which another program could change it; nothing was
-        /// read or written.
-        public static let hardLinked = Code("hardLinked")
-        /// Written by a newer Holdfast, or by a build from before the first release; the reason says which.
-        public static let newerVersion = Code("newerVersion")
-        /// No record of this name.
-        public static let recordNotFound = Code("recordNotFound")
-        /// A record of this name exists and replacing it was not asked for.
-        public static let recordExists = Code("recordExists")
-        /// A record or collection name is empty or too long.
-        public static let invalidName = Code("invalidName")
-        /// A passcode is empty or longer than 1,024 bytes, or a PIN is too short, too long or guessed first.
-        public static let invalidPasscode = Code("invalidPasscode")
-        /// The unlock proved less than the collection asks for.
-        public static let assuranceTooLow = Code("assuranceTooLow")
-        /// Rules of a vault are outside their range.
-        public static let invalidPolicy = Code("invalidPolicy")
-        /// A value is too large for the call used.
-        public static let tooLarge = Code("tooLarge")
-        /// The disk or its file system is read-only.
-        public static let readOnly = Code("readOnly")
-        /// No space left on the disk.
-        public static let diskFull = Code("diskFull")
-        /// The user may not read or write these files.
-        public static let permissionDenied = Code("permissionDenied")
-        /// The open compartment is full.
-        public static let quotaExceeded = Code("quotaExceeded")
-        /// Written while the vault was locked, and not confirmed by its owner.
-        public static let unconfirmed = Code("unconfirmed")
-        /// The vault has no public key that could be written to while it is locked.
-        public static let noPublicKey = Code("noPublicKey")
-        /// Another process holds the vault for longer than we wait.
-        public static let busy = Code("busy")
-        /// Reading or writing failed in another way; the reason has the system's words.
-        public static let inputOutput = Code("inputOutput")
-        /// Not enough memory, locked or ordinary.
-        public static let outOfMemory = Code("outOfMemory")
-        /// A cryptographic library refused to work.
-        public static let cryptography = Code("cryptography")
-    }
-
     /// The kind of failure.
     public let code: Code
-    /// What happened and what to do, in words. Never a secret, never a record's name or content.
+    /// What happened, in plain words. Never a secret, never a record's name or content.
     public let reason: String
     /// Attempts left before the last consequence, where an attempt was refused.
     public var remainingAttempts: Int?
@@ -122,6 +35,15 @@ extension VaultError: CustomStringConvertible {
 extension VaultError {
     package static let locked = VaultError(.locked, "the vault is locked")
 
+    package static func noAttemptLeft(hasPhrase: Bool) -> VaultError {
+        hasPhrase
+            ? VaultError(.attemptsExhausted, "no passcode attempt is left", remainingAttempts: 0)
+            : VaultError(
+                .noWayLeft,
+                "no passcode attempt is left, and there is no recovery phrase: nothing opens this vault any more",
+                remainingAttempts: 0)
+    }
+
     package static func damaged(_ what: String) -> VaultError { VaultError(.damaged, "damaged: \(what)") }
 
     init(_ error: CryptographyError) {
@@ -134,17 +56,45 @@ extension VaultError {
         }
     }
 
-    package init(_ error: SecretMemoryError) { self.init(.outOfMemory, "\(error)") }
+    package init(_ error: SecretMemoryError) {
+        switch error {
+        case .lockedMemoryExhausted, .derivationOutOfMemory: self.init(.outOfMemory, "\(error)")
+        case .libraryUnavailable: self.init(.cryptography, "\(error)")
+        case .invalidSize: self.init(.unexpected, "\(error)")
+        }
+    }
+
+    /// Whatever code without typed errors threw. Another's error may say anything, so only its type is told.
+    package init(any error: any Error) {
+        switch error {
+        case let error as VaultError: self = error
+        case let error as SecretMemoryError: self.init(error)
+        case let error as CryptographyError: self.init(error)
+        default: self.init(.unexpected, "something failed in a way that was not expected (\(type(of: error)))")
+        }
+    }
+
+    /// A key store's failure is never a wrong secret.
+    init(_ error: KeyStoreError) {
+        switch error.code.kind {
+        case .outOfMemory: self.init(.outOfMemory, error.reason)
+        case .hardLinked: self.init(.hardLinked, error.reason)
+        case .damaged: self = .damaged(error.reason)
+        case .unexpected: self.init(.unexpected, error.reason)
+        case .unavailable, .busy, .lockedOut, .unanswered, .wrongSecret, .destroyed, .foreign, .notFound, .unsupported,
+            .ownedByAnother, .cancelled, .failure:
+            self.init(.hardwareUnavailable, error.reason)
+        }
+    }
 
     init(_ error: FormatError, in file: String) {
         switch error {
         case .newerVersion(let version):
-            self.init(.newerVersion, "\(file) has format version \(version); a newer Holdfast is needed to open it")
+            self.init(.newerVersion, "\(file) was written by a newer version of Holdfast (format version \(version))")
         case .unreleased:
             self.init(
                 .newerVersion,
-                "this vault was made by a build from before the first release, whose layout is no longer read; open it with "
-                    + "that build and move what is in it")
+                "this vault was made by a build from before the first release, whose layout is no longer read")
         case .derivationCostOutOfRange:
             self = .damaged("\(file) asks for Argon2id costs outside what is allowed")
         case .headerFull: self.init(.tooLarge, "\(file) has no room for more slots, keys or settings")
@@ -170,10 +120,7 @@ func keyStore<R: ~Copyable>(_ body: () throws(KeyStoreError) -> R) throws(VaultE
     do throws(KeyStoreError) {
         return try body()
     } catch {
-        if error.code == .outOfMemory { throw VaultError(.outOfMemory, error.reason) }
-        if error.code == .hardLinked { throw VaultError(.hardLinked, "\(error.reason); or use the recovery phrase") }
-        if error.code == .damaged { throw .damaged("\(error.reason); use holdfast recover with the phrase") }
-        throw VaultError(.hardwareUnavailable, "\(error.reason); or use the recovery phrase")
+        throw VaultError(error)
     }
 }
 

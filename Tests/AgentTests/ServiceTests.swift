@@ -84,7 +84,7 @@ import VaultFormat
         let client = try agent.client()
         let nonsense = try secret("not a phrase at all")
         #expect(
-            errorCode { _ = try client.unlock(.recoveryPhrase, nonsense) } == VaultError.Code("malformedPhrase"))
+            errorCode { _ = try client.unlock(.recoveryPhrase, nonsense) } == .malformedPhrase)
         try phrase.withText { text in
             let text = try secret(String(decoding: text.array, as: UTF8.self))
             #expect(try client.unlock(.recoveryPhrase, text) == 900_000)

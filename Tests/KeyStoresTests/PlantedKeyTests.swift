@@ -299,7 +299,7 @@ struct PlantedKeyTests {
         try home.enroll()
         try plant()
         let vault = try home.vault()
-        #expect(try vault.wipeWarnings().first?.contains("holdfast hardware claim") == true)
+        #expect(try vault.wipeWarnings().first?.contains("claim the hardware first") == true)
         let report = try vault.wipe(passcode: secret(Array("right".utf8)), spending: vault.burnAttempt()) { _ in }
         #expect(report.receipt?.items.first { $0.target.description == "hardware" }?.result == .foreign)
         #expect(try home.indices() == 2)

@@ -46,7 +46,7 @@ import VaultFormat
         #expect(errorCode { _ = try vault.backup(to: home.path) } == .exists)
         #expect(errorCode { _ = try Vault.restore(from: backup.path, to: home.path) } == .exists)
         try vault.put([1], "still works")
-        #expect(errorCode { _ = try Vault.restore(from: home.path, to: backup.path + "2") } == .noVault)
+        #expect(errorCode { _ = try Vault.restore(from: home.path, to: backup.path + "2") } == .noBackup)
         #expect(!FileManager.default.fileExists(atPath: backup.path + "2"))
     }
 

@@ -181,7 +181,8 @@ import VaultFormat
         let other = try secret("other")
         let new = try secret("new")
         #expect(
-            errorCode { try vault.changePasscode(from: other, spending: foreign.burnAttempt(), to: new) } == .noVault)
+            errorCode { try vault.changePasscode(from: other, spending: foreign.burnAttempt(), to: new) }
+                == .otherVault)
         #expect(try foreign.status().remainingAttempts == 5)
         try foreign.unlock("other")
     }

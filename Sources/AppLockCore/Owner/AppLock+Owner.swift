@@ -116,7 +116,7 @@ extension AppLock {
         } onCancel: {
             talk.cancellation.cancel()
         }
-        return answer ?? .failure(VaultError(.busy, "no thread can be had; try again"))
+        return answer ?? .failure(VaultError(.busy, "the system has no thread left"))
     }
 
     /// Notes what is enrolled, after a passcode; a prompt that follows sees it noted.

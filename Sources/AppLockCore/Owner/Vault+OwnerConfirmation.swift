@@ -6,19 +6,19 @@ package import VaultFormat
 
 extension VaultError.Code {
     /// The system asked its owner, and nobody who came was him.
-    public static let notConfirmed = VaultError.Code("notConfirmed")
+    public static let notConfirmed = VaultError.Code(.notConfirmed)
     /// The owner turned away. Never counted, and never a way down.
-    public static let cancelled = VaultError.Code("cancelled")
+    public static let cancelled = VaultError.Code(.cancelled)
     /// Nobody came in time.
-    public static let timedOut = VaultError.Code("timedOut")
+    public static let timedOut = VaultError.Code(.timedOut)
     /// The system cannot ask its owner: no sensor, no rules for it.
-    public static let ownerUnavailable = VaultError.Code("ownerUnavailable")
+    public static let ownerUnavailable = VaultError.Code(.ownerUnavailable)
     /// Nothing is set up for it.
-    public static let ownerNotEnrolled = VaultError.Code("ownerNotEnrolled")
+    public static let ownerNotEnrolled = VaultError.Code(.ownerNotEnrolled)
     /// The system takes no try now.
-    public static let ownerLockedOut = VaultError.Code("ownerLockedOut")
+    public static let ownerLockedOut = VaultError.Code(.ownerLockedOut)
     /// Another program uses the sensor.
-    public static let ownerBusy = VaultError.Code("ownerBusy")
+    public static let ownerBusy = VaultError.Code(.ownerBusy)
 }
 
 extension Vault {
@@ -58,7 +58,7 @@ extension OwnerAuthenticator {
         // Half of no key: what is kept is there to be asked for and to be let go.
         let keeper = OwnerKeeper()
         do throws(SecretMemoryError) { keeper.arm(try SecretBytes(zeroed: 32)) } catch {
-            throw VaultError(.outOfMemory, "no memory that is kept out of swap is left")
+            throw VaultError(error)
         }
         if let enrollment = enrollment(of: step) { keeper.note(enrollment) }
         _ = try confirm(step, keeper: keeper, conversation).release()

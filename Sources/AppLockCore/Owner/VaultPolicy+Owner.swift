@@ -4,15 +4,14 @@ package import VaultFormat
 extension VaultPolicy {
     /// Takes a way of the owner into the rules, and no other one.
     /// - Parameter keeps: Whether it is to survive restarts: the hours since the passcode then end nothing.
-    /// - Throws: `invalidPolicy` where the rules have an order of their own that does not name it.
+    /// - Throws: `stepNotInPolicy` where the rules have an order of their own that does not name it.
     package mutating func take(_ step: OwnerStep, keeps: Bool) throws(VaultError) {
         if step == .biometrics { usesBiometrics = true }
         if fallback[step.fallback] == nil {
             guard let next = fallback.steps.flatMap({ fallback.withSteps($0.union([step])) }) else {
                 throw VaultError(
-                    .invalidPolicy,
-                    "the vault has a fallback policy of its own that does not name \(step.fallback.name); add the step "
-                        + "with holdfast lock-policy set fallback")
+                    .stepNotInPolicy,
+                    "the vault has a fallback policy of its own, and it does not name \(step.fallback.name)")
             }
             fallback = next
         }

@@ -69,7 +69,7 @@ public struct PolicyLinter: Sendable {
             issues.append(
                 PolicyIssue(
                     code: .recoveryPhraseMissing,
-                    words: "no step asks for the recovery phrase; it opens with holdfast recover all the same"))
+                    words: "no step asks for the recovery phrase; it still opens the vault when its owner enters it"))
         }
         for (index, rule) in rules.enumerated().dropFirst() {
             let reasons = rules[..<index].reduce(into: Set<FallbackCondition>()) { $0.formUnion($1.step.endings) }

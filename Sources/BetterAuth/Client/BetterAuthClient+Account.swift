@@ -220,8 +220,8 @@ extension ExchangeResult {
 }
 
 extension IdentityError {
-    static let accountExists = IdentityError(
+    package static let accountExists = IdentityError(
         .accountExists, "this device has an identity already; nothing was changed")
     static let unconfirmed = IdentityError(
-        .accountExists, "an identity is being created or recovered and not confirmed yet; finish that or erase it")
+        .accountExists, "an identity is being created or recovered, and the server has not confirmed it yet")
 }

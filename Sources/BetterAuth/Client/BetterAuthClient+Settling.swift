@@ -128,6 +128,6 @@ extension IdentityError {
 
     fileprivate static let endedPerhaps = IdentityError(
         .chainUnknown,
-        "the server accepts none of this device's keys, which is so after what was asked of it: if you meant to leave, "
-            + "erase the identity on this device. Until then the keys are kept")
+        "the server accepts none of this device's keys, which is expected after what was asked of it; the keys are kept"
+    )
 }

@@ -14,8 +14,7 @@ extension IdentityError {
     init(rejected request: TransportRequest, _ reply: TransportReply) {
         self.init(
             .notTheServer,
-            "something other than the server answered at \(IdentityError.place(request)) (\(reply.facts)); "
-                + "check the address, and any proxy on the way")
+            "something other than the server answered at \(IdentityError.place(request)) (\(reply.facts))")
     }
 
     /// Something said yes, or moved away, or began to answer, and it is not an answer.
@@ -31,8 +30,7 @@ extension IdentityError {
     init(noKey request: TransportRequest, _ reply: TransportReply) {
         self.init(
             .unknownServerKey,
-            "\(IdentityError.place(request)) does not say which key the server signs with (\(reply.facts)); "
-                + "check the address, or pin the key")
+            "\(IdentityError.place(request)) does not say which key the server signs with (\(reply.facts))")
     }
 
     /// No challenge, without which no session is opened with any key.
@@ -54,7 +52,7 @@ extension IdentityError {
             self = error
         } else {
             // A server refreshes a token once, and it may have done so.
-            self = error.adding("if it stays so, open a new session")
+            self = error.adding("the session may be over")
         }
     }
 }

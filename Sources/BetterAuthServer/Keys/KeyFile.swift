@@ -30,10 +30,10 @@ package struct KeyFile: Sendable {
         package var description: String {
             switch self {
             case .system(let path, let number): "\(path): \(SystemError(number))"
-            case .exposed(let path): "\(path) can be read by others; keys belong in a file of mode 0600"
+            case .exposed(let path): "\(path) can be read by other users"
             case .damaged(let path): "\(path) is no file of server keys"
-            case .sealed(let path): "\(path) holds sealed keys: --keys-in tpm is missing"
-            case .plain(let path): "\(path) holds keys that are not sealed; rotate-keys --keys-in tpm seals them"
+            case .sealed(let path): "\(path) has sealed keys, and nothing was named that unseals them"
+            case .plain(let path): "\(path) has keys that are not sealed"
             case .seal(let path, let reason): "\(path): \(reason)"
             case .cryptography: "the keys cannot be made"
             }

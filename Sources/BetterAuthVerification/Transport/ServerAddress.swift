@@ -8,11 +8,11 @@ public struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
         /// Plain HTTP to another machine.
         case insecure
 
-        /// What is wrong and what to do.
+        /// What is wrong, in plain words.
         public var reason: String {
             switch self {
             case .malformed: "the address of a server looks like https://example.org or https://example.org:8443/path"
-            case .insecure: "plain http goes to this machine only; use https"
+            case .insecure: "plain http reaches this machine only, not another one"
             }
         }
     }

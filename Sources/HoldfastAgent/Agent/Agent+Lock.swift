@@ -10,7 +10,7 @@ extension Agent {
     func wait(_ unlock: WaitingUnlock, _ connection: Connection) {
         guard endsAt == nil, !isSleeping else { return fail(connection, .locked) }
         guard waitingUnlocks.count < AgentSettings.waitingUnlocks else {
-            return fail(connection, VaultError(.busy, "too many unlocks are waiting; try again"))
+            return fail(connection, VaultError(.busy, "too many unlocks are waiting"))
         }
         connection.stage = .working
         waitingUnlocks.append(unlock)
@@ -24,7 +24,7 @@ extension Agent {
             connection: next.connection, prompt: prompt, limits: next.limits, method: next.key.method)
         let (vault, completions) = (vault, completions)
         let isTaken = unlocking.submit { completions.post(.unlock(Agent.unlock(vault, next))) }
-        if !isTaken { finishUnlock(.failure(VaultError(.busy, "no thread can be had; try again"))) }
+        if !isTaken { finishUnlock(.failure(VaultError(.busy, "the system has no thread left"))) }
     }
 
     private static func unlock(_ vault: Vault, _ next: WaitingUnlock) -> Result<Void, VaultError> {
@@ -45,7 +45,7 @@ extension Agent {
             case .recoveryPhrase:
                 let phrase: RecoveryPhrase
                 do throws(RecoveryPhraseError) { phrase = try RecoveryPhrase(parsing: secret) } catch {
-                    throw VaultError(VaultError.Code("malformedPhrase"), "\(error)")
+                    throw VaultError(.malformedPhrase, "\(error)")
                 }
                 try vault.unlock(phrase: phrase)
             }

@@ -30,7 +30,7 @@ extension Agent {
         let isTaken = asking.submit {
             completions.post(.confirmed(Agent.confirm(step, vault, authenticator, talk)))
         }
-        if !isTaken { finishConfirming(.failure(VaultError(.busy, "no thread can be had; try again"))) }
+        if !isTaken { finishConfirming(.failure(VaultError(.busy, "the system has no thread left"))) }
     }
 
     /// Asks. Runs on a thread.

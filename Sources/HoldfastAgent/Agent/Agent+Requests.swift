@@ -97,7 +97,7 @@ extension Agent {
             lock.isUnlocked
             && (lane ?? work).submit { completions.post(.work(number, Work.run(vault) { try body(vault) })) }
         guard !isTaken else { return }
-        fail(connection, lock.isUnlocked ? VaultError(.busy, "the agent has too much to do; try again") : .locked)
+        fail(connection, lock.isUnlocked ? VaultError(.busy, "the agent has too much to do") : .locked)
     }
 
     /// Goes on with what a client takes, now that it has taken all so far.
@@ -164,7 +164,7 @@ extension Agent {
 
 extension VaultError {
     static let headerChanged = VaultError(
-        .locked, "another program changed the vault's passcode, rules or keys; unlock it again")
+        .locked, "another program changed the vault's passcode, rules or keys")
 
     /// Whether there is no vault any more that an agent could serve.
     var endsAgent: Bool { code == .noVault || code == .wiped }

@@ -16,7 +16,7 @@ enum Work {
         do {
             let (packets, next) = try body()
             return .done(packets, next)
-        } catch { return .failed(.any(error)) }
+        } catch { return .failed(VaultError(any: error)) }
     }
 
     /// The next piece of a value, and what ends it behind the last one.

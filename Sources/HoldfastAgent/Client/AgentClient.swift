@@ -291,7 +291,7 @@ extension AgentClient {
     private borrowing func receiveReply() throws(VaultError) -> Reply {
         do {
             return try receive { reply, _ in reply }
-        } catch { throw .any(error) }
+        } catch { throw VaultError(any: error) }
     }
 
     /// Lends an answer and its body. An answer that tells of a failure is thrown.

@@ -49,7 +49,7 @@ package enum AgentLaunch {
             guard MonotonicClock.milliseconds < deadline else {
                 throw VaultError(
                     .agentRunning,
-                    "an agent serves this vault, but not in this runtime folder ($XDG_RUNTIME_DIR differs?)")
+                    "an agent serves this vault, but not in this runtime folder")
             }
             usleep(10_000)
         }

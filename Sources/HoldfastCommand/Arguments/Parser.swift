@@ -93,7 +93,7 @@ struct Parser {
         if wantsVersion { return .version }
         guard let command else {
             let next = CommandTable.nextWords(words).joined(separator: ", ")
-            guard !words.isEmpty else { throw usage("no command; holdfast --help lists them") }
+            guard !words.isEmpty else { throw .usage("no command; holdfast --help lists them") }
             throw usage("\(words.joined(separator: " ")) needs one of: \(next)")
         }
         for option in CommandTable.general where arguments.contains(option) && !command.options.contains(option) {
@@ -116,6 +116,6 @@ struct Parser {
 
     private func usage(_ text: String) -> CommandError {
         let help = (["holdfast"] + words + ["--help"]).joined(separator: " ")
-        return .usage(text.hasSuffix("--help lists them") ? text : "\(text) (see \(help))")
+        return .usage("\(text) (see \(help))")
     }
 }

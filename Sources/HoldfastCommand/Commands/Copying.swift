@@ -33,14 +33,7 @@ private func restoreBackup(_ arguments: Arguments) throws(CommandError) -> ExitC
     let source = arguments[place: 0]
     let home = try HomeFolder.path(arguments)
     let report = try Progress.show("Copying") { progress throws(CommandError) in
-        do throws(VaultError) {
-            return try Vault.restore(from: source, to: home) { done, total in progress.update(done, of: total) }
-        } catch {
-            guard error.code != .noVault else {
-                throw CommandError(.notFound, code: "noBackup", "there is no backup at \(source)")
-            }
-            throw CommandError(error)
-        }
+        try vaultCall { try Vault.restore(from: source, to: home) { done, total in progress.update(done, of: total) } }
     }
     return try tell(report, "restored to", home, arguments)
 }

@@ -31,7 +31,7 @@ private func createVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
         } catch {
             throw .failure(
                 "phraseNotDelivered",
-                "the vault was created but its recovery phrase could not be handed over (\(error.message)); "
+                "the vault was created but its recovery phrase could not be handed over (\(error.what)); "
                     + "holdfast passcode change --rekey issues another")
         }
     }

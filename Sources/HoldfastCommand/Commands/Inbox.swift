@@ -97,11 +97,12 @@ private func explained(_ error: VaultError, _ item: String, _ name: String?, _ c
     var failure = CommandError(error)
     switch error.code {
     case .recordNotFound:
-        failure.message =
-            "there is no item \"\(Escaping.name(item))\" in the inbox; holdfast inbox list shows what there is"
+        failure.what = "there is no item \"\(Escaping.name(item))\" in the inbox"
+        failure.advice = "holdfast inbox list shows what there is"
     case .recordExists:
         let target = name.map { " \(Naming.record($0, collection ?? Options.defaultCollection))" } ?? ""
-        failure.message = "there is a record\(target) already; give another name with --as, or --replace it"
+        failure.what = "there is a record\(target) already"
+        failure.advice = "give another name with --as, or --replace it"
     default: break
     }
     return failure

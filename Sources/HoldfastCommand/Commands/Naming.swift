@@ -16,9 +16,9 @@ enum Naming {
             var error = error
             switch error.code {
             case VaultError.Code.recordNotFound.description:
-                error.message = "there is no record \(record(name, collection)); holdfast list shows what there is"
+                error.what = "there is no record \(record(name, collection))"
             case VaultError.Code.recordExists.description:
-                error.message = "there is a record \(record(name, collection)) already; --replace replaces it"
+                error.what = "there is a record \(record(name, collection)) already"
             default: break
             }
             throw error

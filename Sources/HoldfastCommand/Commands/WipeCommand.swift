@@ -69,7 +69,7 @@ private func wipe(
             } else {
                 try Output.write(line)
             }
-        } catch { throw VaultError(.inputOutput, "\(error.message); nothing was erased") }
+        } catch { throw VaultError(.inputOutput, "\(error.what); nothing was erased") }
     }
     if usesPhrase {
         let phrase = try input.phrase()

@@ -3,8 +3,9 @@ internal import Holdfast
 
 extension CommandError {
     init(_ error: VaultError) {
-        self.init(CommandError.exit(for: error.code), code: error.code.description, error.reason)
-        if let advice = CommandError.advice(error) { message += "; " + advice }
+        self.init(
+            CommandError.exit(for: error.code), code: error.code.description, error.reason,
+            advice: CommandError.advice(on: error.code))
         remainingAttempts = error.remainingAttempts
         retryAfterSeconds = error.retryAfter.map(Format.roundedUpSeconds)
     }
@@ -18,7 +19,19 @@ extension CommandError {
     }
 
     init(_ error: IdentityError) {
-        self.init(CommandError.exit(for: error.code), code: error.code.description, error.reason)
+        self.init(
+            CommandError.exit(for: error.code), code: error.code.description, error.reason,
+            advice: error.code.kind.flatMap { Advice.on($0) })
+    }
+
+    /// Of an operation on the identity that the agent did: its code is one of the identity's where there is one.
+    init(ofIdentity error: VaultError) {
+        let code = IdentityError.Code(word: error.code.description)
+        guard code.kind != nil else {
+            self.init(error)
+            return
+        }
+        self.init(IdentityError(code, error.reason))
     }
 
     private static func exit(for code: IdentityError.Code) -> ExitCode {
@@ -31,7 +44,7 @@ extension CommandError {
         }
     }
 
-    init(_ error: SecretMemoryError) { self.init(.failure, code: "outOfMemory", "\(error)") }
+    init(_ error: SecretMemoryError) { self.init(VaultError(error)) }
 
     /// Whatever a call with untyped errors threw.
     init(_ error: any Error) {
@@ -41,31 +54,27 @@ extension CommandError {
         case let error as RecoveryPhraseError: self.init(error)
         case let error as SecretMemoryError: self.init(error)
         case let error as IdentityError: self.init(error)
-        default: self.init(.failure, code: "failure", "\(error)")
+        default: self.init(VaultError(any: error))
         }
     }
 
     private static func exit(for code: VaultError.Code) -> ExitCode {
         switch code {
         case .wrongPasscode, .wrongPhrase, .locked, .assuranceTooLow: .refused
-        case .delayed, .attemptsExhausted, .hardwareDestroyed, .wiped: .delayed
+        case .delayed, .attemptsExhausted, .noWayLeft, .hardwareDestroyed, .wiped: .delayed
         case .damaged, .receiptMismatch, .newerVersion: .damaged
-        case .noVault, .recordNotFound: .notFound
+        case .noVault, .noBackup, .recordNotFound: .notFound
         case .invalidName, .reservedCollection: .usage
         case .proofExpired: .refused
-        default: exit(for: IdentityError.Code(code.description))  // of an operation that the agent ran
+        case .malformedPhrase: .refused
+        default: exit(for: IdentityError.Code(word: code.description))  // of an operation that the agent ran
         }
     }
 
-    /// What to do, where the reason does not say it.
-    private static func advice(_ error: VaultError) -> String? {
-        switch error.code {
-        case .noVault where error.reason.hasPrefix("there is no vault"):
-            "create one with holdfast init, or say where it is with --home"
-        case .keysChanged: "run the command again"
-        case .recordExists: "--replace replaces it"
-        default: nil
-        }
+    /// The agent passes on codes of the identity as well.
+    private static func advice(on code: VaultError.Code) -> String? {
+        if let kind = code.kind { return Advice.on(kind) }
+        return IdentityError.Code(word: code.description).kind.flatMap { Advice.on($0) }
     }
 }
 

@@ -3,18 +3,24 @@ struct CommandError: Error, Sendable {
     let exit: ExitCode
     /// A stable word for JSON output.
     let code: String
-    /// What happened and what to do. Never a secret.
-    var message: String
+    /// What happened. Never a secret.
+    var what: String
+    /// What to do about it, where that is not said already.
+    var advice: String?
     /// Passcode attempts left, where one was refused.
     var remainingAttempts: Int?
     /// Seconds until the next attempt is taken, rounded up, where a delay runs.
     var retryAfterSeconds: Int64?
 
-    init(_ exit: ExitCode, code: String, _ message: String) {
+    init(_ exit: ExitCode, code: String, _ what: String, advice: String? = nil) {
         self.exit = exit
         self.code = code
-        self.message = message
+        self.what = what
+        self.advice = advice
     }
+
+    /// What happened and what to do, in one line.
+    var message: String { advice.map { "\(what); \($0)" } ?? what }
 
     static func usage(_ message: String) -> CommandError { CommandError(.usage, code: "usage", message) }
 

@@ -1,4 +1,5 @@
 internal import AgentMessages
+internal import Holdfast
 internal import HoldfastAgent
 
 // What the agent does with the identity for commands. It uses the server and the trust that are remembered.
@@ -38,7 +39,11 @@ extension AgentAccess {
             defer { for notice in notices { Output.note(notice) } }
             return try PassingNote.show(action == .status ? "Looking ..." : "Asking the server ...") {
                 () throws(CommandError) in
-                try vaultCall { try agent.identity(call, json: json) { notices.append($0) } }
+                do {
+                    return try agent.identity(call, json: json) { notices.append($0) }
+                } catch let error as VaultError { throw CommandError(ofIdentity: error) } catch {
+                    throw CommandError(error)
+                }
             }
         } ?? nil
     }

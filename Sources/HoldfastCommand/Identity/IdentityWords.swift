@@ -5,8 +5,7 @@ internal import Holdfast
 
 /// The identity in words and in JSON.
 enum IdentityWords {
-    static let noAccount = IdentityError(
-        .noAccount, "this device has no identity; create, recover or link one (holdfast identity --help)")
+    static let noAccount = IdentityError.noAccount
 
     static func identity(_ text: String) throws(CommandError) -> IdentityID {
         guard let identity = IdentityID(text) else {

@@ -44,7 +44,7 @@ struct NewRecovery: ~Copyable {
                 try VaultIdentity.setDrills(.begun(.now, spots: spots), in: access.vault)
             }
         } catch {
-            Output.note("short recovery drills are not possible: \(CommandError(error).message)")
+            Output.note("short recovery drills are not possible: \(CommandError(error).what)")
         }
     }
 }

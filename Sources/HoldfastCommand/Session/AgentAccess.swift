@@ -31,7 +31,7 @@ enum AgentAccess {
             case VaultError.Code.locked.description: return nil
             case VaultError.Code.agentUnavailable.description where !session.changes,
                 VaultError.Code.agentProtocol.description where !session.changes:
-                Output.note("\(error.message); opening the vault without the agent")
+                Output.note("\(error.what); opening the vault without the agent")
                 return nil
             default: throw error
             }

@@ -26,7 +26,7 @@ final class ReceiptCopy {
             try receipt.bytes.withRawSpan { bytes throws(CommandError) in
                 try Descriptors.write(bytes, to: descriptor)
             }
-        } catch { throw .failure("output", "\(error.message); the vault is destroyed, its receipt is in its folder") }
+        } catch { throw .failure("output", "\(error.what); the vault is destroyed, its receipt is in its folder") }
         fsync(descriptor)
         isWritten = true
     }

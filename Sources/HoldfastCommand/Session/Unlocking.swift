@@ -74,7 +74,8 @@ enum Unlocking {
         do throws(VaultError) { return try vault.burnAttempt() } catch {
             var failure = CommandError(error)
             if error.code == .readOnly || error.code == .permissionDenied {
-                failure.message += "; a passcode that cannot be counted is not taken, --phrase opens for reading"
+                failure.what += "; a passcode that cannot be counted is not accepted"
+                failure.advice = "--phrase opens the vault for reading"
             }
             throw failure
         }
@@ -103,13 +104,7 @@ enum Unlocking {
     static func refuseEarly(_ vault: Vault) throws(CommandError) {
         let status = try vaultCall { try vault.status() }
         if status.isPasscodeClosed {
-            var error = CommandError(
-                .delayed, code: "attemptsExhausted",
-                status.slots.contains(.recoveryPhrase)
-                    ? "no passcode attempt is left; use the recovery phrase (holdfast recover)"
-                    : "no passcode attempt is left, and this vault has no recovery phrase: nothing opens it any more")
-            error.remainingAttempts = 0
-            throw error
+            throw CommandError(.noAttemptLeft(hasPhrase: status.slots.contains(.recoveryPhrase)))
         }
         if let wait = status.retryAfter {
             var error = CommandError(

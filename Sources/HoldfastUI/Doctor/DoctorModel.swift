@@ -36,8 +36,8 @@ public final class DoctorModel {
         self.examine = examine
     }
 
-    /// What is wrong or could be better: the findings that say what to do.
-    public var advice: [Finding] { findings.filter { $0.fix != nil } }
+    /// What is wrong or could be better: the findings that something can be done about.
+    public var advice: [Finding] { findings.filter(\.canBeImproved) }
 
     /// Looks at everything; takes ``HoldfastDoctor/Examination/patience`` at most. A look while another one is under way
     /// is not begun.

@@ -140,12 +140,11 @@ extension Vault {
 extension VaultError {
     static let noAnchor = VaultError(
         .hardwareUnavailable,
-        "this vault's generation is held in a key store that cannot be asked; use the recovery phrase (holdfast recover)"
-    )
+        "whether this vault is its newest state is kept in a key store that cannot be asked")
 
     static func rollback(_ what: String) -> VaultError {
         VaultError(
             .rollbackSuspected,
-            "this home looks put back to an earlier state (\(what)); use the recovery phrase (holdfast recover)")
+            "this home looks put back to an earlier state (\(what))")
     }
 }

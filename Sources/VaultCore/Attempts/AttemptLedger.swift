@@ -221,7 +221,7 @@ public struct BurnedAttempt: ~Copyable, Sendable {
 
 extension AttemptLedger {
     /// Decides whether an attempt may be made and burns it.
-    /// - Throws: `delayed`, `attemptsExhausted`, `readOnly`, and what reading and writing can throw.
+    /// - Throws: `delayed`, `attemptsExhausted`, `noWayLeft`, `readOnly`, and what reading and writing can throw.
     static func burn(
         in home: HomeDirectory, header: consuming LockedHeader, clock: any BootClock
     ) throws(VaultError) -> BurnedAttempt {
@@ -240,12 +240,7 @@ extension AttemptLedger {
         case .destroy:
             throw VaultError(.wiped, "wrong passcodes have reached the limit: this vault is to be destroyed")
         case .closed:
-            throw VaultError(
-                .attemptsExhausted,
-                hasPhrase
-                    ? "no passcode attempt is left; use the recovery phrase (holdfast recover)"
-                    : "no passcode attempt is left, and there is no recovery phrase: nothing opens this vault any more",
-                remainingAttempts: 0)
+            throw .noAttemptLeft(hasPhrase: hasPhrase)
         }
     }
 

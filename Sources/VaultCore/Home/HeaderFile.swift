@@ -75,7 +75,7 @@ enum HeaderFile {
     static func missing(_ home: HomeDirectory) -> VaultError {
         if let wiped = Wipe.finished(in: home) { return wiped }
         return home.exists("vault.mdb")
-            ? .damaged("the header of \(home.path) is missing; restore a backup")
+            ? .damaged("the header of \(home.path) is missing")
             : VaultError(.noVault, "there is no vault at \(home.path)")
     }
 }
@@ -108,7 +108,7 @@ struct LockedHeader: ~Copyable, Sendable {
             }
             try file.lock(
                 exclusive: true, patience: patience,
-                orBusy: "another process has been using the vault's header for a long time; try again")
+                orBusy: "another process has been using the vault's header for a long time")
             // The file may have been replaced while we waited: the lock must be on what the name means now.
             guard let current = try home.openFile(HeaderFile.name, O_RDONLY, evenIfLinked: evenIfLinked) else {
                 throw HeaderFile.missing(home)
@@ -139,7 +139,7 @@ struct LockedHeader: ~Copyable, Sendable {
             try LockedHeader.write(copy, 1, file)
         } catch {
             throw VaultError(
-                error.code, "\(error.reason); the change is made all the same, only its second copy is missing")
+                error.code, "\(error.reason); the change was made, but its second copy is missing")
         }
     }
 

@@ -19,6 +19,6 @@ extension VaultError {
         VaultError(
             .hardLinked,
             "\(name) has a second name on this disk (a hard link), through which another program could change it; "
-                + "delete the other name, or put a copy of the file in its place. Nothing was changed")
+                + "nothing was changed")
     }
 }

@@ -57,7 +57,7 @@ package struct ReservedRecord: Sendable {
 
 extension VaultError.Code {
     /// The collection is Holdfast's own; nothing in it is read or written by name.
-    public static let reservedCollection = VaultError.Code("reservedCollection")
+    public static let reservedCollection = VaultError.Code(.reservedCollection)
 }
 
 extension VaultError {

@@ -117,7 +117,7 @@ struct HardwareNote: Sendable, Hashable {
     func write(in home: HomeDirectory, _ keys: [NoteKey]) throws(VaultError) {
         let bytes = try encoded(keys)
         guard bytes.count <= HardwareNote.largest else {
-            throw VaultError(.tooLarge, "the chip could not let go of too many shares; see holdfast doctor")
+            throw VaultError(.hardwareFull, "the chip still holds too many old shares that it could not remove")
         }
         guard let file = try home.openFile(HardwareNote.part, O_RDWR | O_CREAT) else {
             throw .damaged("\(HardwareNote.part) cannot be created")

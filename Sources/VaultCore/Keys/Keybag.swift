@@ -130,5 +130,5 @@ struct Keybag: ~Copyable, Sendable {
 
 extension VaultError {
     static let keysChanged = VaultError(
-        .keysChanged, "another process gave the vault new keys; lock and unlock it again")
+        .keysChanged, "another process gave the vault new keys")
 }

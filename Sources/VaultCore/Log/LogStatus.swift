@@ -29,7 +29,7 @@ extension SecurityLog {
         let isOurs =
             front.map { $0.chain == state.chain && ($0.first == state.first || $0.first == state.next) } ?? false
         guard isOurs, try log.status().size >= state.offset || front?.first == state.next else {
-            return "it is not as it was written; run holdfast log verify"
+            return "it is not as it was written"
         }
         for name in [LogSegment.name, LogStateFile.name] where !home.mayWrite(name) {
             return "\(name) cannot be written"

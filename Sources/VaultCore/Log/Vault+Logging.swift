@@ -38,7 +38,7 @@ extension Vault {
     /// Notes an attempt that was not even taken.
     func noteRefusal(_ error: VaultError) {
         switch error.code {
-        case .delayed, .attemptsExhausted: log.append(.turnedAway)
+        case .delayed, .attemptsExhausted, .noWayLeft: log.append(.turnedAway)
         case .rollbackSuspected: log.append(.rollbackReported)
         default: break
         }

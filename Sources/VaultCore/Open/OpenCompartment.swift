@@ -196,12 +196,10 @@ public final class OpenCompartment: Sendable {
 
 extension VaultError {
     static let quotaExceeded = VaultError(
-        .quotaExceeded, "the open compartment is full; unlock the vault once, which empties it into the inbox")
+        .quotaExceeded, "the open compartment is full")
     static let tooLargeForOpen = VaultError(.tooLarge, "the open compartment takes values of at most 1 MiB")
     static let noPublicKey = VaultError(
-        .noPublicKey,
-        "the vault has no usable public key for write-only items; unlock it once. A vault of an earlier version gets one "
-            + "with the next change of its passcode")
+        .noPublicKey, "the vault has no usable public key for write-only items")
     static let sealedToVault = VaultError(
-        .locked, "this item is sealed to the vault; unlock it, and find the item in the inbox")
+        .locked, "this item is sealed to the vault, which is locked")
 }

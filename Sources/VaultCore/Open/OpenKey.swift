@@ -27,7 +27,7 @@ struct LockedOpenKey: ~Copyable {
             guard let file = try home.openFile(OpenFiles.key, flags) else { return nil }
             try file.lock(
                 exclusive: true, patience: patience,
-                orBusy: "another process has been using the open compartment for a long time; try again")
+                orBusy: "another process has been using the open compartment for a long time")
             // It may have been set aside while we waited: the lock must be on what the name means now.
             guard let current = try home.openFile(OpenFiles.key, O_RDONLY) else { continue }
             if try current.status().isSameFile(as: file.status()) {

@@ -173,8 +173,7 @@ extension OpenCompartment {
         do throws(VaultError) { return try body() } catch {
             switch error.code {
             case .damaged, .keysChanged:
-                throw VaultError(
-                    .damaged, "the open compartment is \(error.reason); unlock the vault, which saves what can be read")
+                throw VaultError(.damaged, "the open compartment is \(error.reason)")
             default: throw error
             }
         }

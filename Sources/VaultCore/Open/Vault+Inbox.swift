@@ -30,7 +30,7 @@ extension Vault {
         _ = try reader.forEach { visited, plaintext, _ throws(VaultError) in
             try gate.checkOpen()
             guard case .record(let fields, _, _) = visited else {
-                throw .damaged("a record cannot be read; run holdfast verify")
+                throw .damaged("a record cannot be read")
             }
             guard fields.origin == .open else { return }
             guard let info = Vault.info(fields, plaintext) else { throw .damagedRecord }
@@ -161,7 +161,7 @@ extension WriteSession {
 
 extension VaultError {
     static let reservedName = VaultError(
-        .invalidName, "this was written for a place that is not the user's; name another collection, or reject it")
+        .invalidName, "this was written for a place that is not the user's")
     static let unconfirmed = VaultError(
-        .unconfirmed, "this was written while the vault was locked; confirm it first (holdfast inbox)")
+        .unconfirmed, "this was written while the vault was locked, and nobody has confirmed it")
 }

@@ -39,7 +39,7 @@ extension Vault {
             item = try store.put(
                 share, as: KeptOwner.name(header.owner), releasedBy: secret,
                 after: Set(OwnerStep.allCases.filter(header.policy.asks)))
-        } catch { throw VaultError(.hardwareUnavailable, error.reason) }
+        } catch { throw VaultError(error) }
         let salt = try crypto { () throws(CryptographyError) in try SecureRandom.bytes(Slot.saltSize) }
         var slot = Slot(
             id: id, kind: .deviceOwner, flags: .hardwareShare, derivation: nil, salt: salt, commitment: [],

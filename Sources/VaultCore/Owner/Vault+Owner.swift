@@ -70,10 +70,10 @@ extension Vault {
 
     private func ownerObstacle(_ step: OwnerStep, _ policy: VaultPolicy) -> VaultError? {
         guard let rule = policy.fallback[step.fallback], policy.asks(for: step) else {
-            return VaultError(.passcodeNeeded, "the vault's rules do not take that; the passcode is needed")
+            return VaultError(.passcodeNeeded, "the vault's rules do not allow this way to unlock")
         }
         guard rule.assurance <= .presence else {
-            return VaultError(.passcodeNeeded, "the vault's rules ask for more than presence; the passcode is needed")
+            return VaultError(.passcodeNeeded, "the vault's rules ask for more than presence")
         }
         let state = ownerState
         guard state.isArmed else { return .passcodeNeeded(state.expiry ?? .noPasscode) }
@@ -107,7 +107,7 @@ extension Vault {
         } catch {
             switch error.code {
             case .notFound, .destroyed, .foreign, .damaged, .wrongSecret: throw lostOwner(release.step)
-            default: throw VaultError(.hardwareUnavailable, "\(error.reason); or use the passcode")
+            default: throw VaultError(.hardwareUnavailable, error.reason)
             }
         }
     }

@@ -13,7 +13,7 @@ enum PINRules {
         }
         guard !isRun(pin) else {
             throw VaultError(
-                .invalidPasscode, "a PIN like 0000, 1234 or 4321 is what everybody tries first; choose another one")
+                .invalidPasscode, "a PIN like 0000, 1234 or 4321 is what everybody tries first")
         }
         // It could be searched for wherever the passcode can.
         guard !pin.isEqual(to: passcode) else {

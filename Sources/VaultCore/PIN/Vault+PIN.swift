@@ -126,5 +126,5 @@ extension Header {
 
 extension VaultError {
     static let noPIN = VaultError(
-        .noPIN, "this vault has no PIN; holdfast enroll pin gives it one, with the passcode")
+        .noPIN, "this vault has no PIN")
 }

@@ -108,7 +108,7 @@ extension Vault {
 
 extension VaultError.Code {
     /// A proof is older than a minute, or belongs to another opening of the vault; nothing was changed.
-    public static let proofExpired = VaultError.Code("proofExpired")
+    public static let proofExpired = VaultError.Code(.proofExpired)
 }
 
 extension VaultError {

@@ -215,9 +215,9 @@ extension RootRecord {
 
 extension VaultError {
     static let foreignState = VaultError.damaged(
-        "the database is not as Holdfast left it: older than it says, or changed by something else (holdfast verify)")
+        "the database is not as Holdfast left it: older than it says, or changed by something else")
     static let recordNotFound = VaultError(.recordNotFound, "there is no record of this name")
-    static let recordExists = VaultError(.recordExists, "a record of this name exists; ask to replace it")
+    static let recordExists = VaultError(.recordExists, "a record of this name exists")
     static let missingRoot = VaultError.damaged("the root record is missing: records were lost")
 }
 

@@ -20,7 +20,7 @@ final class WriterState: @unchecked Sendable {  // used by the leader of the wri
     func lock(patience: Int = WriterState.patience) throws(VaultError) {
         try lockedFile.lock(
             exclusive: true, patience: patience,
-            orBusy: "another process has been writing for a long time; try again")
+            orBusy: "another process has been writing for a long time")
     }
 
     func unlock() { lockedFile.unlock() }
@@ -28,7 +28,7 @@ final class WriterState: @unchecked Sendable {  // used by the leader of the wri
     init(_ keys: RecordKeys, _ database: DatabaseLease, in home: HomeDirectory) throws(VaultError) {
         let name = database.environment.name.file
         guard let file = try home.openFile(name, O_RDONLY) else {
-            throw .damaged("\(name) is missing; restore a backup")
+            throw .damaged("\(name) is missing")
         }
         lockedFile = file
         self.keys = keys
@@ -382,5 +382,5 @@ extension VaultError {
     static let brokenBatch = VaultError(
         .inputOutput, "a change in the batch failed halfway, so nothing of the batch was stored")
     static let keysUsedUp = VaultError(
-        .cryptography, "these keys have sealed 2^31 values; give the vault new ones (holdfast passcode change --rekey)")
+        .keysWornOut, "the vault's keys have encrypted 2^31 values, and may not encrypt more")
 }

@@ -69,6 +69,5 @@ extension VaultError {
     static let hardwareUnclaimed = VaultError(
         .hardwareUnclaimed,
         "the TPM or keyring holds shares for this vault that were made for another folder: either this folder is a copy (a "
-            + "backup, or restored from one), or another program changed its wipe.key; nothing was changed. Say which it is: "
-            + "holdfast hardware claim for the vault itself, holdfast hardware leave for a copy")
+            + "backup, or restored from one), or another program changed its wipe.key; nothing was changed")
 }

@@ -102,6 +102,5 @@ extension HeaderFile {
 
 extension VaultError {
     static let strangeMark = VaultError.damaged(
-        "the header was overwritten with the mark of a wipe that this home did not begin; nothing else was erased: restore a "
-            + "backup")
+        "the header was overwritten with the mark of a wipe that this home did not begin; nothing else was erased")
 }

@@ -91,7 +91,7 @@ extension Vault {
             return [
                 "What the TPM or the keyring holds for this vault was made for another folder and stays: this one is a "
                     + "backup, was restored from one, or its wipe.key was taken away or exchanged. If it is the vault itself, "
-                    + "run holdfast hardware claim first: the wipe then takes what they hold, too."
+                    + "claim the hardware first: the wipe then takes what they hold, too."
             ]
         }
         var warnings = [

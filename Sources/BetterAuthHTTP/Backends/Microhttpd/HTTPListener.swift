@@ -65,9 +65,9 @@ package enum HTTPError: Error, Sendable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .notAnAddress(let text): "\(text) is not an address to listen on; HOST:PORT is"
+        case .notAnAddress(let text): "\(text) is not an address to listen on"
         case .system(let call, let number): "\(call): \(SystemError(number))"
-        case .daemon: "the HTTP daemon does not start; with TLS, do key and certificate fit?"
+        case .daemon: "the HTTP daemon does not start"
         }
     }
 }

@@ -38,7 +38,7 @@ package struct SQLiteMaintenance: Sendable {
             return true
         }
         guard try SQLiteSchema.version(of: connection) == SQLiteSchema.version else {
-            report.faults.append("the database has another version; run migrate")
+            report.faults.append("the database has another version than this program")
             return report
         }
         try connection.prepare("SELECT identity, row FROM accounts").each { row throws(StoreError) in

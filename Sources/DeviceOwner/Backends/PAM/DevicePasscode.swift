@@ -32,7 +32,7 @@ struct DevicePasscode: OwnerBackend {
         let folders = folder.map { [$0] } ?? DevicePasscode.systemFolders
         let files = folders.map { "\($0)/\(service)" }
         guard let file = files.first(where: { unsafe access($0, F_OK) == 0 }) else {
-            return .missing("PAM has no service \"\(service)\" (install Docs/pam/holdfast as /etc/pam.d/holdfast)")
+            return .missing("PAM has no service \"\(service)\"")
         }
         guard PAMRules(at: file)?.checksPasscode == true else {
             return .broken("\(file) cannot be read or has no rule that checks a passcode")
@@ -66,7 +66,7 @@ struct DevicePasscode: OwnerBackend {
         case PAM_ACCT_EXPIRED, PAM_CRED_EXPIRED: return .impossible(.lockedOut("the account has expired"))
         case PAM_NEW_AUTHTOK_REQD: return .impossible(.lockedOut("the passcode of the account has to be changed first"))
         case PAM_AUTHINFO_UNAVAIL: return .impossible(.missing("the passcode of the account cannot be checked here"))
-        default: return .impossible(.missing("PAM failed (\(status)); see the system's log"))
+        default: return .impossible(.missing("PAM failed (\(status))"))
         }
     }
 }

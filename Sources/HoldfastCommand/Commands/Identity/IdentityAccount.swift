@@ -79,7 +79,7 @@ private func createIdentity(_ arguments: Arguments) throws(CommandError) -> Exit
         try access.run { try await client.settle() }
         return try tellIdentity(access.report(), arguments)
     case .linking, .created, .authenticated:
-        throw .failure("accountExists", "this device has an identity already (holdfast identity status)")
+        throw CommandError(IdentityError.accountExists)
     }
     let recovery = try NewRecovery(delivery)
     let hash = recovery.hash

@@ -68,7 +68,7 @@ package struct FileKeyStore: KeyStore {
             share = try SecretBytes(count: FileKeyStore.size) { bytes in
                 unsafe bytes.withUnsafeMutableBytes { got = unsafe read(file, $0.baseAddress, $0.count) }
             }
-        } catch { throw KeyStoreError(.outOfMemory, "\(error)") }
+        } catch { throw KeyStoreError(error) }
         guard got == FileKeyStore.size else { throw FileKeyStore.failure("reading a share's file") }
         return share
     }
@@ -159,8 +159,8 @@ package struct FileKeyStore: KeyStore {
         case .hardLinked:
             return KeyStoreError(
                 .hardLinked,
-                "the share's file has a second name on this disk (a hard link); delete the other name, or put a copy of "
-                    + "the file in its place")
+                "the share's file has a second name on this disk (a hard link), through which another program could "
+                    + "change it")
         case .system(let number):
             errno = number
             return failure(doing)

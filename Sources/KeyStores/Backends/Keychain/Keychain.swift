@@ -82,7 +82,7 @@ enum Keychain {
                 }
             }
             return share
-        } catch { throw KeyStoreError(.outOfMemory, "\(error)") }
+        } catch { throw KeyStoreError(error) }
     }
 
     /// Forgets an item; one that is gone already is fine.
@@ -139,7 +139,7 @@ enum Keychain {
             throw KeyStoreError(.lockedOut, "the device is locked, or its owner was not confirmed for this share")
         case errSecNotAvailable: throw KeyStoreError(.unavailable, "there is no keychain")
         case errSecMissingEntitlement:
-            throw KeyStoreError(.unavailable, "this program may not use the keychain; an app has to be signed for it")
+            throw KeyStoreError(.unavailable, "this program may not use the keychain: it is not signed for it")
         case errSecDecode: throw KeyStoreError(.damaged, "the keychain cannot read the share any more")
         case errSecAllocate: throw KeyStoreError(.outOfMemory, "the keychain has no memory")
         default: throw KeyStoreError(.failure, "the keychain failed (\(status))")

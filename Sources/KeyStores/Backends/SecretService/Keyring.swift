@@ -81,7 +81,7 @@ internal import SystemCalls
         return KeyStoreError(.unavailable, "the keyring cannot be asked")
     }
 
-    static let lockedReason = "the keyring is locked; it opens with the login, or in the desktop's password program"
+    static let lockedReason = "the keyring is locked"
 }
 
 /// Cancels a call of GIO after a while.

@@ -38,8 +38,8 @@ struct TPMFailure: KeyStoreErrorSource {
         switch meaning {
         case CTSS2_LOCKOUT:
             KeyStoreError(
-                .lockedOut, "the TPM is in lockout after failed authorisations of any program; try again later")
-        case CTSS2_RETRY, CTSS2_TESTING, CTSS2_YIELDED: KeyStoreError(.busy, "the TPM is busy; try again")
+                .lockedOut, "the TPM is in lockout after failed authorisations of any program")
+        case CTSS2_RETRY, CTSS2_TESTING, CTSS2_YIELDED: KeyStoreError(.busy, "the TPM is busy")
         case CTSS2_OBJECT_MEMORY, CTSS2_SESSION_MEMORY:
             KeyStoreError(.busy, "the TPM has no room left; another program holds it")
         case CTSS2_AUTH_FAIL, CTSS2_BAD_AUTH:

@@ -56,6 +56,6 @@ extension DatabaseLease {
             var pages = try environment.pages(preferring: snapshot.number)
             if pages.transaction == snapshot.number { return try environment.check(&pages) }
         }
-        throw VaultError(.busy, "the vault is being written without a pause; try again")
+        throw VaultError(.busy, "the vault is being written without a pause")
     }
 }

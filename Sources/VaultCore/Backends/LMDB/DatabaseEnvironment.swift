@@ -34,7 +34,7 @@ struct DatabaseName: Sendable {
     /// Opens the home's database, or shares the environment that this process has open for it.
     static func acquire(_ name: DatabaseName, in home: HomeDirectory) throws(VaultError) -> DatabaseLease {
         guard let file = try home.openFile(name.file, O_RDONLY) else {
-            throw .damaged("\(name.file) is missing; restore a backup")
+            throw .damaged("\(name.file) is missing")
         }
         let identity = try file.status()
         return try open.withLock { open throws(VaultError) in
@@ -114,7 +114,7 @@ struct DatabaseName: Sendable {
             // What lies there now is what was made or opened: nobody put another thing there in between.
             let lockFileNow = try DatabaseEnvironment.lockFile(name, home)
             guard lockFile == nil || lockFileNow.map({ lockFile?.isSameFile(as: $0) == true }) ?? false else {
-                throw VaultError(.busy, "the database's lock was replaced while it was opened; try again")
+                throw VaultError(.busy, "the database's lock was replaced while it was opened")
             }
             unsafe DatabaseFile.noteNoReads(opened.handle)
             try unsafe DatabaseFile.checkExtent(opened.handle, readOnly: readOnly, isLocked: false)
@@ -135,7 +135,7 @@ struct DatabaseName: Sendable {
         unsafe mdb_env_get_fd(handle, &descriptor)
         try system("examining the database") { unsafe fstat(descriptor, &status) }
         guard FileStatus(status).isSameFile(as: identity) else {
-            throw VaultError(.busy, "the database was replaced while it was opened; try again")
+            throw VaultError(.busy, "the database was replaced while it was opened")
         }
     }
 
@@ -168,7 +168,7 @@ extension VaultError {
         case MDB_PANIC:
             // Nothing on the disk is wrong; LMDB wants its environment closed after the last page of a commit failed.
             return VaultError(
-                .inputOutput, "\(doing): an earlier write to the disk failed; lock the vault and unlock it again")
+                .inputOutput, "\(doing): an earlier write to the disk failed, so the vault has to be opened again")
         case MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_INVALID, MDB_INCOMPATIBLE, MDB_BAD_TXN,
             MDB_CURSOR_FULL, MDB_BAD_VALSIZE:
             return .damaged("the database (\(unsafe String(cString: mdb_strerror(code))))")

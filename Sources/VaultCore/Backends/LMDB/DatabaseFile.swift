@@ -34,7 +34,7 @@ enum DatabaseFile {
                 throw .damaged("the database: its first pages do not fit together")
             }
         }
-        throw VaultError(.busy, "the vault is being written without a pause; try again")
+        throw VaultError(.busy, "the vault is being written without a pause")
     }
 
     /// Page header and LMDB's meta structure.

@@ -94,6 +94,5 @@ extension VaultError {
     /// Builds from before the first release kept records and root record in one tree.
     static let unreleasedLayout = VaultError(
         .newerVersion,
-        "the database was made by a build from before the first release, with the records in another place; open it with "
-            + "that build and put its records into a new vault")
+        "the database was made by a build from before the first release, with the records in another place")
 }

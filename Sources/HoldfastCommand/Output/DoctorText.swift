@@ -1,8 +1,11 @@
 internal import DeviceOwner
+internal import HoldfastDoctor
+
+// What the doctor finds, in the command's words: other faces have their own.
 
 extension Finding {
-    /// What was found, in English.
-    public var words: String {
+    /// What was found.
+    var words: String {
         switch evidence {
         case .silent: "gave no answer in time"
         case .memory(let protection, _): "secrets lie in \(protection)"
@@ -34,8 +37,8 @@ extension Finding {
         }
     }
 
-    /// What to do about it, in English; nil where there is nothing to do.
-    public var fix: String? {
+    /// What to do about it; nil where there is nothing to do.
+    var fix: String? {
         switch evidence {
         case .silent: fixOfSilence
         case .memory(_, let isHidden): isHidden ? nil : "a kernel with CONFIG_SECRETMEM hides them from itself, too"

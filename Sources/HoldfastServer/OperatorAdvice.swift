@@ -1,0 +1,47 @@
+internal import BetterAuthHTTP
+internal import BetterAuthServer
+
+/// What the operator of a server can do about an error. A library says what is wrong; these are the server's own words, one
+/// for each case. A case without advice does not compile.
+enum OperatorAdvice {
+    /// What happened and what to do, in one line. Another's error may say anything, so only its type is told.
+    static func line(for error: any Error) -> String {
+        switch error {
+        case let error as UsageError: "\(error)"
+        case let error as KeyFile.Failure: "\(error); \(on(error))"
+        case let error as StoreError: "\(error); \(on(error))"
+        case let error as HTTPError: "\(error); \(on(error))"
+        case let error as PlainHTTP.Failure: "\(error)"
+        default: "something failed in a way that was not expected (\(type(of: error))); report this error"
+        }
+    }
+
+    static func on(_ failure: KeyFile.Failure) -> String {
+        switch failure {
+        case .system: "name a file with --keys-file that this user may read and write"
+        case .exposed: "give it the mode 0600, and replace its keys with holdfast-server rotate-keys"
+        case .damaged: "put a copy of the keys back, or name another file with --keys-file"
+        case .sealed: "start with --keys-in tpm"
+        case .plain: "holdfast-server rotate-keys --keys-in tpm seals them"
+        case .seal: "check that this user may use the TPM, and that it is the one that sealed the keys"
+        case .cryptography: "install the cryptographic libraries again"
+        }
+    }
+
+    static func on(_ error: StoreError) -> String {
+        switch error {
+        case .unavailable:
+            "check the database and its disk; after an update, holdfast-server migrate gives it this version's tables"
+        case .damaged: "holdfast-server check names the rows; put a backup back"
+        case .full: "holdfast-server vacuum removes what has expired"
+        }
+    }
+
+    static func on(_ error: HTTPError) -> String {
+        switch error {
+        case .notAnAddress: "write --listen 127.0.0.1:8080 or --listen '[::1]:8080'"
+        case .system: "check that nothing else listens at the address of --listen, and that this user may"
+        case .daemon: "check that --tls-certificate and --tls-key belong together"
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import BetterAuthHTTP
+import BetterAuthServer
+import Cryptography
+import Testing
+
+@testable import HoldfastServer
+
+/// What the server tells its operator to do about an error.
+@Suite struct OperatorAdviceTests {
+    private static let all: [any Error] =
+        [
+            KeyFile.Failure.system("keys", 13), .exposed("keys"), .damaged("keys"), .sealed("keys"), .plain("keys"),
+            .seal("keys", "no TPM"), .cryptography(.invalidSize),
+        ] as [KeyFile.Failure] + [StoreError.unavailable("no disk"), .damaged, .full]
+        + [HTTPError.notAnAddress("x"), .system("bind", 98), .daemon]
+
+    @Test(arguments: OperatorAdviceTests.all.indices)
+    func `every error is told with what to do, and that exists`(_ index: Int) throws {
+        let error = OperatorAdviceTests.all[index]
+        let line = OperatorAdvice.line(for: error)
+        #expect(line.hasPrefix("\(error); "))
+        let advice = line.dropFirst("\(error); ".count)
+        #expect(!advice.isEmpty)
+        for part in advice.split(separator: "holdfast-server ", omittingEmptySubsequences: false).dropFirst() {
+            let command = String(part.prefix { $0.isLowercase || $0 == "-" })
+            #expect(ServerCommand.usage.contains("holdfast-server \(command) "), "\(command)")
+        }
+        let known = ["--keys-file", "--keys-in", "--listen", "--tls-certificate", "--tls-key"]
+        for word in advice.split(whereSeparator: { " ,;".contains($0) }) where word.hasPrefix("--") {
+            #expect(known.contains(String(word)), "\(word)")
+        }
+    }
+
+    @Test func `an unknown error tells its type alone`() {
+        struct Strange: Error, CustomStringConvertible { let description = "a secret" }
+        let line = OperatorAdvice.line(for: Strange())
+        #expect(line.contains("Strange") && !line.contains("a secret"))
+    }
+}
