@@ -27,10 +27,13 @@ private func unlockVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
     if Unlocking.usesPhrase(arguments) { try input.requirePhraseSource() }
     let vault = try Unlocking.find(arguments)
     let locksIn: UInt64?
-    if !Unlocking.namesSecret(arguments), !arguments[Options.passcode],
-        case .opened(let locksIn) = try OwnerUnlock.run(arguments, vault)
-    {
-        return try tell(locksIn, vault, arguments)
+    var known: Vault.Status?
+    if !Unlocking.namesSecret(arguments), !arguments[Options.passcode] {
+        let status = try vaultCall { try vault.status() }
+        switch try OwnerUnlock.run(arguments, status) {
+        case .opened(let locksIn): return try tell(locksIn, vault, arguments)
+        case .passcode(let afterAsking): known = afterAsking ? nil : status
+        }
     }
     if Unlocking.usesPhrase(arguments) {
         let phrase = try input.phrase()
@@ -39,8 +42,14 @@ private func unlockVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
         }
     } else {
         try input.requireCountedSource()
-        try Unlocking.refuseEarly(vault)
-        locksIn = try Unlocking.ask(arguments, vault) { kind, secret throws(CommandError) in
+        let status: Vault.Status
+        if let known {
+            status = known
+            try Unlocking.refuseEarly(status)
+        } else {
+            status = try Unlocking.refuseEarly(vault)
+        }
+        locksIn = try Unlocking.ask(arguments, vault, status) { kind, secret throws(CommandError) in
             try secret.withBytes { bytes throws(CommandError) in
                 try unlock(arguments, kind, bytes)
             }

@@ -9,20 +9,22 @@ enum OwnerUnlock {
     enum Ending {
         /// Open; milliseconds until it locks by itself.
         case opened(UInt64?)
-        /// The vault's own passcode is what the rules ask for next.
-        case passcode
+        /// The vault's own passcode is what the rules ask for next. Whether the owner was asked before: time has passed then.
+        case passcode(afterAsking: Bool)
     }
 
     /// Goes through the chain until the vault is open or its passcode is asked for.
     /// - Throws: Why nothing is asked any more; what the owner refused ends it.
-    static func run(_ arguments: Arguments, _ vault: Vault) throws(CommandError) -> Ending {
-        let status = try vaultCall { try vault.status() }
+    static func run(_ arguments: Arguments, _ status: Vault.Status) throws(CommandError) -> Ending {
         let client: AgentClient
         switch try vaultCall({ try AgentAccess.connect(arguments) }) {
-        case .none: return .passcode  // without an agent nothing is kept that an owner could be given
+        // Without an agent nothing is kept that an owner could be given.
+        case .none: return .passcode(afterAsking: false)
         case .some(let agent): client = agent
         }
-        guard let known = try? client.owner(), known.expiry == nil else { return .passcode }
+        guard let known = try? client.owner(), known.expiry == nil else {
+            return .passcode(afterAsking: false)
+        }
         let facts = OwnerFacts(arguments, for: status.policy)
         var outcomes: [FallbackFacts.Asked] = []
         // Each step is asked twice at most: a policy names five.
@@ -34,7 +36,7 @@ enum OwnerUnlock {
                 if let opened = try ask(.devicePasscode, client, arguments, &outcomes) {
                     return opened
                 }
-            case .ask(.appPasscode): return .passcode
+            case .ask(.appPasscode): return .passcode(afterAsking: !outcomes.isEmpty)
             case .ask(.recoveryPhrase):
                 throw CommandError.failure("passcodeNeeded", "the rules ask for the recovery phrase now (--phrase)")
             case .ask(.openCompartment), .useOpenCompartment:
@@ -42,7 +44,7 @@ enum OwnerUnlock {
             case .stop(let stop): throw CommandError(.refused, code: "locked", "\(stop)")
             }
         }
-        return .passcode
+        return .passcode(afterAsking: true)
     }
 
     private static func ask(

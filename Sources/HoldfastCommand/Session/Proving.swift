@@ -16,8 +16,8 @@ extension Unlocking {
             let phrase = try typedPhrase(arguments, vault)
             proof = try vaultCall { try vault.unlockProving(phrase: phrase, evenIfDamaged: evenIfDamaged) }
         } else {
-            try refuseEarly(vault)
-            try tellOfPasscode(arguments, vault)
+            let status = try refuseEarly(vault)
+            tellOfPasscode(arguments, vault, status)
             let passcode = try input.passcode()
             proof = try PassingNote.show("Checking the passcode ...") { () throws(CommandError) in
                 try vaultCall {

@@ -20,32 +20,35 @@ extension Unlocking {
 
     /// Asks for the PIN where the vault has one for this machine's chip, else for the passcode, and opens with what came. On
     /// the terminal an empty PIN means the passcode, and so does one that the chip answers for no more.
+    /// - Parameter status: Read before the first question. It is read again where the PIN was refused, which spends an
+    ///   attempt.
     static func ask<R>(
-        _ arguments: Arguments, _ vault: Vault,
+        _ arguments: Arguments, _ vault: Vault, _ status: Vault.Status,
         _ open: (UnlockSecret, borrowing SecretBytes) throws(CommandError) -> R
     ) throws(CommandError) -> R {
         let input = SecretInput(arguments)
-        if try asksPIN(arguments, vault) {
+        var status = status
+        if asksPIN(arguments, vault, status) {
             switch try input.pin() {
             case .none: break
             case .some(let pin):
                 do throws(CommandError) { return try open(.pin, pin) } catch {
                     guard arguments[Options.pinDescriptor] == nil, isOver(error) else { throw error }
                     Output.note(error.message)
+                    status = try vaultCall { try vault.status() }
                 }
             }
         }
-        try tellOfPasscode(arguments, vault)
+        tellOfPasscode(arguments, vault, status)
         let passcode = try input.passcode()
         return try open(.passcode, passcode)
     }
 
-    private static func asksPIN(_ arguments: Arguments, _ vault: Vault) throws(CommandError) -> Bool {
+    private static func asksPIN(_ arguments: Arguments, _ vault: Vault, _ status: Vault.Status) -> Bool {
         if arguments[Options.pinDescriptor] != nil { return true }
         guard arguments[Options.passcodeDescriptor] == nil, !arguments[Options.passcode], Terminal.isThere else {
             return false
         }
-        let status = try vaultCall { try vault.status() }
         guard status.pinAssurance != nil else { return false }
         let left = vault.remainingAtChip(.pin)
         if left == 0 {
@@ -67,9 +70,8 @@ extension Unlocking {
     }
 
     /// As the above, of the passcode.
-    static func tellOfPasscode(_ arguments: Arguments, _ vault: Vault) throws(CommandError) {
+    static func tellOfPasscode(_ arguments: Arguments, _ vault: Vault, _ status: Vault.Status) {
         guard arguments[Options.passcodeDescriptor] == nil, Terminal.isThere else { return }
-        let status = try vaultCall { try vault.status() }
         guard status.hasHardwareShare else { return }
         tell(vault.remainingAtChip(.passcode), status, "passcode", then: status.restWithoutPasscode)
     }

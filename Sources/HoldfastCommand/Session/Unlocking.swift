@@ -24,8 +24,8 @@ enum Unlocking {
             let phrase = try typedPhrase(arguments, vault)
             try vaultCall { try vault.unlock(phrase: phrase, evenIfDamaged: evenIfDamaged) }
         } else {
-            try refuseEarly(vault)
-            try ask(arguments, vault) { kind, secret throws(CommandError) in
+            let status = try refuseEarly(vault)
+            try ask(arguments, vault, status) { kind, secret throws(CommandError) in
                 try open(vault, kind, secret, evenIfDamaged: evenIfDamaged)
             }
         }
@@ -101,8 +101,16 @@ enum Unlocking {
     }
 
     /// Says before the owner types that no passcode is taken now.
-    static func refuseEarly(_ vault: Vault) throws(CommandError) {
+    /// - Returns: The status that was read for it.
+    @discardableResult
+    static func refuseEarly(_ vault: Vault) throws(CommandError) -> Vault.Status {
         let status = try vaultCall { try vault.status() }
+        try refuseEarly(status)
+        return status
+    }
+
+    /// As ``refuseEarly(_:)``, where the status is known.
+    static func refuseEarly(_ status: Vault.Status) throws(CommandError) {
         if status.isPasscodeClosed {
             throw CommandError(.noAttemptLeft(hasPhrase: status.slots.contains(.recoveryPhrase)))
         }
