@@ -4,11 +4,11 @@ package enum DetachedThread {
     /// Starts a thread that runs `job`.
     /// - Returns: False when the system has no thread left; then `job` does not run.
     package static func start(_ job: @escaping @Sendable () -> Void) -> Bool {
-        guard let thread = startThread(job) else { return false }
+        guard let name = startThread(job) else { return false }
         #if canImport(Darwin)
-        unsafe pthread_detach(thread)
+        if let thread = unsafe pthread_t(bitPattern: name) { unsafe pthread_detach(thread) }
         #else
-        pthread_detach(thread)
+        pthread_detach(name)
         #endif
         return true
     }
@@ -16,7 +16,6 @@ package enum DetachedThread {
 
 /// A thread that runs one function and can be waited for. It blocks all signals: they are for the main thread.
 package final class JoinableThread: Sendable {
-    /// pthread's own name of it: a number on Linux, an address on Darwin.
     private let name: UInt
 
     /// Starts a thread that runs `job`; nil when the system has no thread left.
@@ -26,12 +25,8 @@ package final class JoinableThread: Sendable {
         unsafe sigfillset(&all)
         unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
         defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-        guard let thread = startThread(job) else { return nil }
-        #if canImport(Darwin)
-        name = unsafe UInt(bitPattern: thread)
-        #else
-        name = thread
-        #endif
+        guard let name = startThread(job) else { return nil }
+        self.name = name
     }
 
     /// Waits until the thread has ended. Called once.
@@ -49,8 +44,9 @@ private final class Job {
     init(_ run: @escaping @Sendable () -> Void) { self.run = run }
 }
 
-/// Starts a thread with the signal mask of this one; nil when the system has none left.
-private func startThread(_ run: @escaping @Sendable () -> Void) -> pthread_t? {
+/// Starts a thread with the signal mask of this one.
+/// - Returns: pthread's own name of it, a number on Linux and an address on Darwin; nil when the system has no thread left.
+private func startThread(_ run: @escaping @Sendable () -> Void) -> UInt? {
     #if canImport(Darwin)
     var thread: pthread_t?
     #else
@@ -72,7 +68,7 @@ private func startThread(_ run: @escaping @Sendable () -> Void) -> pthread_t? {
         return nil
     }
     #if canImport(Darwin)
-    return unsafe thread
+    return unsafe UInt(bitPattern: thread)
     #else
     return thread
     #endif
