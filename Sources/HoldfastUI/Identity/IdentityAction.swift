@@ -77,12 +77,27 @@ public enum IdentityProblem: Sendable, Hashable {
     case proofExpired
     /// The identity is kept at another server. Nothing was sent.
     case otherServer
+    /// A key of the identity is in a chip that does not answer now.
+    case keyUnavailable
+    /// Nothing authorises this device's keys any more; the recovery phrase takes the identity back.
+    case keysLost
+    /// What is stored of the identity is not what was written.
+    case damaged
+    /// Stored by a newer version.
+    case newerVersion
+    /// No memory that is kept out of swap is left.
+    case outOfMemory
     /// Something else; the reason in English, for support.
     case other(reason: String)
 
     init(_ error: IdentityError) {
+        guard let code = error.code.kind else {
+            self = .other(reason: error.reason)
+            return
+        }
+        // One problem for each code: a code that is missing here does not compile.
         self =
-            switch error.code {
+            switch code {
             case .noAccount: .noAccount
             case .accountExists: .accountExists
             case .noSession: .noSession
@@ -96,7 +111,13 @@ public enum IdentityProblem: Sendable, Hashable {
             case .locked: .locked
             case .proofExpired: .proofExpired
             case .otherServer: .otherServer
-            default: .other(reason: error.reason)
+            case .keyUnavailable: .keyUnavailable
+            case .keysLost: .keysLost
+            case .damaged: .damaged
+            case .newerVersion: .newerVersion
+            case .outOfMemory: .outOfMemory
+            case .invalidData: .invalidRequest
+            case .storage, .tooLarge, .cryptography, .unexpected: .other(reason: error.reason)
             }
     }
 }

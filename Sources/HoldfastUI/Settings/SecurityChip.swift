@@ -23,7 +23,7 @@ extension SecuritySettingsModel {
         _ vault: Vault, _ passcode: borrowing SecretBytes, _ phrase: borrowing RecoveryPhrase?
     ) async throws(VaultError) {
         switch phrase {
-        case .none: throw VaultError(.wrongPhrase, "the recovery phrase is needed")
+        case .none: throw VaultError(.malformedPhrase, "the recovery phrase is missing")
         case .some(let phrase):
             let attempt = try vault.burnAttempt()
             try vault.enrollHardware(passcode: passcode, spending: attempt, phrase: phrase)

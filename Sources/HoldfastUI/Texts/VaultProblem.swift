@@ -84,17 +84,85 @@ public enum VaultProblem: Sendable, Hashable {
     case ownerUnavailable(OwnerObstacle)
     /// Only the passcode is taken, although the rules take a finger or an account.
     case passcodeNeeded(PasscodeReason)
+    /// No passcode attempt is left, and the vault has no recovery phrase: nothing opens it any more.
+    case noWayLeft
+    /// The vault has no recovery phrase.
+    case noRecoveryPhrase
+    /// After this change a lost passcode or a broken chip would lose the vault, and nobody insisted on the change.
+    case lastWayIn
+    /// The keys have encrypted as many values as they safely can.
+    case keysWornOut
+    /// The proof that the user is present is too old.
+    case proofExpired
+    /// A file of the vault has a second name, through which another program could change it.
+    case hardLinked
+    /// The open compartment is full; an unlock empties it.
+    case openCompartmentFull
+    /// It was written while the vault was locked, and nobody has confirmed it.
+    case unconfirmed
+    /// Reading or writing failed; the system's words.
+    case inputOutput(reason: String)
     /// Something else; the reason in English, for support.
     case other(reason: String)
 
     /// What an error of the vault means to the person in front of it.
     public init(_ error: VaultError) {
-        self = VaultProblem.fixed[error.code] ?? .other(reason: error.reason)
-        switch error.code {
-        case .wrongPasscode: self = .wrongPasscode(remaining: error.remainingAttempts)
-        case .delayed: self = .delayed(seconds: error.retryAfter?.wholeSeconds ?? 0)
-        default: break
-        }
+        self = error.code.kind.map { VaultProblem($0, error) } ?? .other(reason: error.reason)
+    }
+
+    /// One problem for each code: a code that is missing here does not compile.
+    private init(_ code: VaultError.Code.Kind, _ error: VaultError) {
+        self =
+            switch code {
+            case .wrongPasscode: .wrongPasscode(remaining: error.remainingAttempts)
+            case .wrongPhrase, .malformedPhrase: .wrongPhrase
+            case .noRecoveryPhrase: .noRecoveryPhrase
+            case .noPIN: .pinIsOver
+            case .lastWayIn: .lastWayIn
+            case .delayed: .delayed(seconds: error.retryAfter?.wholeSeconds ?? 0)
+            case .attemptsExhausted: .attemptsExhausted
+            case .noWayLeft: .noWayLeft
+            case .wiped: .destroyed
+            case .passcodeNeeded: .passcodeNeeded(.rules)
+            case .notPending: .notPending
+            case .noVault, .noBackup: .noVault
+            case .exists, .recordExists: .exists
+            case .rollbackSuspected: .rolledBack
+            case .hardwareUnavailable, .hardwareFull: .hardwareUnavailable
+            case .hardwareDestroyed: .hardwareDestroyed
+            case .hardwareUnclaimed: .hardwareUnclaimed
+            case .locked: .locked
+            case .keysChanged, .otherVault: .keysChanged
+            case .keysWornOut: .keysWornOut
+            case .proofExpired: .proofExpired
+            case .damaged, .receiptMismatch: .damaged
+            case .hardLinked: .hardLinked
+            case .newerVersion: .newerVersion
+            case .recordNotFound: .notFound
+            case .invalidName, .reservedCollection: .invalidName
+            case .invalidPasscode: .invalidPasscode
+            case .assuranceTooLow: .assuranceTooLow
+            case .invalidPolicy, .stepNotInPolicy: .invalidRules
+            case .tooLarge: .tooLarge
+            case .readOnly: .readOnly
+            case .diskFull: .diskFull
+            case .permissionDenied: .permissionDenied
+            case .quotaExceeded: .openCompartmentFull
+            case .noPublicKey: .locked
+            case .unconfirmed: .unconfirmed
+            case .busy: .busy
+            case .inputOutput: .inputOutput(reason: error.reason)
+            case .outOfMemory: .outOfMemory
+            case .notConfirmed: .notRecognised
+            case .cancelled: .cancelled
+            case .timedOut: .timedOut
+            case .ownerUnavailable: .ownerUnavailable(.missing)
+            case .ownerNotEnrolled: .ownerUnavailable(.notEnrolled)
+            case .ownerLockedOut: .ownerUnavailable(.lockedOut)
+            case .ownerBusy: .ownerUnavailable(.busy)
+            case .cryptography, .unexpected, .agentUnavailable, .agentRunning, .agentProtocol:
+                .other(reason: error.reason)
+            }
     }
 
     /// As ``init(_:)-(VaultError)``, of an error that answered a PIN.
@@ -114,26 +182,9 @@ public enum VaultProblem: Sendable, Hashable {
         case let error as VaultError: self.init(error)
         case let error as SystemError: self = .file(errno: error.number)
         case is CancellationError: self = .cancelled
-        case is SecretMemoryError: self = .outOfMemory
-        default: self = .other(reason: "\(type(of: error))")
+        default: self.init(VaultError(any: error))
         }
     }
-
-    private static let fixed: [VaultError.Code: VaultProblem] = [
-        .wrongPhrase: .wrongPhrase, .attemptsExhausted: .attemptsExhausted, .wiped: .destroyed, .locked: .locked,
-        .keysChanged: .keysChanged, .damaged: .damaged, .newerVersion: .newerVersion, .noVault: .noVault,
-        .exists: .exists, .recordExists: .exists, .recordNotFound: .notFound, .invalidName: .invalidName,
-        .reservedCollection: .invalidName,
-        .invalidPasscode: .invalidPasscode, .invalidPolicy: .invalidRules, .assuranceTooLow: .assuranceTooLow,
-        .tooLarge: .tooLarge, .readOnly: .readOnly, .diskFull: .diskFull, .permissionDenied: .permissionDenied,
-        .busy: .busy, .hardwareUnavailable: .hardwareUnavailable, .hardwareDestroyed: .hardwareDestroyed,
-        .hardwareUnclaimed: .hardwareUnclaimed, .rollbackSuspected: .rolledBack, .outOfMemory: .outOfMemory,
-        .notPending: .notPending,
-        .noPIN: .pinIsOver, .notConfirmed: .notRecognised, .timedOut: .timedOut, .cancelled: .cancelled,
-        .ownerUnavailable: .ownerUnavailable(.missing), .ownerNotEnrolled: .ownerUnavailable(.notEnrolled),
-        .ownerLockedOut: .ownerUnavailable(.lockedOut), .ownerBusy: .ownerUnavailable(.busy),
-        .passcodeNeeded: .passcodeNeeded(.rules),
-    ]
 }
 
 extension Duration {

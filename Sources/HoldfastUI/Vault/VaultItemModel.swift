@@ -94,8 +94,6 @@ public final class VaultItemModel {
     ) async throws(VaultError) -> SecretBytes {
         do {
             return try vault.value(for: id.name, in: id.collection)
-        } catch let error as VaultError {
-            throw error
-        } catch { throw VaultError(.outOfMemory, "no locked memory is left") }
+        } catch { throw VaultError(any: error) }
     }
 }

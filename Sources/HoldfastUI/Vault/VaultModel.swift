@@ -192,7 +192,7 @@ extension VaultModel {
     ) async -> Result<Void, VaultError> {
         do throws(VaultError) {
             guard !reserved.contains(id.collection) else {
-                throw VaultError(.invalidName, "reserved")
+                throw VaultError(.reservedCollection, "this collection is Holdfast's own")
             }
             try vault.put(value, for: id.name, in: id.collection, replacing: replacing)
             return .success(())

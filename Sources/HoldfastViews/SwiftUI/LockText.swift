@@ -13,7 +13,7 @@ enum LockText {
     static func key(_ guidance: LockGuidance) -> LocalizedStringKey? {
         switch guidance {
         case .none, .refused(.delayed): nil
-        case .refused(let problem), .unreadable(let problem): key(problem)
+        case .refused(let problem), .unreadable(let problem): ProblemText.key(problem)
         case .phraseOnly: "problem.attemptsExhausted"
         }
     }
@@ -39,32 +39,6 @@ enum LockText {
         case .pin: "lock.usePIN"
         case .passcode: "lock.usePasscode"
         case .recoveryPhrase: "lock.usePhrase"
-        }
-    }
-
-    static func key(_ problem: VaultProblem) -> LocalizedStringKey {
-        switch problem {
-        case .wrongPasscode: "problem.wrongPasscode"
-        case .wrongPIN: "problem.wrongPIN"
-        case .pinIsOver: "problem.pinIsOver"
-        case .pinUnavailable: "problem.pinUnavailable"
-        case .wrongPhrase, .unreadablePhrase: "problem.wrongPhrase"
-        case .delayed(let seconds): "lock.delay \(seconds)"
-        case .attemptsExhausted: "problem.attemptsExhausted"
-        case .destroyed: "problem.destroyed"
-        case .damaged: "problem.damaged"
-        case .diskFull: "problem.diskFull"
-        case .readOnly, .permissionDenied: "problem.readOnly"
-        case .outOfMemory: "problem.outOfMemory"
-        case .notRecognised: "problem.owner.notRecognised"
-        case .timedOut: "problem.owner.timedOut"
-        case .ownerUnavailable(let obstacle): OwnerText.key(obstacle)
-        case .passcodeNeeded(let reason): OwnerText.key(reason)
-        case .locked, .keysChanged, .newerVersion, .noVault, .exists, .notFound, .invalidName, .invalidPasscode,
-            .passcodesDiffer, .invalidPIN, .pinsDiffer, .invalidRules, .assuranceTooLow, .tooLarge, .file, .busy,
-            .hardwareUnavailable,
-            .hardwareDestroyed, .hardwareUnclaimed, .rolledBack, .cancelled, .notPending, .other:
-            "problem.other"
         }
     }
 }

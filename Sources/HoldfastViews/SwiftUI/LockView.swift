@@ -45,7 +45,7 @@ public struct LockView: View {
             .disabled(isWaiting || typed.isEmpty)
             ForEach(model.owner.offers, id: \.self) { step in ownerButton(step) }
             if let problem = model.owner.problem {
-                Text(LockText.key(problem), bundle: .module).foregroundStyle(.secondary)
+                Text(ProblemText.key(problem), bundle: .module).foregroundStyle(.secondary)
             }
             ForEach(model.otherPrompts, id: \.self) { prompt in
                 Button {

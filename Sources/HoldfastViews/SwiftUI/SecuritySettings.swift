@@ -92,7 +92,7 @@ public struct SecuritySettings: View {
                 Text("settings.ok", bundle: .module)
             }
         } message: {
-            if let failure = models.settings.failure { Text(LockText.key(failure.problem), bundle: .module) }
+            if let failure = models.settings.failure { Text(ProblemText.key(failure.problem), bundle: .module) }
         }
     }
 

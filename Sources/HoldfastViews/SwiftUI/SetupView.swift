@@ -38,7 +38,7 @@ public struct SetupView: View {
                 case .finished: EmptyView()
                 }
                 if let problem = model.problem {
-                    Text(LockText.key(problem), bundle: .module).foregroundStyle(.red)
+                    Text(ProblemText.key(problem), bundle: .module).foregroundStyle(.red)
                 }
             }
             .padding()

@@ -16,7 +16,7 @@ enum IdentityText {
 
     static func key(_ problem: IdentityProblem) -> LocalizedStringKey {
         switch problem {
-        case .proof(let problem): LockText.key(problem)
+        case .proof(let problem): ProblemText.key(problem)
         case .proofExpired: "identity.problem.proofExpired"
         case .otherServer: "identity.problem.otherServer"
         case .noAccount: "identity.problem.noAccount"
@@ -36,6 +36,11 @@ enum IdentityText {
         case .invalidAddress: "identity.problem.invalidAddress"
         case .locked: "identity.problem.locked"
         case .busy: "identity.problem.busy"
+        case .keyUnavailable: "identity.problem.keyUnavailable"
+        case .keysLost: "identity.problem.keysLost"
+        case .damaged: "identity.problem.damaged"
+        case .newerVersion: "identity.problem.newerVersion"
+        case .outOfMemory: "problem.outOfMemory"
         case .other: "identity.problem.other"
         }
     }

@@ -66,6 +66,11 @@ enum IdentityText {
         case .proof(let problem): ProblemText.of(problem)
         case .proofExpired: tr("More than a minute went by since the passcode was given. Try again.")
         case .otherServer: tr("This identity is kept at another server. Nothing was sent.")
+        case .keyUnavailable: tr("The chip that has this identity's keys does not answer. Open the Doctor page.")
+        case .keysLost: tr("This device's keys cannot be used any more. Recover the identity with its recovery phrase.")
+        case .damaged: tr("What is stored of the identity is damaged. Restore a backup, or recover the identity.")
+        case .newerVersion: tr("A newer Holdfast stored this identity. Use that one.")
+        case .outOfMemory: ProblemText.of(VaultProblem.outOfMemory)
         case .other(let reason): reason
         }
     }

@@ -3,9 +3,13 @@ import GtkKit
 import Holdfast
 import HoldfastUI
 
-/// What went wrong, in the user's words: what happened, and what to do.
+/// What went wrong, in the user's words: what happened, and then what ``AdviceText`` says to do.
 enum ProblemText {
     static func of(_ problem: VaultProblem) -> String {
+        [what(problem), AdviceText.on(problem)].compactMap(\.self).joined(separator: " ")
+    }
+
+    private static func what(_ problem: VaultProblem) -> String {
         switch problem {
         case .wrongPasscode: tr("That passcode is not right.")
         case .wrongPIN: tr("That PIN is not right.")
@@ -50,6 +54,15 @@ enum ProblemText {
         case .timedOut: tr("Nobody came in time.")
         case .ownerUnavailable(let obstacle): OwnerText.of(obstacle)
         case .passcodeNeeded(let reason): OwnerText.of(reason)
+        case .noWayLeft: tr("No attempt is left, and there is no recovery phrase. Nothing opens this vault any more.")
+        case .noRecoveryPhrase: tr("This vault has no recovery phrase.")
+        case .lastWayIn: tr("Without a recovery phrase, this could lose the vault.")
+        case .keysWornOut: tr("The keys of this vault have encrypted as much as they may.")
+        case .proofExpired: tr("More than a minute went by since the passcode was given. Try again.")
+        case .hardLinked: tr("A file of this vault has a second name, through which another program could change it.")
+        case .openCompartmentFull: tr("There is no room for more items while the vault is locked.")
+        case .unconfirmed: tr("This was written while the vault was locked, and nobody has confirmed it.")
+        case .inputOutput(let reason): tr("Reading or writing failed: %s", reason)
         case .other(let reason): reason
         }
     }

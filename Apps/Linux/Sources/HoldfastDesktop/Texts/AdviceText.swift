@@ -1,0 +1,40 @@
+import GtkKit
+import HoldfastUI
+
+/// What to do about a problem, with the buttons and pages of this app. A problem without a line here does not compile.
+enum AdviceText {
+    /// Nil where what happened says it, or nothing can be done.
+    static func on(_ problem: VaultProblem) -> String? {
+        switch problem {
+        case .wrongPhrase: tr("Compare them with your sheet.")
+        case .locked: tr("Unlock it first.")
+        case .damaged: tr("Open the Doctor page, or restore a backup.")
+        case .exists: tr("Choose another name.")
+        case .notFound: nil
+        case .passcodesDiffer, .pinsDiffer: tr("Enter them again.")
+        case .invalidPasscode, .invalidPIN: tr("Choose another one.")
+        case .invalidRules: tr("Change them on the Settings page.")
+        case .assuranceTooLow: tr("Press Lock Now, and unlock with your passcode.")
+        case .readOnly, .inputOutput: tr("Check the disk.")
+        case .diskFull: tr("Free some space, and try again.")
+        case .permissionDenied: tr("Check whom the files of the vault belong to.")
+        case .hardwareUnavailable: tr("Open the Doctor page, or use the recovery phrase.")
+        case .timedOut: tr("Try again, or use the passcode.")
+        case .noRecoveryPhrase, .lastWayIn: tr("The command holdfast enroll phrase issues one.")
+        case .keysWornOut: tr("The command holdfast passcode change --rekey makes new ones.")
+        case .hardLinked: tr("Delete the other name, or put a copy of the file in its place.")
+        case .openCompartmentFull: tr("Unlock it first.")
+        case .unconfirmed: tr("Press Keep beside it if you know it.")
+        case .noWayLeft: tr("If you have a backup from before, restore it.")
+        case .file, .other: tr("Open the Doctor page if this stays so.")
+        // What happened says it already, or is followed by the reader's or the rules' own words.
+        case .wrongPasscode, .wrongPIN, .unreadablePhrase, .delayed, .attemptsExhausted, .keysChanged, .newerVersion,
+            .invalidName, .pinIsOver, .pinUnavailable, .tooLarge, .busy, .hardwareDestroyed, .hardwareUnclaimed,
+            .rolledBack,
+            .outOfMemory, .notPending, .notRecognised, .ownerUnavailable, .passcodeNeeded, .proofExpired:
+            nil
+        // Nothing can be done, or the user has just said so.
+        case .noVault, .destroyed, .cancelled: nil
+        }
+    }
+}

@@ -1,0 +1,60 @@
+#if canImport(SwiftUI)
+internal import HoldfastUI
+internal import SwiftUI
+
+/// What went wrong and what to do about it: one key in `Localizable.strings` for each problem. A problem without a key does
+/// not compile.
+enum ProblemText {
+    static func key(_ problem: VaultProblem) -> LocalizedStringKey {
+        switch problem {
+        case .delayed(let seconds): "lock.delay \(seconds)"
+        case .ownerUnavailable(let obstacle): OwnerText.key(obstacle)
+        case .passcodeNeeded(let reason): OwnerText.key(reason)
+        case .wrongPasscode: "problem.wrongPasscode"
+        case .wrongPIN: "problem.wrongPIN"
+        case .pinIsOver: "problem.pinIsOver"
+        case .pinUnavailable: "problem.pinUnavailable"
+        case .wrongPhrase, .unreadablePhrase: "problem.wrongPhrase"
+        case .attemptsExhausted: "problem.attemptsExhausted"
+        case .destroyed: "problem.destroyed"
+        case .damaged: "problem.damaged"
+        case .diskFull: "problem.diskFull"
+        case .readOnly, .permissionDenied: "problem.readOnly"
+        case .outOfMemory: "problem.outOfMemory"
+        case .notRecognised: "problem.owner.notRecognised"
+        case .timedOut: "problem.owner.timedOut"
+        case .locked: "problem.locked"
+        case .keysChanged: "problem.keysChanged"
+        case .newerVersion: "problem.newerVersion"
+        case .noVault: "problem.noVault"
+        case .exists: "problem.exists"
+        case .notFound: "problem.notFound"
+        case .invalidName: "problem.invalidName"
+        case .invalidPasscode: "problem.invalidPasscode"
+        case .passcodesDiffer: "problem.passcodesDiffer"
+        case .invalidPIN: "problem.invalidPIN"
+        case .pinsDiffer: "problem.pinsDiffer"
+        case .invalidRules: "problem.invalidRules"
+        case .assuranceTooLow: "problem.assuranceTooLow"
+        case .tooLarge: "problem.tooLarge"
+        case .file, .inputOutput: "problem.file"
+        case .busy: "problem.busy"
+        case .hardwareUnavailable: "problem.hardwareUnavailable"
+        case .hardwareDestroyed: "problem.hardwareDestroyed"
+        case .hardwareUnclaimed: "problem.hardwareUnclaimed"
+        case .rolledBack: "problem.rolledBack"
+        case .cancelled: "problem.cancelled"
+        case .notPending: "problem.notPending"
+        case .noWayLeft: "problem.noWayLeft"
+        case .noRecoveryPhrase: "problem.noRecoveryPhrase"
+        case .lastWayIn: "problem.lastWayIn"
+        case .keysWornOut: "problem.keysWornOut"
+        case .proofExpired: "problem.proofExpired"
+        case .hardLinked: "problem.hardLinked"
+        case .openCompartmentFull: "problem.openCompartmentFull"
+        case .unconfirmed: "problem.unconfirmed"
+        case .other: "problem.other"
+        }
+    }
+}
+#endif
