@@ -4,7 +4,7 @@ internal import Holdfast
 extension Tour {
     /// A text in locked memory. For the tour's own passcodes, which are no secrets.
     static func secret(_ text: String) throws -> SecretBytes {
-        try Array(text.utf8).withRawSpan { try SecretBytes(copying: $0) }
+        try SecretBytes(utf8: text)
     }
 
     /// Opens the lock as an app does.

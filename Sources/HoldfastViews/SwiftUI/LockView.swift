@@ -84,7 +84,7 @@ public struct LockView: View {
     private var isWaiting: Bool { model.state == .checking || model.isDelayed }
 
     private func answer() {
-        guard !typed.isEmpty, !isWaiting, let secret = try? SecretBytes(typed: typed) else { return }
+        guard !typed.isEmpty, !isWaiting, let secret = try? SecretBytes(utf8: typed) else { return }
         typed = ""
         let (carried, prompt) = (SecretCarrier(secret), model.prompt)
         Task {

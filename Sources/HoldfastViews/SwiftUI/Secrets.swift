@@ -1,14 +1,6 @@
 #if canImport(SwiftUI)
 internal import SecretMemory
 
-extension SecretBytes {
-    /// Copies what a field handed over. The text itself stays wherever Swift put it: see ``LockView``.
-    init(typed: String) throws(SecretMemoryError) {
-        let bytes = Array(typed.utf8)
-        self = try SecretBytes(copying: unsafe bytes.span.bytes)
-    }
-}
-
 /// A secret on its way into a task, which takes it once: a closure cannot give away what it captured.
 @MainActor
 final class SecretCarrier {

@@ -114,7 +114,7 @@ public struct SecuritySettings: View {
     }
 
     private func prove() {
-        guard let secret = try? SecretBytes(typed: typed) else { return }
+        guard let secret = try? SecretBytes(utf8: typed) else { return }
         typed = ""
         let carried = SecretCarrier(secret)
         Task {

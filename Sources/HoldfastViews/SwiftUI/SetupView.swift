@@ -125,7 +125,7 @@ public struct SetupView: View {
     }
 
     private func choose() {
-        guard let first = try? SecretBytes(typed: typed), let second = try? SecretBytes(typed: repeated) else { return }
+        guard let first = try? SecretBytes(utf8: typed), let second = try? SecretBytes(utf8: repeated) else { return }
         typed = ""
         repeated = ""
         let (chosen, again) = (SecretCarrier(first), SecretCarrier(second))
@@ -133,7 +133,7 @@ public struct SetupView: View {
     }
 
     private func goOn() {
-        guard let passcode = try? SecretBytes(typed: typed) else { return }
+        guard let passcode = try? SecretBytes(utf8: typed) else { return }
         typed = ""
         let secret = SecretCarrier(passcode)
         Task { await model.resume(passcode: secret.take()) }

@@ -141,13 +141,13 @@ struct IdentitySheetView: View {
 
     private func perform() {
         let (server, name) = (server, name)
-        guard let proof = try? SecretBytes(typed: passcode) else { return }
+        guard let proof = try? SecretBytes(utf8: passcode) else { return }
         passcode = ""
         let given = SecretCarrier(proof)
         switch sheet {
         case .create: Task { await model.create(at: server) }
         case .recover:
-            guard let old = try? SecretBytes(typed: phrase) else { return }
+            guard let old = try? SecretBytes(utf8: phrase) else { return }
             phrase = ""
             let carried = SecretCarrier(old)
             Task { await model.recover(name, at: server, phrase: carried.take()) }
@@ -158,7 +158,7 @@ struct IdentitySheetView: View {
         case .erase: Task { await model.erase(passcode: given.take()) }
         case .delete: Task { await model.delete(passcode: given.take()) }
         case .drill:
-            guard let typed = try? SecretBytes(typed: phrase) else { return }
+            guard let typed = try? SecretBytes(utf8: phrase) else { return }
             phrase = ""
             let carried = SecretCarrier(typed)
             Task { await model.drill(carried.take()) }
