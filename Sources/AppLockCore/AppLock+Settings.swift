@@ -39,7 +39,7 @@ extension AppLock {
 
     /// Begins a prompt for a change.
     /// - Throws: `locked` where the lock is shut or the app out of sight, `delayed`, `busy` while another prompt is up.
-    func ask(_ event: LockEvent) throws(VaultError) -> UInt64 {
+    func ask(_ event: LockMachine.Event) throws(VaultError) -> UInt64 {
         let before = machine.lastPrompt
         let wasBusy = machine.prompt != nil
         run(event)
@@ -56,13 +56,13 @@ extension AppLock {
 extension AppLock {
     /// A change of self-destruct is pending from now on: it is given up as soon as the app is left or locked.
     /// - Parameter drop: Ends it with nothing changed; called at once where the app is shut or out of sight.
-    public func selfDestructChangeBegan(orElse drop: @escaping @Sendable () -> Void) {
+    package func selfDestructChangeBegan(orElse drop: @escaping @Sendable () -> Void) {
         dropSelfDestructChange = drop
         run(.selfDestructChangeBegan)
     }
 
     /// The change was made, or given up by its owner.
-    public func selfDestructChangeEnded() {
+    package func selfDestructChangeEnded() {
         dropSelfDestructChange = nil
         run(.selfDestructChangeEnded)
     }

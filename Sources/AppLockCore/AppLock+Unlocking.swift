@@ -5,8 +5,9 @@ internal import VaultFormat
 
 extension AppLock {
     /// Opens the vault with the passcode: burns an attempt, derives the key, and tells the machine how it went.
-    /// - Throws: As ``VaultCore/Vault/burnAttempt()`` and
-    ///   ``VaultCore/Vault/unlock(passcode:spending:evenIfDamaged:)``; the lock stays shut then.
+    /// - Throws: `wrongPasscode` with the attempts that remain; `delayed` and `attemptsExhausted`; `wiped` where it was the last
+    ///   one and self-destruct is on; `damaged` where the passcode is right and the vault is not; `exists` where it is open
+    ///   already; `readOnly`, `busy`, `rollbackSuspected`, `hardwareUnavailable`, `invalidPasscode`. The lock stays shut then.
     public func unlock(passcode: borrowing SecretBytes) throws(VaultError) {
         let prompt = try beginPrompt(.authenticate)
         do throws(VaultError) {
@@ -17,9 +18,9 @@ extension AppLock {
         try opened(prompt, by: .passcode)
     }
 
-    /// Opens the vault with the PIN that the machine's chip counts (``VaultCore/Vault/enrollPIN(_:passcode:spending:)``):
+    /// Opens the vault with the PIN that the machine's chip counts (``enrollPIN(_:passcode:)``):
     /// burns an attempt, derives the key, and tells the machine how it went. What the passcode is asked for still needs it.
-    /// - Throws: As ``VaultCore/Vault/burnAttempt()`` and ``VaultCore/Vault/unlock(pin:spending:evenIfDamaged:)``; the lock
+    /// - Throws: As ``unlock(passcode:)``; `noPIN`; `hardwareDestroyed` where the chip answers for this PIN no more. The lock
     ///   stays shut then.
     public func unlock(pin: borrowing SecretBytes) throws(VaultError) {
         let prompt = try beginPrompt(.authenticate)
@@ -30,7 +31,7 @@ extension AppLock {
     }
 
     /// Opens the vault with its recovery phrase.
-    /// - Throws: As ``VaultCore/Vault/unlock(phrase:evenIfDamaged:)``; the lock stays shut then.
+    /// - Throws: `wrongPhrase`, `noRecoveryPhrase`, `damaged`, `wiped`; the lock stays shut then.
     public func unlock(phrase: borrowing RecoveryPhrase) throws(VaultError) {
         let prompt = try beginPrompt(.authenticateUncounted)
         do throws(VaultError) {
@@ -40,14 +41,18 @@ extension AppLock {
     }
 
     /// Opens the vault with its phrase and gives it a new passcode; all attempts are back.
-    /// - Throws: As ``VaultCore/Vault/recover(phrase:newPasscode:)``; the lock stays shut then.
+    /// - Parameters:
+    ///   - phrase: The vault's phrase.
+    ///   - newPasscode: 1 to 1,024 bytes.
+    ///   - hardware: Whether the folder is the vault itself or a copy; asked for only where that cannot be told.
+    /// - Throws: `wrongPhrase`, `invalidPasscode`, `damaged`, `hardwareUnclaimed`, and what writing throws; the lock stays shut then.
     public func recover(
-        phrase: borrowing RecoveryPhrase, newPasscode: borrowing SecretBytes
+        phrase: borrowing RecoveryPhrase, newPasscode: borrowing SecretBytes, hardware: HardwareDecision? = nil
     ) throws(VaultError) -> Vault.Recovery {
         let prompt = try beginPrompt(.authenticateUncounted)
         let recovery: Vault.Recovery
         do throws(VaultError) {
-            recovery = try vault.recover(phrase: phrase, newPasscode: newPasscode)
+            recovery = try vault.recover(phrase: phrase, newPasscode: newPasscode, hardware: hardware)
         } catch { throw refused(prompt, error) }
         try opened(prompt, by: .recoveryPhrase)
         return recovery
@@ -68,7 +73,7 @@ extension AppLock {
     }
 
     /// Asks the machine for a prompt, unless one that it began by itself is up already.
-    func beginPrompt(_ event: LockEvent) throws(VaultError) -> RunningPrompt {
+    func beginPrompt(_ event: LockMachine.Event) throws(VaultError) -> RunningPrompt {
         let count = emergencies.count
         run(event)
         switch machine.state {
@@ -110,7 +115,7 @@ extension AppLock {
     }
 
     /// The settings that were read at the start were not authenticated; these are.
-    private func adoptSettings() {
+    func adoptSettings() {
         guard fixed != .all, let policy = vault.authenticatedPolicy else { return }
         var settings = machine.settings
         settings.timing = policy.lockTiming

@@ -9,7 +9,7 @@ public actor AppLock {
     /// What observers are told.
     public struct Snapshot: Sendable, Hashable {
         /// What the lock is doing.
-        public let state: LockMachine.State
+        public let state: LockState
         /// Whether content must be hidden.
         public let isCovered: Bool
         /// Whether the one lock screen must be up.
@@ -54,7 +54,7 @@ public actor AppLock {
     ///     the app is started again all the same.
     ///   - triggers: What locks at once, whatever the timing.
     /// - Throws: What reading the vault's policy throws.
-    public init(
+    package init(
         vault: Vault, isEnabled: Bool? = nil, triggers: LockTriggers = .standard
     ) throws(VaultError) {
         try self.init(vault: vault, isEnabled: isEnabled, triggers: triggers, authenticator: .standard)
@@ -114,11 +114,13 @@ public actor AppLock {
     private func forget(snapshots number: UInt64) { observers.remove(number) }
     private func forget(records number: UInt64) { recordObservers.remove(number) }
 
-    /// Feeds an event from the system or a face.
-    ///
-    /// An outcome is believed only as far as the vault bears it out: no event opens what has no keys, and none changes
-    /// a setting. For that there are calls that take the passcode.
-    public func handle(_ event: LockEvent) {
+    /// Tells the lock what the system or a face told the app. No event opens anything, and none changes a setting: for that
+    /// there are calls that take a secret.
+    public func handle(_ event: LockEvent) { run(LockMachine.Event(event)) }
+
+    /// Plays an event of the machine that comes from outside of it. An outcome is believed only as far as the vault bears it
+    /// out: no event opens what has no keys, and none changes a setting.
+    package func play(_ event: LockMachine.Event) {
         switch event {
         case .authenticationEnded(let number, .unlocked):
             // A prompt for a change is answered by the call that makes it.
@@ -143,9 +145,6 @@ public actor AppLock {
         vault.lock()  // whatever the machine thought
     }
 
-    /// As ``forceLock()``.
-    public func lock() { forceLock() }
-
     /// The emergency brake, for any thread: keys are gone when this returns. A passcode that is being checked at this
     /// moment opens nothing: its keys go as soon as the check ends. Nothing is destroyed.
     public nonisolated func panic() {
@@ -162,7 +161,7 @@ public actor AppLock {
     }
 
     /// Plays an event and does what the machine wants.
-    func run(_ event: LockEvent) {
+    func run(_ event: LockMachine.Event) {
         let before = snapshot
         notice()
         step(event)
@@ -179,7 +178,7 @@ public actor AppLock {
         step(count == noticedEmergencies ? .keysGone : .panic)
     }
 
-    private func step(_ event: LockEvent) {
+    private func step(_ event: LockMachine.Event) {
         let effects = machine.handle(event, at: clock.now())
         let reason = effects.lazy.compactMap(\.lockedBecause).first
         for effect in effects { perform(effect, reason ?? .requested) }
@@ -222,7 +221,7 @@ public actor AppLock {
         timer = Task { [weak self] in
             try? await Task.sleep(for: .milliseconds(wait))
             guard !Task.isCancelled else { return }
-            await self?.handle(.timeout)
+            await self?.play(.timeout)
         }
     }
 }

@@ -49,26 +49,26 @@ public struct ApplicationData: Sendable, Hashable {
 extension ApplicationData {
     /// What in a text stops some published peer from verifying its signature, because that peer writes the text anew
     /// before it checks (protocol.md 3.4).
-    public struct Obstacles: OptionSet, Sendable, Hashable {
+    package struct Obstacles: OptionSet, Sendable, Hashable {
         /// One bit for each.
-        public let rawValue: UInt8
+        package let rawValue: UInt8
         /// Takes bits.
-        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// Characters beyond ASCII: Python escapes them.
-        public static let nonASCII = Obstacles(rawValue: 1)
+        package static let nonASCII = Obstacles(rawValue: 1)
         /// `<`, `>`, `&`, U+2028 and U+2029: Go escapes them.
-        public static let escapedByGo = Obstacles(rawValue: 2)
+        package static let escapedByGo = Obstacles(rawValue: 2)
         /// Escapes that need not be: every peer writes the plain character.
-        public static let needlessEscapes = Obstacles(rawValue: 4)
+        package static let needlessEscapes = Obstacles(rawValue: 4)
         /// Numbers that are not integers below 2^53, which come out in another spelling.
-        public static let numbers = Obstacles(rawValue: 8)
+        package static let numbers = Obstacles(rawValue: 8)
         /// A member `signature` that is not the first of its object: the Swift client takes it for the end of the payload.
-        public static let signatureMember = Obstacles(rawValue: 16)
+        package static let signatureMember = Obstacles(rawValue: 16)
     }
 
     /// What stops some published peer from verifying this text.
-    public var obstacles: Obstacles {
+    package var obstacles: Obstacles {
         var found: Obstacles = []
         var index = 0
         var isInString = false

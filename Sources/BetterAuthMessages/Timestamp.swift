@@ -4,7 +4,7 @@
 /// cut off, as every peer does.
 public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// Characters that are written.
-    public static let textSize = 24
+    package static let textSize = 24
     static let longTextSize = 30
     /// 9999-12-31T23:59:59.999Z.
     static let latest: Int64 = 253_402_300_799_999
@@ -19,12 +19,12 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
     }
 
     /// Takes what a clock shows; what the form cannot hold becomes the first or the last moment that it can.
-    public init(clamping milliseconds: Int64) {
+    package init(clamping milliseconds: Int64) {
         self.milliseconds = min(max(milliseconds, 0), Timestamp.latest)
     }
 
     /// Reads a text; nil unless it has one of the two forms and names a moment that exists. No leap seconds.
-    public init?(text: RawSpan) {
+    package init?(text: RawSpan) {
         let count = text.byteCount
         guard count == Timestamp.textSize || count == Timestamp.longTextSize else { return nil }
         func number(_ range: Range<Int>) -> Int64? {

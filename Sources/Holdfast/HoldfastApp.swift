@@ -7,7 +7,7 @@
 /// try await app.lock.setEnabled(true, passcode: passcode)               // the owner's switch, once
 /// try app.vault.put(token, for: "api token", in: "work")
 /// try app.vault.withValue(for: "api token", in: "work") { bytes in use(bytes) }
-/// await app.lock.lock()
+/// await app.lock.forceLock()
 /// ```
 ///
 /// With a finger, after the passcode and for three days:
@@ -27,18 +27,21 @@ public final class HoldfastApp: Sendable {
     ///   - path: The folder.
     ///   - isLockEnabled: Whether the app lock is on; nil for what the vault's rules say: off until its owner wants it,
     ///     see ``AppLockCore/AppLock/setEnabled(_:passcode:)``. The vault is locked at launch all the same.
+    ///   - triggers: What locks at once, whatever the timing.
     ///   - minima: What an unlock must prove at least for a collection, whatever the vault's own rules say.
     ///   - wipeTargets: What of the app is destroyed together with the vault; the same ones at each start.
-    /// - Throws: As ``VaultCore/Vault/init(at:minima:wipeTargets:)``; `wiped` once the vault was destroyed.
+    /// - Throws: `wiped` once the vault was destroyed; `noVault`, `damaged`, `newerVersion`, `permissionDenied`, `inputOutput`;
+    ///   `invalidName` for a target's identifier.
     public init(
-        at path: String, isLockEnabled: Bool? = nil, minima: [String: Assurance] = [:],
+        at path: String, isLockEnabled: Bool? = nil, triggers: LockTriggers = .standard,
+        minima: [String: Assurance] = [:],
         wipeTargets: [any WipeTarget] = []
     ) throws(VaultError) {
         var settings = VaultSettings.app
         settings.minima = minima
         settings.wipeTargets = wipeTargets
         vault = try Vault(at: path, settings: settings)
-        lock = try AppLock(vault: vault, isEnabled: isLockEnabled)
+        lock = try AppLock(vault: vault, isEnabled: isLockEnabled, triggers: triggers)
     }
 
     /// A vault that its caller opened, and the lock in front of it.
@@ -51,7 +54,7 @@ public final class HoldfastApp: Sendable {
 
     /// Creates a home in a folder that does not exist or is empty.
     /// - Returns: The recovery phrase, which is stored nowhere.
-    /// - Throws: As ``VaultCore/Vault/create(at:passcode:)``.
+    /// - Throws: `exists`, `invalidPasscode`, `diskFull`, `readOnly`, `permissionDenied`; nothing is left behind then.
     public static func create(
         at path: String, passcode: borrowing SecretBytes
     ) throws(VaultError) -> RecoveryPhrase {

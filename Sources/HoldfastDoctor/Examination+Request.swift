@@ -4,11 +4,11 @@ package import DeviceOwner
 
 extension Examination {
     /// What is looked at.
-    public struct Request: Sendable {
+    package struct Request: Sendable {
         /// Whether what can be made to work is made to work, and taken back.
-        public var isDeep: Bool
+        package var isDeep: Bool
         /// The vault's folder; there need be none.
-        public var home: String
+        package var home: String
         #if !canImport(Security)
         /// Where the parts that ask the owner are.
         package var places = OwnerAuthenticator.Places()
@@ -19,7 +19,7 @@ extension Examination {
         /// - Parameters:
         ///   - home: The vault's folder; there need be none.
         ///   - isDeep: Whether what can be made to work is made to work, and taken back.
-        public init(home: String, isDeep: Bool = false) {
+        package init(home: String, isDeep: Bool = false) {
             self.home = home
             self.isDeep = isDeep
         }

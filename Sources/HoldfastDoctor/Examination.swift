@@ -4,18 +4,18 @@ internal import SystemCalls
 
 /// Looks at what protects a vault on this machine: several parts at once, each for as long as it may take. A part that does
 /// not answer holds up neither the others nor the end: its thread is left behind, and goes with the process.
-public enum Examination {
+package enum Examination {
     /// Milliseconds for all of it.
-    public static let patience: UInt64 = 4000
+    package static let patience: UInt64 = 4000
 
     /// Looks. Blocks for at most ``patience``. Nobody is asked for anything, and what is tried is taken back.
     /// - Returns: One finding for each part in a fixed order, and one for the vault where there is one.
-    public static func run(_ request: Request) -> [Finding] {
+    package static func run(_ request: Request) -> [Finding] {
         look(at: parts(request) + [Look(.vault) { vault(at: request.home) }])
     }
 
     /// Looks at one part of the machine, as ``run(_:)``; nil where machines of this kind do not have it.
-    public static func run(_ request: Request, only part: Finding.Part) -> Finding? {
+    package static func run(_ request: Request, only part: Finding.Part) -> Finding? {
         look(at: parts(request).filter { $0.part == part }).first
     }
 

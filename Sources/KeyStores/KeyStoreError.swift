@@ -1,9 +1,9 @@
 package import SecretMemory
 
 /// What a key store refuses or could not do. One struct with an open set of codes, so that codes can be added.
-public struct KeyStoreError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct KeyStoreError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure, for programs.
-    public struct Code: Sendable, Hashable, CustomStringConvertible {
+    package struct Code: Sendable, Hashable, CustomStringConvertible {
         /// Every code.
         package enum Kind: String, Sendable, Hashable, CaseIterable {
             case unavailable = "unavailable", busy = "busy", lockedOut = "lockedOut", unanswered = "unanswered"
@@ -18,46 +18,46 @@ public struct KeyStoreError: Error, Sendable, Hashable, CustomStringConvertible 
         private init(_ kind: Kind) { self.kind = kind }
 
         /// A stable word.
-        public var description: String { kind.rawValue }
+        package var description: String { kind.rawValue }
 
         /// There is no such chip or service here, or this user may not use it.
-        public static let unavailable = Code(.unavailable)
+        package static let unavailable = Code(.unavailable)
         /// It is there and did not answer in time, or another holds it.
-        public static let busy = Code(.busy)
+        package static let busy = Code(.busy)
         /// Its own protection against guessing is in force; nothing was checked.
-        public static let lockedOut = Code(.lockedOut)
+        package static let lockedOut = Code(.lockedOut)
         /// It was asked, and the answer was lost: what was asked for may have been counted.
-        public static let unanswered = Code(.unanswered)
+        package static let unanswered = Code(.unanswered)
         /// The secret that was given is wrong.
-        public static let wrongSecret = Code(.wrongSecret)
+        package static let wrongSecret = Code(.wrongSecret)
         /// What was stored is gone for ever: removed, used up, or the store was cleared.
-        public static let destroyed = Code(.destroyed)
+        package static let destroyed = Code(.destroyed)
         /// It was stored in another chip, or in this one before it was cleared.
-        public static let foreign = Code(.foreign)
+        package static let foreign = Code(.foreign)
         /// Nothing is stored under this name.
-        public static let notFound = Code(.notFound)
+        package static let notFound = Code(.notFound)
         /// The chip lacks something that is needed.
-        public static let unsupported = Code(.unsupported)
+        package static let unsupported = Code(.unsupported)
         /// Somebody has set an authorisation that we do not know.
-        public static let ownedByAnother = Code(.ownedByAnother)
+        package static let ownedByAnother = Code(.ownedByAnother)
         /// What we keep to find it again is not what was written.
-        public static let damaged = Code(.damaged)
+        package static let damaged = Code(.damaged)
         /// The file that it is kept in has a second name, a hard link.
-        public static let hardLinked = Code(.hardLinked)
+        package static let hardLinked = Code(.hardLinked)
         /// The system asked its owner, who turned away.
-        public static let cancelled = Code(.cancelled)
+        package static let cancelled = Code(.cancelled)
         /// Not enough memory, locked or ordinary.
-        public static let outOfMemory = Code(.outOfMemory)
+        package static let outOfMemory = Code(.outOfMemory)
         /// It failed in another way; the reason has its own words.
-        public static let failure = Code(.failure)
+        package static let failure = Code(.failure)
         /// Something failed that has no code; the reason names what kind of error it was.
-        public static let unexpected = Code(.unexpected)
+        package static let unexpected = Code(.unexpected)
     }
 
     /// The kind of failure.
-    public let code: Code
+    package let code: Code
     /// What happened, in plain words. Never a secret.
-    public let reason: String
+    package let reason: String
 
     package init(_ code: Code, _ reason: String) {
         self.code = code
@@ -74,5 +74,5 @@ public struct KeyStoreError: Error, Sendable, Hashable, CustomStringConvertible 
     }
 
     /// The reason.
-    public var description: String { reason }
+    package var description: String { reason }
 }

@@ -30,7 +30,7 @@ public enum ProcessHardening {
     package static var kernelHidesSecrets: Bool { LockedPages.kernelHidesSecrets }
 
     /// How secrets are kept out of reach on this system; shown by diagnostics.
-    public static var memoryProtection: String {
+    package static var memoryProtection: String {
         kernelHidesSecrets
             ? "memfd_secret (removed from the kernel's map)" : "locked pages (kept out of swap)"
     }

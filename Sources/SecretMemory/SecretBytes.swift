@@ -75,7 +75,7 @@ public enum SecretLifetime: Sendable, Hashable {
 
     /// An independent secret holding the bytes at `range`.
     /// - Throws: ``SecretMemoryError/invalidSize(_:)`` when the range lies outside, else as ``copy(lifetime:)``.
-    public borrowing func copy(
+    package borrowing func copy(
         _ range: Range<Int>, lifetime: SecretLifetime = .transient
     ) throws(SecretMemoryError) -> SecretBytes {
         guard range.lowerBound >= 0, range.upperBound <= count else { throw .invalidSize(range.upperBound) }

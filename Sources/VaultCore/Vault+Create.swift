@@ -1,6 +1,6 @@
 public import Cryptography
 internal import KeyStores
-public import SecretMemory
+package import SecretMemory
 internal import VaultFormat
 internal import SystemCalls
 
@@ -10,7 +10,7 @@ extension Vault {
     /// Calibrates the key derivation to this machine: a second or so. The vault is locked afterwards.
     /// - Returns: The recovery phrase, which is stored nowhere: show it to the owner now.
     /// - Throws: `exists`, `invalidPasscode`, `diskFull`, `readOnly`, `permissionDenied`; nothing is left behind then.
-    public static func create(
+    package static func create(
         at path: String, passcode: borrowing SecretBytes
     ) throws(VaultError) -> RecoveryPhrase {
         try create(at: path, passcode: passcode, settings: .standard)

@@ -1,6 +1,6 @@
-public import Cryptography
+package import Cryptography
 internal import KeyStores
-public import SecretMemory
+package import SecretMemory
 package import VaultFormat
 
 extension Vault {
@@ -13,7 +13,7 @@ extension Vault {
     ///   - attempt: Spent on it.
     ///   - phrase: The vault's phrase: who does not have it any more must not give up the other way in.
     /// - Throws: `wrongPhrase`, `noRecoveryPhrase`, `hardwareUnavailable`, with nothing changed; as ``changePasscode(from:spending:to:)``.
-    public func enrollHardware(
+    package func enrollHardware(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt,
         phrase: borrowing RecoveryPhrase
     ) throws(VaultError) {
@@ -31,7 +31,7 @@ extension Vault {
     ///   - attempt: Spent on it.
     ///   - insisting: Whether the owner wants just that. Otherwise nothing is changed.
     /// - Throws: `lastWayIn` without `insisting`, with nothing spent; as the other.
-    public func enrollHardware(
+    package func enrollHardware(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, insisting: Bool
     ) throws(VaultError) {
         guard insisting else {
@@ -89,7 +89,7 @@ extension Vault {
 
     /// Takes the passcode out of the TPM again: it opens the vault by itself from then on, on any machine.
     /// - Throws: As ``changePasscode(from:spending:to:)``.
-    public func removeHardware(
+    package func removeHardware(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt
     ) throws(VaultError) {
         let verified = try verifyForChange(passcode, spending: &attempt)

@@ -1,13 +1,13 @@
-public import Cryptography
+package import Cryptography
 internal import KeyStores
-public import SecretMemory
+package import SecretMemory
 internal import VaultFormat
 internal import SystemCalls
 
 extension Vault {
     /// Checks the passcode and changes nothing but the attempts.
     /// - Throws: As ``unlock(passcode:spending:evenIfDamaged:)``.
-    public func verify(
+    package func verify(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt
     ) throws(VaultError) {
         let verified = try verify(passcode, spending: &attempt)
@@ -17,7 +17,7 @@ extension Vault {
     /// Gives the vault another passcode. The vault's keys stay: an old copy of the header still opens with the old
     /// passcode; ``rekey(passcode:spending:newPasscode:phrase:isNewPhrase:)`` ends that.
     /// - Throws: As ``unlock(passcode:spending:evenIfDamaged:)``, `invalidPasscode`, and what writing can throw.
-    public func changePasscode(
+    package func changePasscode(
         from current: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, to new: borrowing SecretBytes
     ) throws(VaultError) {
         try check(new, spending: &attempt)
@@ -61,7 +61,7 @@ extension Vault {
     ///   - hardware: Whether the folder is the vault itself or a copy; asked for only where that cannot be told.
     /// - Throws: `wrongPhrase`, `invalidPasscode`, `damaged`, and what writing can throw; `hardwareUnclaimed` without
     ///   `hardware`, where the folder's own key is missing or another one and the header names things in hardware.
-    public func recover(
+    package func recover(
         phrase: borrowing RecoveryPhrase, newPasscode: borrowing SecretBytes, hardware: HardwareDecision? = nil
     ) throws(VaultError) -> Recovery {
         try Vault.check(passcode: newPasscode)
@@ -158,7 +158,7 @@ extension Vault {
     ///   - isNewPhrase: When false, `phrase` must be the vault's own.
     /// - Throws: As ``changePasscode(from:spending:to:)``, `wrongPhrase`, `tooLarge` while an earlier rekey is unfinished
     ///   and the header has no room for a third set of keys.
-    public func rekey(
+    package func rekey(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt,
         newPasscode: borrowing SecretBytes, phrase: borrowing RecoveryPhrase, isNewPhrase: Bool
     ) throws(VaultError) {

@@ -1,5 +1,5 @@
-public import SecretMemory
-public import VaultFormat
+package import SecretMemory
+package import VaultFormat
 
 extension Vault {
     /// Changes the rules in the authenticated header. The passcode slot is bound to them, so the passcode is needed; an
@@ -13,7 +13,7 @@ extension Vault {
     ///   ``unlock(passcode:spending:evenIfDamaged:)``, writing and `change` can throw.
     /// - Returns: The rules that hold now.
     @discardableResult
-    public func changePolicy(
+    package func changePolicy(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt,
         _ change: (inout VaultPolicy) throws(VaultError) -> Void
     ) throws(VaultError) -> VaultPolicy {

@@ -1,5 +1,5 @@
-public import Cryptography
-public import SecretMemory
+package import Cryptography
+package import SecretMemory
 internal import VaultFormat
 
 extension Vault {
@@ -11,7 +11,7 @@ extension Vault {
     ///   - passcode: The present passcode.
     ///   - attempt: Spent on it.
     /// - Throws: As ``changePasscode(from:spending:to:)``.
-    public func enrollRecoveryPhrase(
+    package func enrollRecoveryPhrase(
         _ phrase: borrowing RecoveryPhrase, passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt
     ) throws(VaultError) {
         let verified = try verifyForChange(passcode, spending: &attempt)
@@ -34,7 +34,7 @@ extension Vault {
     ///   - insisting: Whether the owner wants just that. Otherwise nothing is removed.
     /// - Throws: `lastWayIn` without `insisting`, `noRecoveryPhrase` where there is none, with nothing spent; as
     ///   ``changePasscode(from:spending:to:)``.
-    public func removeRecoveryPhrase(
+    package func removeRecoveryPhrase(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, insisting: Bool
     ) throws(VaultError) {
         do throws(VaultError) {

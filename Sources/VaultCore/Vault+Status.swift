@@ -6,20 +6,22 @@ extension Vault {
         /// The vault's name.
         public let id: VaultID
         /// The folder it is in.
-        public let path: String
+        package let path: String
         /// Version of its format.
-        public let formatVersion: UInt32
+        package let formatVersion: UInt32
         /// Milliseconds since 1970.
         public let created: UInt64
         /// The kinds of its slots.
-        public let slots: [SlotKind]
+        package let slots: [SlotKind]
         /// Costs of the passcode's key derivation.
-        public let derivation: DerivationParameters?
+        package let derivation: DerivationParameters?
         /// Whether a chip holds a share of the passcode and counts its attempts.
         public let hasHardwareShare: Bool
         /// What an unlock with the passcode proves; nil where there is none, or where it needs hardware that this program
         /// cannot ask.
         public let passcodeAssurance: Assurance?
+        /// Whether the vault has a recovery phrase.
+        public var hasRecoveryPhrase: Bool { slots.contains(.recoveryPhrase) }
         /// Whether there is a PIN under a chip.
         public let hasPIN: Bool
         /// What an unlock with the PIN proves; nil where there is none, or where this program has no chip to ask.

@@ -1,7 +1,7 @@
-public import SecretMemory
+package import SecretMemory
 internal import KeyStores
 internal import VaultFormat
-public import Cryptography
+package import Cryptography
 
 extension Vault {
     /// Spends one passcode attempt, durably, before anything is checked.
@@ -9,7 +9,7 @@ extension Vault {
     /// The attempt holds the vault's header for itself until it is consumed or dropped. Dropped unused, it stays spent.
     /// - Throws: `delayed` and `attemptsExhausted` with what is left, `readOnly` where it could not be recorded, `busy`,
     ///   `damaged` (found before anything is spent), `wiped`, `rollbackSuspected`, `hardwareUnavailable`.
-    public func burnAttempt() throws(VaultError) -> BurnedAttempt {
+    package func burnAttempt() throws(VaultError) -> BurnedAttempt {
         do throws(VaultError) {
             return try burn()
         } catch  where error.code == .wiped {
@@ -58,7 +58,7 @@ extension Vault {
     /// - Throws: `wiped` when it was the last one; `damaged`, `busy`, `readOnly` and the like: it could not be recorded.
     ///   The owner is then asked for the passcode, which needs the ledger too.
     @discardableResult
-    public func countFailedBiometrics() throws(VaultError) -> Int? {
+    package func countFailedBiometrics() throws(VaultError) -> Int? {
         try Wipe.finishIfBegun(in: home, settings)
         let locked = try LockedHeader(in: home)
         let policy = locked.header.policy
@@ -78,7 +78,7 @@ extension Vault {
     ///   - attempt: Spent on it.
     ///   - evenIfDamaged: Whether a database that is not as its last writer left it is opened all the same, for reading
     ///     and for ``verify(progress:)``; nothing can be written then.
-    public func unlock(
+    package func unlock(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, evenIfDamaged: Bool = false
     ) throws(VaultError) {
         let opened = try verify(passcode, spending: &attempt)
@@ -98,7 +98,7 @@ extension Vault {
     /// - Parameters:
     ///   - phrase: The vault's phrase.
     ///   - evenIfDamaged: As ``unlock(passcode:spending:evenIfDamaged:)``.
-    public func unlock(phrase: borrowing RecoveryPhrase, evenIfDamaged: Bool = false) throws(VaultError) {
+    package func unlock(phrase: borrowing RecoveryPhrase, evenIfDamaged: Bool = false) throws(VaultError) {
         try Wipe.finishIfBegun(in: home, settings)
         let header = try HeaderFile.read(in: home)
         let master = try unwrap(phrase, header)

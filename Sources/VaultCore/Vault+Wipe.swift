@@ -1,7 +1,7 @@
-public import Cryptography
+package import Cryptography
 internal import DeviceOwner
 internal import KeyStores
-public import SecretMemory
+package import SecretMemory
 public import VaultFormat
 internal import SystemCalls
 
@@ -36,7 +36,7 @@ extension Vault {
     ///     the wipe.
     /// - Throws: As ``unlock(passcode:spending:evenIfDamaged:)``; what writing can throw, with nothing erased. Once
     ///   erasing has begun nothing is thrown any more.
-    public func wipe(
+    package func wipe(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt,
         announce: (WipeReceiptKey) throws(VaultError) -> Void
     ) throws(VaultError) -> WipeReport {
@@ -47,7 +47,7 @@ extension Vault {
 
     /// As ``wipe(passcode:spending:announce:)`` with the recovery phrase.
     /// - Throws: `wrongPhrase`, `damaged`; what writing can throw, with nothing erased.
-    public func wipe(
+    package func wipe(
         phrase: borrowing RecoveryPhrase, announce: (WipeReceiptKey) throws(VaultError) -> Void
     ) throws(VaultError) -> WipeReport {
         let locked = try LockedHeader(in: home)
@@ -128,7 +128,7 @@ extension Vault {
     }
 
     /// Whether a path is the vault's own folder or the one of its files.
-    public func contains(folder path: String) -> Bool {
+    package func contains(folder path: String) -> Bool {
         guard let other = try? HomeDirectory(path: path) else { return false }
         if (try? home.isSameFolder(as: other)) == true { return true }
         guard let files = try? home.openFolder(FileStore.folder),
@@ -140,7 +140,7 @@ extension Vault {
 
     /// Finishes a wipe that was begun at this place, whatever else is there.
     /// - Throws: `wiped` when there was one.
-    public static func finishWipe(at path: String) throws(VaultError) {
+    package static func finishWipe(at path: String) throws(VaultError) {
         guard let home = try? HomeDirectory(path: path) else { return }
         try Wipe.finishIfBegun(in: home, .standard)
     }
@@ -163,7 +163,7 @@ extension Vault {
 extension Vault.Status {
     /// What follows from the next wrong passcodes, to be put behind what is said of attempts; empty while self-destruct
     /// is off.
-    public var destructionWarning: String {
+    package var destructionWarning: String {
         AttemptBudget.warning(policy: policy, remaining: remainingAttempts, refused: refusedAttempts)
     }
 }

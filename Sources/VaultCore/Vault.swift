@@ -33,7 +33,7 @@ public final class Vault: Sendable {
     ///   - wipeTargets: What a wipe must erase beside the vault; the same ones at each start.
     /// - Throws: `wiped` when the vault was destroyed, `noVault`, `damaged`, `newerVersion`, `permissionDenied`,
     ///   `inputOutput`; `invalidName` for a target's identifier.
-    public convenience init(
+    package convenience init(
         at path: String, minima: [String: Assurance] = [:], wipeTargets: [any WipeTarget] = []
     ) throws(VaultError) {
         var settings = VaultSettings.standard
@@ -63,10 +63,10 @@ public final class Vault: Sendable {
     public var isUnlocked: Bool { gate.current != nil }
 
     /// Wipes every key. Reads and writes that run in other threads are let finish first.
-    public func lock() { lock(because: .requested) }
+    package func lock() { lock(because: .requested) }
 
     /// As ``lock()``, and the log says why. The keys are gone before it is written.
-    public func lock(because reason: LogLockReason) {
+    package func lock(because reason: LogLockReason) {
         if gate.close() { log.append(.locked(reason)) }
         WorkingMemory.wipeAll()
     }

@@ -15,7 +15,7 @@ public enum Assurance: UInt8, Sendable, Hashable, CaseIterable, Comparable {
     public static func < (left: Assurance, right: Assurance) -> Bool { left.rawValue < right.rawValue }
 
     /// Its word in a policy's JSON and on the command line.
-    public var name: String {
+    package var name: String {
         switch self {
         case .none: "none"
         case .presence: "presence"
@@ -26,7 +26,7 @@ public enum Assurance: UInt8, Sendable, Hashable, CaseIterable, Comparable {
     }
 
     /// The assurance of a word.
-    public init?(name: String) {
+    package init?(name: String) {
         guard let known = Assurance.allCases.first(where: { $0.name == name }) else { return nil }
         self = known
     }

@@ -1,11 +1,11 @@
 /// Costs of Argon2id (RFC 9106) as written in a slot.
-public struct DerivationParameters: Sendable, Hashable {
+package struct DerivationParameters: Sendable, Hashable {
     /// Time cost: passes over the memory.
-    public let passes: UInt32
+    package let passes: UInt32
     /// Memory cost in KiB.
-    public let memoryKiB: UInt32
+    package let memoryKiB: UInt32
     /// Degree of parallelism; 1 in every slot that Holdfast writes.
-    public let lanes: UInt32
+    package let lanes: UInt32
 
     package init(passes: UInt32, memoryKiB: UInt32, lanes: UInt32 = 1) {
         self.passes = passes

@@ -41,7 +41,7 @@ extension FallbackPolicy: Codable {
     }
 
     /// The policy as a JSON text for people: the reasons of a step on a line of their own.
-    public var jsonText: String {
+    package var jsonText: String {
         let lines = rules.map { "    " + $0.text }.joined(separator: ",\n")
         return "{\n  \"version\": 1,\n  \"steps\": [\n\(lines)\n  ]\n}\n"
     }

@@ -30,5 +30,5 @@ extension FallbackPolicy {
     ]
 
     /// The name of the preset that equals this policy; nil for one of its own.
-    public var presetName: String? { FallbackPolicy.presets.first { $0.policy == self }?.name }
+    package var presetName: String? { FallbackPolicy.presets.first { $0.policy == self }?.name }
 }

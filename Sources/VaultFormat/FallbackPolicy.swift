@@ -30,7 +30,7 @@ public struct FallbackPolicy: Sendable, Hashable {
     package static let hours: ClosedRange<UInt16> = 1...720
 
     /// The sentence that a policy's JSON must carry where cancelling leads to the open compartment.
-    public static let cancelWords = "cancelling uses the open compartment and opens nothing of the protected one"
+    package static let cancelWords = "cancelling uses the open compartment and opens nothing of the protected one"
 
     /// - Throws: ``FallbackPolicyError`` with the place of the first rule that cannot be.
     public init(_ rules: [Rule]) throws(FallbackPolicyError) {

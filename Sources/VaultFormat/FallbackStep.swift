@@ -12,7 +12,7 @@ public enum FallbackStep: UInt8, LogWord, Hashable {
     case openCompartment = 5
 
     /// Its word in a policy's JSON and on the command line.
-    public var name: String {
+    package var name: String {
         switch self {
         case .biometrics: "biometrics"
         case .devicePasscode: "devicePasscode"
@@ -56,7 +56,7 @@ public enum FallbackCondition: UInt8, LogWord, Hashable {
     case cancelled = 7
 
     /// Its word in a policy's JSON.
-    public var name: String {
+    package var name: String {
         switch self {
         case .unavailable: "unavailable"
         case .notEnrolled: "notEnrolled"

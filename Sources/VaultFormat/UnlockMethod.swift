@@ -120,7 +120,7 @@ extension UnlockMethod: LogWord {
 }
 
 /// What opens a slot. A kind that this version does not know is kept and never opened.
-public enum SlotKind: RawRepresentable, Sendable, Hashable {
+package enum SlotKind: RawRepresentable, Sendable, Hashable {
     /// A secret of the vault. At most one slot of each in a vault.
     case secret(UnlockSecret)
     /// A key-store share that is released when the system has confirmed its owner.
@@ -129,16 +129,16 @@ public enum SlotKind: RawRepresentable, Sendable, Hashable {
     case unknown(UInt8)
 
     /// A passcode through Argon2id, mixed with a hardware share where the flags say so.
-    public static var passcode: SlotKind { .secret(.passcode) }
+    package static var passcode: SlotKind { .secret(.passcode) }
     /// The vault's 24 words.
-    public static var recoveryPhrase: SlotKind { .secret(.recoveryPhrase) }
+    package static var recoveryPhrase: SlotKind { .secret(.recoveryPhrase) }
     /// A short PIN under a chip that counts its tries itself.
-    public static var pin: SlotKind { .secret(.pin) }
+    package static var pin: SlotKind { .secret(.pin) }
 
     private static let owner: UInt8 = 3
 
     /// Any number is a kind.
-    public init(rawValue: UInt8) {
+    package init(rawValue: UInt8) {
         if let secret = UnlockSecret(rawValue: rawValue) {
             self = .secret(secret)
         } else {
@@ -147,7 +147,7 @@ public enum SlotKind: RawRepresentable, Sendable, Hashable {
     }
 
     /// The number in the file.
-    public var rawValue: UInt8 {
+    package var rawValue: UInt8 {
         switch self {
         case .secret(let secret): secret.rawValue
         case .deviceOwner: SlotKind.owner
@@ -156,7 +156,7 @@ public enum SlotKind: RawRepresentable, Sendable, Hashable {
     }
 
     /// The word used in HKDF's info and for programs.
-    public var name: String {
+    package var name: String {
         switch self {
         case .secret(let secret): secret.name
         case .deviceOwner: "deviceOwner"

@@ -6,7 +6,7 @@ public enum WipeCause: UInt8, Sendable, Hashable, CaseIterable {
     case owner = 2
 
     /// The word in a receipt and in JSON.
-    public var name: String {
+    package var name: String {
         switch self {
         case .attempts: "attempts"
         case .owner: "owner"

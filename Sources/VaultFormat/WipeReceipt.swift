@@ -20,9 +20,9 @@ public struct WipeReceipt: Sendable, Hashable {
     /// The same, when all targets had been looked at.
     public let ended: UInt64
     /// Every target and what became of it, in the order of erasing.
-    public let items: [WipeItem]
+    package let items: [WipeItem]
     /// Names in the folder that are not the vault's; left alone.
-    public let strangers: UInt32
+    package let strangers: UInt32
     /// Where the signing key comes from.
     public let keyOrigin: KeyOrigin
     /// The public half of the signing key: a compressed P-256 point, 33 bytes.

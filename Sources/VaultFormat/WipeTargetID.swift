@@ -1,8 +1,8 @@
 /// Names something that a wipe erases: lower-case letters, digits and hyphens, with dots between the parts of a name
 /// that an app gave. Never a path.
-public struct WipeTargetID: Sendable, Hashable, CustomStringConvertible {
+package struct WipeTargetID: Sendable, Hashable, CustomStringConvertible {
     /// The name.
-    public let description: String
+    package let description: String
 
     static let longest = 64
 
@@ -29,7 +29,7 @@ public struct WipeTargetID: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// How far one target is, or how it ended.
-public enum WipeResult: UInt8, Sendable, Hashable, CaseIterable {
+package enum WipeResult: UInt8, Sendable, Hashable, CaseIterable {
     /// Not erased yet.
     case pending = 0
     /// Overwritten and removed where it was a key, a count or a setting; removed where only erased keys could read it.
@@ -44,7 +44,7 @@ public enum WipeResult: UInt8, Sendable, Hashable, CaseIterable {
     case foreign = 5
 
     /// The word in a receipt and in JSON.
-    public var name: String {
+    package var name: String {
         switch self {
         case .pending: "pending"
         case .erased: "erased"
@@ -56,7 +56,7 @@ public enum WipeResult: UInt8, Sendable, Hashable, CaseIterable {
     }
 
     /// Whether nothing more is to be done.
-    public var isFinal: Bool { self != .pending && self != .failed }
+    package var isFinal: Bool { self != .pending && self != .failed }
 
     init?(name: some StringProtocol) {
         guard let result = WipeResult.allCases.first(where: { $0.name == name }) else { return nil }
@@ -65,13 +65,13 @@ public enum WipeResult: UInt8, Sendable, Hashable, CaseIterable {
 }
 
 /// One target and what became of it.
-public struct WipeItem: Sendable, Hashable {
+package struct WipeItem: Sendable, Hashable {
     /// Which target.
-    public let target: WipeTargetID
+    package let target: WipeTargetID
     /// What became of it.
-    public var result: WipeResult
+    package var result: WipeResult
     /// How many files, or whatever an app counts, were erased.
-    public var count: UInt32
+    package var count: UInt32
 
     package init(_ target: WipeTargetID, _ result: WipeResult = .pending, count: UInt32 = 0) {
         self.target = target

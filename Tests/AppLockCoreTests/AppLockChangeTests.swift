@@ -38,12 +38,12 @@ import VaultFormat
     @Test func theSecurityLogLearnsWhyTheKeysWent() async throws {
         let scratch = try Scratch()
         let lock = AppLock(vault: try scratch.vault(), settings: LockSettings(isEnabled: true, timing: .immediately))
-        for event in [LockEvent.suspended, .systemLocked, .idleTimeout, .didEnterBackground, .forceLock] {
-            await lock.handle(.didBecomeActive)
+        for event in [LockMachine.Event.suspended, .systemLocked, .idleTimeout, .didEnterBackground, .forceLock] {
+            await lock.play(.didBecomeActive)
             try await lock.unlock(passcode: secret("right"))
-            await lock.handle(event)
+            await lock.play(event)
         }
-        await lock.handle(.didBecomeActive)
+        await lock.play(.didBecomeActive)
         try await lock.unlock(passcode: secret("right"))
         let entries = try lock.vault.securityLog().entries.filter { $0.event.name == "locked" }
         #expect(
@@ -98,7 +98,7 @@ import VaultFormat
         let scratch = try Scratch()
         let lock = AppLock(vault: try scratch.vault(), settings: LockSettings(isEnabled: true, timing: .never))
         var records = await lock.records().makeAsyncIterator()
-        await lock.handle(.didBecomeActive)
+        await lock.play(.didBecomeActive)
         #expect(await lock.snapshot.state == .authenticating(1))
         await lock.cancelPrompt()
         #expect(await records.next() == .notUnlocked(.cancelled))
@@ -128,19 +128,19 @@ import VaultFormat
         let scratch = try Scratch()
         let vault = try scratch.vault()
         let lock = AppLock(vault: vault, settings: LockSettings(isEnabled: true, timing: .never))
-        await lock.handle(.authenticate)
-        await lock.handle(.authenticationEnded(1, .biometricFailed))
+        await lock.play(.authenticate)
+        await lock.play(.authenticationEnded(1, .biometricFailed))
         #expect(try vault.status().remainingAttempts == 5)
         try vault.changeSelfDestruct(to: true, passcode: secret("right"), spending: vault.burnAttempt()) {}
-        await lock.handle(.authenticate)
+        await lock.play(.authenticate)
         for outcome in [AuthenticationOutcome.retry, .systemLockout, .hardwareBusy, .unavailable, .cancelled] {
-            await lock.handle(.authenticationEnded(2, outcome))
+            await lock.play(.authenticationEnded(2, outcome))
         }
-        await lock.handle(.authenticationEnded(2, .biometricFailed))
+        await lock.play(.authenticationEnded(2, .biometricFailed))
         #expect(try vault.status().remainingAttempts == 5, "late callbacks, retries and cancels")
-        await lock.handle(.authenticate)
-        await lock.handle(.authenticationEnded(3, .biometricFailed))
-        await lock.handle(.authenticationEnded(3, .biometricFailed))
+        await lock.play(.authenticate)
+        await lock.play(.authenticationEnded(3, .biometricFailed))
+        await lock.play(.authenticationEnded(3, .biometricFailed))
         #expect(try vault.status().remainingAttempts == 4, "once")
     }
 
@@ -153,11 +153,11 @@ import VaultFormat
         try await lock.unlock(passcode: secret("right"))
         await lock.selfDestructChangeBegan { drops.add() }
         #expect(await lock.snapshot.hasPendingSelfDestructChange)
-        await lock.handle(.willResignActive)
+        await lock.play(.willResignActive)
         #expect(drops.count == 1)
-        await lock.handle(.didEnterBackground)
+        await lock.play(.didEnterBackground)
         #expect(drops.count == 2)
-        await lock.handle(.didBecomeActive)
+        await lock.play(.didBecomeActive)
         await lock.selfDestructChangeBegan { drops.add() }
         await lock.selfDestructChangeEnded()
         await lock.forceLock()

@@ -31,7 +31,7 @@ import VaultFormat
         let scratch = try Scratch()
         let lock = try lock(scratch)
         let vault = lock.vault
-        await lock.handle(.launch)
+        await lock.play(.launch)
         #expect(await lock.snapshot.isLockScreenShown)
         await #expect(throws: VaultError.self) { try await lock.unlock(passcode: secret("wrong")) }
         #expect(!vault.isUnlocked)
@@ -39,11 +39,11 @@ import VaultFormat
         try await lock.unlock(passcode: secret("right"))
         #expect(vault.isUnlocked)
         #expect(await !lock.snapshot.isCovered)
-        await lock.handle(.didEnterBackground)
+        await lock.play(.didEnterBackground)
         #expect(!vault.isUnlocked, "the timing locks at once")
         await #expect(throws: VaultError.self) { try await lock.unlock(passcode: secret("right")) }
         #expect(try vault.status().remainingAttempts == 5, "nothing is asked while out of sight")
-        await lock.handle(.didBecomeActive)
+        await lock.play(.didBecomeActive)
         try await lock.unlock(passcode: secret("right"))
         await lock.forceLock()
         #expect(!vault.isUnlocked)
@@ -54,7 +54,7 @@ import VaultFormat
         let lock = try lock(scratch, .after(seconds: 1))
         var snapshots = await lock.snapshots().makeAsyncIterator()
         try await lock.unlock(passcode: secret("right"))
-        await lock.handle(.didEnterBackground)
+        await lock.play(.didEnterBackground)
         #expect(lock.vault.isUnlocked)
         while let snapshot = await snapshots.next() {
             if snapshot.state == .locked(.background) { break }
@@ -66,13 +66,13 @@ import VaultFormat
         let scratch = try Scratch()
         let vault = try scratch.vault()
         let lock = try AppLock(vault: vault)
-        await lock.handle(.launch)
+        await lock.play(.launch)
         #expect(await lock.snapshot.state == .disabled, "off until its owner wants it")
         try await lock.unlock(passcode: secret("right"))
-        await lock.handle(.didEnterBackground)
+        await lock.play(.didEnterBackground)
         #expect(vault.isUnlocked)
-        await lock.handle(.didBecomeActive)
-        await lock.lock()
+        await lock.play(.didBecomeActive)
+        await lock.forceLock()
         #expect(!vault.isUnlocked)
         #expect(await lock.snapshot.isLockScreenShown)
         try await lock.unlock(passcode: secret("right"))
@@ -95,7 +95,7 @@ import VaultFormat
         let lock = try lock(scratch, .never)
         await #expect(throws: VaultError.self) { try await lock.forceUnlock() }
         try await lock.unlock(passcode: secret("right"))
-        await lock.handle(.willResignActive)
+        await lock.play(.willResignActive)
         #expect(await lock.snapshot.isCovered)
         try await lock.forceUnlock()
         #expect(await !lock.snapshot.isCovered)
@@ -108,16 +108,16 @@ import VaultFormat
     @Test func noEventFromOutsideOpensOrChangesASetting() async throws {
         let scratch = try Scratch()
         let lock = try lock(scratch)
-        await lock.handle(.authenticate)
-        await lock.handle(.authenticationEnded(1, .unlocked(by: .biometrics)))
+        await lock.play(.authenticate)
+        await lock.play(.authenticationEnded(1, .unlocked(by: .biometrics)))
         #expect(await lock.snapshot.state == .authenticating(1), "there are no keys")
-        await lock.handle(.authenticationEnded(1, .wipeRequired))
+        await lock.play(.authenticationEnded(1, .wipeRequired))
         #expect(await lock.snapshot.state == .authenticating(1), "the vault says nothing of a wipe")
         try await lock.unlock(passcode: secret("right"))
         let off = LockSettings(isEnabled: false, timing: .never)
-        let events: [LockEvent] = [.settingsChanged(off), .settingsRequested(off), .wipeBegan, .wipeFinished]
+        let events: [LockMachine.Event] = [.settingsChanged(off), .settingsRequested(off), .wipeBegan, .wipeFinished]
         let before = await lock.snapshot
-        for event in events { await lock.handle(event) }
+        for event in events { await lock.play(event) }
         #expect(await lock.snapshot == before)
     }
 
@@ -139,7 +139,7 @@ import VaultFormat
         let lock = AppLock(
             vault: try Vault(at: scratch.path, settings: .costsForTests(clock: clock)),
             settings: LockSettings(isEnabled: true, timing: .never))
-        await lock.handle(.authenticate)  // the prompt is up; what follows is its answer
+        await lock.play(.authenticate)  // the prompt is up; what follows is its answer
         clock.arm(lock)
         let error = await #expect(throws: VaultError.self) { try await lock.unlock(passcode: secret("right")) }
         clock.arm(nil)
@@ -147,7 +147,7 @@ import VaultFormat
         #expect(!lock.vault.isUnlocked)
         #expect(await lock.snapshot.isCovered)
         #expect(try lock.vault.status().remainingAttempts == 5, "the passcode was right; nothing is counted")
-        await lock.handle(.panic)
+        await lock.play(.panic)
         try await lock.unlock(passcode: secret("right"))
         #expect(lock.vault.isUnlocked, "it locks, it does not break")
     }

@@ -72,7 +72,7 @@ extension World {
 
 /// What must hold of every transition.
 extension World {
-    func brokenTransition(from before: World, _ event: LockEvent, _ effects: [LockEffect]) -> String? {
+    func brokenTransition(from before: World, _ event: LockMachine.Event, _ effects: [LockEffect]) -> String? {
         brokenOrder(effects) ?? brokenOpening(from: before, event, effects) ?? brokenLocking(
             from: before, event, effects)
             ?? brokenPrompt(from: before, event) ?? brokenChange(from: before, event, effects)
@@ -101,7 +101,7 @@ extension World {
     }
 
     /// Only a success of the running prompt opens, and only what is open can be uncovered.
-    private func brokenOpening(from before: World, _ event: LockEvent, _ effects: [LockEffect]) -> String? {
+    private func brokenOpening(from before: World, _ event: LockMachine.Event, _ effects: [LockEffect]) -> String? {
         let methods = effects.compactMap { if case .record(.unlocked(let method)) = $0 { method } else { nil } }
         if before.machine.isShut, !machine.isShut {
             guard case .authenticationEnded(let number, .unlocked(let method)) = event,
@@ -125,7 +125,7 @@ extension World {
     }
 
     /// Every way of locking locks, says why, and says it once.
-    private func brokenLocking(from before: World, _ event: LockEvent, _ effects: [LockEffect]) -> String? {
+    private func brokenLocking(from before: World, _ event: LockMachine.Event, _ effects: [LockEffect]) -> String? {
         let reasons = effects.compactMap { if case .record(.locked(let reason)) = $0 { reason } else { nil } }
         if ending != .none {
             return reasons.isEmpty || reasons == expiry(before) ? nil : "locked because of \(reasons) by the end"
@@ -139,7 +139,7 @@ extension World {
         return nil
     }
 
-    private func expectedReasons(from before: World, _ event: LockEvent) -> [LockReason] {
+    private func expectedReasons(from before: World, _ event: LockMachine.Event) -> [LockReason] {
         if event == .forceLock { return [.forced] + expiry(before) }
         if event == .panic { return [.panic] + expiry(before) }
         if event == .launch, before.machine.settings.isEnabled { return [.launch] + expiry(before) }
@@ -176,7 +176,7 @@ extension World {
     }
 
     /// The owner gets a prompt when he asks for it, one by itself when he comes, and goes on with it after a retry.
-    private func brokenPrompt(from before: World, _ event: LockEvent) -> String? {
+    private func brokenPrompt(from before: World, _ event: LockMachine.Event) -> String? {
         if case .authenticationEnded(let number, .retry) = event, number == before.prompt?.number,
             machine.isShut == before.machine.isShut, prompt != before.prompt
         {
@@ -193,7 +193,7 @@ extension World {
     }
 
     /// Settings change by a prompt made for it, and each request is answered once.
-    private func brokenChange(from before: World, _ event: LockEvent, _ effects: [LockEffect]) -> String? {
+    private func brokenChange(from before: World, _ event: LockMachine.Event, _ effects: [LockEffect]) -> String? {
         var succeeded: Prompt.Purpose?
         if case .authenticationEnded(let number, .unlocked) = event, number == before.prompt?.number {
             succeeded = before.prompt?.purpose
@@ -218,7 +218,7 @@ extension World {
     }
 
     /// Once begun, a wipe ends in `wiped`, and nothing else happens.
-    private func brokenEnd(from before: World, _ event: LockEvent, _ effects: [LockEffect]) -> String? {
+    private func brokenEnd(from before: World, _ event: LockMachine.Event, _ effects: [LockEffect]) -> String? {
         let terminates = effects.count { $0 == .terminate }
         if terminates != (before.ending != .wiped && ending == .wiped ? 1 : 0) { return "ended \(terminates) times" }
         switch (before.ending, ending) {

@@ -27,7 +27,7 @@ extension World {
     }
 
     /// As the shell does: whoever has no keys is not unlocked.
-    private mutating func play(_ event: LockEvent) -> String? {
+    private mutating func play(_ event: LockMachine.Event) -> String? {
         if let broken = tell(event) { return broken }
         guard case .unlocked = machine.state, !hasKeys else { return nil }
         return tell(.keysGone) ?? (machine.isShut ? nil : "unlocked without keys")
@@ -49,7 +49,7 @@ extension World {
         return .wrongSecret(retryAfterMilliseconds: wait * 1000, remaining: remaining)
     }
 
-    private mutating func tell(_ event: LockEvent) -> String? {
+    private mutating func tell(_ event: LockMachine.Event) -> String? {
         let before = self
         foresee(event)
         let effects = machine.handle(event, at: instant)
@@ -61,7 +61,7 @@ extension World {
     }
 
     /// What is true before the machine hears of it.
-    private mutating func foresee(_ event: LockEvent) {
+    private mutating func foresee(_ event: LockMachine.Event) {
         if !isDelayed { delayedUntil = nil }  // what is over does not come back with the clock
         switch event {
         case .authenticationEnded(let number, let outcome):
@@ -106,7 +106,7 @@ extension World {
         wasPrompted = false
     }
 
-    private mutating func perform(_ effect: LockEffect, _ event: LockEvent) -> String? {
+    private mutating func perform(_ effect: LockEffect, _ event: LockMachine.Event) -> String? {
         switch effect {
         case .dropKeys: hasKeys = false
         case .showCover: isCovered = true
@@ -139,7 +139,7 @@ extension World {
         return nil
     }
 
-    private mutating func begin(_ number: UInt64, _ event: LockEvent) -> String? {
+    private mutating func begin(_ number: UInt64, _ event: LockMachine.Event) -> String? {
         let purpose: Prompt.Purpose =
             switch event {
             case .settingsRequested: .settings
@@ -163,7 +163,7 @@ extension World {
     }
 
     /// What is true once the machine has answered.
-    private mutating func recall(_ event: LockEvent, _ effects: [LockEffect]) {
+    private mutating func recall(_ event: LockMachine.Event, _ effects: [LockEffect]) {
         for effect in effects {
             if case .record(.unlocked) = effect { (openedAt, openedInBoot) = (now, boot) }
             if case .applySettings(let settings) = effect, settings.isEnabled { (openedAt, openedInBoot) = (now, boot) }

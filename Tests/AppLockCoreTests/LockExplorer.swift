@@ -5,7 +5,7 @@ import VaultFormat
 /// One thing that can happen in the explored world.
 enum Step: Hashable, CustomStringConvertible {
     /// The machine is told.
-    case event(LockEvent)
+    case event(LockMachine.Event)
     /// The running prompt is answered with a wrong secret; what that means the ledger says.
     case wrongSecret
     /// The prompt that was cancelled answers all the same.
@@ -111,7 +111,7 @@ struct World: Hashable {
     /// Whether a counted attempt has to wait, as far as this boot's clock can tell.
     var isDelayed: Bool { delayedUntil.map { now < $0 } ?? false }
 
-    static let lifecycle: [LockEvent] = [
+    static let lifecycle: [LockMachine.Event] = [
         .launch, .willResignActive, .didBecomeActive, .didEnterBackground, .willEnterForeground, .minimised,
         .systemLocked, .systemUnlocked, .userSwitchedAway, .userSwitchedBack, .suspended, .resumed, .lidClosed,
         .authenticate, .authenticateUncounted, .timeout, .idleTimeout, .forceLock, .panic, .forceUnlock, .keysGone,

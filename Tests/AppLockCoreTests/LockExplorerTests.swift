@@ -33,7 +33,9 @@ import VaultFormat
     @Test(arguments: starts)
     func noOrderOfEventsBreaksAnOpenLock(start: Start) {
         var world = World(start.settings, selfDestruct: start.selfDestruct)
-        let opening: [LockEvent] = [.launch, .didBecomeActive, .authenticationEnded(1, .unlocked(by: .passcode))]
+        let opening: [LockMachine.Event] = [
+            .launch, .didBecomeActive, .authenticationEnded(1, .unlocked(by: .passcode)),
+        ]
         for event in opening { #expect(world.take(.event(event)) == nil) }
         explore(start, "open", world, TestRun.isSoak ? 7 : 4)
     }

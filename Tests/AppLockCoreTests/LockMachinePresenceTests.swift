@@ -84,11 +84,11 @@ import VaultFormat
     }
 
     @Test(arguments: [
-        (LockEvent.systemLocked, LockReason.systemLock, LockTriggers.systemLock),
+        (LockMachine.Event.systemLocked, LockReason.systemLock, LockTriggers.systemLock),
         (.userSwitchedAway, .userSwitch, .userSwitch), (.suspended, .suspend, .suspend),
         (.lidClosed, .lidClosed, .lidClosed), (.minimised, .minimised, .minimised),
     ])
-    func triggersLockWhateverTheTiming(event: LockEvent, reason: LockReason, trigger: LockTriggers) {
+    func triggersLockWhateverTheTiming(event: LockMachine.Event, reason: LockReason, trigger: LockTriggers) {
         var machine = Lock.open(.never, trigger)
         let effects = machine.feed(at: 1, event)
         #expect(effects == [.dropKeys, .showCover, .presentLockScreen, .record(.locked(reason))])
@@ -101,8 +101,8 @@ import VaultFormat
         #expect(LockTriggers.standard == [.systemLock, .userSwitch, .suspend, .lidClosed])
     }
 
-    @Test(arguments: [(LockEvent.forceLock, LockReason.forced), (.panic, .panic)])
-    func lockingByHandWorksWhereTheLockIsOff(event: LockEvent, reason: LockReason) {
+    @Test(arguments: [(LockMachine.Event.forceLock, LockReason.forced), (.panic, .panic)])
+    func lockingByHandWorksWhereTheLockIsOff(event: LockMachine.Event, reason: LockReason) {
         var machine = LockMachine(settings: LockSettings(isEnabled: false, timing: .never))
         machine.feed(.launch)
         #expect(machine.state == .disabled && machine.isContentVisible)

@@ -32,7 +32,7 @@ import VaultFormat
     }
 
     @Test func leavingOrLockingRevertsToo() {
-        for event in [LockEvent.didEnterBackground, .systemLocked, .forceLock, .panic, .launch] {
+        for event in [LockMachine.Event.didEnterBackground, .systemLocked, .forceLock, .panic, .launch] {
             var machine = Lock.open(.fifteenSeconds)
             machine.feed(.settingsRequested(Self.off))
             let effects = machine.feed(event)
@@ -81,7 +81,7 @@ import VaultFormat
 
     @Test func leavingAndLockingDropThePendingChangeOfSelfDestruct() {
         for event in [
-            LockEvent.didEnterBackground, .systemLocked, .userSwitchedAway, .suspended, .forceLock, .panic,
+            LockMachine.Event.didEnterBackground, .systemLocked, .userSwitchedAway, .suspended, .forceLock, .panic,
             .idleTimeout, .launch, .keysGone, .wipeBegan, .wipeFinished,
         ] {
             var machine = Lock.open(.never, [])

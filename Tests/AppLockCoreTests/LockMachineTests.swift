@@ -34,7 +34,7 @@ enum Lock {
 extension LockMachine {
     /// Plays events of one instant, and returns the effects of the last one.
     @discardableResult
-    mutating func feed(at seconds: UInt64 = 0, _ events: LockEvent...) -> [LockEffect] {
+    mutating func feed(at seconds: UInt64 = 0, _ events: LockMachine.Event...) -> [LockEffect] {
         var effects: [LockEffect] = []
         for event in events { effects = handle(event, at: Lock.at(seconds)) }
         return effects
@@ -174,7 +174,7 @@ extension LockMachine {
         #expect(
             effects == [.dropKeys, .record(.notUnlocked(.wipeRequired)), .record(.wipeBegan), .beginWipe])
         for event in [
-            LockEvent.launch, .didBecomeActive, .authenticate, .authenticateUncounted, .forceUnlock, .wipeBegan,
+            LockMachine.Event.launch, .didBecomeActive, .authenticate, .authenticateUncounted, .forceUnlock, .wipeBegan,
         ] {
             #expect(machine.feed(event) == [])
             #expect(machine.state == .wiping)

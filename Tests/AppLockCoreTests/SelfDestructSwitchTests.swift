@@ -151,21 +151,21 @@ import VaultFormat
         #expect(longer.countdown == .seconds(200))
     }
 
-    @Test(arguments: [LockEvent.didEnterBackground, .forceLock])
-    func leavingOrLockingTheAppGivesItUp(event: LockEvent) async throws {
+    @Test(arguments: [LockMachine.Event.didEnterBackground, .forceLock])
+    func leavingOrLockingTheAppGivesItUp(event: LockMachine.Event) async throws {
         let scratch = try Scratch()
         let lock = AppLock(vault: scratch.vault, settings: LockSettings(isEnabled: true, timing: .oneMinute))
         try await lock.unlock(passcode: secret("right"))
         let selfDestruct = SelfDestructSwitch(vault: scratch.vault)
         for isLeft in [true, false] {
             if isLeft == false {
-                await lock.handle(.didBecomeActive)
+                await lock.play(.didBecomeActive)
                 if !lock.vault.isUnlocked { try await lock.unlock(passcode: secret("right")) }
             }
             try selfDestruct.begin(.enable, passcode: scratch.right)
             try await lock.confirm(selfDestruct)
             #expect(await lock.snapshot.hasPendingSelfDestructChange)
-            if isLeft { await lock.handle(event) }
+            if isLeft { await lock.play(event) }
             scratch.clock.advance(seconds: 30)
             do {
                 _ = try await lock.finish(selfDestruct, passcode: secret("right"))

@@ -41,7 +41,7 @@ import VaultCore
         case UInt8(ascii: "r"):
             let phrase = try RecoveryPhrase(parsing: order.bytes)
             try await app.lock.unlock(phrase: phrase)
-        case UInt8(ascii: "l"): await app.lock.lock()
+        case UInt8(ascii: "l"): await app.lock.forceLock()
         case UInt8(ascii: "w"):
             try app.vault.put(order.bytes, for: "stored", replacing: true)
             try stream(order.bytes, into: app.vault)

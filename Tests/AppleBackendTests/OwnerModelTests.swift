@@ -64,7 +64,7 @@ extension AppleBackends {
             try await enroll(models)
             try await enroll(models, .devicePasscode)
             let owner = models.lock.owner
-            await models.lock.handle(.forceLock)
+            await models.lock.play(.forceLock)
             await until { owner.offers == [.biometrics, .devicePasscode] }
             for (code, problem) in [
                 (-1, VaultProblem.notRecognised), (-2, nil), (-3, nil), (-4, .ownerUnavailable(.busy)),
@@ -79,7 +79,7 @@ extension AppleBackends {
             device.with { $0.biometryLockedOut = true }
             await models.lock.unlock(passcode: try secret("right"))
             #expect(models.lock.state == .unlocked)
-            await models.lock.handle(.forceLock)
+            await models.lock.play(.forceLock)
             await until { owner.offers == [.devicePasscode] }
             device.with { $0.answers = [.success] }
             await owner.ask()
@@ -92,7 +92,7 @@ extension AppleBackends {
             let models = try await open(folder)
             try await enroll(models)
             let owner = models.lock.owner
-            await models.lock.handle(.forceLock)
+            await models.lock.play(.forceLock)
             await until { owner.offers.first == .biometrics }
             device.with {
                 $0.enrollment = .init("enrollment-2".utf8)

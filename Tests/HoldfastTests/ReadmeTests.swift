@@ -17,7 +17,7 @@ import Testing
         await #expect(throws: VaultError.self) { try await app.lock.unlock(passcode: token) }
         try await app.lock.unlock(passcode: passcode)
         #expect(app.vault.isUnlocked)
-        await app.lock.lock()
+        await app.lock.forceLock()
         #expect(!app.vault.isUnlocked)
     }
 

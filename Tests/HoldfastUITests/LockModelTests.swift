@@ -77,7 +77,7 @@ import Testing
         let recovery = await lock.recover(phrase: try secret(words), newPasscode: try secret("other"))
         #expect(recovery?.headerWasAltered == false)
         #expect(lock.state == .unlocked)
-        await lock.handle(.forceLock)
+        await lock.play(.forceLock)
         #expect(lock.state == .locked && lock.reason == .forced)
         await lock.unlock(passcode: try secret("right"))
         #expect(lock.isLocked)
@@ -85,13 +85,13 @@ import Testing
         #expect(lock.state == .unlocked)
     }
 
-    @Test(arguments: [LockEvent.systemLocked, .suspended, .didEnterBackground, .lidClosed, .userSwitchedAway])
-    func whatLocksHidesBeforeItReturns(_ event: LockEvent) async throws {
+    @Test(arguments: [LockMachine.Event.systemLocked, .suspended, .didEnterBackground, .lidClosed, .userSwitchedAway])
+    func whatLocksHidesBeforeItReturns(_ event: LockMachine.Event) async throws {
         let scratch = try Scratch()
         let models = try await scratch.open()
         _ = await models.vault.put(try secret("v"), at: .init(collection: "work", name: "token"))
         #expect(models.vault.items.map(\.name) == ["token"])
-        models.lock.send(event)
+        models.lock.post(event)
         #expect(models.lock.isCovered, "at once, whatever the lock is doing")
         await until { models.lock.isLocked }
         #expect(models.vault.items.isEmpty && models.vault.collections.isEmpty)

@@ -18,7 +18,7 @@ import Testing
         scratch.has(sensor)
         let models = try await open(scratch, .biometrics)
         let (lock, owner) = (models.lock, models.lock.owner)
-        await lock.handle(.forceLock)
+        await lock.play(.forceLock)
         await until { owner.offers == [.biometrics] }
         #expect(sensor.prompts == 0, "nobody is asked by himself after he locked it")
         #expect(owner.problem == nil && owner.dialog.step == nil)
@@ -73,7 +73,7 @@ import Testing
         scratch.has(sensor)
         let models = try await open(scratch, .biometrics)
         let (lock, owner) = (models.lock, models.lock.owner)
-        await lock.handle(.forceLock)
+        await lock.play(.forceLock)
         await until { owner.offers == [.biometrics] }
         sensor.plays(.noMatch, .noMatch, .noMatch)
         await owner.ask()
@@ -90,7 +90,7 @@ import Testing
         await lock.unlock(passcode: try secret("right"))
         #expect(lock.state == .unlocked && owner.problem == nil)
         sensor.set(.available)
-        await lock.handle(.forceLock)
+        await lock.play(.forceLock)
         await until { owner.offers == [.biometrics] }
         for last in [false, true] {
             sensor.plays(.noMatch, .noMatch, .noMatch)
@@ -102,7 +102,7 @@ import Testing
         await lock.unlock(passcode: try secret("right"))
         // What is enrolled is noted by a thread of its own: only what changes after that is a change.
         await until { sensor.enrollmentLooks > looks }
-        await lock.handle(.forceLock)
+        await lock.play(.forceLock)
         await until { owner.offers == [.biometrics] }
         sensor.enroll("left-thumb")
         sensor.plays(.match)
@@ -117,7 +117,7 @@ import Testing
         let models = try await open(scratch, .biometrics)
         models.lock.owner.setInFront(false)
         let lock = LockModel(models.lock.app, reading: { await readings.read($0) })
-        await lock.handle(.forceLock)
+        await lock.play(.forceLock)
         await until { lock.owner.offers == [.biometrics] }
         sensor.plays(.says(.touch), .holds, .noMatch, .noMatch, .noMatch)
         readings.hold()
@@ -147,7 +147,7 @@ import Testing
         #expect(models.lock.owner.problem == .passcodeNeeded(.start) && models.lock.owner.offers.isEmpty)
         await models.lock.unlock(passcode: try secret("right"))
         #expect(models.lock.owner.problem == nil)
-        await models.lock.handle(.forceLock)
+        await models.lock.play(.forceLock)
         await until { models.lock.owner.offers == [.biometrics] }
         #expect(sensor.prompts == 0)
     }
@@ -168,7 +168,7 @@ import Testing
         scratch.has(sensor, account)
         let models = try await open(scratch, .biometrics, .devicePasscode)
         let (lock, owner) = (models.lock, models.lock.owner)
-        await lock.handle(.forceLock)
+        await lock.play(.forceLock)
         await until { owner.offers == [.biometrics, .devicePasscode] }
         let question = OwnerPrompt.hidden("Password: ")
         for (answer, opens) in [("wrong", false), ("correct", true)] {
@@ -204,7 +204,7 @@ import Testing
             let models = try await scratch.open(isLockEnabled: isLockEnabled)
             try await models.enroll(.biometrics)
             let (lock, owner) = (models.lock, models.lock.owner)
-            await lock.handle(.forceLock)
+            await lock.play(.forceLock)
             await until { owner.offers == [.biometrics] }
             sensor.plays(.says(.touch), .holds)
             let asking = Task { await owner.ask() }
@@ -221,13 +221,13 @@ import Testing
         scratch.has(sensor)
         let models = try await open(scratch, .biometrics)
         let (lock, owner) = (models.lock, models.lock.owner)
-        await lock.handle(.forceLock)
+        await lock.play(.forceLock)
         await until { owner.offers == [.biometrics] }
-        for event: LockEvent in [.forceLock, .systemLocked, .panic] {
+        for event: LockMachine.Event in [.forceLock, .systemLocked, .panic] {
             sensor.plays(.says(.touch), .holds, .match)
             let asking = Task { await owner.ask() }
             await until { owner.dialog.guidance == .touch }
-            await lock.handle(event)
+            await lock.play(event)
             await asking.value
             #expect(lock.isLocked && !lock.app.vault.isUnlocked, "\(event)")
             await lock.handle(.systemUnlocked)

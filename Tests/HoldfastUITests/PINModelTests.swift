@@ -24,7 +24,7 @@ import Testing
     private func locked(_ pin: String = "2580") async throws -> AppModels {
         let models = try await open()
         #expect(try await models.settings.setPIN(secret(pin), passcode: secret("right")) == nil)
-        await models.lock.handle(.forceLock)
+        await models.lock.play(.forceLock)
         return models
     }
 
@@ -64,13 +64,13 @@ import Testing
         lock.choose(.passcode)
         await lock.unlock(passcode: try secret("right"))
         #expect(lock.state == .unlocked)
-        await lock.handle(.forceLock)
+        await lock.play(.forceLock)
         #expect(lock.prompt == .pin)
     }
 
     @Test func withoutAPINNothingIsDifferent() async throws {
         let lock = try await open().lock
-        await lock.handle(.forceLock)
+        await lock.play(.forceLock)
         #expect(lock.prompt == .passcode && !lock.hasPIN && lock.otherPrompts == [.recoveryPhrase])
         lock.choose(.pin)
         #expect(lock.prompt == .passcode)
@@ -82,7 +82,7 @@ import Testing
     /// A PIN that comes while the passcode is being typed does not take the form away.
     @Test func aPINFromElsewhereIsAskedForAfterTheNextLock() async throws {
         let lock = try await open().lock
-        await lock.handle(.forceLock)
+        await lock.play(.forceLock)
         #expect(lock.prompt == .passcode)
         let other = try Vault(at: scratch.path, settings: scratch.settings)
         let right = try secret("right")
@@ -90,7 +90,7 @@ import Testing
         await lock.refresh()
         #expect(lock.prompt == .passcode && lock.otherPrompts == [.pin, .recoveryPhrase])
         await lock.unlock(passcode: try secret("right"))
-        await lock.handle(.forceLock)
+        await lock.play(.forceLock)
         #expect(lock.prompt == .pin)
         try other.removePIN(passcode: right, spending: other.burnAttempt())
         await lock.refresh()
@@ -123,7 +123,7 @@ import Testing
         let lock = try await locked().lock
         for pin in ["9999", "9998"] { await lock.unlock(pin: try secret(pin)) }
         await lock.unlock(passcode: try secret("right"))
-        await lock.handle(.forceLock)
+        await lock.play(.forceLock)
         await lock.unlock(pin: try secret("9997"))
         #expect(lock.remainingAttempts == 2)
         #expect(try lock.app.vault.status().remainingAttempts == 4)
@@ -146,11 +146,11 @@ import Testing
         #expect(lock.prompt == .passcode)
         await lock.unlock(passcode: try secret("right"))
         #expect(lock.state == .unlocked)
-        await lock.handle(.forceLock)
+        await lock.play(.forceLock)
         #expect(lock.prompt == .passcode, "nobody is asked for what opens nothing")
         await lock.unlock(passcode: try secret("right"))
         #expect(try await models.settings.setPIN(secret("3691"), passcode: secret("right")) == nil)
-        await lock.handle(.forceLock)
+        await lock.play(.forceLock)
         #expect(lock.prompt == .pin)
         await lock.unlock(pin: try secret("3691"))
         #expect(lock.state == .unlocked)
@@ -163,7 +163,7 @@ import Testing
         #expect(lock.guidance == .refused(.pinUnavailable) && lock.prompt == .passcode)
         #expect(try lock.app.vault.status().remainingAttempts == 5)
         chip.unplug(false)
-        await lock.handle(.forceLock)
+        await lock.play(.forceLock)
         #expect(lock.prompt == .pin, "it may answer again")
         await lock.unlock(pin: try secret("2580"))
         #expect(lock.state == .unlocked)

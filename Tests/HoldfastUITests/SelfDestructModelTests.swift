@@ -71,13 +71,13 @@ import Testing
         #expect(!(try models.lock.app.vault.status().policy.selfDestruct))
     }
 
-    @Test(arguments: [LockEvent.didEnterBackground, .systemLocked, .forceLock])
-    func leavingDuringTheCountdownChangesNothing(_ event: LockEvent) async throws {
+    @Test(arguments: [LockMachine.Event.didEnterBackground, .systemLocked, .forceLock])
+    func leavingDuringTheCountdownChangesNothing(_ event: LockMachine.Event) async throws {
         let scratch = try Scratch()
         let models = try await scratch.open()
         let model = models.selfDestruct
         try await toCountdown(model, .enable)
-        await models.lock.handle(event)
+        await models.lock.play(event)
         await until { models.lock.isLocked }
         #expect(model.step == .idle && model.outcome == .givenUp)
         scratch.clock.advance(seconds: 60)

@@ -6,7 +6,7 @@ import Holdfast
 
 func identityExample(app: HoldfastApp, authority: DigestText, show: (RawSpan) -> Void) async throws {
     // Example begins
-    let web = CurlTransport()
+    let web = SystemTransport()
     let keys = HTTPKeyService(at: try ServerAddress("https://keys.example.org"), over: web)
     let identity = app.identity(
         at: try ServerAddress("https://id.example.org"), over: web,
@@ -24,7 +24,7 @@ func identityExample(app: HoldfastApp, authority: DigestText, show: (RawSpan) ->
 /// What takes an identity away for good needs its owner: his passcode, typed for this very change.
 func ownersExample(app: HoldfastApp, identity: VaultIdentity, passcode: borrowing SecretBytes) async throws {
     // Owner begins
-    let proof = try app.vault.prove(passcode: passcode, spending: app.vault.burnAttempt())
+    let proof = try await app.lock.prove(passcode: passcode)
     try await identity.deleteAccount(proof: proof)  // uses it up; a minute later it would be worth nothing
     // Owner ends
 }
@@ -34,13 +34,13 @@ func changes(
     app: HoldfastApp, identity: VaultIdentity, device: DeviceID, container: String, next: RecoveryHash,
     phrase: borrowing RecoveryPhrase
 ) async throws {
-    func prove(_ phrase: borrowing RecoveryPhrase) throws -> Proof { try app.vault.prove(phrase: phrase) }
+    func prove(_ phrase: borrowing RecoveryPhrase) async throws -> Proof { try await app.lock.prove(phrase: phrase) }
     _ = try await identity.link(container, proof: prove(phrase))
     try await identity.unlink(device, proof: prove(phrase))
     try await identity.changeRecovery(to: next, proof: prove(phrase))
     try await identity.replaceFirstKey(with: PublicKeyText("1AAI"), proof: prove(phrase))
     try await identity.moveServer(proof: prove(phrase))
-    let proof = try app.vault.unlockProving(phrase: phrase)
+    let proof = try await prove(phrase)
     do throws(IdentityError) { try await identity.erase(proof: proof) } catch {
         if error.code == .proofExpired || error.code == .otherServer { print(error.reason) }
     }

@@ -29,6 +29,13 @@ import Testing
         ("_ = app.vault.identityRecord", "package"),
         ("_ = VaultCredentials(in: app.vault)", "VaultCredentials"),
         ("_ = identity.client", "internal"),
+        ("_ = try Vault(at: \"/vault\")", "package"),
+        ("_ = try app.vault.burnAttempt()", "package"),
+        ("app.vault.lock()", "package"),
+        ("try app.vault.unlock(phrase: RecoveryPhrase(parsing: SecretBytes(zeroed: 1)))", "package"),
+        ("_ = try AppLock(vault: app.vault)", "package"),
+        ("await app.lock.handle(.authenticate)", "no member 'authenticate'"),
+        ("_ = LockMachine.self", "LockMachine"),
     ]
 
     /// Who has no proof cannot write down a call that wants one, and nobody writes down a proof.

@@ -5,7 +5,8 @@ import Testing
     @Test(arguments: ["", "a", "correct horse battery staple", "Zürich ✓ 🗝", String(repeating: "é", count: 5000)])
     func `a text becomes the bytes of its UTF-8`(_ text: String) throws {
         let secret = try SecretBytes(utf8: text)
-        #expect(secret.holds(Array(text.utf8)))
+        let isTheSame = secret.holds(Array(text.utf8))
+        #expect(isTheSame)
     }
 
     @Test(arguments: [0, 1, 15, 4096, 5000])
@@ -13,7 +14,8 @@ import Testing
         let content = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ 1) }
         var bytes = content.map { $0 }
         let secret = try SecretBytes(wiping: &bytes)
-        #expect(secret.holds(content))
+        let isTheSame = secret.holds(content)
+        #expect(isTheSame)
         #expect(bytes.isEmpty)
     }
 

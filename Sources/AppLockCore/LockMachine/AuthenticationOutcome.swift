@@ -25,7 +25,7 @@ public enum AuthenticationOutcome: Sendable, Hashable {
     case wipeRequired
 
     /// Whether somebody was definitely refused. Nothing else may ever be counted.
-    public var isDefiniteRefusal: Bool {
+    package var isDefiniteRefusal: Bool {
         switch self {
         case .wrongSecret, .biometricFailed, .wipeRequired: true
         case .unlocked, .delayed, .cancelled, .unavailable, .systemLockout, .hardwareBusy, .retry: false

@@ -1,7 +1,7 @@
-public import VaultCore
+package import VaultCore
 
 /// What the shell around the machine does, in this order.
-public enum LockEffect: Sendable, Hashable {
+package enum LockEffect: Sendable, Hashable {
     /// Wipe every key, first of all.
     case dropKeys
     /// End the prompt with this number; its outcome is not waited for.
@@ -20,13 +20,13 @@ public enum LockEffect: Sendable, Hashable {
     case hideCover
     /// Take the lock screen down.
     case dismissLockScreen
-    /// Send ``LockEvent/timeout`` at this instant; replaces an earlier one.
+    /// Send ``LockMachine/Event/timeout`` at this instant; replaces an earlier one.
     case startTimer(BootInstant)
     /// No timer is needed any more.
     case stopTimer
     /// Start the prompt with this number.
     case beginAuthentication(UInt64)
-    /// Wipe the vault, and send ``LockEvent/wipeFinished`` when nothing is left.
+    /// Wipe the vault, and send ``LockMachine/Event/wipeFinished`` when nothing is left.
     case beginWipe
     /// Tell observers and the security log.
     case record(LockRecord)

@@ -1,5 +1,5 @@
-/// What happens to the lock.
-public enum LockEvent: Sendable, Hashable {
+/// What the system or the app's face tells the lock (``AppLock/handle(_:)``). Each is acted on; none opens a lock.
+public enum LockEvent: Sendable, Hashable, CaseIterable {
     // The app's life.
 
     /// The process started.
@@ -32,45 +32,8 @@ public enum LockEvent: Sendable, Hashable {
     /// The lid was closed.
     case lidClosed
 
-    // The owner and the app.
+    // The face.
 
-    /// The owner asks for the prompt (the retry button).
-    case authenticate
-    /// The owner asks with a factor whose attempts are not counted (the recovery phrase): no delay stands in its way.
-    case authenticateUncounted
-    /// The prompt with this number ended. A number other than the running prompt's is a late callback.
-    case authenticationEnded(UInt64, AuthenticationOutcome)
-    /// The timer that an effect asked for went off, early or late.
-    case timeout
     /// Nobody used the app for as long as it allows.
     case idleTimeout
-    /// Shut now, whatever the timing.
-    case forceLock
-    /// Shut now, in an emergency. Nothing is destroyed.
-    case panic
-    /// Show content again without a prompt, where the lock is still open. It never opens one that is shut.
-    case forceUnlock
-    /// The keys went out of memory past the lock.
-    case keysGone
-
-    // Settings.
-
-    /// The owner wants these settings; a prompt made for it decides.
-    case settingsRequested(LockSettings)
-    /// The authenticated header has these settings.
-    case settingsChanged(LockSettings)
-
-    // A change of self-destruct, whose authentications and countdown run elsewhere.
-
-    /// One is pending.
-    case selfDestructChangeBegan
-    /// It was made, or given up.
-    case selfDestructChangeEnded
-
-    // The end.
-
-    /// A wipe began, or goes on after a restart.
-    case wipeBegan
-    /// Nothing is left.
-    case wipeFinished
 }

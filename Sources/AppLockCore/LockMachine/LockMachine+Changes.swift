@@ -57,7 +57,7 @@ extension LockMachine {
     }
 }
 
-/// The end: nothing but ``LockMachine/State/wiped`` follows.
+/// The end: nothing but ``LockState/wiped`` follows.
 extension LockMachine {
     mutating func end(in final: State) -> [LockEffect] {
         let effects = [.dropKeys] + dropPrompt(.wipeRequired) + dropSelfDestructChange()
@@ -67,7 +67,7 @@ extension LockMachine {
         return effects
     }
 
-    mutating func handleAtTheEnd(_ event: LockEvent) -> [LockEffect] {
+    mutating func handleAtTheEnd(_ event: Event) -> [LockEffect] {
         switch event {
         case .wipeFinished where state == .wiping: end(in: .wiped) + [.record(.wiped), .terminate]
         case .authenticationEnded(_, let outcome): lateOutcome(outcome)

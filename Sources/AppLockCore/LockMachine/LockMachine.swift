@@ -1,27 +1,11 @@
-public import VaultCore
+package import VaultCore
 
 /// The app lock as a value: events in, effects out, no clock and no disk. Unknown, late and doubled events leave it shut.
 ///
 /// Each event changes the state first; what can be seen (cover, lock screen, timer) is then derived from it, so that no
 /// path through the machine can forget to hide something. `Docs/app-lock.md` has the diagram.
-public struct LockMachine: Sendable, Hashable {
-    /// What the lock is doing.
-    public enum State: Sendable, Hashable {
-        /// The lock is switched off; content is free to see.
-        case disabled
-        /// Shut; nothing runs.
-        case locked(LockReason)
-        /// Shut, and the prompt with this number is up.
-        case authenticating(UInt64)
-        /// Shut, and no counted attempt is taken until this instant.
-        case delayed(until: BootInstant)
-        /// Open since this instant.
-        case unlocked(since: BootInstant)
-        /// Shut for good: everything is being destroyed. Only ``wiped`` follows.
-        case wiping
-        /// Nothing is left. No event leaves this state.
-        case wiped
-    }
+package struct LockMachine: Sendable, Hashable {
+    package typealias State = LockState
 
     /// The one prompt that runs, and what a success does.
     struct Prompt: Sendable, Hashable {
@@ -47,15 +31,15 @@ public struct LockMachine: Sendable, Hashable {
     }
 
     /// What the lock is doing.
-    public internal(set) var state: State
+    package internal(set) var state: State
     /// Whether content is hidden. Always true while shut.
-    public internal(set) var isCovered: Bool
+    package internal(set) var isCovered: Bool
     /// Whether the one lock screen is up.
-    public internal(set) var isLockScreenShown = false
+    package internal(set) var isLockScreenShown = false
     /// Whether a change of self-destruct is pending. Nobody leaves or locks the app with one.
-    public internal(set) var hasPendingSelfDestructChange = false
+    package internal(set) var hasPendingSelfDestructChange = false
     /// The settings that hold.
-    public internal(set) var settings: LockSettings
+    package internal(set) var settings: LockSettings
 
     var prompt: Prompt?
     var lastPrompt: UInt64 = 0
@@ -64,27 +48,27 @@ public struct LockMachine: Sendable, Hashable {
     var absences: Absence = []
     /// When an unlocked app stopped being in front.
     var leftAt: BootInstant?
-    /// What ``LockEvent/forceUnlock`` did, until the app is interrupted again.
+    /// What ``LockMachine/Event/forceUnlock`` did, until the app is interrupted again.
     var isCoverLifted = false
     /// What shut the lock last.
     var reason = LockReason.launch
     /// When the ledger takes the next counted attempt; kept while other things happen to a shut lock.
     var delayedUntil: BootInstant?
-    /// When the shell sends ``LockEvent/timeout``.
+    /// When the shell sends ``LockMachine/Event/timeout``.
     var timer: BootInstant?
 
-    /// A machine before ``LockEvent/launch``: shut and covered where the lock is on.
-    public init(settings: LockSettings) {
+    /// A machine before ``LockMachine/Event/launch``: shut and covered where the lock is on.
+    package init(settings: LockSettings) {
         self.settings = settings
         state = settings.isEnabled ? .locked(.launch) : .disabled
         isCovered = settings.isEnabled
     }
 
     /// Whether content may be looked at.
-    public var isContentVisible: Bool { !isCovered }
+    package var isContentVisible: Bool { !isCovered }
 
     /// Whether content is withheld until somebody proves to be the owner.
-    public var isShut: Bool {
+    package var isShut: Bool {
         switch state {
         case .disabled, .unlocked: false
         case .locked, .authenticating, .delayed, .wiping, .wiped: true
@@ -92,7 +76,7 @@ public struct LockMachine: Sendable, Hashable {
     }
 
     /// Takes one event and returns what has to be done, in order.
-    public mutating func handle(_ event: LockEvent, at now: BootInstant) -> [LockEffect] {
+    package mutating func handle(_ event: Event, at now: BootInstant) -> [LockEffect] {
         var effects: [LockEffect]
         switch state {
         case .wiping, .wiped: effects = handleAtTheEnd(event)
@@ -108,7 +92,7 @@ public struct LockMachine: Sendable, Hashable {
             .map(\.element)
     }
 
-    private mutating func react(_ event: LockEvent, _ now: BootInstant) -> [LockEffect] {
+    private mutating func react(_ event: Event, _ now: BootInstant) -> [LockEffect] {
         switch event {
         case .launch: launched(now)
         case .willResignActive: interrupted()
@@ -142,7 +126,7 @@ public struct LockMachine: Sendable, Hashable {
     }
 
     /// The end of a prompt looks at the time itself, once the prompt is gone.
-    private func bringsOutcome(_ event: LockEvent) -> Bool {
+    private func bringsOutcome(_ event: Event) -> Bool {
         if case .authenticationEnded = event { true } else { false }
     }
 

@@ -10,7 +10,7 @@ public struct LockSettings: Sendable, Hashable {
     public var triggers: LockTriggers
 
     /// Settings as chosen; the triggers are those that every app should have, unless it says otherwise.
-    public init(isEnabled: Bool, timing: LockTiming, triggers: LockTriggers = .standard) {
+    package init(isEnabled: Bool, timing: LockTiming, triggers: LockTriggers = .standard) {
         self.isEnabled = isEnabled
         self.timing = timing
         self.triggers = triggers

@@ -31,7 +31,7 @@ extension AppLock {
     ///     open the vault without any finger: only for what presence is enough for.
     /// - Throws: `ownerUnavailable` and its like where the machine cannot ask its owner, `invalidPolicy`,
     ///   `hardwareUnavailable` where nothing is there to survive in; as
-    ///   ``VaultCore/Vault/changePasscode(from:spending:to:)``.
+    ///   ``changePasscode(from:to:)``.
     public func enrollOwner(
         _ step: OwnerStep, passcode: borrowing SecretBytes, survivesRestart: Bool = false
     ) async throws(VaultError) {
@@ -53,7 +53,7 @@ extension AppLock {
     }
 
     /// Takes a way of the owner out of the rules, and off the disk.
-    /// - Throws: As ``VaultCore/Vault/changePasscode(from:spending:to:)``.
+    /// - Throws: As ``changePasscode(from:to:)``.
     public func removeOwner(_ step: OwnerStep, passcode: borrowing SecretBytes) throws(VaultError) {
         try vault.changePolicy(passcode: passcode, spending: vault.burnAttempt()) { policy throws(VaultError) in
             try policy.refuse(step)

@@ -1,9 +1,9 @@
-public import VaultFormat
+package import VaultFormat
 
 extension FallbackDecision {
     /// Sentences: what is done now, why the steps before it are not used, when those behind it would be, what cancelling
     /// does, and how strong the result is.
-    public func explanation(under policy: FallbackPolicy) -> [String] {
+    package func explanation(under policy: FallbackPolicy) -> [String] {
         [doing] + lines.compactMap { sentence($0, policy) } + [cancelling(policy), strength]
     }
 
@@ -52,7 +52,7 @@ extension FallbackDecision {
 
 extension FallbackStop: CustomStringConvertible {
     /// What ended the chain, without a full stop.
-    public var description: String {
+    package var description: String {
         let name = step?.words ?? "a step"
         switch code {
         case .cancelled: return "\(name) was cancelled, and cancelling never leads to a weaker step"

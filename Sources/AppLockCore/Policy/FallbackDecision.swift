@@ -1,9 +1,9 @@
-public import VaultFormat
+package import VaultFormat
 
 /// What to do next, and what became of each step on the way to it.
-public struct FallbackDecision: Sendable, Hashable {
+package struct FallbackDecision: Sendable, Hashable {
     /// The next thing to do. There is no case that unlocks: only keys do that.
-    public enum Action: Sendable, Hashable {
+    package enum Action: Sendable, Hashable {
         /// Ask for this.
         case ask(FallbackStep)
         /// Work with the open compartment; the protected one stays locked.
@@ -13,7 +13,7 @@ public struct FallbackDecision: Sendable, Hashable {
     }
 
     /// What became of one step.
-    public enum Finding: Sendable, Hashable {
+    package enum Finding: Sendable, Hashable {
         /// It is what is asked or used now; proves this much.
         case used(Assurance)
         /// It was asked and ended so.
@@ -27,23 +27,23 @@ public struct FallbackDecision: Sendable, Hashable {
     }
 
     /// One step of the policy and its finding.
-    public struct Line: Sendable, Hashable {
+    package struct Line: Sendable, Hashable {
         /// The step.
-        public let step: FallbackStep
+        package let step: FallbackStep
         /// What became of it.
-        public let finding: Finding
+        package let finding: Finding
     }
 
     /// What to do.
-    public let action: Action
+    package let action: Action
     /// One for each step of the policy, in its order.
-    public let lines: [Line]
+    package let lines: [Line]
 }
 
 /// Why nothing is asked and nothing opens: the defined end of a chain.
-public struct FallbackStop: Error, Sendable, Hashable {
+package struct FallbackStop: Error, Sendable, Hashable {
     /// The kind of end.
-    public enum Code: String, Sendable, Hashable, CaseIterable {
+    package enum Code: String, Sendable, Hashable, CaseIterable {
         /// The owner turned away.
         case cancelled = "cancelled"
         /// A definite refusal, and no further step for it.
@@ -55,11 +55,11 @@ public struct FallbackStop: Error, Sendable, Hashable {
     }
 
     /// The kind of end.
-    public let code: Code
+    package let code: Code
     /// The step at which it ended.
-    public let step: FallbackStep?
+    package let step: FallbackStep?
     /// Why that step led no further.
-    public let condition: FallbackCondition?
+    package let condition: FallbackCondition?
 }
 
 extension FallbackDecision {
@@ -68,7 +68,7 @@ extension FallbackDecision {
     /// A step that ended, or cannot be asked, gives a reason; the next step is the first one behind it that names this
     /// reason. Where none does the vault stays locked. Cancelling leads to nothing but the open compartment, and there only
     /// where the policy says so.
-    public init(_ facts: FallbackFacts) {
+    package init(_ facts: FallbackFacts) {
         var engine = Engine(facts)
         action = engine.run()
         lines = engine.lines

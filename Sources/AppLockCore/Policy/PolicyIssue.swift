@@ -1,7 +1,7 @@
 /// What the linter has to say about a vault's rules.
-public struct PolicyIssue: Sendable, Hashable {
+package struct PolicyIssue: Sendable, Hashable {
     /// Stable words.
-    public enum Code: String, Sendable, Hashable, CaseIterable {
+    package enum Code: String, Sendable, Hashable, CaseIterable {
         // Errors.
         /// Steps behind the open compartment are never reached.
         case openCompartmentNotLast = "openCompartmentNotLast"
@@ -45,12 +45,12 @@ public struct PolicyIssue: Sendable, Hashable {
     }
 
     /// The kind of issue.
-    public let code: Code
+    package let code: Code
     /// What is wrong and what to do, for people.
-    public let words: String
+    package let words: String
 
     /// Whether rules with it must not be set.
-    public var isError: Bool {
+    package var isError: Bool {
         switch code {
         case .openCompartmentNotLast, .noSecretStep, .expiredLeadsNowhere, .selfDestructWithoutRecovery,
             .ownerSlotOnDisk:

@@ -1,19 +1,19 @@
-public import VaultCore
-public import VaultFormat
+package import VaultCore
+package import VaultFormat
 
 /// Finds what is dangerous or pointless in a vault's rules.
-public struct PolicyLinter: Sendable {
+package struct PolicyLinter: Sendable {
     /// Whether the vault has a passcode.
-    public var hasPasscode: Bool
+    package var hasPasscode: Bool
     /// Whether the vault has a recovery phrase.
-    public var hasRecoveryPhrase: Bool
+    package var hasRecoveryPhrase: Bool
     /// Whether a slot that opens without a secret of the owner's lies on the disk.
-    public var keepsOwnerSlotOnDisk: Bool
+    package var keepsOwnerSlotOnDisk: Bool
     /// What the steps can do on this machine.
-    public var capabilities: [FallbackStep: StepCapability]
+    package var capabilities: [FallbackStep: StepCapability]
 
     /// For a vault in this state.
-    public init(_ status: Vault.Status) {
+    package init(_ status: Vault.Status) {
         self.init(
             hasPasscode: status.slots.contains(.passcode), hasRecoveryPhrase: status.slots.contains(.recoveryPhrase),
             keepsOwnerSlotOnDisk: status.slots.contains(.deviceOwner),
@@ -31,7 +31,7 @@ public struct PolicyLinter: Sendable {
     }
 
     /// Errors first.
-    public func issues(_ policy: VaultPolicy) -> [PolicyIssue] {
+    package func issues(_ policy: VaultPolicy) -> [PolicyIssue] {
         let all = chain(policy) + ageing(policy) + minima(policy) + attempts(policy) + lock(policy)
         return all.filter(\.isError) + all.filter { !$0.isError }
     }

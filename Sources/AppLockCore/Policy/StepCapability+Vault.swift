@@ -1,11 +1,11 @@
-public import DeviceOwner
-public import VaultCore
-public import VaultFormat
+package import DeviceOwner
+package import VaultCore
+internal import VaultFormat
 
 extension [FallbackStep: StepCapability] {
     /// What can be asked for a vault in this state.
     /// - Parameter owner: What the machine was found to be able to; what is not named was not looked at.
-    public init(_ status: Vault.Status, owner: [OwnerStep: OwnerCapability] = [:]) {
+    package init(_ status: Vault.Status, owner: [OwnerStep: OwnerCapability] = [:]) {
         let isUnknown = StepCapability.missing(why: "nobody looked for it")
         self = [
             .biometrics: owner[.biometrics].map(Self.owner) ?? isUnknown,

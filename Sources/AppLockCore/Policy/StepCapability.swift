@@ -1,7 +1,7 @@
-public import VaultFormat
+package import VaultFormat
 
 /// What a way to unlock can do on this machine now.
-public enum StepCapability: Sendable, Hashable {
+package enum StepCapability: Sendable, Hashable {
     /// Can be asked, and then proves this much.
     case available(Assurance)
     /// There, but the owner has set nothing up for it.
@@ -15,7 +15,7 @@ public enum StepCapability: Sendable, Hashable {
 }
 
 /// How a step that was asked ended without opening anything.
-public enum StepOutcome: String, Sendable, Hashable, CaseIterable {
+package enum StepOutcome: String, Sendable, Hashable, CaseIterable {
     /// A secret was checked and is wrong.
     case wrongSecret = "wrongSecret"
     /// A biometric prompt ended without a match, after its own tries.
@@ -36,11 +36,11 @@ public enum StepOutcome: String, Sendable, Hashable, CaseIterable {
     case retry = "retry"
 
     /// Whether it ends the chain, whatever a policy says of failures: a refusal by the owner is no failure.
-    public var isCancel: Bool { self == .cancelled }
+    package var isCancel: Bool { self == .cancelled }
 
     /// Whether it uses up an attempt under these rules: a wrong passcode of the vault always, a biometric prompt that
     /// ended without a match only while self-destruct is on and the owner has not switched that off.
-    public func isCounted(for step: FallbackStep, under policy: VaultPolicy) -> Bool {
+    package func isCounted(for step: FallbackStep, under policy: VaultPolicy) -> Bool {
         switch (self, step) {
         case (.wrongSecret, .appPasscode): true
         case (.biometricFailed, .biometrics): policy.selfDestruct && policy.countsBiometricFailures
@@ -64,36 +64,36 @@ public enum StepOutcome: String, Sendable, Hashable, CaseIterable {
 }
 
 /// Everything that a decision depends on. No clock and no disk: who asks has looked.
-public struct FallbackFacts: Sendable, Hashable {
+package struct FallbackFacts: Sendable, Hashable {
     /// The rules, authenticated where the vault was opened before.
-    public var policy: VaultPolicy
+    package var policy: VaultPolicy
     /// What each step can do; one that is not named counts as missing.
-    public var capabilities: [FallbackStep: StepCapability]
+    package var capabilities: [FallbackStep: StepCapability]
     /// What was asked already, in this order, since the lock screen came up.
-    public var outcomes: [Asked]
+    package var outcomes: [Asked]
     /// Seconds since the vault's passcode was last right in this boot; nil when it was not, or nobody knows.
-    public var secondsSincePasscode: UInt64?
+    package var secondsSincePasscode: UInt64?
     /// Biometric samples that did not match since the passcode was last right.
-    public var nonMatches: Int
+    package var nonMatches: Int
     /// What an unlock must prove for what is wanted.
-    public var needed: Assurance
+    package var needed: Assurance
 
     /// A step and how it ended.
-    public struct Asked: Sendable, Hashable {
+    package struct Asked: Sendable, Hashable {
         /// The step.
-        public let step: FallbackStep
+        package let step: FallbackStep
         /// How it ended.
-        public let outcome: StepOutcome
+        package let outcome: StepOutcome
 
         /// What was asked and what came of it.
-        public init(_ step: FallbackStep, _ outcome: StepOutcome) {
+        package init(_ step: FallbackStep, _ outcome: StepOutcome) {
             self.step = step
             self.outcome = outcome
         }
     }
 
     /// Facts before anything was asked.
-    public init(
+    package init(
         policy: VaultPolicy, capabilities: [FallbackStep: StepCapability], outcomes: [Asked] = [],
         secondsSincePasscode: UInt64? = nil, nonMatches: Int = 0, needed: Assurance = .none
     ) {
@@ -106,5 +106,5 @@ public struct FallbackFacts: Sendable, Hashable {
     }
 
     /// Samples without a match after which only the passcode is asked for.
-    public static let mostNonMatches = 5
+    package static let mostNonMatches = 5
 }

@@ -1,4 +1,4 @@
-public import VaultCore
+package import VaultCore
 
 /// A change of self-destruct that is under way, as a value: events in, effects out, no clock and no disk.
 ///
@@ -6,17 +6,11 @@ public import VaultCore
 /// again. Anything else ends the change with nothing changed: a cancel at any time, leaving, a refusal, waiting too long,
 /// a restart of the machine or a clock that went back. It exists in memory only, so that an ended process changes
 /// nothing either.
-public struct SelfDestruct: Sendable, Hashable {
-    /// What is wanted.
-    public enum Change: String, Sendable, Hashable, CaseIterable {
-        /// Wrong passcodes shall destroy the vault when they reach the limit.
-        case enable = "enable"
-        /// They shall not any more.
-        case disable = "disable"
-    }
+package struct SelfDestruct: Sendable, Hashable {
+    package typealias Change = SelfDestructChange
 
     /// How far it is.
-    public enum State: Sendable, Hashable {
+    package enum State: Sendable, Hashable {
         /// Nothing is pending.
         case idle
         /// The first authentication runs; a number other than the prompt's is a late callback.
@@ -30,7 +24,7 @@ public struct SelfDestruct: Sendable, Hashable {
     }
 
     /// What happens to it.
-    public enum Event: Sendable, Hashable {
+    package enum Event: Sendable, Hashable {
         /// The owner moved the switch.
         case request(Change)
         /// The prompt with this number ended with success.
@@ -48,7 +42,7 @@ public struct SelfDestruct: Sendable, Hashable {
     }
 
     /// What the shell does.
-    public enum Effect: Sendable, Hashable {
+    package enum Effect: Sendable, Hashable {
         /// Start the prompt with this number.
         case authenticate(UInt64)
         /// Ask the owner whether this is what he wants.
@@ -62,7 +56,7 @@ public struct SelfDestruct: Sendable, Hashable {
     }
 
     /// Why a change came to nothing.
-    public enum Ending: String, Sendable, Hashable, CaseIterable {
+    package enum Ending: String, Sendable, Hashable, CaseIterable {
         /// The owner cancelled.
         case cancelled = "cancelled"
         /// The app was left.
@@ -76,23 +70,23 @@ public struct SelfDestruct: Sendable, Hashable {
     }
 
     /// How far it is.
-    public private(set) var state = State.idle
+    package private(set) var state = State.idle
     /// Milliseconds between the confirmation and the last authentication.
-    public private(set) var countdown: UInt64
+    package private(set) var countdown: UInt64
     private var lastPrompt: UInt64 = 0
     /// When the state was entered, and the latest time seen in it.
     private var entered: BootInstant?
     private var latest: BootInstant?
 
     /// The shortest countdown, in milliseconds; also the usual one.
-    public static let shortestCountdown: UInt64 = 30_000
+    package static let shortestCountdown: UInt64 = 30_000
     /// The longest, in milliseconds.
-    public static let longestCountdown: UInt64 = 86_400_000
+    package static let longestCountdown: UInt64 = 86_400_000
     /// Milliseconds that the owner has for each step.
     static let patience: UInt64 = 600_000
 
     /// - Parameter countdown: Milliseconds; brought between ``shortestCountdown`` and ``longestCountdown``.
-    public init(countdown: UInt64 = shortestCountdown) {
+    package init(countdown: UInt64 = shortestCountdown) {
         self.countdown = min(max(countdown, SelfDestruct.shortestCountdown), SelfDestruct.longestCountdown)
     }
 
@@ -103,7 +97,7 @@ public struct SelfDestruct: Sendable, Hashable {
     }
 
     /// What is pending, if anything is.
-    public var pending: Change? {
+    package var pending: Change? {
         switch state {
         case .idle: nil
         case .authenticating(let change, _), .confirming(let change), .counting(let change, _),
@@ -121,13 +115,13 @@ public struct SelfDestruct: Sendable, Hashable {
     }
 
     /// Milliseconds left of the countdown; nil when none runs.
-    public func remaining(at now: BootInstant) -> UInt64? {
+    package func remaining(at now: BootInstant) -> UInt64? {
         guard case .counting(_, let since) = state, let passed = now.milliseconds(since: since) else { return nil }
         return passed >= countdown ? 0 : countdown - passed
     }
 
     /// Takes one event and returns what has to be done, in order.
-    public mutating func handle(_ event: Event, at now: BootInstant) -> [Effect] {
+    package mutating func handle(_ event: Event, at now: BootInstant) -> [Effect] {
         if let ending = timeRunsOut(now) { return end(ending) }
         if state != .idle { latest = now }
         // Cancelling wins over a countdown that is over at the same moment.

@@ -1,17 +1,12 @@
-public import SecretMemory
+package import SecretMemory
 internal import Synchronization
-public import VaultCore
+package import VaultCore
 internal import VaultFormat
 
-/// Switches the self-destruct of a vault: runs what ``SelfDestruct`` decides with the vault's own passcode.
+/// A change of a vault's self-destruct that is under way: ``AppLock/begin(_:passcode:countdown:)`` makes it.
 ///
-/// ```swift
-/// let key = try selfDestruct.begin(.enable, passcode: passcode)   // 1. authenticate
-/// try selfDestruct.confirm()                                      // 2. after "this destroys the vault when ..."
-/// while let left = selfDestruct.remaining, left > .zero { ... }   // 3. show the countdown; cancel() stops it
-/// let key = try selfDestruct.finish(passcode: passcode)           // 4. authenticate again; show the receipt's key
-/// ```
-/// What is pending lives here only: with this object or its process it is gone. Safe to use from any thread.
+/// Runs what ``SelfDestruct`` decides with the vault's own passcode. What is pending lives here only: with this object or its
+/// process it is gone. Safe to use from any thread.
 public final class SelfDestructSwitch: Sendable {
     private let vault: Vault
     private let machine: Mutex<SelfDestruct>
@@ -19,7 +14,7 @@ public final class SelfDestructSwitch: Sendable {
     /// - Parameters:
     ///   - vault: Whose rules are changed.
     ///   - countdown: Brought between 30 seconds and 24 hours; the vault's own rules may ask for more, never for less.
-    public init(vault: Vault, countdown: Duration = .seconds(30)) {
+    package init(vault: Vault, countdown: Duration = .seconds(30)) {
         self.vault = vault
         let (seconds, attoseconds) = countdown.components
         let longest = Int64(SelfDestruct.longestCountdown / 1000)
@@ -29,7 +24,7 @@ public final class SelfDestructSwitch: Sendable {
     }
 
     /// What is pending, if anything is.
-    public var pending: SelfDestruct.Change? {
+    public var pending: SelfDestructChange? {
         send(.tick)
         return machine.withLock { $0.pending }
     }
@@ -50,7 +45,7 @@ public final class SelfDestructSwitch: Sendable {
     /// Authenticates the owner and makes the change wait for ``confirm()``.
     /// - Throws: `exists` when it is so already or another change is pending; as ``VaultCore/Vault/burnAttempt()`` and
     ///   ``VaultCore/Vault/verify(passcode:spending:)``, with nothing pending then.
-    public func begin(_ change: SelfDestruct.Change, passcode: borrowing SecretBytes) throws(VaultError) {
+    package func begin(_ change: SelfDestruct.Change, passcode: borrowing SecretBytes) throws(VaultError) {
         let policy = try vault.status().policy
         guard policy.selfDestruct != (change == .enable) else {
             throw VaultError(.exists, "self-destruct is \(change == .enable ? "on" : "off") already")
@@ -71,7 +66,7 @@ public final class SelfDestructSwitch: Sendable {
 
     /// The owner was told what this means and wants it: the countdown begins.
     /// - Throws: `notPending` when no change waits for it.
-    public func confirm() throws(VaultError) {
+    package func confirm() throws(VaultError) {
         guard case .startCountdown? = send(.confirm).first else { throw SelfDestructSwitch.over }
         vault.log.append(.selfDestruct(.armed))
     }
@@ -80,7 +75,7 @@ public final class SelfDestructSwitch: Sendable {
     /// - Throws: `delayed` while the countdown runs; `notPending` when the change was cancelled or has expired;
     ///   otherwise as ``VaultCore/Vault/burnAttempt()`` and writing. A wrong passcode ends the change.
     /// - Returns: The key that a wipe's receipt will be verified with, while self-destruct is on.
-    public func finish(passcode: borrowing SecretBytes) throws(VaultError) -> Vault.WipeReceiptKey? {
+    package func finish(passcode: borrowing SecretBytes) throws(VaultError) -> Vault.WipeReceiptKey? {
         send(.tick)
         let now = vault.settings.clock.now()
         let (state, left) = machine.withLock { ($0.state, $0.remaining(at: now)) }
@@ -105,11 +100,11 @@ public final class SelfDestructSwitch: Sendable {
     /// Ends what is pending with nothing changed.
     /// - Returns: Whether there was anything.
     @discardableResult
-    public func cancel() -> Bool { send(.cancel) == [.end(.cancelled)] }
+    package func cancel() -> Bool { send(.cancel) == [.end(.cancelled)] }
 
     /// As ``cancel()``, because the app left the foreground.
     @discardableResult
-    public func leave() -> Bool { send(.leave) == [.end(.left)] }
+    package func leave() -> Bool { send(.leave) == [.end(.left)] }
 
     @discardableResult
     private func send(_ event: SelfDestruct.Event) -> [SelfDestruct.Effect] {

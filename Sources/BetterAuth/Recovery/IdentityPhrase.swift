@@ -44,7 +44,7 @@ public struct IdentityPhrase: ~Copyable {
     }
 
     /// The phrase as the vault's own type, to be compared with the vault's; nil for a foreign one.
-    public borrowing func asRecoveryPhrase() throws(RecoveryPhraseError) -> RecoveryPhrase? {
+    package borrowing func asRecoveryPhrase() throws(RecoveryPhraseError) -> RecoveryPhrase? {
         isForeign ? nil : try RecoveryPhrase(parsing: text)
     }
 

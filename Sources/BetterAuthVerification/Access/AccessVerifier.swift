@@ -56,7 +56,7 @@ public struct AccessVerifier: Sendable {
     }
 
     /// Tokens that are remembered now.
-    public var cachedTokens: Int { cache.count }
+    package var cachedTokens: Int { cache.count }
 
     /// Verifies a request. One that passes is remembered and will not pass again.
     /// - Parameters:

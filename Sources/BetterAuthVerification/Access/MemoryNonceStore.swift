@@ -39,5 +39,5 @@ public final class MemoryNonceStore: NonceStore {
     }
 
     /// Nonces that are remembered now.
-    public var count: Int { state.withLock { $0.nonces.count } }
+    package var count: Int { state.withLock { $0.nonces.count } }
 }

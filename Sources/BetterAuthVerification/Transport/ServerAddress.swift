@@ -101,7 +101,7 @@ public struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Whether a path may be asked for there: begins with a slash, printable ASCII, nothing that a URL gives a meaning.
-    public static func isPath(_ path: String) -> Bool {
+    package static func isPath(_ path: String) -> Bool {
         path.hasPrefix("/") && !path.hasPrefix("//") && path.utf8.count <= 512 && path.utf8.allSatisfy(isAllowed)
             && !path.split(separator: "/").contains { $0 == "." || $0 == ".." }
     }

@@ -103,7 +103,7 @@ struct AgentLock {
 
     /// The session or the machine did something that locks. Its end follows at once: a session that is locked for somebody
     /// at the screen must not keep out its owner who unlocks from elsewhere, and the end of it may never be told.
-    mutating func notice(_ event: LockEvent, _ end: LockEvent?, _ now: BootInstant) {
+    mutating func notice(_ event: LockMachine.Event, _ end: LockMachine.Event?, _ now: BootInstant) {
         _ = run(event, now)
         if let end { _ = run(end, now) }
         lock(now)
@@ -124,7 +124,7 @@ struct AgentLock {
     /// The prompt that the machine began last.
     private var prompt: UInt64?
 
-    private mutating func run(_ event: LockEvent, _ now: BootInstant) -> LogLockReason? {
+    private mutating func run(_ event: LockMachine.Event, _ now: BootInstant) -> LogLockReason? {
         var reason: LogLockReason?
         for effect in machine.handle(event, at: now) {
             switch effect {

@@ -114,19 +114,25 @@ public final class LockModel {
     public func onLock(_ drop: @escaping @MainActor () -> Void) { droppers.append(drop) }
 
     /// Feeds an event from the system or the face and returns at once; events are taken in the order they were sent.
-    public func send(_ event: LockEvent) {
+    public func send(_ event: LockEvent) { post(LockMachine.Event(event)) }
+
+    /// As ``send(_:)``, and returns when it was taken.
+    public func handle(_ event: LockEvent) async { await play(LockMachine.Event(event)) }
+
+    /// As ``send(_:)``, also for what the lock tells itself.
+    package func post(_ event: LockMachine.Event) {
         announce(event)
         events.yield(Sent(event: event, taken: nil))
     }
 
-    /// As ``send(_:)``, and returns when it was taken.
-    public func handle(_ event: LockEvent) async {
+    /// As ``handle(_:)``, also for what the lock tells itself.
+    package func play(_ event: LockMachine.Event) async {
         announce(event)
         await withCheckedContinuation { taken in _ = events.yield(Sent(event: event, taken: taken)) }
     }
 
     /// The owner wants it shut.
-    public func lock() { send(.forceLock) }
+    public func lock() { post(.forceLock) }
 
     /// The emergency brake: keys are gone when this returns.
     public func panic() {
@@ -241,7 +247,7 @@ extension LockModel {
     }
 
     /// Covers at the first sign; the lock's own answer corrects it where it was too much.
-    private func announce(_ event: LockEvent) {
+    private func announce(_ event: LockMachine.Event) {
         switch event.visibility {
         case .shuts:
             shutting += 1
@@ -253,8 +259,8 @@ extension LockModel {
         }
     }
 
-    private func take(_ event: LockEvent) async {
-        await app.lock.handle(event)
+    private func take(_ event: LockMachine.Event) async {
+        await app.lock.play(event)
         switch event.visibility {
         case .shuts: shutting -= 1
         case .hides: hiding -= 1
@@ -337,7 +343,7 @@ extension LockModel {
                 if case .refused(.delayed) = guidance { guidance = .none }
                 if delayedUntil != nil {
                     delayedUntil = nil
-                    send(.timeout)
+                    post(.timeout)
                 }
             }
             return ticking.replace(with: nil)
@@ -355,11 +361,11 @@ extension LockModel {
 
 /// An event on its way, and who waits for it.
 private struct Sent: Sendable {
-    let event: LockEvent
+    let event: LockMachine.Event
     let taken: CheckedContinuation<Void, Never>?
 }
 
-extension LockEvent {
+extension LockMachine.Event {
     fileprivate enum Visibility { case shuts, hides, neither }
 
     /// What it may do to content that is shown.

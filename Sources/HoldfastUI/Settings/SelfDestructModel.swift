@@ -9,19 +9,19 @@ public final class SelfDestructModel {
         /// Nothing is pending.
         case idle
         /// The first passcode is asked for.
-        case authenticating(SelfDestruct.Change)
+        case authenticating(SelfDestructChange)
         /// The owner is asked whether this is what he wants.
-        case confirming(SelfDestruct.Change)
+        case confirming(SelfDestructChange)
         /// The countdown runs: whole seconds left, of so many.
-        case counting(SelfDestruct.Change, left: Int, of: Int)
+        case counting(SelfDestructChange, left: Int, of: Int)
         /// The last passcode is asked for.
-        case authenticatingAgain(SelfDestruct.Change)
+        case authenticatingAgain(SelfDestructChange)
     }
 
     /// How the last change ended.
     public enum Outcome: Sendable, Hashable {
         /// It holds now.
-        case done(SelfDestruct.Change)
+        case done(SelfDestructChange)
         /// Its owner cancelled it; nothing changed.
         case cancelled
         /// The app was left or locked, or too much time passed; nothing changed.
@@ -56,7 +56,7 @@ public final class SelfDestructModel {
     public var showsOn: Bool { pending.map { $0 == .enable } ?? isOn }
 
     /// What is pending, if anything is.
-    public var pending: SelfDestruct.Change? {
+    public var pending: SelfDestructChange? {
         switch step {
         case .idle: nil
         case .authenticating(let change), .confirming(let change), .counting(let change, _, _),
@@ -76,7 +76,7 @@ public final class SelfDestructModel {
     }
 
     /// The owner moved the switch: the first passcode is asked for.
-    public func request(_ wanted: SelfDestruct.Change) {
+    public func request(_ wanted: SelfDestructChange) {
         guard step == .idle, !isBusy, isOn != (wanted == .enable) else { return }
         outcome = nil
         step = .authenticating(wanted)
@@ -181,7 +181,7 @@ public final class SelfDestructModel {
 
     @concurrent
     private nonisolated static func begin(
-        _ change: SelfDestructSwitch, _ wanted: SelfDestruct.Change, _ passcode: borrowing SecretBytes
+        _ change: SelfDestructSwitch, _ wanted: SelfDestructChange, _ passcode: borrowing SecretBytes
     ) async throws(VaultError) {
         try change.begin(wanted, passcode: passcode)
     }

@@ -3,10 +3,10 @@ internal import Holdfast
 /// Whether the owner wrote the recovery phrase down: asks for three of its words.
 ///
 /// The phrase stays in locked memory; a word that was right stays right.
-public struct PhraseCheck: ~Copyable {
+package struct PhraseCheck: ~Copyable {
     private let phrase: RecoveryPhrase
     /// The places of the words that are asked for, counted from 1, in order.
-    public let positions: [Int]
+    package let positions: [Int]
     private var right: Set<Int> = []
 
     /// Words that are asked for.
@@ -19,7 +19,7 @@ public struct PhraseCheck: ~Copyable {
     }
 
     /// Whether every word that is asked for was given.
-    public var isPassed: Bool { right.count == positions.count }
+    package var isPassed: Bool { right.count == positions.count }
 
     /// Compares one word. Upper and lower case are the same; white space around it does not count.
     /// - Parameters:
@@ -27,7 +27,7 @@ public struct PhraseCheck: ~Copyable {
     ///   - position: One of ``positions``.
     /// - Returns: Whether it is the right one.
     @discardableResult
-    public mutating func answer(_ word: RawSpan, at position: Int) -> Bool {
+    package mutating func answer(_ word: RawSpan, at position: Int) -> Bool {
         guard positions.contains(position) else { return false }
         let isRight = phrase.withText { text in PhraseCheck.isEqual(word, text, position) }
         if isRight { right.insert(position) } else { right.remove(position) }
@@ -35,7 +35,7 @@ public struct PhraseCheck: ~Copyable {
     }
 
     /// Lends the words: whole, in lower case, one space between two.
-    public borrowing func withText<R>(_ body: (RawSpan) -> R) -> R { phrase.withText { body($0) } }
+    package borrowing func withText<R>(_ body: (RawSpan) -> R) -> R { phrase.withText { body($0) } }
 
     /// Gives the phrase back.
     consuming func end() -> RecoveryPhrase { phrase }

@@ -127,7 +127,7 @@ extension VaultModel {
     /// An error that says that the vault is shut reaches the lock screen too.
     private func note(_ error: VaultError) -> VaultProblem {
         switch error.code {
-        case .locked: lock.send(.timeout)  // makes the lock look
+        case .locked: lock.post(.timeout)  // makes the lock look
         case .keysChanged, .wiped: lock.lock()
         default: break
         }

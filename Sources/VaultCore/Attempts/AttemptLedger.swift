@@ -156,7 +156,7 @@ struct AttemptLedger: ~Copyable, Sendable {
 
 /// One attempt, already paid for. Only the ledger issues it, and an unlock with a passcode consumes it; dropping it
 /// unused leaves it spent. It holds the header's lock, so no other process checks a passcode meanwhile.
-public struct BurnedAttempt: ~Copyable, Sendable {
+package struct BurnedAttempt: ~Copyable, Sendable {
     var header: LockedHeader
     private var ledger: AttemptLedger
     private let before: AttemptBudget
@@ -186,7 +186,7 @@ public struct BurnedAttempt: ~Copyable, Sendable {
     }
 
     /// Attempts left, this one not among them.
-    public var remainingAttempts: Int { ledger.budget.remaining }
+    package var remainingAttempts: Int { ledger.budget.remaining }
 
     /// Whether the limit was reached by wrong passcodes with self-destruct on.
     var mustDestroy: Bool { ledger.budget.decision(at: clock.now()) == .destroy }

@@ -3,12 +3,12 @@ internal import SystemCalls
 /// A point in time that no change of the wall clock moves: milliseconds since one boot, sleep included.
 public struct BootInstant: Sendable, Hashable {
     /// 16 bytes that name the boot.
-    public let bootID: [UInt8]
+    package let bootID: [UInt8]
     /// Milliseconds since that boot.
-    public let milliseconds: UInt64
+    package let milliseconds: UInt64
 
     /// The instant `milliseconds` after the boot named by 16 bytes.
-    public init(bootID: [UInt8], milliseconds: UInt64) {
+    package init(bootID: [UInt8], milliseconds: UInt64) {
         self.bootID = bootID
         self.milliseconds = milliseconds
     }

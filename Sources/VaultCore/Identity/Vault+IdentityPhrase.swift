@@ -1,4 +1,4 @@
-public import Cryptography
+package import Cryptography
 internal import SecretMemory
 internal import VaultFormat
 internal import SystemCalls
@@ -20,7 +20,7 @@ extension Vault {
     }
 
     /// Whether a phrase is that of the identity whose credentials are here. Needs no unlocked vault.
-    public func isIdentityPhrase(_ phrase: borrowing RecoveryPhrase) -> Bool {
+    package func isIdentityPhrase(_ phrase: borrowing RecoveryPhrase) -> Bool {
         guard let vault = try? id, let mark = try? IdentityMark.of(phrase, vault: vault),
             let stored = IdentityMark.read(in: home)
         else { return false }
@@ -29,7 +29,7 @@ extension Vault {
 
     /// Whether a phrase is this vault's. Opens nothing and writes nothing; 256 bits cannot be guessed, so it may be asked
     /// freely.
-    public func isVaultPhrase(_ phrase: borrowing RecoveryPhrase) -> Bool {
+    package func isVaultPhrase(_ phrase: borrowing RecoveryPhrase) -> Bool {
         guard let header = try? HeaderFile.read(in: home), let slot = header.recoverySlot,
             let factor = try? SlotKey.expand(phrase, vault: header.vault),
             let key = try? SlotKey(factor: factor, slot: slot)

@@ -1,26 +1,26 @@
-public import VaultFormat
+package import VaultFormat
 
 extension OpenCompartment {
     /// What can be told without opening anything; nothing of it is proved.
-    public struct Status: Sendable, Hashable {
+    package struct Status: Sendable, Hashable {
         /// Number of items, those sealed to the vault included.
-        public var items: UInt64 = 0
+        package var items: UInt64 = 0
         /// Bytes of the database's pages that they take.
-        public var bytes = 0
+        package var bytes = 0
         /// What the compartment takes.
-        public var quota = Quota.standard
+        package var quota = Quota.standard
         /// What a reader must have proved: nothing.
-        public let assurance = Assurance.none
+        package let assurance = Assurance.none
         /// Whether items can be sealed to the vault.
-        public var takesSealed = false
+        package var takesSealed = false
         /// Whether files that could not be read wait beside it.
-        public var hasSetAside = false
+        package var hasSetAside = false
         /// Why the items cannot be told.
-        public var problem: VaultError?
+        package var problem: VaultError?
     }
 
     /// The state of the compartment as far as it is told while the vault is locked. Never throws: it is for display.
-    public func status() -> Status {
+    package func status() -> Status {
         var status = Status()
         status.quota = quota
         status.hasSetAside = home.exists(OpenFiles.damagedDatabase) || home.exists(OpenFiles.damagedKey)
@@ -45,9 +45,9 @@ extension OpenCompartment {
         /// Items are missing, added, or older than Holdfast left them.
         public var isAltered = false
         /// The file with the public key; nothing is repaired by looking.
-        public var publicKey = OpenPublicKeyState.unavailable
+        package var publicKey = OpenPublicKeyState.unavailable
         /// Whether files that could not be read at an earlier unlock wait beside it; harmless.
-        public var hasSetAside = false
+        package var hasSetAside = false
 
         /// Nothing damaged, nothing planted.
         public var isIntact: Bool { unreadable == 0 && !isAltered && publicKey != .replaced }
@@ -80,7 +80,7 @@ extension OpenCompartment {
     /// Removes files that were set aside at an earlier unlock because they could not be read.
     /// - Returns: Whether there were any.
     @discardableResult
-    public func removeSetAside() -> Bool {
+    package func removeSetAside() -> Bool {
         let names = [OpenFiles.damagedDatabase, OpenFiles.damagedKey].filter(home.exists)
         for name in names { home.removeAnything(name) }
         return !names.isEmpty

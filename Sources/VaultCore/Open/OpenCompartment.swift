@@ -61,7 +61,7 @@ public final class OpenCompartment: Sendable {
     }
 
     /// What the last unlock took in; nil before the first.
-    public var lastMigration: Migration? { state.withLock { $0.lastMigration } }
+    package var lastMigration: Migration? { state.withLock { $0.lastMigration } }
 
     /// Stores an item that anybody who can read the home can read; durable when it returns.
     /// - Throws: `quotaExceeded`, `assuranceTooLow` for a collection with a minimum, `recordExists` unless `replacing`,

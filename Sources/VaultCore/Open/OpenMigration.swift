@@ -5,26 +5,26 @@ internal import VaultFormat
 
 extension OpenCompartment {
     /// What an unlock took in from the open compartment.
-    public struct Migration: Sendable, Hashable {
+    package struct Migration: Sendable, Hashable {
         /// Items that are in the inbox now and were not before.
-        public var moved = 0
+        package var moved = 0
         /// Items that an earlier unlock had taken in already.
-        public var known = 0
+        package var known = 0
         /// Items that wait for the next unlock: there were more than one takes.
-        public var left = 0
+        package var left = 0
         /// Places in the database, or items sealed to another key, that nobody can read.
-        public var unreadable = 0
+        package var unreadable = 0
         /// The items are not the ones that Holdfast left there: some are missing, added, or older.
-        public var isAltered = false
+        package var isAltered = false
         /// What was unreadable has been renamed, so that the compartment can be used again.
-        public var isSetAside = false
+        package var isSetAside = false
         /// The file with the vault's public key.
-        public var publicKey = OpenPublicKeyState.unavailable
+        package var publicKey = OpenPublicKeyState.unavailable
         /// Why nothing was taken in, or why it could not be removed afterwards; it is tried again at the next unlock.
-        public var problem: VaultError?
+        package var problem: VaultError?
 
         /// Nothing that the owner should hear of.
-        public var isUneventful: Bool {
+        package var isUneventful: Bool {
             moved == 0 && left == 0 && unreadable == 0 && !isAltered && !isSetAside && problem == nil
                 && publicKey != .replaced && publicKey != .wrong
         }

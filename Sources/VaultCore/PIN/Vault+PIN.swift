@@ -1,6 +1,6 @@
 internal import Cryptography
 internal import KeyStores
-public import SecretMemory
+package import SecretMemory
 internal import VaultFormat
 
 extension Vault {
@@ -17,7 +17,7 @@ extension Vault {
     ///   - attempt: Spent on it.
     /// - Throws: `invalidPasscode` for a PIN that cannot be one, `hardwareUnavailable` without a chip that counts, with
     ///   nothing spent; as ``changePasscode(from:spending:to:)``.
-    public func enrollPIN(
+    package func enrollPIN(
         _ pin: borrowing SecretBytes, passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt
     ) throws(VaultError) {
         do throws(VaultError) { try PINRules.check(pin, beside: passcode) } catch {
@@ -49,7 +49,7 @@ extension Vault {
     ///   - passcode: The present passcode.
     ///   - attempt: Spent on it.
     /// - Throws: `noPIN` where there is none, with nothing spent; as ``changePasscode(from:spending:to:)``.
-    public func removePIN(
+    package func removePIN(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt
     ) throws(VaultError) {
         guard attempt.header.header.pinSlot != nil else {
@@ -77,7 +77,7 @@ extension Vault {
     ///   - evenIfDamaged: As ``unlock(passcode:spending:evenIfDamaged:)``.
     /// - Throws: `wrongPasscode`, with the attempts that remain by whichever count has fewer; `noPIN`; `hardwareUnavailable`;
     ///   `hardwareDestroyed` when the chip answers for this PIN no more; as ``unlock(passcode:spending:evenIfDamaged:)``.
-    public func unlock(
+    package func unlock(
         pin: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, evenIfDamaged: Bool = false
     ) throws(VaultError) {
         let opened = try verify(pin, .pin, spending: &attempt)

@@ -1,5 +1,5 @@
-public import Cryptography
-public import SecretMemory
+package import Cryptography
+package import SecretMemory
 internal import VaultFormat
 
 /// That somebody gave the strongest secret that this vault has, moments ago, while it is open.
@@ -52,7 +52,7 @@ extension Vault {
     ///   - attempt: Spent on it: a wrong one counts like any other.
     /// - Throws: `locked`; `keysChanged` where the header is not the one that was opened, with the attempt left spent; as
     ///   ``verify(passcode:spending:)``.
-    public func prove(
+    package func prove(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt
     ) throws(VaultError) -> Proof {
         guard let opening = gate.current else {
@@ -68,7 +68,7 @@ extension Vault {
 
     /// As ``prove(passcode:spending:)``, with the vault's recovery phrase, whose attempts nobody counts.
     /// - Throws: `locked`, `wrongPhrase`, `noRecoveryPhrase`, `damaged`, `keysChanged`, `wiped`.
-    public func prove(phrase: borrowing RecoveryPhrase) throws(VaultError) -> Proof {
+    package func prove(phrase: borrowing RecoveryPhrase) throws(VaultError) -> Proof {
         try Wipe.finishIfBegun(in: home, settings)
         guard let opening = gate.current else { throw .locked }
         let header = try HeaderFile.read(in: home)
@@ -80,7 +80,7 @@ extension Vault {
 
     /// Opens the vault with the passcode, and proves with the same check that the owner is there.
     /// - Throws: As ``unlock(passcode:spending:evenIfDamaged:)``.
-    public func unlockProving(
+    package func unlockProving(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, evenIfDamaged: Bool = false
     ) throws(VaultError) -> Proof {
         try unlock(passcode: passcode, spending: attempt, evenIfDamaged: evenIfDamaged)
@@ -90,7 +90,7 @@ extension Vault {
 
     /// As ``unlockProving(passcode:spending:evenIfDamaged:)``, with the vault's recovery phrase.
     /// - Throws: As ``unlock(phrase:evenIfDamaged:)``.
-    public func unlockProving(
+    package func unlockProving(
         phrase: borrowing RecoveryPhrase, evenIfDamaged: Bool = false
     ) throws(VaultError) -> Proof {
         try unlock(phrase: phrase, evenIfDamaged: evenIfDamaged)

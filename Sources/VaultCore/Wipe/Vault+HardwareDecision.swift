@@ -1,6 +1,6 @@
 internal import Cryptography
 internal import KeyStores
-public import SecretMemory
+package import SecretMemory
 internal import VaultFormat
 
 // Two folders can have the same header: a vault and its backup. Which of them a chip's share belongs to is told by the wipe
@@ -16,7 +16,7 @@ extension Vault {
     ///   - attempt: Spent on it.
     /// - Throws: As ``unlock(passcode:spending:evenIfDamaged:)``, `damaged` where the header has another home's key, and what
     ///   writing can throw.
-    public func claimHardware(
+    package func claimHardware(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt
     ) throws(VaultError) {
         let verified = try verify(passcode, spending: &attempt)
@@ -47,7 +47,7 @@ extension Vault {
     ///   - passcode: The present passcode.
     ///   - attempt: Spent on it.
     /// - Throws: As ``unlock(passcode:spending:evenIfDamaged:)``, `hardwareUnavailable`, and what writing can throw.
-    public func leaveHardware(
+    package func leaveHardware(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt
     ) throws(VaultError) -> LeftHardware {
         let verified = try verify(passcode, spending: &attempt)

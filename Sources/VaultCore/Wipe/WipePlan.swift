@@ -1,23 +1,23 @@
-public import VaultFormat
+package import VaultFormat
 
 /// What a wipe would do now, in its order. Making one changes nothing.
-public struct WipePlan: Sendable, Hashable {
+package struct WipePlan: Sendable, Hashable {
     /// One target.
-    public struct Step: Sendable, Hashable {
+    package struct Step: Sendable, Hashable {
         /// Its name in journal and receipt.
-        public let target: WipeTargetID
+        package let target: WipeTargetID
         /// What it is, in words.
-        public let what: String
+        package let what: String
         /// How it is erased.
-        public let method: Method
+        package let method: Method
         /// Names of files that are there.
-        public let files: Int
+        package let files: Int
         /// Their bytes.
-        public let bytes: UInt64
+        package let bytes: UInt64
     }
 
     /// How a target is erased.
-    public enum Method: String, Sendable, Hashable {
+    package enum Method: String, Sendable, Hashable {
         /// Overwritten in place, flushed, removed.
         case overwritten = "overwritten"
         /// Removed; nothing can read it once the keys are gone.
@@ -33,17 +33,17 @@ public struct WipePlan: Sendable, Hashable {
     }
 
     /// What is erased, in order.
-    public let steps: [Step]
+    package let steps: [Step]
     /// Other names in the folder, which are left alone.
-    public let strangers: [String]
+    package let strangers: [String]
     /// What else the wipe ends, or does not end, in whole sentences: for the owner, before it begins.
-    public let warnings: [String]
+    package let warnings: [String]
 }
 
 extension Vault {
     /// Tells what a wipe would erase.
     /// - Throws: `damaged` when the header or the journal is not what was written, `inputOutput`.
-    public func wipePlan() throws(VaultError) -> WipePlan {
+    package func wipePlan() throws(VaultError) -> WipePlan {
         let vault = try id
         var steps: [WipePlan.Step] = []
         if let keys = WipeTargetID(HomeTarget.keys) {
@@ -84,7 +84,7 @@ extension Vault {
     /// What a wipe, by its owner or by the rules, ends beside this folder, or leaves behind in the chip and the keyring: in
     /// whole sentences, to be told before. Empty where they hold nothing for the vault.
     /// - Throws: `damaged` when the header is not what was written, `inputOutput`.
-    public func wipeWarnings() throws(VaultError) -> [String] {
+    package func wipeWarnings() throws(VaultError) -> [String] {
         let header = try HeaderFile.read(in: home)
         if HardwareNote(of: header).isEmpty { return [] }
         guard owner(of: header) != nil else {

@@ -19,7 +19,7 @@ extension Chapter {
                 try tour.expect(result.isIntact, "the restored vault is damaged")
                 try tour.expect(result.records == Samples.items.count + 1, "\(result.records) records were restored")
                 let bytes = try tour.compareAll(app.vault)
-                await app.lock.lock()
+                await app.lock.forceLock()
                 return "intact, \(Format.grouped(bytes)) bytes are the same"
             },
             Step("verified the first one") { tour in
@@ -27,7 +27,7 @@ extension Chapter {
                 let result = try app.vault.verify()
                 try tour.expect(result.isIntact, "the vault is damaged")
                 try tour.expect(result.orphanedFiles == 0, "\(result.orphanedFiles) files belong to no record")
-                await app.lock.lock()
+                await app.lock.forceLock()
                 return "\(result.records) of \(result.expectedRecords) records right, \(result.files) file"
             },
         ])

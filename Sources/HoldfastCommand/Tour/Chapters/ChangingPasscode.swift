@@ -14,7 +14,7 @@ extension Chapter {
             },
             Step("refused the old one") { tour in
                 let app = try tour.openedApp()
-                await app.lock.lock()
+                await app.lock.forceLock()
                 return try await tour.expectWrong(Samples.firstPasscode, app)
             },
             Step("opened with the new one") { tour in

@@ -6,7 +6,7 @@ extension Chapter {
         steps: [
             Step("locked") { tour in
                 let app = try tour.openedApp()
-                await app.lock.lock()
+                await app.lock.forceLock()
                 let name = Samples.items[0].name
                 try await tour.expectRefusal(.locked, "reading") {
                     try app.vault.withValue(for: name, in: Samples.items[0].collection) { _ in }

@@ -19,7 +19,7 @@ extension Chapter {
             Step("written while locked, unreadable then") { tour in
                 let app = try tour.openedApp()
                 let before = try app.vault.securityLog().entries.count
-                await app.lock.lock()
+                await app.lock.forceLock()
                 _ = try await tour.expectWrong(Samples.wrongPasscode, app)
                 try await tour.expectRefusal(.locked, "reading the log") { _ = try app.vault.securityLog() }
                 try await tour.unlock(app, with: tour.passcode)

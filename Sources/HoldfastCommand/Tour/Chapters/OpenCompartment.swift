@@ -6,7 +6,7 @@ extension Chapter {
         steps: [
             Step("wrote while locked") { tour in
                 let app = try tour.openedApp()
-                await app.lock.lock()
+                await app.lock.forceLock()
                 try app.vault.open.put(Tour.secret(note.text), for: note.name, in: note.collection)
                 try app.vault.open.withValue(for: note.name, in: note.collection) { bytes in
                     try tour.expect(bytes.byteCount == note.text.utf8.count, "another value came back")

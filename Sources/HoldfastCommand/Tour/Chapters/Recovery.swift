@@ -6,7 +6,7 @@ extension Chapter {
         steps: [
             Step("recovered with the phrase") { tour in
                 let app = try tour.openedApp()
-                await app.lock.lock()
+                await app.lock.forceLock()
                 let passcode = try Tour.secret(Samples.thirdPasscode)
                 let wasAltered = try tour.withTypedPhrase { phrase in
                     try app.vault.recover(phrase: phrase, newPasscode: passcode).headerWasAltered
@@ -17,7 +17,7 @@ extension Chapter {
             },
             Step("opened with the new passcode") { tour in
                 let app = try tour.openedApp()
-                await app.lock.lock()
+                await app.lock.forceLock()
                 try await tour.unlock(app, with: tour.passcode)
                 return "\(Format.grouped(try tour.compareAll(app.vault))) bytes are the same"
             },

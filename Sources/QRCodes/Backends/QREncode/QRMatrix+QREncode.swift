@@ -4,7 +4,7 @@ internal import CQREncode
 extension QRMatrix {
     /// The code of a text, with medium error correction, by libqrencode.
     /// - Returns: Nil when the text is too long for a code, or the library is not installed.
-    public init?(of content: String) {
+    package init?(of content: String) {
         var library = cqrencode_library()
         guard unsafe cqrencode_load(&library) != 0 else { return nil }
         let bytes = Array(content.utf8)

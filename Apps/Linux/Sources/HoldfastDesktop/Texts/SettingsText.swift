@@ -111,19 +111,19 @@ enum SettingsText {
         }
     }
 
-    static func title(of change: SelfDestruct.Change) -> String {
+    static func title(of change: SelfDestructChange) -> String {
         change == .enable ? tr("Turn Self-destruct On") : tr("Turn Self-destruct Off")
     }
 
-    static func first(of change: SelfDestruct.Change) -> String {
+    static func first(of change: SelfDestructChange) -> String {
         tr("This takes your passcode now, a countdown, and your passcode again.")
     }
 
-    static func confirm(of change: SelfDestruct.Change) -> String {
+    static func confirm(of change: SelfDestructChange) -> String {
         change == .enable ? tr("Turn On") : tr("Turn Off")
     }
 
-    static func warning(of change: SelfDestruct.Change, _ model: SelfDestructModel) -> String {
+    static func warning(of change: SelfDestructChange, _ model: SelfDestructModel) -> String {
         switch change {
         case .enable:
             trn(
@@ -134,7 +134,7 @@ enum SettingsText {
         }
     }
 
-    static func countdown(_ change: SelfDestruct.Change, _ left: Int) -> String {
+    static func countdown(_ change: SelfDestructChange, _ left: Int) -> String {
         change == .enable
             ? trn("On in %d second", "On in %d seconds", left) : trn("Off in %d second", "Off in %d seconds", left)
     }
