@@ -60,8 +60,10 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
     /// Whether one is earlier than the other.
     public static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
 
-    /// Later by some milliseconds; nil beyond the years that the form can hold.
-    public func adding(milliseconds more: Int64) -> Timestamp? {
+    /// Later by a duration, in whole milliseconds; nil beyond the years that the form can hold.
+    public func adding(_ duration: Duration) -> Timestamp? { adding(milliseconds: duration.clampedMilliseconds) }
+
+    package func adding(milliseconds more: Int64) -> Timestamp? {
         let (sum, overflow) = milliseconds.addingReportingOverflow(more)
         return overflow ? nil : Timestamp(milliseconds: sum)
     }

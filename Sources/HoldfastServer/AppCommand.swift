@@ -21,7 +21,7 @@ struct AppCommand {
         let log = try FrontOptions.log(arguments)
         let settings = try FrontOptions.settings(arguments)
         var verifierSettings = AccessVerifier.Settings()
-        verifierSettings.window = Int64(try arguments.number("access-window-seconds", 1...86_400, default: 30)) * 1000
+        verifierSettings.window = .seconds(try arguments.number("access-window-seconds", 1...86_400, default: 30))
         let (nonces, revocations) = try shared()
         let verifier = AccessVerifier(
             keys: try keySource(), nonces: nonces, revocations: revocations, settings: verifierSettings)
@@ -66,7 +66,7 @@ struct AppCommand {
             throw UsageError("--trust takes the identity of a key chain")
         }
         guard let service = HTTPKeyService(url) else { throw UsageError("--keys takes http://HOST:PORT") }
-        return EndorsedServerKeys(trusting: identity, from: service, window: KeyChain.Window.appServer)
+        return EndorsedServerKeys(trusting: identity, from: service, window: EndorsedServerKeys.appServerWindow)
     }
 }
 

@@ -166,7 +166,7 @@ struct Serve {
     private func example(_ server: AuthServer, _ redis: RedisLocation?, _ log: ServerLog) throws -> ExampleApp? {
         guard arguments.has("example-app") else { return nil }
         var settings = AccessVerifier.Settings()
-        settings.window = lifetimes.accessWindow * 1000
+        settings.window = .seconds(lifetimes.accessWindow)
         // Beside the accounts there is room for those that are in use now.
         settings.cachedTokens = 2048
         let nonces: any NonceStore = redis.map { SharedAccess($0) } ?? MemoryNonceStore()

@@ -79,7 +79,7 @@ import Testing
         }
 
         var settings = AccessVerifier.Settings()
-        settings.tolerance = 2000
+        settings.tolerance = .seconds(2)
         let scene = try AccessScene(settings)
         let token = try scene.token(issuedAfter: 2000)
         #expect(try await scene.refusal(scene.request(token, after: 2000)) == nil)
@@ -93,7 +93,7 @@ import Testing
     /// A request from the future stays valid for longer; its nonce must be remembered for longer too.
     @Test func aNonceIsRememberedForAsLongAsItsRequestIsValid() async throws {
         var settings = AccessVerifier.Settings()
-        settings.tolerance = 5000
+        settings.tolerance = .seconds(5)
         let scene = try AccessScene(settings)
         let body = try scene.request(scene.token(), after: 5000)
         #expect(try await scene.refusal(body) == nil)

@@ -12,7 +12,7 @@ import Testing
         _ world: World, _ store: SimulatedStore, _ scheme: String, _ port: UInt16
     ) throws -> BetterAuthClient {
         var patience = CurlTransport.Patience()
-        patience.total = 1500
+        patience.total = .milliseconds(1500)
         let clock = world.clock
         return try BetterAuthClient(
             store: store, transport: CurlTransport(patience: patience),

@@ -254,7 +254,7 @@ private func list(_ bytes: [UInt8]) throws -> KeyEventList { try unsafe KeyEvent
         let name = try SoftwareSigningKey.generate().publicKey
         try service.endorse(name, by: 1)
         let identity = service.state.withLock { $0.chain.identity }
-        let keys = EndorsedServerKeys(trusting: identity, from: service, maximumAge: 60_000)
+        let keys = EndorsedServerKeys(trusting: identity, from: service, maximumAge: .seconds(60))
         #expect(try await keys.key(named: name, for: .response, now: AccessScene.after(4_000_000)) != nil)
         try service.state.withLock { state in
             state.chain.keys.append(try .generate())

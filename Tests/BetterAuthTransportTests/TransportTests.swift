@@ -146,7 +146,7 @@ private final class TestCertificate {
         #expect(try await send("/large", to: address, limit: 100_000).body.count == 100_000)
         await #expect(throws: TransportError.tooLarge) { try await send("/large", to: address, limit: 99_999) }
         var patience = SystemTransport.Patience()
-        patience.total = 200
+        patience.total = .milliseconds(200)
         let hasty = SystemTransport(patience: patience)
         await #expect(throws: TransportError.timedOut) { try await send("/slow", to: address, hasty) }
     }

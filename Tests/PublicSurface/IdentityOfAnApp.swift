@@ -120,7 +120,7 @@ struct Notes {
 
     init(authority: DigestText, service: any KeyService) throws {
         var settings = AccessVerifier.Settings()
-        settings.tolerance = 2000
+        settings.tolerance = .seconds(2)
         verifier = AccessVerifier(
             keys: EndorsedServerKeys(trusting: authority, from: service, window: EndorsedServerKeys.appServerWindow),
             nonces: MemoryNonceStore(), revocations: MemoryRevocationList(), settings: settings)

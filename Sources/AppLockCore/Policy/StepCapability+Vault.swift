@@ -1,6 +1,6 @@
 package import DeviceOwner
 package import VaultCore
-internal import VaultFormat
+package import VaultFormat
 
 extension [FallbackStep: StepCapability] {
     /// What can be asked for a vault in this state.

@@ -10,11 +10,11 @@ public import BetterAuthMessages
 public struct AccessVerifier: Sendable {
     /// How strict it is.
     public struct Settings: Sendable, Hashable {
-        /// Milliseconds for which a request is valid after its timestamp.
-        public var window: Int64 = 30_000
-        /// Milliseconds that the clocks of clients and of the auth server may be ahead of ours. Nonces are remembered for
-        /// so much longer.
-        public var tolerance: Int64 = 0
+        /// How long a request is valid after its timestamp; counted in milliseconds.
+        public var window = Duration.seconds(30)
+        /// How far the clocks of clients and of the auth server may be ahead of ours. Nonces are remembered for so much
+        /// longer.
+        public var tolerance = Duration.zero
         /// Tokens that are remembered as genuine; 0 for none. Each takes up to 4 KiB.
         public var cachedTokens = 4096
 
@@ -71,9 +71,11 @@ public struct AccessVerifier: Sendable {
         let request = message.payload
         let token = try await verifiedToken(request.token, now)
         do throws(ProtocolError) {
-            try token.claims.checkAccess(now: now, tolerance: settings.tolerance)
+            try token.claims.checkAccess(now: now, tolerance: settings.tolerance.clampedMilliseconds)
             guard token.key.isValid(message) else { throw .plain(.wrongSignature) }
-            try request.checkAge(now: now, window: settings.window, tolerance: settings.tolerance)
+            try request.checkAge(
+                now: now, window: settings.window.clampedMilliseconds,
+                tolerance: settings.tolerance.clampedMilliseconds)
         } catch { throw .refused(error) }
         try await checkRevocation(token.claims, now)
         // Last, so that only authentic requests occupy room.
@@ -126,7 +128,7 @@ public struct AccessVerifier: Sendable {
     /// For as long as the timestamp can be valid anywhere: one that is ahead by all the tolerance is valid for longer.
     private func reserve(_ request: Access.Request, _ now: Timestamp) async throws(AccessRefusal) {
         let lifetime = settings.window + settings.tolerance
-        guard let until = max(now, request.timestamp).adding(milliseconds: lifetime) else {
+        guard let until = max(now, request.timestamp).adding(lifetime) else {
             throw .refused(.futureRequest(timestamp: request.timestamp, now: now))
         }
         let isNew: Bool

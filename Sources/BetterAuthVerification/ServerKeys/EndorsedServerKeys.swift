@@ -12,9 +12,9 @@ public protocol KeyService: Sendable {
 /// service and the way to it need not be trusted; they can only withhold.
 public actor EndorsedServerKeys: ServerKeySource {
     /// For who verifies responses: 12 hours and a minute (protocol.md 10.4).
-    public static let clientWindow: Int64 = KeyChain.Window.client
+    public static let clientWindow = Duration.milliseconds(KeyChain.Window.client)
     /// For who verifies access tokens: 12 hours and a quarter.
-    public static let appServerWindow: Int64 = KeyChain.Window.appServer
+    public static let appServerWindow = Duration.milliseconds(KeyChain.Window.appServer)
 
     private struct Endorsed {
         let key: VerificationKey
@@ -37,16 +37,16 @@ public actor EndorsedServerKeys: ServerKeySource {
     /// - Parameters:
     ///   - identity: The chain to trust: the id of its first event.
     ///   - service: Where it is published.
-    ///   - window: How long endorsements outlive the generation that made them, in milliseconds.
-    ///   - maximumAge: Milliseconds after which the chain is loaded anew, so that a tainted generation becomes known.
+    ///   - window: How long endorsements outlive the generation that made them.
+    ///   - maximumAge: After how long the chain is loaded anew, so that a tainted generation becomes known.
     public init(
-        trusting identity: DigestText, from service: any KeyService, window: Int64 = clientWindow,
-        maximumAge: Int64 = 600_000
+        trusting identity: DigestText, from service: any KeyService, window: Duration = clientWindow,
+        maximumAge: Duration = .seconds(600)
     ) {
         self.identity = identity
         self.service = service
-        self.window = window
-        self.maximumAge = maximumAge
+        self.window = window.clampedMilliseconds
+        self.maximumAge = max(0, maximumAge.clampedMilliseconds)
     }
 
     /// The key of this name, when the chain endorses it for this purpose now; nil when it does not.

@@ -9,10 +9,10 @@ internal import SystemCalls
 public struct CurlTransport: Transport {
     /// Bounds in time.
     public struct Patience: Sendable, Hashable {
-        /// Milliseconds until there is a connection.
-        public var connect = 10_000
-        /// Milliseconds for all of it.
-        public var total = 30_000
+        /// Until there is a connection.
+        public var connect = Duration.seconds(10)
+        /// For all of it.
+        public var total = Duration.seconds(30)
 
         /// 10 and 30 seconds.
         public init() {}
@@ -60,13 +60,20 @@ public struct CurlTransport: Transport {
         }
     }
 
+    /// At least one and at most a day's: libcurl takes 0 for no bound at all.
+    private static func milliseconds(_ duration: Duration) -> Int {
+        let (seconds, attoseconds) = duration.components
+        guard seconds < 86_400 else { return 86_400_000 }
+        return max(1, Int(max(0, seconds)) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
+    }
+
     private func configure(_ handle: inout CurlRequest, _ request: TransportRequest) {
         handle.set(CURLOPT_URL, request.server.description + request.path)
         handle.set(CURLOPT_PROTOCOLS_STR, request.server.isEncrypted ? "https" : "http")
         handle.set(CURLOPT_FOLLOWLOCATION, 0)
         handle.set(CURLOPT_NOSIGNAL, 1)  // a signal handler is the process's business
-        handle.set(CURLOPT_CONNECTTIMEOUT_MS, patience.connect)
-        handle.set(CURLOPT_TIMEOUT_MS, patience.total)
+        handle.set(CURLOPT_CONNECTTIMEOUT_MS, CurlTransport.milliseconds(patience.connect))
+        handle.set(CURLOPT_TIMEOUT_MS, CurlTransport.milliseconds(patience.total))
         handle.set(CURLOPT_SSL_VERIFYPEER, 1)
         handle.set(CURLOPT_SSL_VERIFYHOST, 2)
         handle.set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))

@@ -15,10 +15,10 @@ internal import FoundationNetworking
 public struct URLSessionTransport: Transport {
     /// Bounds in time.
     public struct Patience: Sendable, Hashable {
-        /// Milliseconds without a sign of the server.
-        public var silence = 10_000
-        /// Milliseconds for all of it.
-        public var total = 30_000
+        /// Without a sign of the server.
+        public var silence = Duration.seconds(10)
+        /// For all of it.
+        public var total = Duration.seconds(30)
 
         /// 10 and 30 seconds.
         public init() {}
@@ -54,8 +54,8 @@ public struct URLSessionTransport: Transport {
 
     private var configuration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.timeoutIntervalForRequest = TimeInterval(patience.silence) / 1000
-        configuration.timeoutIntervalForResource = TimeInterval(patience.total) / 1000
+        configuration.timeoutIntervalForRequest = patience.silence / .seconds(1)
+        configuration.timeoutIntervalForResource = patience.total / .seconds(1)
         configuration.httpShouldSetCookies = false
         configuration.httpCookieAcceptPolicy = .never
         configuration.httpCookieStorage = nil
@@ -71,7 +71,7 @@ public struct URLSessionTransport: Transport {
 
     private func urlRequest(_ request: TransportRequest, _ url: URL) -> URLRequest {
         var built = URLRequest(url: url)
-        built.timeoutInterval = TimeInterval(patience.silence) / 1000
+        built.timeoutInterval = patience.silence / .seconds(1)
         built.httpShouldHandleCookies = false
         built.setValue("application/json", forHTTPHeaderField: "Accept")
         built.setValue("holdfast", forHTTPHeaderField: "User-Agent")
