@@ -130,10 +130,9 @@ extension AppLock {
         case .wrongPasscode where isWipeDue, .attemptsExhausted where isWipeDue, .noWayLeft where isWipeDue:
             .wipeRequired
         case .wrongPasscode:
-            .wrongSecret(
-                retryAfterMilliseconds: milliseconds(error.retryAfter), remaining: error.remainingAttempts)
-        case .wrongPhrase: .wrongSecret(retryAfterMilliseconds: 0, remaining: nil)
-        case .delayed: .delayed(milliseconds: milliseconds(error.retryAfter))
+            .wrongSecret(retryAfter: error.retryAfter ?? .zero, remaining: error.remainingAttempts)
+        case .wrongPhrase: .wrongSecret(retryAfter: .zero, remaining: nil)
+        case .delayed: .delayed(error.retryAfter ?? .zero)
         case .notConfirmed: .biometricFailed
         case .cancelled: .cancelled
         case .ownerLockedOut: .systemLockout
@@ -148,11 +147,4 @@ extension AppLock {
         guard let status = try? vault.status() else { return false }
         return status.policy.selfDestruct && status.refusedAttempts >= status.policy.attemptLimit
     }
-}
-
-/// Milliseconds of a duration, rounded up; 0 for none.
-private func milliseconds(_ duration: Duration?) -> UInt64 {
-    guard let (seconds, attoseconds) = duration?.components, seconds >= 0, attoseconds >= 0 else { return 0 }
-    let (whole, isTooLong) = UInt64(seconds).multipliedReportingOverflow(by: 1000)
-    return isTooLong ? .max : whole + UInt64((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
 }

@@ -11,9 +11,17 @@ public struct LockTiming: Sendable, Hashable {
     public static let onRelaunch = LockTiming(rawValue: .max - 1)
     /// Never by itself while the process lives.
     public static let never = LockTiming(rawValue: .max)
-    /// After `seconds` in the background.
-    public static func after(seconds: UInt32) -> LockTiming { LockTiming(rawValue: min(seconds, .max - 2)) }
+    /// After so long in the background, in whole seconds; as soon as the app leaves the foreground for less than one.
+    public static func after(_ duration: Duration) -> LockTiming {
+        let seconds = duration.components.seconds
+        return after(seconds: UInt32(clamping: seconds))
+    }
+
+    /// How long in the background until the vault locks; nil for relaunch and never.
+    public var duration: Duration? { seconds.map { .seconds($0) } }
+
+    package static func after(seconds: UInt32) -> LockTiming { LockTiming(rawValue: min(seconds, .max - 2)) }
 
     /// Seconds in the background after which the vault locks; nil for relaunch and never.
-    public var seconds: UInt32? { rawValue >= .max - 1 ? nil : rawValue }
+    package var seconds: UInt32? { rawValue >= .max - 1 ? nil : rawValue }
 }

@@ -3,7 +3,7 @@ public struct VaultPolicy: Sendable, Hashable {
     /// Wrong passcodes before the last consequence; 3 to 10.
     public var attemptLimit: Int
     /// Seconds to wait after failure 1, 2, 3 ...; the last one repeats. At most one hour each.
-    public var delays: [UInt32]
+    package var delays: [UInt32]
     /// Whether reaching the limit destroys the vault. Off unless the owner asked for it.
     public var selfDestruct: Bool
     /// When an unlocked vault locks by itself after the app left the foreground.
@@ -17,7 +17,7 @@ public struct VaultPolicy: Sendable, Hashable {
     /// Whether a biometric prompt that ended without a match counts as an attempt while self-destruct is on.
     public var countsBiometricFailures = true
     /// Seconds between asking for a change of ``selfDestruct`` and the change; 30 to 86,400.
-    public var selfDestructCountdown: UInt32 = 30
+    package var selfDestructCountdown: UInt32 = 30
     /// Ways to unlock, in order, and when each may be used.
     public var fallback = FallbackPolicy.strict
 
@@ -27,7 +27,7 @@ public struct VaultPolicy: Sendable, Hashable {
         lockTiming: .immediately, collectionMinima: [:])
 
     /// Seconds that a countdown may last.
-    public static let countdownRange: ClosedRange<UInt32> = 30...86_400
+    package static let countdownRange: ClosedRange<UInt32> = 30...86_400
 
     init(
         attemptLimit: Int, delays: [UInt32], selfDestruct: Bool, lockTiming: LockTiming,
@@ -38,5 +38,27 @@ public struct VaultPolicy: Sendable, Hashable {
         self.selfDestruct = selfDestruct
         self.lockTiming = lockTiming
         self.collectionMinima = collectionMinima
+    }
+}
+
+extension VaultPolicy {
+    /// How long to wait after failure 1, 2, 3 ...; the last one repeats. Whole seconds, rounded up, at most one hour each.
+    public var attemptDelays: [Duration] {
+        get { delays.map { .seconds($0) } }
+        set { delays = newValue.map(VaultPolicy.seconds) }
+    }
+
+    /// The time between asking for a change of ``selfDestruct`` and the change: whole seconds, rounded up, 30 seconds to one
+    /// day.
+    public var countdown: Duration {
+        get { .seconds(selfDestructCountdown) }
+        set { selfDestructCountdown = VaultPolicy.seconds(newValue) }
+    }
+
+    /// What is below zero is beyond every bound too, and is refused with the rules.
+    private static func seconds(_ duration: Duration) -> UInt32 {
+        let (seconds, attoseconds) = duration.components
+        guard seconds >= 0, attoseconds >= 0, seconds < UInt32.max else { return .max }
+        return UInt32(seconds) + (attoseconds > 0 ? 1 : 0)
     }
 }

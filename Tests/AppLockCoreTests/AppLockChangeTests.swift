@@ -18,7 +18,7 @@ import VaultFormat
         try await lock.unlock(passcode: secret("right"))
         #expect(await records.next() == .unlocked(by: .passcode))
         await #expect(throws: VaultError.self) { try await lock.setEnabled(true, passcode: secret("wrong")) }
-        #expect(await records.next() == .settingsReverted(.wrongSecret(retryAfterMilliseconds: 0, remaining: 4)))
+        #expect(await records.next() == .settingsReverted(.wrongSecret(retryAfter: .zero, remaining: 4)))
         #expect(await !lock.snapshot.settings.isEnabled)
         #expect(try !vault.status().policy.isLockEnabled)
         #expect(try vault.status().remainingAttempts == 4, "a wrong passcode counts here too")
@@ -77,13 +77,13 @@ import VaultFormat
         var records = await lock.records().makeAsyncIterator()
         for (index, text) in ["one", "two", "three"].enumerated() {
             await #expect(throws: VaultError.self) { try await lock.unlock(passcode: secret(text)) }
-            let wait: UInt64 = index == 2 ? 30_000 : 0
+            let wait: Duration = index == 2 ? .seconds(30) : .zero
             let record = await records.next()
-            guard case .notUnlocked(.wrongSecret(let milliseconds, let remaining)) = record else {
+            guard case .notUnlocked(.wrongSecret(let left, let remaining)) = record else {
                 Issue.record("\(String(describing: record))")
                 return
             }
-            #expect(milliseconds <= wait && milliseconds > wait / 2 || wait == milliseconds)
+            #expect(left <= wait && left > wait / 2 || wait == left)
             #expect(remaining == 4 - index)
         }
         let error = await #expect(throws: VaultError.self) { try await lock.unlock(passcode: secret("right")) }

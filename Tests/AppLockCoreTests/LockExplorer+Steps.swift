@@ -35,18 +35,18 @@ extension World {
 
     /// The ledger counts. It refuses nothing by itself.
     private mutating func refusal(of prompt: Prompt) -> AuthenticationOutcome {
-        guard prompt.isCounted else { return .wrongSecret(retryAfterMilliseconds: 0, remaining: nil) }
+        guard prompt.isCounted else { return .wrongSecret(retryAfter: .zero, remaining: nil) }
         if isDelayOnDisk {
             isDelayOnDisk = false
             delayedUntil = now + 3600
-            return .delayed(milliseconds: 3_600_000)
+            return .delayed(.milliseconds(3_600_000))
         }
         wrongSecrets += 1
         let remaining = Int(World.limit) - Int(min(wrongSecrets, World.limit))
         if wrongSecrets >= World.limit, selfDestruct { return .wipeRequired }
         let wait: UInt64 = wrongSecrets >= World.limit ? 3600 : 10
         if wait > 0 { delayedUntil = now + wait }
-        return .wrongSecret(retryAfterMilliseconds: wait * 1000, remaining: remaining)
+        return .wrongSecret(retryAfter: .seconds(wait), remaining: remaining)
     }
 
     private mutating func tell(_ event: LockMachine.Event) -> String? {
@@ -75,8 +75,8 @@ extension World {
                     delayedUntil = nil
                 }
             }
-            if case .delayed(let milliseconds) = outcome, number == prompt?.number {
-                delayedUntil = now + milliseconds / 1000
+            if case .delayed(let wait) = outcome, number == prompt?.number {
+                delayedUntil = now + UInt64(wait.components.seconds)
             }
             if number == prompt?.number, outcome != .retry { prompt = nil }
             if number == latePrompt?.number { latePrompt = nil }

@@ -119,7 +119,7 @@ struct World: Hashable {
     ]
 
     static let outcomes: [AuthenticationOutcome] = [
-        .unlocked(by: .passcode), .biometricFailed, .delayed(milliseconds: 10_000), .cancelled, .unavailable,
+        .unlocked(by: .passcode), .biometricFailed, .delayed(.milliseconds(10_000)), .cancelled, .unavailable,
         .systemLockout, .hardwareBusy, .retry,
     ]
 
@@ -134,7 +134,7 @@ struct World: Hashable {
             steps += World.outcomes.map { .event(.authenticationEnded(number, $0)) }
         }
         if latePrompt != nil {
-            steps += [.late(.unlocked(by: .biometrics)), .late(.wrongSecret(retryAfterMilliseconds: 0, remaining: 1))]
+            steps += [.late(.unlocked(by: .biometrics)), .late(.wrongSecret(retryAfter: .zero, remaining: 1))]
             steps += [.late(.cancelled)]
         }
         if now < 120 { steps.append(.pass(10)) }

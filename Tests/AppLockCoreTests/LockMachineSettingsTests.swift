@@ -18,7 +18,7 @@ import VaultFormat
 
     @Test(arguments: [
         AuthenticationOutcome.cancelled, .unavailable, .systemLockout, .hardwareBusy, .biometricFailed,
-        .wrongSecret(retryAfterMilliseconds: 0, remaining: 4),
+        .wrongSecret(retryAfter: .zero, remaining: 4),
     ])
     func everythingElseRevertsWithAReason(outcome: AuthenticationOutcome) {
         for (from, to) in [(Self.off, Self.on), (Self.on, Self.off)] {
@@ -53,9 +53,9 @@ import VaultFormat
     @Test func aWrongPasscodeDelaysTheNextRequest() {
         var machine = Lock.open()
         machine.feed(.settingsRequested(Self.off))
-        machine.feed(.authenticationEnded(2, .wrongSecret(retryAfterMilliseconds: 30_000, remaining: 1)))
+        machine.feed(.authenticationEnded(2, .wrongSecret(retryAfter: .milliseconds(30_000), remaining: 1)))
         #expect(
-            machine.feed(at: 10, .settingsRequested(Self.off)) == [.revertSettings(.delayed(milliseconds: 20_000))])
+            machine.feed(at: 10, .settingsRequested(Self.off)) == [.revertSettings(.delayed(.milliseconds(20_000)))])
         #expect(machine.feed(at: 11, .forceLock).contains(.startTimer(Lock.at(30))), "locked meanwhile, it still runs")
         #expect(machine.state == .delayed(until: Lock.at(30)))
     }

@@ -59,8 +59,8 @@ extension LockMachine {
 
     @Test(arguments: [
         AuthenticationOutcome.cancelled, .unavailable, .systemLockout, .hardwareBusy, .biometricFailed,
-        .wrongSecret(retryAfterMilliseconds: 0, remaining: 4), .wrongSecret(retryAfterMilliseconds: 0, remaining: nil),
-        .delayed(milliseconds: 0),
+        .wrongSecret(retryAfter: .zero, remaining: 4), .wrongSecret(retryAfter: .zero, remaining: nil),
+        .delayed(.milliseconds(0)),
     ])
     func everythingButSuccessStaysLockedAndCanBeRetried(outcome: AuthenticationOutcome) {
         var machine = Lock.prompting()
@@ -80,10 +80,10 @@ extension LockMachine {
 
     @Test func onlyDefiniteRefusalsMayEverBeCounted() {
         let counted: [AuthenticationOutcome] = [
-            .wrongSecret(retryAfterMilliseconds: 0, remaining: 1), .biometricFailed, .wipeRequired,
+            .wrongSecret(retryAfter: .zero, remaining: 1), .biometricFailed, .wipeRequired,
         ]
         let never: [AuthenticationOutcome] = [
-            Lock.success, .delayed(milliseconds: 1), .cancelled, .unavailable, .systemLockout, .hardwareBusy, .retry,
+            Lock.success, .delayed(.milliseconds(1)), .cancelled, .unavailable, .systemLockout, .hardwareBusy, .retry,
         ]
         #expect(counted.allSatisfy { $0.isDefiniteRefusal })
         #expect(never.allSatisfy { !$0.isDefiniteRefusal })
@@ -110,7 +110,7 @@ extension LockMachine {
 
     @Test func aDelayTakesNoPromptUntilItIsOver() {
         var machine = Lock.prompting()
-        let wrong = AuthenticationOutcome.wrongSecret(retryAfterMilliseconds: 30_000, remaining: 2)
+        let wrong = AuthenticationOutcome.wrongSecret(retryAfter: .milliseconds(30_000), remaining: 2)
         #expect(
             machine.feed(.authenticationEnded(1, wrong)) == [
                 .startTimer(Lock.at(30)), .record(.notUnlocked(wrong)),
@@ -125,14 +125,14 @@ extension LockMachine {
 
     @Test func aDelayOutlivesEverythingButSuccess() {
         var machine = Lock.prompting()
-        machine.feed(.authenticationEnded(1, .wrongSecret(retryAfterMilliseconds: 30_000, remaining: 2)))
+        machine.feed(.authenticationEnded(1, .wrongSecret(retryAfter: .milliseconds(30_000), remaining: 2)))
         machine.feed(at: 1, .forceLock, .didEnterBackground, .willEnterForeground)
         #expect(machine.feed(at: 2, .didBecomeActive) == [], "no prompt by itself either")
         #expect(machine.state == .delayed(until: Lock.at(30)))
         #expect(
             machine.feed(at: 3, .authenticateUncounted) == [.stopTimer, .beginAuthentication(2)],
             "the phrase is not counted")
-        machine.feed(at: 4, .authenticationEnded(2, .wrongSecret(retryAfterMilliseconds: 0, remaining: nil)))
+        machine.feed(at: 4, .authenticationEnded(2, .wrongSecret(retryAfter: .zero, remaining: nil)))
         #expect(machine.state == .delayed(until: Lock.at(30)), "a wrong phrase does not end the passcode's delay")
         machine.feed(at: 5, .authenticateUncounted)
         machine.feed(at: 5, .authenticationEnded(3, .unlocked(by: .recoveryPhrase)), .forceLock)

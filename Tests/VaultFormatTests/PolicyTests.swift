@@ -125,3 +125,24 @@ import VaultFormat
         #expect(Assurance.allCases.sorted() == Assurance.allCases && Assurance.presence < .keyBound)
     }
 }
+
+@Suite struct PolicyDurationTests {
+    @Test func `delays and countdown are durations of whole seconds, rounded up`() {
+        var policy = VaultPolicy.standard
+        #expect(policy.attemptDelays == [0, 0, 30, 60, 300, 900, 1800, 3600].map { .seconds($0) })
+        policy.attemptDelays = [.zero, .milliseconds(1), .seconds(5), .seconds(-1)]
+        #expect(policy.delays == [0, 1, 5, .max])
+        policy.countdown = .milliseconds(45_500)
+        #expect(policy.selfDestructCountdown == 46 && policy.countdown == .seconds(46))
+        policy.countdown = .seconds(Int64.max)
+        #expect(policy.selfDestructCountdown == .max, "refused when it is written")
+    }
+
+    @Test func `a lock timing is a duration or a word`() {
+        #expect(LockTiming.after(.seconds(90)).duration == .seconds(90))
+        #expect(LockTiming.after(.milliseconds(999)) == .immediately)
+        #expect(LockTiming.after(.seconds(-5)) == .immediately)
+        #expect(LockTiming.after(.seconds(Int64.max)).duration == .seconds(UInt32.max - 2))
+        #expect(LockTiming.never.duration == nil && LockTiming.onRelaunch.duration == nil)
+    }
+}

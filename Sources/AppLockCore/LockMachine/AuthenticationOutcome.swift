@@ -4,13 +4,13 @@ public import VaultFormat
 public enum AuthenticationOutcome: Sendable, Hashable {
     /// The secret was right and opened a key.
     case unlocked(by: UnlockMethod)
-    /// A secret was checked and is wrong. The next one is taken after so many milliseconds, 0 for at once; `remaining`
+    /// A secret was checked and is wrong. The next one is taken after so long, zero for at once; `remaining`
     /// attempts are left before the limit, nil where they are not counted.
-    case wrongSecret(retryAfterMilliseconds: UInt64, remaining: Int?)
+    case wrongSecret(retryAfter: Duration, remaining: Int?)
     /// A biometric prompt ended without a match, after all of its own tries.
     case biometricFailed
-    /// Nothing was checked: the delay after earlier failures has so many milliseconds to go.
-    case delayed(milliseconds: UInt64)
+    /// Nothing was checked: the delay after earlier failures has so long to go.
+    case delayed(Duration)
     /// The owner turned away. Never a failure to count, never a way down.
     case cancelled
     /// Could not be asked, or failed for another reason. Never a yes.

@@ -25,9 +25,8 @@ extension LockMachine {
         prompt = nil
         switch outcome {
         case .unlocked: delayedUntil = nil
-        case .wrongSecret(let milliseconds, _) where milliseconds > 0,
-            .delayed(let milliseconds) where milliseconds > 0:
-            delayedUntil = now.advanced(byMilliseconds: milliseconds)
+        case .wrongSecret(let wait, _) where wait > .zero, .delayed(let wait) where wait > .zero:
+            delayedUntil = now.advanced(by: wait)
         case .wrongSecret, .delayed, .biometricFailed, .cancelled, .unavailable, .systemLockout, .hardwareBusy, .retry,
             .wipeRequired:
             break

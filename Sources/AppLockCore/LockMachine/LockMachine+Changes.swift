@@ -9,7 +9,7 @@ extension LockMachine {
     private func obstacle(_ now: BootInstant) -> AuthenticationOutcome? {
         guard !isShut, prompt == nil, absences.isSubset(of: .inactive) else { return .unavailable }
         guard let until = delayedUntil, isDelayed(now) else { return nil }
-        return .delayed(milliseconds: until.milliseconds(since: now) ?? 0)
+        return .delayed(until.duration(since: now) ?? .zero)
     }
 
     mutating func request(_ settings: LockSettings, _ now: BootInstant) -> [LockEffect] {

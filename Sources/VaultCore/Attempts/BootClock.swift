@@ -14,6 +14,11 @@ public struct BootInstant: Sendable, Hashable {
     }
 }
 
+extension BootInstant {
+    /// Now, by the kernel's clock that counts sleep.
+    public static var now: BootInstant { SystemBootClock().now() }
+}
+
 /// Where delays get the time from; a parameter, so that decisions can be tested without waiting.
 package protocol BootClock: Sendable {
     func now() -> BootInstant

@@ -9,7 +9,7 @@ enum SettingsText {
         case .immediately: tr("Immediately")
         case .onRelaunch: tr("When it is started again")
         case .never: tr("Never")
-        default: duration(Int(timing.seconds ?? 0))
+        default: duration(Int(timing.duration?.components.seconds ?? 0))
         }
     }
 
