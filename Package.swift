@@ -233,6 +233,7 @@ let package = Package(
         .library(name: "HoldfastUI", targets: ["HoldfastUI"]),
         .library(name: "BetterAuth", targets: ["BetterAuth", "BetterAuthTransport"]),
         .library(name: "BetterAuthVerification", targets: ["BetterAuthVerification"]),
+        .library(name: "HoldfastTesting", targets: ["HoldfastTesting"]),
         .executable(name: "holdfast", targets: ["HoldfastCommand"]),
         .executable(name: "holdfast-server", targets: ["HoldfastServer"]),
     ] + crashProducts + viewProducts,
@@ -276,6 +277,8 @@ let package = Package(
             ]).map { .byName(name: $0) },
             swiftSettings: settings),
 
+        // For the tests of apps: no other target below Sources imports it (checked by scripts/check-layout).
+        library("HoldfastTesting", exported + ["SystemCalls"]),
         // What all tests share, and the part of it that the processes they start use.
         .target(name: "SeededNumbers", path: "Tests/SeededNumbers", swiftSettings: settings),
         .target(
@@ -291,7 +294,9 @@ let package = Package(
         tests("AppLockCoreTests", ["AppLockCore", "VaultCore", "VaultFormat", "SecretMemory"]),
         tests("HoldfastTests", exported),
         // What apps see: examples and attempts of theirs are compiled as another package.
-        tests("PublicSurfaceTests", ["RealParts", "BetterAuth", "BetterAuthTransport", "HoldfastUI"] + exported),
+        tests(
+            "PublicSurfaceTests",
+            ["HoldfastTesting", "RealParts", "BetterAuth", "BetterAuthTransport", "HoldfastUI"] + exported),
         tests("AgentMessagesTests", ["AgentMessages", "VaultFormat"]),
         tests(
             "CommandTests",
@@ -336,7 +341,7 @@ let appleTargets: Set<String> = [
     "AppLockCore",
     "BetterAuthMessages", "BetterAuthGzip", "BetterAuthVerification", "BetterAuth", "BetterAuthTransport",
     "BetterAuthServer", "Holdfast",
-    "HoldfastDoctor", "QRCodes", "HoldfastUI", "HoldfastViews",
+    "HoldfastDoctor", "QRCodes", "HoldfastUI", "HoldfastViews", "HoldfastTesting",
 ]
 let appleTests: Set<String> = [
     "SecretMemoryTests", "CryptographyTests", "VaultFormatTests", "VaultCoreTests", "AppLockCoreTests", "HoldfastTests",

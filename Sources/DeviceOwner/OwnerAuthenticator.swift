@@ -5,7 +5,8 @@ internal import SystemCalls
 package struct OwnerAuthenticator: Sendable {
     private let backends: [any OwnerBackend]
 
-    init(_ backends: [any OwnerBackend]) { self.backends = backends }
+    /// - Parameter backends: Ways to ask; other than those of the system for tests alone.
+    package init(_ backends: [any OwnerBackend]) { self.backends = backends }
 
     private func backend(_ step: OwnerStep) -> (any OwnerBackend)? { backends.first { $0.step == step } }
 
@@ -53,8 +54,8 @@ extension OwnerCapability {
     fileprivate var orMissing: OwnerCapability { self == .available ? .missing("it does not answer") : self }
 }
 
-/// One way to ask.
-protocol OwnerBackend: Sendable {
+/// One way to ask. Named in this module and in HoldfastTesting only (checked by scripts/check-layout).
+package protocol OwnerBackend: Sendable {
     var step: OwnerStep { get }
     /// Whether what is enrolled can change behind our back.
     var hasEnrollment: Bool { get }

@@ -38,8 +38,9 @@ package enum OwnerOutcome: ~Copyable, Sendable {
     case expired(OwnerExpiry)
 }
 
-/// What a backend found. Inside this module only: outside of it there is no yes.
-enum OwnerVerdict: Sendable {
+/// What a backend found. Named in this module and in HoldfastTesting only (checked by scripts/check-layout): elsewhere
+/// there is no yes.
+package enum OwnerVerdict: Sendable {
     case confirmed(proof: (any OwnerProof)?)
     case refused
     case cancelled
@@ -47,5 +48,5 @@ enum OwnerVerdict: Sendable {
     case impossible(OwnerCapability)
 
     /// Confirmed by a system that keeps no shares.
-    static var confirmed: OwnerVerdict { .confirmed(proof: nil) }
+    package static var confirmed: OwnerVerdict { .confirmed(proof: nil) }
 }

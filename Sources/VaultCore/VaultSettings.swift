@@ -56,8 +56,8 @@ package struct VaultSettings: Sendable {
         return settings
     }()
 
-    /// One pass over 64 KiB, for tests and test executables: nothing below `Sources` may name it (checked by
-    /// scripts/check-layout), and a vault made with it is refused by ``standard``.
+    /// One pass over 64 KiB, for tests, test executables and HoldfastTesting: nothing else below `Sources` may name it
+    /// (checked by scripts/check-layout), and a vault made with it is refused by ``standard``.
     package static func costsForTests(clock: any BootClock = SystemBootClock()) -> VaultSettings {
         VaultSettings(
             limits: DerivationLimits(passes: 1...64, memoryKiB: 64...2 << 20),

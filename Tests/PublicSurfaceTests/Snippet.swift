@@ -5,7 +5,8 @@ import Foundation
 /// A comment before the block says what it stands in, so that it can be compiled as it is shown:
 /// `<!-- snippet (app: HoldfastApp, passcode: borrowing SecretBytes) -->` gives it parameters, `<!-- snippet file -->`
 /// makes it a file of its own, and `<!-- snippet not compiled: … -->` says why it is left out. A block without a comment
-/// needs nothing.
+/// needs nothing. Parameters may be of the types in Tests/PublicSurface/Screens.swift, and `@MainActor` may stand before
+/// them.
 struct Snippet {
     enum Place: Equatable {
         case function(parameters: String)
@@ -62,9 +63,10 @@ struct Snippet {
         case .file: return "\(location)\n\(lines.joined(separator: "\n"))\n"
         case .nowhere: return nil
         case .function(let parameters):
+            let isolation = parameters.hasPrefix("@MainActor ") ? "@MainActor " : ""
             return """
                 \(modules.joined(separator: "\n"))
-                func snippet\(number)\(parameters) async throws {
+                \(isolation)func snippet\(number)\(parameters.dropFirst(isolation.utf8.count)) async throws {
                 \(location)
                 \(body)
                 #sourceLocation()

@@ -17,15 +17,15 @@ import Testing
     @Test func `every Swift block of the documents compiles in an app`() throws {
         let folder = try ScratchFolder("snippets")
         let snippets = try Self.snippets()
-        var files: [String] = []
+        var files = [Outsider.root.appending(path: "Tests/PublicSurface/Screens.swift").path]
         for (number, snippet) in snippets.enumerated() {
             guard let source = snippet.source(number: number) else { continue }
             files.append(folder["Snippet\(number).swift"])
             try source.write(toFile: files[files.count - 1], atomically: true, encoding: .utf8)
         }
-        #expect(files.count >= 6, "the documents have examples")
-        let checked = try Outsider.check(files + ["-parse-as-library"])
-        let errors = checked.words.split(separator: "\n").filter { $0.contains("error: ") || $0.contains("warning: ") }
+        #expect(files.count > 6, "the documents have examples")
+        let checked = try Outsider.check(files, warningsAsErrors: false)
+        let errors = checked.words.split(separator: "\n").filter { $0.contains("error: ") }
         #expect(checked.status == 0, "\(errors.joined(separator: "\n"))\n\(checked.words.prefix(4000))")
     }
 

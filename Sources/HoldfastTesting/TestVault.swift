@@ -1,0 +1,69 @@
+public import Holdfast
+internal import KeyStores
+internal import VaultCore
+
+/// A vault in a temporary folder for the tests of an app, with key derivation that takes no time, a clock that the test
+/// moves, and a scripted device owner. The folder is removed with this object.
+///
+/// ```swift
+/// let vault = try TestVault(passcode: "1234")
+/// let app = try vault.app()                             // as the app finds it when it is started
+/// try await app.lock.unlock(passcode: vault.passcode)
+/// vault.clock.advance(by: .seconds(30))
+/// ```
+///
+/// Never ship it: anyone who copies a vault made here finds its passcode in no time, and no vault of `Holdfast` opens with
+/// such costs.
+public final class TestVault: Sendable {
+    /// The folder of the vault.
+    public let path: String
+    /// The clock of delays and of the owner's unlock.
+    public let clock = TestClock()
+    /// Who answers the system's prompts.
+    public let owner = ScriptedOwner()
+    /// Where shares for the owner's unlock are stored.
+    public let keyStore = InMemoryKeyStore()
+    /// The chip that counts wrong passcodes and PINs; nil for a device without one.
+    public let chip: InMemoryChip?
+    /// The passcode that the vault was made with.
+    public let passcode: SecretBytes
+    /// The phrase that `HoldfastApp.create` returned.
+    public let recoveryPhrase: RecoveryPhrase
+    private let folder: TemporaryFolder
+
+    /// Creates the vault. It is locked, and its app lock is off.
+    /// - Parameters:
+    ///   - passcode: At least 1 byte of UTF-8.
+    ///   - chip: A chip for the device.
+    /// - Throws: As `HoldfastApp.create(at:passcode:)`; `permissionDenied` when there is no temporary folder.
+    public init(passcode: String = "test passcode", chip: InMemoryChip? = nil) throws(VaultError) {
+        let folder = try TemporaryFolder()
+        self.folder = folder
+        path = folder.path + "/vault"
+        self.chip = chip
+        let bytes = Array(passcode.utf8)
+        do throws(SecretMemoryError) { self.passcode = unsafe try SecretBytes(copying: bytes.span.bytes) } catch {
+            throw VaultError(.outOfMemory, "\(error)")
+        }
+        let settings = VaultSettings.costsForTests(clock: clock)
+        recoveryPhrase = try Vault.create(at: path, passcode: self.passcode, settings: settings)
+    }
+
+    /// Opens the vault as an app does when it is started; it starts locked. Each call returns another object, as another
+    /// start of the app would.
+    /// - Parameters:
+    ///   - isLockEnabled: As in `HoldfastApp.init(at:isLockEnabled:minima:wipeTargets:)`.
+    ///   - wipeTargets: The same.
+    /// - Throws: The same.
+    public func app(
+        isLockEnabled: Bool? = nil, wipeTargets: [any WipeTarget] = []
+    ) throws(VaultError) -> HoldfastApp {
+        var settings = VaultSettings.costsForTests(clock: clock)
+        settings.wipeTargets = wipeTargets
+        settings.tier = chip
+        settings.ownerStores = { [keyStore] _ in KeyStores([keyStore]) }
+        return try HoldfastApp(
+            vault: Vault(at: path, settings: settings), isLockEnabled: isLockEnabled,
+            authenticator: owner.authenticator)
+    }
+}
