@@ -6,7 +6,7 @@ enum Entry {
         var isJSON = false
         do throws(CommandError) {
             let line = try words()
-            // Told before it is parsed, so that a usage error is an object too.
+            // Decided before parsing, so that a usage error is an object too.
             isJSON = line.prefix { $0 != "--" }.contains(Options.json.option.spelled)
             return try perform(Parser.parse(line))
         } catch {
@@ -32,8 +32,7 @@ enum Entry {
         return .done
     }
 
-    /// The arguments as they were given. `CommandLine.arguments` repairs what is not UTF-8, and a repaired name is
-    /// another name.
+    /// The arguments as given. `CommandLine.arguments` repairs invalid UTF-8, which would turn a name into another one.
     private static func words() throws(CommandError) -> [String] {
         var words: [String] = []
         for index in 1..<max(1, Int(CommandLine.argc)) {

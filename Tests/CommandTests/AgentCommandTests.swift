@@ -17,7 +17,7 @@ import Testing
         #expect((890...900).contains(seconds))
         let agent = try #require(try sandbox.agent())
         #expect(agent["isUnlocked"] as? Bool == true)
-        #expect(try sandbox.run("status").text.contains("unlocked, locks at "))
+        #expect(try sandbox.run("status").text.contains("unlocked. Locks at "))
 
         #expect(try sandbox.run("get", "greeting").text == Prepared.greeting)
         #expect(try sandbox.run("get", "big", "--collection", "files").output == Prepared.big)
@@ -37,7 +37,7 @@ import Testing
         let locked = try sandbox.run("lock")
         #expect(locked.code == 0 && locked.output.isEmpty && locked.errors.isEmpty)
         #expect(try sandbox.agent()?["isUnlocked"] as? Bool == false)
-        #expect(try sandbox.run("status").text.contains("runs, locked"))
+        #expect(try sandbox.run("status").text.contains("running, locked"))
         for words in [["get", "greeting"], ["list"], ["rm", "greeting"], ["put", "x"]] {
             let refused = try sandbox.run(raw: words.map { Array($0.utf8) })
             #expect(refused.code == 2 && refused.errors.contains("there is no terminal"), "\(words) \(refused.errors)")
@@ -55,7 +55,8 @@ import Testing
         let input = unsafe open(try sandbox.file("another".utf8), O_RDONLY)
         defer { close(input) }
         let refused = try sandbox.run("put", "greeting", input: .ours(input))
-        #expect(refused.code == 1 && refused.errors.contains("\"greeting\" already; --replace replaces it"))
+        #expect(
+            refused.code == 1 && refused.errors.contains("already a record \"greeting\"; use --replace to replace it"))
         #expect(lseek(input, 0, SEEK_CUR) == 0, "standard input was read though the value was refused")
         #expect(try sandbox.run("put", "greeting", "--replace", input: .ours(input)).code == 0)
         #expect(try sandbox.run("get", "greeting").text == "another")
@@ -101,7 +102,7 @@ import Testing
         }
         #expect(pending?["change"] as? String == "enable")
         #expect(pending?["countdownSeconds"] as? Int == 30)
-        #expect(try sandbox.run("self-destruct", "status").text.contains("goes on in "))
+        #expect(try sandbox.run("self-destruct", "status").text.contains("turns on in "))
         #expect(try sandbox.run("self-destruct", "cancel").text == "cancelled; nothing was changed\n")
         #expect(enabling.wait() == 1)
         let errors = String(decoding: try sandbox.bytes("enabling"), as: UTF8.self)

@@ -13,7 +13,9 @@ import Testing
         let help = try sandbox.run(raw: (words + ["--help"]).map { Array($0.utf8) })
         #expect(help.code == 0)
         #expect(help.errors.isEmpty)
-        #expect(help.text.hasPrefix("usage: holdfast \(name)"))
+        let summary = command.summary.prefix(1).uppercased() + command.summary.dropFirst() + "."
+        #expect(help.text.hasPrefix(summary + "\n\nUsage: holdfast \(name)"))
+        #expect(help.text.contains("\nExample:\n  \(command.example)\n"))
         for option in command.options { #expect(help.text.contains(option.spelled), "\(option.spelled)") }
         for place in command.places { #expect(help.text.contains(place.name)) }
         let same = try sandbox.run(raw: (["help"] + words).map { Array($0.utf8) })

@@ -48,7 +48,7 @@ import Testing
 
         // What asks for more than the passcode proves is refused, the rest goes on.
         let get = try sandbox.run("get", "big", "--collection", "files", "--json", passcode: Prepared.passcode)
-        #expect(get.code == 2, "get takes no --json")
+        #expect(get.code == 2, "get has no --json")
         let refused = try sandbox.run("get", "big", "--collection", "files", passcode: Prepared.passcode)
         #expect(refused.code == 3 && refused.output.isEmpty)
         #expect(refused.errors.contains("needs an unlock of assurance hardwareBound; this one is keyBound"))

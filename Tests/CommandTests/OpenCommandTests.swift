@@ -91,7 +91,7 @@ import Testing
         #expect(try sandbox.run("put", "note", "--open", input: .null).code == 0)
         #expect(try sandbox.run("status").text.contains("kept as open.mdb.damaged"))
         let clean = try sandbox.run("verify", "--clean", passcode: Prepared.passcode)
-        #expect(clean.code == 0 && clean.text.contains("1 item right, not taken in yet"), "\(clean.text)")
+        #expect(clean.code == 0 && clean.text.contains("1 item intact, not in the inbox yet"), "\(clean.text)")
         #expect(!sandbox.exists("home/open.mdb.damaged") && !sandbox.exists("home/open.key.damaged"))
     }
 
@@ -112,17 +112,17 @@ import Testing
         #expect(try sandbox.run("put", "a", "--open", "--write-only", input: .null).code == 0)
         let get = try sandbox.run("get", "greeting", passcode: Prepared.passcode)
         #expect(get.code == 0 && get.text == Prepared.greeting)
-        #expect(get.errors.contains("WARNING: somebody had put another public key"), "\(get.errors)")
+        #expect(get.errors.contains("WARNING: the vault's public key (open.pub) had been replaced"), "\(get.errors)")
         #expect(try sandbox.run("get", "greeting", passcode: Prepared.passcode).errors.isEmpty, "mended")
     }
 
     @Test func whatDoesNotGoTogetherIsRefused() throws {
         let sandbox = try Sandbox(prepared: true)
         let wrong: [([String], String)] = [
-            (["put", "a", "--write-only"], "--write-only goes with --open only"),
-            (["put", "a", "--open", "--passcode-fd=0"], "--passcode-fd does not go with --open"),
-            (["get", "a", "--open", "--phrase"], "--phrase does not go with --open"),
-            (["put", "a", "--open", "--write-only", "--replace"], "--replace does not go with --write-only"),
+            (["put", "a", "--write-only"], "--write-only requires --open"),
+            (["put", "a", "--open", "--passcode-fd=0"], "--passcode-fd cannot be combined with --open"),
+            (["get", "a", "--open", "--phrase"], "--phrase cannot be combined with --open"),
+            (["put", "a", "--open", "--write-only", "--replace"], "--replace cannot be combined with --write-only"),
             (["inbox"], "inbox needs one of: list, accept, reject"),
             (["inbox", "accept"], "inbox accept: NAME is missing"),
         ]

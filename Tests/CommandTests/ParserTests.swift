@@ -10,6 +10,15 @@ import Testing
         return (command, arguments)
     }
 
+    /// The command of a line as help shows it, without its `holdfast`.
+    private func parsed(_ line: String) -> Command? {
+        let words = line.split(separator: " ").map(String.init)
+        guard words.first == "holdfast", case .run(let command, _)? = try? Parser.parse(Array(words.dropFirst())) else {
+            return nil
+        }
+        return command
+    }
+
     @Test func optionsStandAnywhere() throws {
         for words in [
             ["--home", "/h", "get", "n", "--collection", "c"], ["get", "--home=/h", "--collection=c", "n"],
@@ -94,6 +103,7 @@ import Testing
             #expect(Set(command.options.map(\.name)).count == command.options.count)
             #expect(command.places.dropLast().allSatisfy { !$0.isRest })
             #expect(!command.summary.isEmpty && !command.details.isEmpty)
+            #expect(parsed(command.example)?.name == command.name, "the example of \(command.name)")
         }
         for option in CommandTable.all.flatMap(\.options) {
             let others = CommandTable.all.compactMap { $0.option(named: option.name) }

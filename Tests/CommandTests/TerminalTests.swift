@@ -12,7 +12,7 @@ import Testing
         try terminal.wait(for: "New passcode: ")
         #expect(!terminal.echoes)
         terminal.type("typed passcode\n")
-        try terminal.wait(for: "The same again: ")
+        try terminal.wait(for: "Repeat passcode: ")
         #expect(!terminal.echoes)
         terminal.type("typed passcode\n")
         var screen = try terminal.wait(for: "24. ")
@@ -36,7 +36,7 @@ import Testing
         terminal.type("the value\n")
         #expect(put.wait() == 0)
         let said = terminal.rest()
-        #expect(said.contains("stored \"typed\", 9 B"))
+        #expect(said.contains("Stored \"typed\", 9 B"))
         #expect(!said.contains("the value"))
 
         let get = try sandbox.start("get", "typed", on: terminal)
@@ -60,10 +60,10 @@ import Testing
         let child = try sandbox.start("init", on: terminal)
         try terminal.wait(for: "New passcode: ")
         terminal.type("one\n")
-        try terminal.wait(for: "The same again: ")
+        try terminal.wait(for: "Repeat passcode: ")
         terminal.type("two\n")
         #expect(child.wait() == 1)
-        #expect(terminal.rest().contains("the two passcodes are not the same; nothing was changed"))
+        #expect(terminal.rest().contains("the two passcodes differ; nothing was changed"))
         #expect(terminal.echoes)
         #expect(!sandbox.exists("home"))
     }
@@ -90,7 +90,7 @@ import Testing
         let sandbox = try Sandbox()
         let terminal = try PseudoTerminal()
         let child = try sandbox.start("init", on: terminal)
-        for prompt in ["New passcode: ", "The same again: "] {
+        for prompt in ["New passcode: ", "Repeat passcode: "] {
             try terminal.wait(for: prompt)
             terminal.type("abc\n")
         }
@@ -168,11 +168,11 @@ import Testing
         let sandbox = try Sandbox(prepared: true)
         let terminal = try PseudoTerminal()
         let child = try sandbox.start("passcode", "change", "--rekey", on: terminal)
-        try terminal.wait(for: "Passcode as it is now: ")
+        try terminal.wait(for: "Current passcode: ")
         terminal.type(Prepared.passcode + "\n")
         try terminal.wait(for: "New passcode: ")
         terminal.type("another\n")
-        try terminal.wait(for: "The same again: ")
+        try terminal.wait(for: "Repeat passcode: ")
         terminal.type("another\n")
         try terminal.wait(for: "24. ")
         try terminal.wait(for: "everything is under new keys")

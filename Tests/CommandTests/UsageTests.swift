@@ -22,7 +22,7 @@ import Testing
         (["get", "a", "--collection", "--json"], "--collection=--json if it is that"),
         (["get", "a", "--collection=x", "--collection=y"], "--collection is given twice"),
         (["get", "a", "--replace"], "unknown option --replace"),
-        (["put", "a", "--replace=yes"], "--replace takes no value"),
+        (["put", "a", "--replace=yes"], "--replace has no value"),
         (["get", "-x"], "put -- before a name that begins with a hyphen"),
         (["get", "a", "--home="], "--home DIR: the value may not be empty"),
         (["get", "a", "--passcode-fd", "three"], "needs the number of a file descriptor"),
@@ -31,13 +31,13 @@ import Testing
         (["get", "a", "--passcode-fd=250"], "--passcode-fd 250: this descriptor is not open for reading"),
         (["init", "--phrase-out-fd=250"], "--phrase-out-fd 250: this descriptor is not open for writing"),
         (["--collection", "x", "get", "a"], "--collection belongs behind the command"),
-        (["--json", "put", "a"], "put takes no --json"),
+        (["--json", "put", "a"], "put has no option --json"),
         (["completions", "tcsh"], "SHELL is one of: bash, zsh, fish"),
         (["help", "passcod"], "there is no command passcod"),
-        (["passcode", "change", "--phrase-out-fd=1"], "--phrase-out-fd goes with --rekey only"),
+        (["passcode", "change", "--phrase-out-fd=1"], "--phrase-out-fd requires --rekey"),
         (
             ["passcode", "change", "--rekey", "--phrase-out-fd=1", "--phrase"],
-            "does not go with --phrase or --phrase-fd"
+            "cannot be combined with --phrase or --phrase-fd"
         ),
         (["get", "a", "--phrase", "--phrase-fd=0"], "give one of them"),
         (["get", "a", "--phrase", "--passcode-fd=0"], "give one of them"),

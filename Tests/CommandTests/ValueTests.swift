@@ -38,7 +38,7 @@ import Testing
         defer { close(input) }
         let refused = try sandbox.run("put", "greeting", passcode: Prepared.passcode, input: .ours(input))
         #expect(refused.code == 1)
-        #expect(refused.errors.contains("\"greeting\" already; --replace replaces it"))
+        #expect(refused.errors.contains("already a record \"greeting\"; use --replace to replace it"))
         #expect(lseek(input, 0, SEEK_CUR) == 0, "standard input was read though the value was refused")
         #expect(try sandbox.run("get", "greeting", passcode: Prepared.passcode).text == Prepared.greeting)
 

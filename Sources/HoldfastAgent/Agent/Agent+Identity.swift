@@ -27,7 +27,7 @@ extension Agent {
     /// Operations that nobody has to prove anything for; what changes who owns the identity is no message at all.
     func workWithIdentity(_ call: IdentityCall, _ body: Body, _ connection: Connection) {
         guard let service = settings.identity else {
-            return fail(connection, VaultError(.agentProtocol, "this agent does nothing for an identity"))
+            return fail(connection, VaultError(.agentProtocol, "this agent does not support identities"))
         }
         let (number, completions) = (connection.number, completions)
         begin(connection, on: speaking) { vault in

@@ -21,7 +21,7 @@ extension Agent {
             return send(.unlocked(locksIn: lock.due.map { $0.milliseconds(since: now) ?? 0 }), to: connection)
         }
         guard confirming == nil else {
-            return fail(connection, VaultError(.busy, "somebody is being asked to confirm the owner already"))
+            return fail(connection, VaultError(.busy, "a confirmation is already in progress"))
         }
         let talk = OwnerTalk(connection.number, completions)
         confirming = Confirming(connection: connection.number, talk: talk, limits: limits)
@@ -60,7 +60,7 @@ extension Agent {
     /// What a client says while the owner is being confirmed.
     func answer(_ request: Request, _ body: Body, _ connection: Connection) {
         guard let confirming, confirming.connection == connection.number else {
-            return fail(connection, VaultError(.agentProtocol, "nobody is being confirmed"))
+            return fail(connection, VaultError(.agentProtocol, "no confirmation is in progress"))
         }
         switch request {
         case .cancel: confirming.talk.cancellation.cancel()

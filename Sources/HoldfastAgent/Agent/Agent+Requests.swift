@@ -50,7 +50,7 @@ extension Agent {
             confirm(step, settings.limits(idle: idle, timeout: timeout), connection)
         case .owner: send(.owner(ownerStatus), to: connection)
         case .identity(let call): workWithIdentity(call, body, connection)
-        case .answer, .cancel: fail(connection, VaultError(.agentProtocol, "nobody is being confirmed"))
+        case .answer, .cancel: fail(connection, VaultError(.agentProtocol, "no confirmation is in progress"))
         case .data, .end: fail(connection, VaultError(.agentProtocol, "no value is being stored"))
         }
     }

@@ -113,7 +113,7 @@ package final class Agent {
         while flock(home, LOCK_EX | LOCK_NB) != 0 {
             switch errno {
             case EINTR: continue
-            case EWOULDBLOCK: throw VaultError(.agentRunning, "an agent serves this vault already")
+            case EWOULDBLOCK: throw VaultError(.agentRunning, "an agent is already running for this vault")
             default: throw .system("claiming the home")
             }
         }
@@ -288,7 +288,7 @@ extension Agent {
             messages += 1
             let connection = Connection(socket, peer, number: lastConnection, now: messages)
             guard connections.count < AgentSettings.connections || makeRoom() else {
-                refuse(connection, VaultError(.busy, "the agent serves too many clients"))
+                refuse(connection, VaultError(.busy, "the agent has too many clients"))
                 continue
             }
             connections[lastConnection] = connection
@@ -301,7 +301,7 @@ extension Agent {
             $0.lastUsed < $1.lastUsed
         }
         guard let quiet else { return false }
-        refuse(quiet, VaultError(.busy, "the agent serves too many clients; this one was quiet for the longest"))
+        refuse(quiet, VaultError(.busy, "the agent has too many clients; this one was idle for the longest"))
         drop(quiet)
         return true
     }

@@ -22,7 +22,7 @@ final class OwnerTalk: OwnerConversation {
 
     /// In words: the faces of the agent show them as they come.
     func expect(_ finger: OwnerFinger) {
-        completions.post(.say(connection, .prompt(.information("the sensor waits for the \(finger.words)"))))
+        completions.post(.say(connection, .prompt(.information("use the \(finger.words)"))))
     }
 
     func ask(_ prompt: OwnerPrompt) -> SecretBytes? {

@@ -32,7 +32,7 @@ package struct AgentClient: ~Copyable {
         // Secrets go there: it must be ours.
         guard let peer = Peer(found), peer.isSameUser else {
             close(found)
-            throw .unavailable("another user listens on the agent's socket")
+            throw .unavailable("another user owns the agent's socket")
         }
         socket = found
     }
@@ -338,7 +338,7 @@ enum LocalBytes {
 }
 
 extension VaultError {
-    static let unexpected = VaultError(.agentProtocol, "the agent gave another answer than was asked for")
-    static let silent = VaultError.unavailable("the agent does not answer")
+    static let unexpected = VaultError(.agentProtocol, "the agent gave an unexpected answer")
+    static let silent = VaultError.unavailable("the agent is not responding")
     static let goneAway = VaultError.unavailable("the agent has ended")
 }

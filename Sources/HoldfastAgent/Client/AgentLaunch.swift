@@ -42,7 +42,7 @@ package enum AgentLaunch {
             }
             if let process {
                 guard let client = try AgentClient(home: home, runtime: runtime) else {
-                    throw .unavailable("the agent ended as soon as it was started")
+                    throw .unavailable("the agent ended right after it was started")
                 }
                 return .started(client, process)
             }
@@ -179,7 +179,7 @@ package enum AgentLaunch {
         while true {
             let now = MonotonicClock.milliseconds
             var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            guard now < deadline else { throw .unavailable("the agent was started but says nothing") }
+            guard now < deadline else { throw .unavailable("the agent was started but is not responding") }
             guard unsafe poll(&waiting, 1, Int32(clamping: deadline - now)) > 0 else { continue }
             var piece = [UInt8](repeating: 0, count: 4096)
             let count = unsafe read(descriptor, &piece, piece.count)
@@ -192,7 +192,7 @@ package enum AgentLaunch {
             let head = Array(bytes.prefix(Frame.size))
             let body = Array(bytes.dropFirst(Frame.size))
             report = try unsafe Reply(Frame(parsing: head.span.bytes), body: body.span.bytes)
-        } catch { throw .unavailable("the agent ended before it took clients") }
+        } catch { throw .unavailable("the agent ended before it was ready") }
         if case .failure(let failure) = report { throw VaultError(failure) }
     }
 }

@@ -67,7 +67,7 @@ enum LocalSocket {
             if connected == 0 { return descriptor }
             switch errno {
             case ECONNREFUSED, ENOENT: break
-            case EAGAIN, EINTR: throw .unavailable("the agent does not take connections")
+            case EAGAIN, EINTR: throw .unavailable("the agent does not accept connections")
             default: throw .system("connecting to the agent")
             }
         } catch {

@@ -50,7 +50,7 @@ struct SocketFolder: ~Copyable {
         }
         guard status.st_mode & 0o022 == 0 else {
             close(descriptor)
-            throw .unavailable("\(path) can be changed by other users; a runtime folder has the mode 0700")
+            throw .unavailable("\(path) can be changed by other users; a runtime folder must have mode 0700")
         }
         return descriptor
     }
@@ -58,7 +58,7 @@ struct SocketFolder: ~Copyable {
     private static func make(_ name: String, in parent: Int32, shown: String) throws(VaultError) -> SocketFolder {
         if unsafe mkdirat(parent, name, 0o700) != 0, errno != EEXIST { throw .system("making \(shown)") }
         guard let folder = try openFolder(name, in: parent, shown: shown) else {
-            throw .unavailable("\(shown) is not there")
+            throw .unavailable("\(shown) does not exist")
         }
         return folder
     }
@@ -69,7 +69,7 @@ struct SocketFolder: ~Copyable {
         guard descriptor >= 0 else {
             switch errno {
             case ENOENT: return nil
-            case ELOOP, ENOTDIR: throw .unavailable("\(shown) is not a folder of its own")
+            case ELOOP, ENOTDIR: throw .unavailable("\(shown) is not a folder, or is a link")
             default: throw .system("opening \(shown)")
             }
         }
@@ -99,7 +99,7 @@ struct SocketFolder: ~Copyable {
             throw .system("examining \(shown)/\(name)")
         }
         guard status.st_mode & S_IFMT == S_IFSOCK, status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
-            throw .unavailable("\(shown)/\(name) is not a socket that only its owner can use")
+            throw .unavailable("\(shown)/\(name) is not a socket that only this user can use")
         }
         return true
     }

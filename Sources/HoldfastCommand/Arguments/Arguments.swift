@@ -1,4 +1,4 @@
-/// What was typed behind a command, checked against its row of the table.
+/// The arguments of a command, checked against its row of the table.
 struct Arguments: Sendable {
     /// Values by option name; a switch has an empty one.
     private var values: [String: String] = [:]
@@ -21,12 +21,12 @@ struct Arguments: Sendable {
 
     subscript(option: DescriptorOption) -> Int32? { descriptor(option.option) }
 
-    /// The descriptor that an option names, whichever it is.
+    /// The descriptor that any option names.
     func descriptor(_ option: Option) -> Int32? { values[option.name].flatMap(ValueKind.descriptor) }
 
-    /// The argument at a place; the parser has made sure that it is there.
+    /// The argument at a place; the parser has checked that it exists.
     subscript(place index: Int) -> String { places.indices.contains(index) ? places[index] : "" }
 
-    /// The collection that was named, or the usual one.
+    /// The collection that was named, or the default one.
     var collection: String { self[Options.collection] ?? Options.defaultCollection }
 }

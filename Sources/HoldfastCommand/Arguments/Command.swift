@@ -2,25 +2,28 @@
 struct Command: Sendable {
     /// The words that name it: `["passcode", "change"]`.
     let words: [String]
-    /// What other programs call it; not understood, but answered with its name.
+    /// What other programs call it. The parser does not accept these words, but suggests this command for them.
     let synonyms: [String]
-    /// A few words for the list of commands.
+    /// What the command does, in a few words without a full stop; lower case, for the list of commands.
     let summary: String
     /// Paragraphs for its own help.
     let details: [String]
+    /// One command line as it is typed.
+    let example: String
     let places: [Place]
     let options: [Option]
     let run: @Sendable (Arguments) throws(CommandError) -> ExitCode
 
     init(
-        _ words: String..., synonyms: [String] = [], summary: String, details: [String], places: [Place] = [],
-        options: [Option],
+        _ words: String..., synonyms: [String] = [], summary: String, details: [String], example: String,
+        places: [Place] = [], options: [Option],
         run: @escaping @Sendable (Arguments) throws(CommandError) -> ExitCode
     ) {
         self.words = words
         self.synonyms = synonyms
         self.summary = summary
         self.details = details
+        self.example = example
         self.places = places
         self.options = options + [Options.help.option]
         self.run = run

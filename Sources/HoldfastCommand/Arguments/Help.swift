@@ -2,8 +2,8 @@
 enum Help {
     private static let width = 80
 
-    /// Help for what these words name; everything when there are none.
-    /// - Throws: A usage error for words that name nothing.
+    /// Help for the command or group that the words name; without words, the list of all commands.
+    /// - Throws: A usage error if the words name no command.
     static func text(for words: [String]) throws(CommandError) -> String {
         if words.isEmpty { return overview }
         if let command = CommandTable.command(words) { return text(for: command) }
@@ -11,44 +11,48 @@ enum Help {
         guard !commands.isEmpty else {
             let names = CommandTable.all.map(\.name)
             let asked = words.joined(separator: " ")
-            throw .usage("there is no command \(asked)" + Suggestion.hint(asked, names))
+            throw .usage("unknown command \(asked)" + Suggestion.hint(asked, names))
         }
-        return "usage: holdfast \(words.joined(separator: " ")) COMMAND\n\n" + list(commands)
+        return "Usage: holdfast \(words.joined(separator: " ")) COMMAND\n\nCommands:\n" + list(commands)
     }
 
     static func text(for command: Command) -> String {
-        var text = wrapped(command.usage, first: "usage: ", indent: 7 + 9 + command.name.utf8.count + 1)
+        var text = wrapped(command.summary.prefix(1).uppercased() + command.summary.dropFirst() + ".") + "\n"
+        text += wrapped(command.usage, first: "Usage: ", indent: 7 + 9 + command.name.utf8.count + 1)
         for paragraph in command.details { text += "\n" + wrapped(paragraph) }
-        text += "\n"
+        text += "\nOptions:\n"
         var rows = command.places.map { ($0.name, $0.help) }
         rows += command.options.map { ($0 == Options.help.option ? "-h, --help" : $0.synopsis, $0.help) }
         text += definitions(rows)
+        text += "\nExample:\n  \(command.example)\n"
         if command.options.contains(Options.home.option) { text += "\n" + wrapped(homeRule) }
         if command.options.contains(where: { $0.kind == .descriptor }) { text += "\n" + wrapped(secretRule) }
         return text
     }
 
     private static var overview: String {
-        "usage: holdfast COMMAND ...\n\n" + wrapped("Keeps secrets in an encrypted vault that only its passcode opens.")
-            + "\n" + list(CommandTable.all) + "\n"
-            + wrapped("holdfast COMMAND --help tells more, holdfast --version the version.") + "\n"
-            + wrapped(homeRule) + "\n" + wrapped(secretRule) + "\nExit codes:\n"
-            + definitions(ExitCode.allCases.map { ("\($0.rawValue)", $0.meaning) })
+        var text = wrapped("Keeps secrets in an encrypted vault, locked with a passcode.")
+        text += "\nUsage: holdfast COMMAND ...\n\n"
+        for section in CommandTable.sections { text += "\(section.title):\n" + list(section.commands) + "\n" }
+        text += "Example:\n  holdfast put mail --collection logins\n\n"
+        text += wrapped("holdfast COMMAND --help describes a command; holdfast --version prints the version.") + "\n"
+        text += wrapped(homeRule) + "\n" + wrapped(secretRule) + "\nExit codes:\n"
+        return text + definitions(ExitCode.allCases.map { ("\($0.rawValue)", $0.meaning) })
     }
 
     private static let homeRule =
-        "The vault is in the folder given with --home, else in $HOLDFAST_HOME, else in $XDG_DATA_HOME/holdfast, else in "
+        "The vault is in the folder given with --home, otherwise in $HOLDFAST_HOME, $XDG_DATA_HOME/holdfast, or "
         + "~/.local/share/holdfast."
 
     private static let secretRule =
-        "Secrets are asked for on the terminal without showing them, or read from the file descriptor that is named, one "
-        + "line each without its newline. They are never taken from arguments or the environment."
+        "Secrets are entered on the terminal without being shown, or read from the file descriptor you name, one line "
+        + "each. They are never read from arguments or the environment."
 
     private static func list(_ commands: [Command]) -> String {
         definitions(commands.map { ($0.name, $0.summary) })
     }
 
-    /// Terms and what they mean, in two columns.
+    /// Terms and their meanings, in two columns.
     private static func definitions(_ rows: [(String, String)]) -> String {
         let indent = (rows.map(\.0.utf8.count).max() ?? 0) + 4
         return rows.map { term, meaning in

@@ -1,4 +1,5 @@
-/// What stands behind an option or at a place; decides how it is checked, shown in help, and completed by a shell.
+/// The kind of an option's value or of an argument. It decides how the value is checked, shown in help, and completed
+/// by a shell.
 enum ValueKind: Sendable, Hashable {
     /// Any text that is not empty.
     case text
@@ -17,16 +18,16 @@ enum ValueKind: Sendable, Hashable {
     /// The words of a command.
     case command
 
-    /// What is wrong with a value of this kind; nil when nothing is.
+    /// What is wrong with a value of this kind; nil if it is valid.
     func complaint(_ text: String) -> String? {
         switch self {
-        case .text, .folder, .file: text.isEmpty ? "may not be empty" : nil
+        case .text, .folder, .file: text.isEmpty ? "must not be empty" : nil
         case .seconds(let range):
-            ValueKind.seconds(text, range) == nil ? "is \(range.lowerBound) to \(range.upperBound) seconds" : nil
+            ValueKind.seconds(text, range) == nil ? "must be \(range.lowerBound) to \(range.upperBound) seconds" : nil
         case .descriptor:
-            ValueKind.descriptor(text) == nil ? "needs the number of a file descriptor (0, 3, 4 ...)" : nil
-        case .number: Int(text).map { $0 > 0 } ?? false ? nil : "needs a whole number from 1 on"
-        case .word(let words): words.contains(text) ? nil : "is one of: " + words.joined(separator: ", ")
+            ValueKind.descriptor(text) == nil ? "must be the number of a file descriptor (0, 3, 4 ...)" : nil
+        case .number: Int(text).map { $0 > 0 } ?? false ? nil : "must be a whole number, at least 1"
+        case .word(let words): words.contains(text) ? nil : "must be one of: " + words.joined(separator: ", ")
         case .command: nil
         }
     }
@@ -36,7 +37,7 @@ enum ValueKind: Sendable, Hashable {
         return number
     }
 
-    /// Decimal digits only, so that a sign or a space is not taken for a number.
+    /// Decimal digits only: a sign or a space is not part of a number.
     static func descriptor(_ text: String) -> Int32? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
             return nil
@@ -47,19 +48,19 @@ enum ValueKind: Sendable, Hashable {
 
 /// One option of the table.
 struct Option: Sendable, Hashable {
-    /// Without the two hyphens.
+    /// The name, without the two hyphens.
     let name: String
-    /// What help calls its value; nil for a switch.
+    /// The word for its value in help; nil for a switch.
     let placeholder: String?
-    /// What its value is; nil for a switch.
+    /// The kind of its value; nil for a switch.
     let kind: ValueKind?
     /// One sentence for help and completions.
     let help: String
 
-    /// As it is typed.
+    /// The option as it is typed.
     var spelled: String { "--" + name }
 
-    /// As help shows it.
+    /// The option as help shows it.
     var synopsis: String { placeholder.map { "\(spelled) \($0)" } ?? spelled }
 }
 
@@ -72,7 +73,7 @@ struct Flag: Sendable {
     }
 }
 
-/// An option with a text behind it, as code asks for it.
+/// An option with a text value, as code asks for it.
 struct TextOption: Sendable {
     let option: Option
 
@@ -81,7 +82,7 @@ struct TextOption: Sendable {
     }
 }
 
-/// An option with a number of seconds behind it, as code asks for it.
+/// An option whose value is a number of seconds, as code asks for it.
 struct SecondsOption: Sendable {
     let option: Option
     let range: ClosedRange<Int>
@@ -92,7 +93,7 @@ struct SecondsOption: Sendable {
     }
 }
 
-/// An option with a file descriptor behind it, as code asks for it.
+/// An option whose value is a file descriptor, as code asks for it.
 struct DescriptorOption: Sendable {
     let option: Option
 
@@ -101,14 +102,14 @@ struct DescriptorOption: Sendable {
     }
 }
 
-/// An argument that is told by its place.
+/// A positional argument.
 struct Place: Sendable, Hashable {
-    /// What help calls it.
+    /// Its word in help.
     let name: String
     let kind: ValueKind
     let help: String
-    /// Takes all that is left, which may be nothing.
+    /// Whether it takes all remaining arguments, possibly none.
     var isRest = false
-    /// May be left out.
+    /// Whether it can be omitted.
     var isOptional = false
 }

@@ -1,100 +1,101 @@
 internal import Holdfast
 
-/// Every option there is, each once; commands name the ones they take.
+/// Every option, once; commands list the ones they accept.
 enum Options {
     static let help = Flag("help", "Show this help.")
     static let version = Flag("version", "Print the version.")
-    static let json = Flag("json", "Report as one JSON object, errors too.")
-    static let replace = Flag("replace", "Replace what is stored under this name.")
+    static let json = Flag("json", "Print one JSON object, also for errors.")
+    static let replace = Flag("replace", "Replace an existing record.")
     static let clean = Flag(
-        "clean", "When all is intact, also finish an interrupted --rekey and remove files that no record names.")
+        "clean", "If everything is intact, also finish an interrupted --rekey and remove unreferenced files.")
     static let rekey = Flag(
-        "rekey", "Give the vault new keys as well, so that an old copy's passcode opens nothing new.")
-    static let open = Flag("open", "In the open compartment, which is reached without the passcode.")
-    static let writeOnly = Flag("write-only", "With --open: seal it, so that only the unlocked vault reads it.")
-    static let yes = Flag("yes", "Do not ask whether this is really wanted.")
-    static let insist = Flag("insist", "Do it although a loss may then be the loss of everything in the vault.")
+        "rekey", "Also make new keys, so that old copies cannot open what is written later.")
+    static let open = Flag("open", "Use the open compartment, which needs no passcode.")
+    static let writeOnly = Flag("write-only", "With --open: seal it, so that only the unlocked vault can read it.")
+    static let yes = Flag("yes", "Do not ask for confirmation.")
+    static let insist = Flag("insist", "Proceed although you may lose everything in the vault.")
     static let claimHardware = Flag(
-        "claim-hardware", "This folder is the vault itself: what the TPM and the keyring hold is its own.")
+        "claim-hardware", "This folder is the vault itself: the shares in the TPM and the keyring are its own.")
     static let leaveHardware = Flag(
-        "leave-hardware", "This folder is a copy: leave what the TPM and the keyring hold to the vault.")
-    static let dryRun = Flag("dry-run", "Only tell what would be erased.")
-    static let phrase = Flag("phrase", "Use the recovery phrase and ask for it on the terminal.")
+        "leave-hardware", "This folder is a copy: leave the shares in the TPM and the keyring to the vault.")
+    static let dryRun = Flag("dry-run", "Only list what would be erased.")
+    static let phrase = Flag("phrase", "Use the recovery phrase, and prompt for it.")
 
-    static let passcode = Flag("passcode", "Ask for the passcode, whatever else the rules would take.")
-    static let keep = Flag("keep", "Keep the way in on the disk, so that it survives restarts.")
-    static let deep = Flag("deep", "Also make what is there work, and take it back.")
+    static let passcode = Flag("passcode", "Ask for the passcode instead of any other unlock method.")
+    static let keep = Flag("keep", "Keep it on disk, so that it works after a restart.")
+    static let deep = Flag("deep", "Also test each part, and undo the test.")
     static let systemBus = TextOption(
-        "system-bus", "ADDRESS", help: "Look at the D-Bus at ADDRESS in place of the machine's own.")
+        "system-bus", "ADDRESS", help: "Check the D-Bus at ADDRESS instead of the machine's own.")
     static let pamFolder = TextOption(
-        "pam-folder", "DIR", .folder, help: "Look for PAM's rules in DIR in place of the system's folders.")
+        "pam-folder", "DIR", .folder, help: "Look for PAM rules in DIR instead of the system's folders.")
 
     static let shutDown = Flag("shut-down", "Also end the agent.")
-    static let report = Flag("report", "Tell the program that started this one how it went.")
+    static let report = Flag("report", "Report the result to the program that started this one.")
 
     static let idle = SecondsOption(
-        "idle", 1...604_800, help: "Lock after so many seconds without use (default: 15 minutes).")
+        "idle", 1...604_800, help: "Lock after this many seconds without use (default: 15 minutes).")
     static let timeout = SecondsOption(
-        "timeout", 1...604_800, help: "Lock after so many seconds in any case (default: 12 hours).")
+        "timeout", 1...604_800, help: "Lock after this many seconds in any case (default: 12 hours).")
 
-    static let home = TextOption("home", "DIR", .folder, help: "The folder of the vault.")
+    static let home = TextOption("home", "DIR", .folder, help: "The vault's folder.")
     static let collection = TextOption(
-        "collection", "C", help: "The collection; \"\(defaultCollection)\" when not given.")
-    static let asName = TextOption("as", "NAME", help: "Under this name; else as it was written.")
+        "collection", "C", help: "The collection (default: \"\(defaultCollection)\").")
+    static let asName = TextOption(
+        "as", "NAME", help: "Store it under this name (default: the name it was written with).")
     static let acceptedCollection = TextOption(
-        "collection", "C", help: "Into this collection; else the one it was written for.")
+        "collection", "C", help: "Store it in this collection (default: the one it was written for).")
     static let onlyCollection = TextOption("collection", "C", help: "Only this collection.")
 
     static let last = TextOption("last", "N", .number, help: "Only the newest N entries.")
     static let receipt = TextOption("receipt", "FILE", .file, help: "Also write the receipt to this new file.")
     static let receiptKey = TextOption(
-        "key", "PUBLIC", help: "The public key that was shown when self-destruct was switched on.")
+        "key", "PUBLIC", help: "The public key that was shown when self-destruct was turned on.")
     static let countdown = SecondsOption(
-        "countdown", 30...86_400, help: "Wait this long instead of 30 seconds; never less than the vault's rules say.")
+        "countdown", 30...86_400, help: "Wait this long instead of 30 seconds; never less than the policy says.")
 
     static let passcodeDescriptor = DescriptorOption(
         "passcode-fd", "Read the passcode from file descriptor N, one line.")
     static let passcodesDescriptor = DescriptorOption(
-        "passcode-fd", "Read the passcode and then the new one from file descriptor N, one line each.")
+        "passcode-fd", "Read the current and the new passcode from file descriptor N, one line each.")
     static let twoPasscodesDescriptor = DescriptorOption(
-        "passcode-fd", "Read the passcode from file descriptor N twice: a line for the start, a line for the end.")
+        "passcode-fd", "Read the passcode from file descriptor N twice: one line to begin and one to confirm.")
     static let newPasscodeDescriptor = DescriptorOption(
         "passcode-fd", "Read the new passcode from file descriptor N, one line.")
-    static let pinDescriptor = DescriptorOption("pin-fd", "Use the PIN and read it from file descriptor N, one line.")
+    static let pinDescriptor = DescriptorOption("pin-fd", "Use the PIN, and read it from file descriptor N, one line.")
     static let newPINDescriptor = DescriptorOption("pin-fd", "Read the new PIN from file descriptor N, one line.")
     static let phraseDescriptor = DescriptorOption(
-        "phrase-fd", "Use the recovery phrase and read it from file descriptor N, one line.")
+        "phrase-fd", "Use the recovery phrase, and read it from file descriptor N, one line.")
     static let phraseOutDescriptor = DescriptorOption(
         "phrase-out-fd", "Write the recovery phrase to file descriptor N instead of the terminal.")
 
     static let keyOutDescriptor = DescriptorOption(
-        "key-out-fd", "Also write the log's key to file descriptor N, for a verifier without the vault.")
+        "key-out-fd", "Also write the log's key to file descriptor N, to verify the log without the vault.")
 
     static let server = TextOption(
-        "server", "URL", help: "The identity's server; remembered, so it is given once.")
+        "server", "URL", help: "The identity's server; needed once, then remembered.")
     static let plainHTTP = Flag(
-        "plain-http", "Allow http to another machine: whoever listens learns who you are and when.")
+        "plain-http", "Allow http to another machine: anyone listening learns who you are and when.")
     static let authority = TextOption(
         "authority", "KEY",
         help:
-            "Whom to trust, remembered: the key that signs the server's answers, or the key chain that vouches for it. "
-            + "Else the first key that the server names is trusted.")
+            "Trust this response key, or the key chain with this id; remembered. "
+            + "Without it, the first key that the server names is trusted.")
     static let newResponseKey = Flag(
-        "new-response-key", "The server has changed its key: trust the one that it names now.")
+        "new-response-key", "Trust the server's current key, because the server has changed it.")
     static let keyService = TextOption(
-        "key-service", "URL", help: "Where the key chain of --authority is published; the server when not given.")
+        "key-service", "URL", help: "Where the key chain of --authority is published (default: the server).")
     static let keys = TextOption(
         "keys", "PLACE", .word(["tpm", "vault"]),
         help:
-            "Where the keys of this device are made: in the TPM, which is the rule where there is one, or in the vault."
+            "Where to create the keys of this device: in the TPM (default, if there is one) or in the vault."
     )
     static let recoveryDescriptor = DescriptorOption(
         "recovery-fd", "Read the identity's recovery phrase from file descriptor N, one line.")
     static let recoveryOutDescriptor = DescriptorOption(
         "recovery-out-fd", "Write the identity's new recovery phrase to file descriptor N instead of the terminal.")
-    static let qr = Flag("qr", "Also draw it as a QR code.")
-    static let at = TextOption("at", "URL", help: "The app server; the identity's own server when not given.")
-    static let appKey = TextOption("app-key", "KEY", help: "The key that signs the app server's answers.")
+    static let qr = Flag("qr", "Also show it as a QR code.")
+    static let at = TextOption("at", "URL", help: "The app server (default: the identity's own server).")
+    static let appKey = TextOption("app-key", "KEY", help: "The response key of the app server.")
     static let full = Flag("full", "Ask for the whole phrase instead of three words of it.")
 
     /// What every command takes that speaks with the identity's server.
@@ -111,7 +112,7 @@ enum Options {
 
     static let defaultCollection = Vault.defaultCollection
 
-    /// What every command takes that opens the vault.
+    /// The options of every command that opens the vault.
     static let unlocking = [
         home.option, passcodeDescriptor.option, pinDescriptor.option, phrase.option, phraseDescriptor.option,
     ]

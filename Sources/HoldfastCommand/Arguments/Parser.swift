@@ -1,4 +1,4 @@
-/// Reads the words of a command line by the command table. Pure: it neither prints nor looks at the system.
+/// Parses a command line by the command table. It is pure: it neither prints nor reads anything from the system.
 struct Parser {
     /// What the command line asks for.
     enum Outcome: Sendable {
@@ -15,7 +15,7 @@ struct Parser {
     private var wantsVersion = false
     private var optionsEnded = false
 
-    /// - Throws: A usage error that says what is wrong and, where it can be told, what was meant.
+    /// - Throws: A usage error that says what is wrong and, if possible, what was meant.
     static func parse(_ line: [String]) throws(CommandError) -> Outcome {
         var parser = Parser()
         var rest = line[...]
@@ -41,7 +41,7 @@ struct Parser {
         let name = String(parts[0])
         let known = command?.options ?? CommandTable.general
         guard let option = known.first(where: { $0.name == name }) else { throw unknown(name, known) }
-        guard !arguments.contains(option) else { throw usage("\(option.spelled) is given twice") }
+        guard !arguments.contains(option) else { throw usage("\(option.spelled) is repeated") }
         var value = ""
         if let kind = option.kind {
             if parts.count == 2 {
@@ -51,13 +51,13 @@ struct Parser {
                 // More likely a forgotten value than one that begins with two hyphens.
                 guard !next.hasPrefix("--") else {
                     throw usage(
-                        "\(option.synopsis): the value is missing (write \(option.spelled)=\(next) if it is that)")
+                        "\(option.synopsis): the value is missing (if \(next) is the value, write \(option.spelled)=\(next))")
                 }
                 value = next
             }
             if let complaint = kind.complaint(value) { throw usage("\(option.synopsis): the value \(complaint)") }
         } else if parts.count == 2 {
-            throw usage("\(option.spelled) takes no value")
+            throw usage("\(option.spelled) has no value")
         }
         arguments.set(option, value)
         if option == Options.help.option { wantsHelp = true }
@@ -66,7 +66,7 @@ struct Parser {
 
     private mutating func take(place word: String) throws(CommandError) {
         guard let command else {
-            // `--` ends options, also before the command.
+            // `--` ends the options, even before the command.
             let candidates = CommandTable.nextWords(words)
             guard candidates.contains(word) || CommandTable.command(words + [word]) != nil else {
                 let spoken = (words + [word]).joined(separator: " ")
@@ -83,7 +83,7 @@ struct Parser {
         let index = arguments.places.count
         guard let place = index < command.places.count ? command.places[index] : command.places.last,
             index < command.places.count || place.isRest
-        else { throw usage("\(command.name): \(word) is one argument too many") }
+        else { throw usage("\(command.name): unexpected argument \(word)") }
         if let complaint = place.kind.complaint(word) { throw usage("\(place.name) \(complaint)") }
         arguments.append(place: word)
     }
@@ -93,11 +93,11 @@ struct Parser {
         if wantsVersion { return .version }
         guard let command else {
             let next = CommandTable.nextWords(words).joined(separator: ", ")
-            guard !words.isEmpty else { throw .usage("no command; holdfast --help lists them") }
+            guard !words.isEmpty else { throw .usage("no command was given; holdfast --help lists them") }
             throw usage("\(words.joined(separator: " ")) needs one of: \(next)")
         }
         for option in CommandTable.general where arguments.contains(option) && !command.options.contains(option) {
-            throw usage("\(command.name) takes no \(option.spelled)")
+            throw usage("\(command.name) has no option \(option.spelled)")
         }
         if arguments.places.count < command.places.count, !command.places[arguments.places.count].isRest,
             !command.places[arguments.places.count].isOptional
@@ -109,7 +109,7 @@ struct Parser {
 
     private func unknown(_ name: String, _ known: [Option]) -> CommandError {
         guard command != nil || !CommandTable.all.contains(where: { $0.option(named: name) != nil }) else {
-            return usage("--\(name) belongs behind the command")
+            return usage("put --\(name) after the command")
         }
         return usage("unknown option --\(name)" + Suggestion.hint("--" + name, known.map(\.spelled)))
     }

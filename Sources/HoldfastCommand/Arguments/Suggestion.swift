@@ -1,6 +1,6 @@
-/// Finds what was probably meant.
+/// Finds the word that was probably meant.
 enum Suggestion {
-    /// The candidate that is nearest to `word`, where one is near enough not to be a guess.
+    /// The candidate nearest to `word`; nil if none is close.
     static func nearest(to word: String, among candidates: [String]) -> String? {
         let ranked = candidates.map { ($0, distance(Array(word.utf8), Array($0.utf8))) }
         if let (best, changes) = ranked.min(by: { $0.1 < $1.1 }), changes <= max(1, best.utf8.count / 3) { return best }
@@ -14,7 +14,7 @@ enum Suggestion {
     }
 
     /// Insertions, deletions, changes and swaps of neighbours that lead from one word to the other (optimal string
-    /// alignment). Words longer than any of ours are not looked at: the work would be theirs to choose.
+    /// alignment). Long words are not compared, so that input cannot make this slow.
     static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         guard left.count <= 64, right.count <= 64 else { return .max }
         var beforeLast: [Int] = []

@@ -5,11 +5,12 @@ internal import KeyStores
 
 extension Command {
     static let agent = Command(
-        "agent", summary: "keep the vault open for other commands",
+        "agent", summary: "keep the vault unlocked for other commands",
         details: [
-            "Serves the vault to the commands of the same user until it is told to end, in the foreground. holdfast unlock "
-                + "starts it by itself where none runs; this command is for service managers."
+            "Runs the vault's agent in the foreground until it is told to end. Only commands of the same user can use "
+                + "it. holdfast unlock starts an agent if none is running; use this command in a service manager."
         ],
+        example: "holdfast agent --idle 600",
         options: [Options.idle.option, Options.timeout.option, Options.home.option, Options.report.option],
         run: { arguments throws(CommandError) in
             var settings = AgentSettings(
@@ -26,7 +27,7 @@ extension Command {
 
 /// How the agent is started as a process.
 enum AgentCommand {
-    /// This very program, also when another version has taken its place on the disk.
+    /// The running program, even if another version has replaced it on disk.
     static let program = "/proc/self/exe"
 
     static func arguments(home: String) -> [String] { ["holdfast", "agent", "--report", "--home=\(home)"] }

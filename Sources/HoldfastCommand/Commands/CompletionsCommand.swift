@@ -1,10 +1,11 @@
 extension Command {
     static let completions = Command(
-        "completions", summary: "print completions for a shell",
+        "completions", summary: "print shell completions",
         details: [
-            "Prints a script that completes commands, options and folders. For bash, for instance: "
+            "Prints a script that completes commands, options and folders. For bash, add this to ~/.bashrc: "
                 + "source <(holdfast completions bash)"
         ],
+        example: "holdfast completions bash",
         places: [Place(name: "SHELL", kind: .word(["bash", "zsh", "fish"]), help: "bash, zsh or fish.")], options: [],
         run: { arguments throws(CommandError) in
             switch arguments[place: 0] {

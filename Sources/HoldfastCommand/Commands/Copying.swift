@@ -4,18 +4,20 @@ extension Command {
     static let backup = Command(
         "backup", summary: "copy the vault to a new folder",
         details: [
-            "Copies the vault while it is in use. Everything stays encrypted, so nothing is asked for; passcode and "
-                + "recovery phrase of the copy are those of now. The folder must be new or empty."
+            "Copies the vault, even while it is in use. The copy stays encrypted, so nothing is asked for; it opens "
+                + "with the current passcode and recovery phrase. The folder must be new or empty."
         ],
+        example: "holdfast backup /media/stick/vault",
         places: [Place(name: "DIR", kind: .folder, help: "The folder of the backup.")],
         options: [Options.home.option, Options.json.option], run: makeBackup)
 
     static let restore = Command(
-        "restore", summary: "make a vault from a backup",
+        "restore", summary: "create the vault from a backup",
         details: [
-            "Copies a backup to the home once every byte of it has proved to be what was written. An existing vault is "
-                + "never overwritten."
+            "Checks every byte of a backup and copies it to the vault's folder. An existing vault is never "
+                + "overwritten."
         ],
+        example: "holdfast restore /media/stick/vault",
         places: [Place(name: "DIR", kind: .folder, help: "The folder of the backup.")],
         options: [Options.home.option, Options.json.option], run: restoreBackup)
 }

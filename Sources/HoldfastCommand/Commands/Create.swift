@@ -4,10 +4,11 @@ extension Command {
     static let create = Command(
         "init", synonyms: ["create", "new"], summary: "create a vault",
         details: [
-            "Creates a vault that the passcode opens, and a recovery phrase of 24 words that opens it when the passcode "
-                + "is lost. An existing vault is never overwritten.",
-            "The phrase is shown on the terminal once, or written to --phrase-out-fd; it is stored nowhere.",
+            "Creates a vault with a passcode that you choose, and a recovery phrase of 24 words for when you forget "
+                + "it. An existing vault is never overwritten.",
+            "The phrase is shown on the terminal once, or written to --phrase-out-fd. It is not stored anywhere.",
         ],
+        example: "holdfast init",
         options: [
             Options.home.option, Options.newPasscodeDescriptor.option, Options.phraseOutDescriptor.option,
         ],
@@ -35,11 +36,11 @@ private func createVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
                     + "holdfast passcode change --rekey issues another")
         }
     }
-    Output.remark("created \(path)")
+    Output.remark("Created a vault in \(path).")
     return .done
 }
 
-/// Says so before the owner has typed a passcode twice. Creating looks again, and that look counts.
+/// Refuses before the user has entered a passcode twice. Creating the vault checks again; that check decides.
 private func refuseExisting(_ path: String) throws(CommandError) {
     do throws(VaultError) {
         try Vault.finishWipe(at: path)
@@ -47,12 +48,12 @@ private func refuseExisting(_ path: String) throws(CommandError) {
     } catch {
         switch error.code {
         case .noVault: return
-        case .wiped where !Vault.isVault(at: path): return  // its receipt is no obstacle
+        case .wiped where !Vault.isVault(at: path): return  // a receipt does not prevent creation
         case .damaged, .newerVersion:
             throw .failure(
-                "exists", "there is a vault at \(path) that cannot be read (\(error.reason)); nothing was changed")
+                "exists", "a vault at \(path) already exists but cannot be read (\(error.reason)); nothing was changed")
         default: throw CommandError(error)
         }
     }
-    throw .failure("exists", "there is a vault at \(path); nothing was changed")
+    throw .failure("exists", "a vault already exists at \(path); nothing was changed")
 }

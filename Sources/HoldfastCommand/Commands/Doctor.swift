@@ -5,16 +5,17 @@ internal import SystemCalls
 
 extension Command {
     static let doctor = Command(
-        "doctor", synonyms: ["diagnose"], summary: "look at what protects a vault on this machine",
+        "doctor", synonyms: ["diagnose"], summary: "check what protects the vault on this machine",
         details: [
-            "Looks at the memory, the TPM, the keyring, the fingerprint sensor, the passcode of the account and the session, "
-                + "says what each of them gives, and how to get what is missing. Nobody is asked for anything, nothing is "
-                + "changed, and it ends within five seconds also when a part gives no answer.",
-            "With --deep what can be made to work is made to work and taken back: the TPM seals, signs and counts a wrong "
-                + "attempt, keyring and folder take a share and give it back.",
-            "--system-bus and --pam-folder look at parts of your own setup in place of the machine's. They change this "
-                + "report only: what opens a vault is never taken from there.",
+            "Checks memory, TPM, keyring, fingerprint sensor, account password and session. Says how strong each part "
+                + "is and how to get what is missing. Asks for nothing, changes nothing, and ends within five seconds "
+                + "even if a part does not respond.",
+            "With --deep, each part is tested and the test undone: the TPM seals, signs and counts a wrong attempt; "
+                + "keyring and folder store a share and return it.",
+            "--system-bus and --pam-folder check parts of your own setup instead of the machine's. They affect only "
+                + "this report: a vault is never opened with them.",
         ],
+        example: "holdfast doctor --deep",
         options: [
             Options.deep.option, Options.systemBus.option, Options.pamFolder.option, Options.home.option,
             Options.json.option,

@@ -3,15 +3,18 @@ internal import Holdfast
 
 extension Command {
     static let enrollTPM = Command(
-        "enroll", "tpm", synonyms: ["tpm2"], summary: "put the passcode under this machine's TPM",
+        "enroll", "tpm", synonyms: ["tpm2"], summary: "let this machine's TPM count wrong passcodes",
         details: [
-            "The TPM then holds a share without which the passcode opens nothing, and counts wrong passcodes itself: a copy "
-                + "of the vault cannot be searched on another machine, and putting old files back gives no attempt back.",
-            "The limit becomes final, with self-destruct on or off: after it, on another machine, and when the TPM is "
-                + "cleared, only the recovery phrase opens the vault. It must therefore be entered now; with --insist it "
-                + "is not asked for, and who has none loses the vault with the chip. The TPM is the one of the kernel's "
-                + "resource manager (/dev/tpmrm0), or what $HOLDFAST_TPM names as the TSS does.",
+            "The TPM then keeps a share that the passcode needs, and counts wrong passcodes itself. A copy of the "
+                + "vault cannot be guessed on another machine, and restoring old files does not restore attempts.",
+            "The limit is then final, whether self-destruct is on or off. After it, on another machine, or when the "
+                + "TPM is cleared, only the recovery phrase opens the vault. You must therefore enter the phrase now. "
+                + "With --insist it is not asked for; without a recovery phrase, losing the TPM means losing the "
+                + "vault.",
+            "The TPM is that of the kernel's resource manager (/dev/tpmrm0), or the one that $HOLDFAST_TPM names in "
+                + "the notation of tpm2-tss.",
         ],
+        example: "holdfast enroll tpm",
         options: [
             Options.insist.option, Options.home.option, Options.passcodeDescriptor.option,
             Options.phraseDescriptor.option,
@@ -19,20 +22,23 @@ extension Command {
         run: enroll)
 
     static let slots = Command(
-        "slots", "list", summary: "list what opens the vault",
+        "slots", "list", summary: "list the ways to unlock the vault",
         details: [
-            "What each slot proves is said in one word: hardwareLimited, hardwareBound, keyBound, presence, none."
+            "Shows for each unlock method how strong it is: hardwareLimited, hardwareBound, keyBound, presence or "
+                + "none."
         ],
+        example: "holdfast slots list",
         options: [Options.home.option, Options.json.option], run: listSlots)
 
     static let removeSlot = Command(
-        "slots", "remove", summary: "take away a way in: TPM, PIN, finger, account or recovery phrase",
+        "slots", "remove", summary: "remove a way to unlock the vault",
         details: [
-            "tpm: the passcode opens the vault by itself from then on, on any machine. pin: the PIN opens nothing any more. fingerprint, device: the vault's rules "
-                + "do not take the owner's finger, or the account's password, any more.",
-            "phrase: the passcode is the only lasting way in from then on. A forgotten passcode, used-up attempts, and the "
-                + "loss of the TPM where the passcode is under one, are then the loss of everything: only with --insist.",
+            "tpm: the passcode no longer needs the TPM and opens the vault on any machine. pin: the PIN no longer "
+                + "works. fingerprint, device: the fingerprint or the account password no longer unlocks the vault.",
+            "phrase: only the passcode is left. If you forget it, use up its attempts, or lose the TPM that it needs, "
+                + "everything in the vault is lost. This requires --insist.",
         ],
+        example: "holdfast slots remove pin",
         places: [
             Place(
                 name: "SLOT", kind: .word(["tpm", "pin", "fingerprint", "device", "phrase"]), help: "What is removed.")
@@ -41,24 +47,29 @@ extension Command {
         run: removeSlotNamed)
 
     static let enrollFingerprint = Command(
-        "enroll", "fingerprint", synonyms: ["finger", "biometrics"], summary: "let the owner's finger open the vault",
+        "enroll", "fingerprint", synonyms: ["finger", "biometrics"], summary: "unlock with your fingerprint",
         details: [
-            "The agent then asks the fingerprint sensor first, once the passcode was given to it and for three days. Half of "
-                + "the key is in the agent's memory only, the other half in the TPM, the session's keyring, or a file.",
-            "A finger proves presence and no more: it opens nothing after a restart, after five samples that did not match, "
-                + "or when fingers were added or removed since. holdfast explain tells what is asked at any moment.",
-            "With --keep the way in lies on the disk and survives restarts: a program of this user that talks to the TPM or "
-                + "the keyring then needs no finger. Only for what presence is enough for.",
+            "After you have entered the passcode once, the agent asks the fingerprint sensor first, for three days. "
+                + "Half of the key is only in the agent's memory, the other half in the TPM, the session keyring, or "
+                + "a file.",
+            "A fingerprint proves presence only. The passcode is required after a restart, after five samples that "
+                + "did not match, and when fingers were added or removed. holdfast lock-policy explain shows which "
+                + "method is used now.",
+            "With --keep both halves are kept on disk, so that the fingerprint also works after a restart. Any "
+                + "program you run that can use the TPM or the keyring can then open the vault without your finger. "
+                + "Use it only where presence is enough.",
         ],
+        example: "holdfast enroll fingerprint",
         options: [Options.keep.option, Options.home.option, Options.passcodeDescriptor.option],
         run: { arguments throws(CommandError) in try enrollOwner(.biometrics, arguments) })
 
     static let enrollDevice = Command(
-        "enroll", "device", synonyms: ["account", "pam"], summary: "let the account's password open the vault",
+        "enroll", "device", synonyms: ["account", "pam"], summary: "unlock with your account password",
         details: [
-            "As enroll fingerprint, with the password of the user's account, by PAM's service \"holdfast\" "
-                + "(/etc/pam.d/holdfast)."
+            "Like enroll fingerprint, but with your account password. It is checked by PAM with the service "
+                + "\"holdfast\" (/etc/pam.d/holdfast)."
         ],
+        example: "holdfast enroll device",
         options: [Options.keep.option, Options.home.option, Options.passcodeDescriptor.option],
         run: { arguments throws(CommandError) in try enrollOwner(.devicePasscode, arguments) })
 }
@@ -67,7 +78,7 @@ private func enroll(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let input = SecretInput(arguments)
     let insists = arguments[Options.insist]
     guard !insists || arguments[Options.phraseDescriptor] == nil else {
-        throw .usage("--insist asks for no phrase: --phrase-fd does not go with it")
+        throw .usage("--phrase-fd cannot be combined with --insist, which does not use the phrase")
     }
     try input.requirePasscodeSource()
     if !insists { try input.requirePhraseSource() }
@@ -91,28 +102,29 @@ private func enroll(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     }
     let status = try vaultCall { try vault.status() }
     Output.remark(
-        "the TPM counts from now on: after \(status.policy.attemptLimit) wrong passcodes \(status.restWithoutPasscode)")
+        "The TPM now counts wrong passcodes. After \(status.policy.attemptLimit), \(status.restWithoutPasscode).")
     return .done
 }
 
-/// Before the owner types a passcode.
+/// Checked before the user enters a passcode.
 private func requirePhrase(_ vault: Vault) throws(CommandError) {
     guard try vaultCall({ try vault.status() }).slots.contains(.recoveryPhrase) else {
         throw .failure(
             "noRecoveryPhrase",
-            "this vault has no recovery phrase, and would be lost with the chip; holdfast enroll phrase issues one, "
-                + "--insist goes on without. Nothing was changed")
+            "this vault has no recovery phrase, so losing the TPM would mean losing the vault. Issue one with "
+                + "holdfast enroll phrase, or proceed with --insist. Nothing was changed")
     }
 }
 
-/// Puts a step of the owner into the rules. What it needs must be there now: a rule that nothing can follow is a surprise.
+/// Adds an owner step to the policy. The step must be available now, because a step that cannot be used would be a
+/// surprise.
 private func enrollOwner(_ step: OwnerStep, _ arguments: Arguments) throws(CommandError) -> ExitCode {
     let input = SecretInput(arguments)
     try input.requirePasscodeSource()
     let vault = try Unlocking.find(arguments)
     try Unlocking.refuseChangeEarly(vault)
     if let why = OwnerAuthenticator.standard.capability(of: step).why {
-        throw .failure("ownerUnavailable", "\(why); holdfast doctor tells what to do. Nothing was changed")
+        throw .failure("ownerUnavailable", "\(why); holdfast doctor says what to do. Nothing was changed")
     }
     let passcode = try input.passcode()
     let keeps = arguments[Options.keep]
@@ -120,17 +132,17 @@ private func enrollOwner(_ step: OwnerStep, _ arguments: Arguments) throws(Comma
         try policy.take(step, keeps: keeps)
     }
     guard keeps else {
-        Output.remark("the rules take it from now on; unlock once with the passcode, and then for three days")
+        Output.remark("Enrolled. Unlock once with the passcode; after that it works for three days.")
         return .done
     }
     try keep(step, passcode, vault)
-    Output.remark("kept on the disk: it proves presence only, and survives restarts until slots remove")
+    Output.remark("Enrolled and kept on disk. It works after restarts until you remove it, and proves presence only.")
     return .done
 }
 
 private func keep(_ step: OwnerStep, _ passcode: borrowing SecretBytes, _ vault: Vault) throws(CommandError) {
     let enrollment = step == .biometrics ? OwnerAuthenticator.standard.enrollment(of: step) : nil
-    try PassingNote.show("Keeping the owner's way in ...") { () throws(CommandError) in
+    try PassingNote.show("Storing the key on disk ...") { () throws(CommandError) in
         try vaultCall {
             let keeping = try Vault(at: vault.status().path, settings: .app)
             try keeping.keepOwner(passcode: passcode, spending: keeping.burnAttempt(), enrollment: enrollment)
@@ -150,14 +162,14 @@ private func changeRules(
     _ passcode: borrowing SecretBytes, _ vault: Vault,
     _ change: @Sendable (inout VaultPolicy) throws(VaultError) -> Void
 ) throws(CommandError) {
-    try PassingNote.show("Changing the rules ...") { () throws(CommandError) in
+    try PassingNote.show("Changing the policy ...") { () throws(CommandError) in
         _ = try vaultCall { try vault.changePolicy(passcode: passcode, spending: vault.burnAttempt(), change) }
     }
 }
 
 private func removeSlotNamed(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     guard arguments[place: 0] == "phrase" || !arguments[Options.insist] else {
-        throw .usage("\(Options.insist.option.spelled) goes with the phrase only")
+        throw .usage("\(Options.insist.option.spelled) is only for the phrase")
     }
     let step: OwnerStep
     switch arguments[place: 0] {
@@ -171,7 +183,7 @@ private func removeSlotNamed(_ arguments: Arguments) throws(CommandError) -> Exi
     try input.requirePasscodeSource()
     let vault = try Unlocking.find(arguments)
     guard try vaultCall({ try vault.status() }).policy.asks(for: step) else {
-        throw .failure("notEnrolled", "the vault's rules do not take it; nothing was changed")
+        throw .failure("notEnrolled", "it is not enrolled; nothing was changed")
     }
     try Unlocking.refuseChangeEarly(vault)
     let passcode = try input.passcode()
@@ -179,7 +191,7 @@ private func removeSlotNamed(_ arguments: Arguments) throws(CommandError) -> Exi
         try policy.refuse(step)
     }
     try dropKept(passcode, vault)
-    Output.remark("the rules do not take it any more")
+    Output.remark("Removed. It no longer unlocks the vault.")
     return .done
 }
 
@@ -195,7 +207,7 @@ private func removeFromHardware(_ arguments: Arguments) throws(CommandError) -> 
     try PassingNote.show("Taking the passcode out of the TPM ...") { () throws(CommandError) in
         try vaultCall { try vault.removeHardware(passcode: passcode, spending: vault.burnAttempt()) }
     }
-    Output.remark("the passcode opens the vault by itself now; the file tier counts attempts")
+    Output.remark("The passcode no longer needs the TPM. Attempts are now counted in the vault's files.")
     return .done
 }
 

@@ -2,17 +2,18 @@ internal import Holdfast
 
 extension Command {
     static let enrollPIN = Command(
-        "enroll", "pin", summary: "let a short PIN open the vault, counted by this machine's TPM",
+        "enroll", "pin", summary: "unlock with a short PIN, counted by the TPM",
         details: [
-            "The TPM holds a share without which the PIN opens nothing, and counts wrong PINs itself: a copy of the vault "
-                + "cannot be searched on another machine, and after the limit of the rules the PIN opens nothing any more, "
-                + "with self-destruct on or off. The passcode and the recovery phrase still do.",
-            "It is asked for on the terminal in place of the passcode, by an empty answer to which one gets to the "
-                + "passcode. It opens the vault; what changes passcode, rules or ways in still needs the passcode. Wrong "
-                + "PINs count for the vault as wrong passcodes do, and destroy it where self-destruct is on.",
-            "4 to 64 bytes; not one character over and over, no run such as 1234, and not the passcode. Another attempt "
-                + "limit, new keys (--rekey) and holdfast recover end it.",
+            "The TPM keeps a share that the PIN needs, and counts wrong PINs itself. A copy of the vault cannot be "
+                + "guessed on another machine. After too many wrong PINs the PIN no longer works, whether "
+                + "self-destruct is on or off; the passcode and the recovery phrase still do.",
+            "The PIN is then asked for instead of the passcode; press Enter at its prompt to use the passcode. "
+                + "Changing the passcode, the policy or the unlock methods still needs the passcode. The vault counts "
+                + "wrong PINs like wrong passcodes: if self-destruct is on, they destroy it.",
+            "A PIN has 4 to 64 bytes. A single repeated character, a sequence such as 1234, and the passcode itself "
+                + "are refused. Changing the attempt limit, new keys (--rekey) and holdfast recover remove the PIN.",
         ],
+        example: "holdfast enroll pin",
         options: [Options.home.option, Options.passcodeDescriptor.option, Options.newPINDescriptor.option],
         run: setPIN)
 }
@@ -25,7 +26,7 @@ private func setPIN(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     try Unlocking.refuseChangeEarly(vault)
     guard vault.hasChip else {
         throw .failure(
-            "hardwareUnavailable", "there is no TPM here (/dev/tpmrm0, or $HOLDFAST_TPM); nothing was changed")
+            "hardwareUnavailable", "no TPM was found (/dev/tpmrm0, or $HOLDFAST_TPM); nothing was changed")
     }
     let passcode = try input.passcode()
     let pin = try input.newPIN()
@@ -33,12 +34,12 @@ private func setPIN(_ arguments: Arguments) throws(CommandError) -> ExitCode {
         try vaultCall { try vault.enrollPIN(pin, passcode: passcode, spending: vault.burnAttempt()) }
     }
     let policy = try vaultCall { try vault.status() }.policy
-    let end = policy.selfDestruct ? "the vault is destroyed" : "only the passcode does"
-    Output.remark("the PIN opens the vault on this machine; after \(policy.attemptLimit) wrong ones \(end)")
+    let end = policy.selfDestruct ? "the vault is destroyed" : "it no longer works"
+    Output.remark("The PIN now opens the vault on this machine. After \(policy.attemptLimit) wrong PINs, \(end).")
     return .done
 }
 
-/// Takes the PIN away.
+/// Removes the PIN.
 func removePIN(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let input = SecretInput(arguments)
     try input.requirePasscodeSource()
@@ -53,8 +54,8 @@ func removePIN(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     }
     if vault.owesHardware {
         Output.note(
-            "NOTE: the TPM could not be asked to forget it; the next right passcode on its machine sees to that")
+            "NOTE: the TPM did not respond; its share is deleted at the next unlock with the passcode on this machine")
     }
-    Output.remark("the PIN opens nothing any more")
+    Output.remark("The PIN no longer works.")
     return .done
 }

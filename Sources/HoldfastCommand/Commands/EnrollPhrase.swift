@@ -2,13 +2,14 @@ internal import Holdfast
 
 extension Command {
     static let enrollPhrase = Command(
-        "enroll", "phrase", synonyms: ["recovery"], summary: "issue a new recovery phrase of the vault",
+        "enroll", "phrase", synonyms: ["recovery"], summary: "issue a new recovery phrase for the vault",
         details: [
-            "For a sheet that is lost, or a vault whose phrase was removed. The new phrase is shown on the terminal or "
-                + "written to --phrase-out-fd, and counts when the command has ended.",
-            "The keys stay: an old copy of the vault still opens with the old phrase. holdfast passcode change --rekey "
-                + "ends that.",
+            "Use this if you have lost the sheet with the phrase, or removed the phrase. The new phrase is shown on "
+                + "the terminal or written to --phrase-out-fd. It is in effect when the command ends.",
+            "The vault's keys stay the same, so the old phrase still opens old copies of the vault. To prevent that, "
+                + "use holdfast passcode change --rekey.",
         ],
+        example: "holdfast enroll phrase",
         options: [Options.home.option, Options.passcodeDescriptor.option, Options.phraseOutDescriptor.option],
         run: issuePhrase)
 }
@@ -21,10 +22,11 @@ private func issuePhrase(_ arguments: Arguments) throws(CommandError) -> ExitCod
     try Unlocking.refuseChangeEarly(vault)
     let passcode = try input.passcode()
     let phrase = try newPhrase(delivery, vault, passcode)
-    try PassingNote.show("Writing the new way in ...") { () throws(CommandError) in
+    try PassingNote.show("Storing the new phrase ...") { () throws(CommandError) in
         try vaultCall { try vault.enrollRecoveryPhrase(phrase, passcode: passcode, spending: vault.burnAttempt()) }
     }
-    Output.remark("the new recovery phrase counts from now on; the old one opens only old copies (--rekey ends that)")
+    Output.remark(
+        "The new recovery phrase is now in effect. The old one opens old copies only (see passcode change --rekey).")
     return .done
 }
 
@@ -53,8 +55,8 @@ func removePhrase(_ arguments: Arguments) throws(CommandError) -> ExitCode {
         let loss = status.hasHardwareShare ? ", its attempts or this machine's TPM" : " or its attempts"
         throw .failure(
             "lastWayIn",
-            "without the phrase everything in the vault is lost with its passcode\(loss); --insist removes it all the "
-                + "same. Nothing was changed")
+            "without the phrase, losing the passcode\(loss) means losing everything in the vault; use --insist to remove "
+                + "it anyway. Nothing was changed")
     }
     try Unlocking.refuseChangeEarly(vault)
     let passcode = try input.passcode()
@@ -63,6 +65,6 @@ func removePhrase(_ arguments: Arguments) throws(CommandError) -> ExitCode {
             try vault.removeRecoveryPhrase(passcode: passcode, spending: vault.burnAttempt(), insisting: true)
         }
     }
-    Output.remark("the passcode is the only lasting way in now; holdfast enroll phrase issues a new recovery phrase")
+    Output.remark("Only the passcode is left now. Issue a new recovery phrase with holdfast enroll phrase.")
     return .done
 }

@@ -5,12 +5,13 @@ internal import HoldfastAgent
 
 extension Command {
     static let explain = Command(
-        "explain", synonyms: ["how"], summary: "tell what would be asked now, in which order, and why",
+        "explain", synonyms: ["how"], summary: "say which unlock method is used now, and why",
         details: [
-            "Goes through the steps of the vault's rules as they are on this machine and at this moment: which one is asked "
-                + "for, why the others are not, what cancelling does, and how strong the result is. Asks for nothing and "
-                + "changes nothing. holdfast doctor tells how to get what is missing."
+            "Goes through the steps of the vault's fallback policy as they apply on this machine now: which one is "
+                + "used, why the others are not, what cancelling does, and how strong the result is. Asks for nothing "
+                + "and changes nothing. holdfast doctor says how to get what is missing."
         ],
+        example: "holdfast explain",
         options: [Options.home.option, Options.json.option], run: explainPolicy)
 }
 

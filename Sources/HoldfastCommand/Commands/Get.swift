@@ -7,9 +7,10 @@ extension Command {
     static let get = Command(
         "get", synonyms: ["show", "read", "cat", "print"], summary: "write a value to standard output",
         details: [
-            "Writes the bytes that were stored and nothing else. Each piece of a large value is written when it has "
-                + "proved to be genuine; the exit code says whether it was all."
+            "Writes exactly the bytes that were stored. Each piece of a large value is verified before it is written; "
+                + "the exit code says whether the value is complete."
         ],
+        example: "holdfast get mail --collection logins",
         places: [.recordName], options: [Options.collection.option, Options.open.option] + Options.unlocking,
         run: getValue)
 }

@@ -3,29 +3,32 @@ internal import Holdfast
 extension Command {
     static let hardwareClaim = Command(
         "hardware", "claim", synonyms: ["adopt", "keep"],
-        summary: "say that this folder is the vault itself, not a copy",
+        summary: "confirm that this folder is the vault, not a copy",
         details: [
-            "The TPM and the keyring let go of a vault's shares only for the folder that has the vault's wipe.key. A backup has "
-                + "another one, and so has the vault itself once a program exchanged it. While that is so, whatever would "
-                + "leave an old share alive is refused: changes of passcode, PIN, ways in and rules, and recover.",
-            "Use this where the folder is the vault itself, also one that was restored in its place: with the passcode, the "
-                + "vault's own wipe.key is put back. From then on changes take old shares out of the TPM again.",
-            "Example: holdfast hardware claim && holdfast slots remove pin",
+            "The TPM and the keyring release a vault's shares only for the folder with the vault's wipe.key. A backup "
+                + "has a different one, and so has the vault itself if a program replaced its key. In that state, "
+                + "everything that would leave an old share in place is refused: changes of the passcode, the PIN, "
+                + "the unlock methods and the policy, and recover.",
+            "Use this command if the folder is the vault itself, even if it was restored. With the passcode, the vault's own wipe.key is "
+                + "restored, and changes delete old shares from the TPM again.",
         ],
+        example: "holdfast hardware claim",
         options: [Options.home.option, Options.passcodeDescriptor.option], run: claim)
 
     static let hardwareLeave = Command(
         "hardware", "leave", synonyms: ["disown"],
-        summary: "say that this folder is a copy, and leave the TPM's shares to the vault",
+        summary: "confirm that this folder is a copy, and leave the TPM's shares to the vault",
         details: [
-            "Use this in a backup, or in a folder that was restored or copied from the vault, before you change it: it becomes "
-                + "a vault of its own. A passcode under the TPM gets a share of its own, with the same passcode; a PIN and a "
-                + "finger or account that were kept on the disk go, because their shares are the other folder's.",
-            "What the TPM and the keyring hold for the vault that it was copied from stays as it is. If that folder is gone, "
-                + "nothing takes those shares out any more: an old PIN or passcode still opens an old copy of the header on "
-                + "this machine.",
-            "Asks for a word typed on the terminal; --yes does without. Example: holdfast hardware leave --home restored",
+            "Use this in a backup, or in a folder that was restored or copied from the vault, before you change it. "
+                + "It becomes a separate vault. A passcode under the TPM gets its own share and stays the same. A "
+                + "PIN, and a fingerprint or account password that was kept on disk, are removed, because their "
+                + "shares belong to the other folder.",
+            "The shares that the TPM and the keyring keep for the original vault stay as they are. If that folder no "
+                + "longer exists, nothing deletes them any more: an old PIN or passcode still opens an old copy of "
+                + "the header on this machine.",
+            "Asks for a word typed on the terminal, unless you use --yes.",
         ],
+        example: "holdfast hardware leave --home restored",
         options: [Options.yes.option, Options.home.option, Options.passcodeDescriptor.option], run: leave)
 }
 
@@ -41,8 +44,8 @@ private func claim(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     }
     Output.remark(
         isNeeded
-            ? "what the TPM and the keyring hold is this folder's own again"
-            : "this folder has the vault's own wipe.key; nothing had to be changed")
+            ? "The shares in the TPM and the keyring belong to this folder again."
+            : "This folder already has the vault's own wipe.key. Nothing was changed.")
     return .done
 }
 
@@ -55,20 +58,22 @@ private func leave(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let path = try vaultCall { try vault.status() }.path
     try Confirmation.ask(
         arguments,
-        "This makes \(path) a vault of its own. What the TPM and the keyring hold for the vault that it was copied from stays; "
-            + "if that vault is gone, an old PIN or passcode still opens an old copy of the header on this machine. If "
-            + "this folder is the vault itself, use holdfast hardware claim instead.",
+        "This makes \(path) a separate vault. The shares that the TPM and the keyring keep for the original vault stay. If "
+            + "that vault no longer exists, an old PIN or passcode still opens an old copy of the header on this machine. "
+            + "If this folder is the vault itself, use holdfast hardware claim instead.",
         word: "copy")
     let passcode = try input.passcode()
-    let left = try PassingNote.show("Making this a vault of its own ...") { () throws(CommandError) in
+    let left = try PassingNote.show("Making this a separate vault ...") { () throws(CommandError) in
         try vaultCall { try vault.leaveHardware(passcode: passcode, spending: vault.burnAttempt()) }
     }
-    if left.pinWasRemoved { Output.note("NOTE: the PIN is gone here; holdfast enroll pin sets another one") }
+    if left.pinWasRemoved { Output.note("NOTE: the PIN was removed here; set another one with holdfast enroll pin") }
     if left.ownerWasRemoved {
-        Output.note("NOTE: the kept finger or account is gone here; holdfast enroll keeps another one")
+        Output.note(
+            "NOTE: the fingerprint or account password kept on disk was removed here; enroll it again with holdfast enroll"
+        )
     }
     Output.remark(
-        "this folder is a vault of its own; what the TPM and the keyring hold for the one it was copied from was left as it is"
+        "This folder is now a separate vault. The shares of the original vault in the TPM and the keyring are unchanged."
     )
     return .done
 }

@@ -9,27 +9,33 @@ extension Command {
     static let inboxList = Command(
         "inbox", "list", synonyms: ["ls", "show"], summary: "list what was written while the vault was locked",
         details: [
-            "What put --open stored moves to the inbox when the vault is unlocked, and waits there until it is accepted or "
-                + "rejected. Anybody who could write to the vault's folder may have written it.",
-            "Without a terminal: name in the inbox, collection and name it was written for, bytes, time of the last "
-                + "change (UTC), and open or sealed, separated by tabs.",
+            "Items stored with put --open move to the inbox when the vault is unlocked, and wait there until you "
+                + "accept or reject them. Anyone who can write to the vault's folder may have written them.",
+            "Without a terminal, prints one line per item: name in the inbox, collection and name it was written for, "
+                + "bytes, time of the last change (UTC), and open or sealed, separated by tabs.",
         ],
+        example: "holdfast inbox list",
         options: [Options.json.option] + Options.unlocking, run: listInbox)
 
     static let inboxAccept = Command(
-        "inbox", "accept", synonyms: ["confirm", "take", "keep"], summary: "make an item of the inbox a record",
+        "inbox", "accept", synonyms: ["confirm", "take", "keep"], summary: "make an inbox item a record",
         details: [
-            "Puts the item where it was written for, or under the name and in the collection given. What is there already "
-                + "is replaced only with --replace. Look at it first: holdfast get NAME --collection inbox."
+            "Stores the item under the name and in the collection it was written for, or those you give. An existing "
+                + "record is replaced only with --replace. Look at the item first: holdfast get NAME --collection "
+                + "inbox."
         ],
+        example: "holdfast inbox accept note --as shopping",
         places: [.inboxName],
         options: [
             Options.asName.option, Options.acceptedCollection.option, Options.replace.option, Options.json.option,
         ] + Options.unlocking, run: acceptItem)
 
     static let inboxReject = Command(
-        "inbox", "reject", synonyms: ["rm", "remove", "delete"], summary: "throw an item of the inbox away",
-        details: ["Removes the item and its content."],
+        "inbox", "reject", synonyms: ["rm", "remove", "delete"], summary: "discard an inbox item",
+        details: [
+            "Removes the item and its content."
+        ],
+        example: "holdfast inbox reject note",
         places: [.inboxName], options: [Options.json.option] + Options.unlocking, run: rejectItem)
 }
 
@@ -40,7 +46,7 @@ private func listInbox(_ arguments: Arguments) throws(CommandError) -> ExitCode 
         try Output.write(.object(["items": .array(items.map(\.json))]))
     } else if Descriptors.isTerminal(STDOUT_FILENO) {
         guard !items.isEmpty else {
-            Output.remark("the inbox is empty")
+            Output.remark("The inbox is empty.")
             return .done
         }
         var table = Table(["NAME", "COLLECTION", "WRITTEN AS", "SIZE", "CHANGED", "HOW"], rightAligned: [3])
@@ -76,7 +82,7 @@ private func acceptItem(_ arguments: Arguments) throws(CommandError) -> ExitCode
     if arguments[Options.json] {
         try Output.write(.object(["collection": .text(place.collection), "name": .text(place.name)]))
     } else {
-        Output.remark("accepted as \(Naming.record(place.name, place.collection))")
+        Output.remark("Accepted as \(Naming.record(place.name, place.collection)).")
     }
     return .done
 }
@@ -88,7 +94,7 @@ private func rejectItem(_ arguments: Arguments) throws(CommandError) -> ExitCode
     if arguments[Options.json] {
         try Output.write(.object(["rejected": .text(item)]))
     } else {
-        Output.remark("rejected \"\(Escaping.name(item))\"")
+        Output.remark("Rejected \"\(Escaping.name(item))\".")
     }
     return .done
 }

@@ -6,12 +6,13 @@ extension Command {
     static let list = Command(
         "list", synonyms: ["ls", "dir"], summary: "list the records",
         details: [
-            "A table on a terminal; else one line per record with collection, name, bytes and time of the last change "
-                + "(UTC), separated by tabs. Control characters and the like in names are shown as \\u{...} and a "
-                + "backslash as two.",
-            "Where any record was written while the vault was locked, one more column says so: origin, protected or open. "
-                + "With --open the open compartment is listed, and no passcode asked for.",
+            "Prints a table on a terminal; otherwise one line per record with collection, name, bytes and time of the "
+                + "last change (UTC), separated by tabs. Control and similar characters in names are shown as "
+                + "\\u{...}, and a backslash as two.",
+            "If any record was written while the vault was locked, one more column shows the origin: protected or "
+                + "open. With --open, the open compartment is listed without a passcode.",
         ],
+        example: "holdfast list --collection logins",
         options: [Options.onlyCollection.option, Options.open.option, Options.json.option] + Options.unlocking,
         run: listRecords)
 }
@@ -27,7 +28,7 @@ func showRecords(_ records: [Vault.RecordInfo], _ arguments: Arguments) throws(C
         try Output.write(.object(["records": .array(records.map(\.json))]))
     } else if Descriptors.isTerminal(STDOUT_FILENO) {
         guard !records.isEmpty else {
-            Output.remark("no records")
+            Output.remark("No records.")
             return .done
         }
         let titles = ["COLLECTION", "NAME", "SIZE", "CHANGED"] + (showsOrigin ? ["ORIGIN"] : [])
@@ -63,7 +64,7 @@ private func records(_ arguments: Arguments) throws(CommandError) -> [Vault.Reco
     let outOfReach = vault.collectionsOutOfReach.count
     if outOfReach > 0 {
         Output.note(
-            "\(Format.count(outOfReach, "collection")) not listed: the vault's rules ask for more than this unlock proves "
+            "\(Format.count(outOfReach, "collection")) not listed: the vault's policy demands a stronger unlock for it "
                 + "(holdfast lock-policy show)")
     }
     return records

@@ -5,9 +5,11 @@ extension Command {
     static let lock = Command(
         "lock", synonyms: ["close", "logout"], summary: "lock the vault",
         details: [
-            "Has the agent wipe the vault's keys; they are gone when this ends. The agent stays and waits for the next "
-                + "holdfast unlock; --shut-down ends it too. Where no agent runs there is nothing to lock, and that is fine."
+            "The agent wipes the vault's keys; they are gone when this command ends. The agent keeps running for the "
+                + "next holdfast unlock; --shut-down ends it. Without an agent nothing is unlocked, and the command "
+                + "succeeds."
         ],
+        example: "holdfast lock",
         options: [Options.shutDown.option, Options.home.option], run: lockVault)
 }
 
@@ -18,6 +20,8 @@ private func lockVault(_ arguments: Arguments) throws(CommandError) -> ExitCode 
         if isEnding { try agent.shutDown() } else { try agent.lock() }
         return true
     }
-    Output.remark(wasThere ? (isEnding ? "locked; the agent has ended" : "locked") : "no agent runs: nothing was open")
+    Output.remark(
+        wasThere
+            ? (isEnding ? "Locked. The agent has ended." : "Locked.") : "No agent is running; nothing was unlocked.")
     return .done
 }

@@ -2,19 +2,22 @@ internal import Holdfast
 
 extension Command {
     static let lockPolicyShow = Command(
-        "lock-policy", "show", synonyms: ["get", "list"], summary: "show the vault's rules",
+        "lock-policy", "show", synonyms: ["get", "list"], summary: "show the vault's policy",
         details: [
-            "Prints every rule with its key and what the linter says of them. Nothing is asked for, so nothing of it is "
-                + "proved: the passcode opens the vault only under the rules it was set with."
+            "Prints every setting with its key, and warnings about it. Nothing is asked for, so the settings are not "
+                + "verified: the passcode opens the vault only with the policy it was set with."
         ],
+        example: "holdfast lock-policy show",
         options: [Options.home.option, Options.json.option], run: showPolicy)
 
     static let lockPolicyExplain = Command(
-        "lock-policy", "explain", synonyms: ["why"], summary: "tell what would be asked to unlock, and why",
+        "lock-policy", "explain", synonyms: ["why"], summary: "say which unlock method is used now, and why",
         details: [
-            "Goes through the steps of the fallback policy as they are on this machine now: which one is asked for, why the "
-                + "others are not, what cancelling does, and how strong the result is. Asks for nothing and changes nothing."
+            "Goes through the steps of the fallback policy as they apply on this machine now: which one is used, why "
+                + "the others are not, what cancelling does, and how strong the result is. Asks for nothing and "
+                + "changes nothing."
         ],
+        example: "holdfast lock-policy explain",
         options: [Options.home.option, Options.json.option], run: explainPolicy)
 }
 
@@ -33,7 +36,7 @@ private func showPolicy(_ arguments: Arguments) throws(CommandError) -> ExitCode
 func explainPolicy(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let vault = try Unlocking.find(arguments)
     var status = try vaultCall { try vault.status() }
-    // What is told is what would be asked here: not a PIN of another machine's chip, nor one that is used up.
+    // Only what works here: not a PIN of another machine's TPM, nor one whose attempts are used up.
     if vault.remainingAtChip(.pin) == 0 { status.pinAssurance = nil }
     let policy = status.policy
     let facts = OwnerFacts(arguments, for: policy)
@@ -52,12 +55,12 @@ func explainPolicy(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     return .done
 }
 
-/// What is asked for where the vault has a PIN for this machine's chip.
+/// What is asked for if the vault has a PIN for this machine's TPM.
 private func ofPIN(_ status: Vault.Status) -> String? {
     guard status.pinAssurance != nil else { return nil }
     let passcode = status.passcodeAssurance.map { ", which is \($0.words)" } ?? ""
     return
-        "The PIN is asked for in its place, and counted by the TPM; an empty answer asks for the passcode\(passcode)."
+        "The PIN is asked for instead, and counted by the TPM; press Enter at its prompt to use the passcode\(passcode)."
 }
 
 extension FallbackDecision {

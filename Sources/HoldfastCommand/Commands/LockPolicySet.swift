@@ -2,20 +2,24 @@ internal import Holdfast
 
 extension Place {
     fileprivate static let settings = Place(
-        name: "KEY=VALUE", kind: .text, help: "A rule and its new value; several are changed together.", isRest: true)
+        name: "KEY=VALUE", kind: .text, help: "A setting and its new value; several are changed together.", isRest: true
+    )
 }
 
 extension Command {
     static let lockPolicySet = Command(
-        "lock-policy", "set", synonyms: ["change"], summary: "change the vault's rules",
+        "lock-policy", "set", synonyms: ["change"], summary: "change the vault's policy",
         details: [
-            "padlock, useFaceID and countBiometricFailures are on or off. attemptLimit is 3 to 10. delays are the seconds "
-                + "to wait after each wrong passcode: 0,0,30,60. lockTiming is \(LockTiming.allowed).",
-            "fallback is strict, convenient, neverBlocks or @FILE, a file with a policy in JSON. minimum.COLLECTION is "
-                + Assurance.allCases.map(\.name).joined(separator: ", ") + ": what an unlock must prove for it.",
-            "The rules are bound to the passcode, so it is asked for. What the linter calls an error is refused before "
-                + "that, with nothing changed; warnings are printed. Self-destruct has a command of its own.",
+            "padlock, useFaceID and countBiometricFailures are on or off. attemptLimit is 3 to 10. delays are the "
+                + "seconds to wait after each wrong passcode: 0,0,30,60. lockTiming is \(LockTiming.allowed). "
+                + "fallback is strict, convenient, neverBlocks or @FILE, a file with a policy in JSON. "
+                + "minimum.COLLECTION is "
+                + Assurance.allCases.map(\.name).joined(separator: ", ")
+                + ": what an unlock must prove for that collection.",
+            "The policy is bound to the passcode, so the passcode is asked for. A policy with errors is refused "
+                + "before that, and nothing is changed; warnings are printed. Self-destruct has its own commands.",
         ],
+        example: "holdfast lock-policy set attemptLimit=5 lockTiming=5min",
         places: [.settings], options: [Options.home.option, Options.passcodeDescriptor.option], run: setPolicy)
 }
 
@@ -30,15 +34,16 @@ private func setPolicy(_ arguments: Arguments) throws(CommandError) -> ExitCode 
     // Before the owner types, on rules that are not proved yet; once more below on those that are.
     try vaultCall { try change(&policy, settings, linter) }
     guard policy != status.policy else {
-        Output.remark("these are the rules already; nothing was changed")
+        Output.remark("The policy already has these settings. Nothing was changed.")
         return .done
     }
     try Unlocking.refuseChangeEarly(vault)
     if status.hasPIN, policy.attemptLimit != status.policy.attemptLimit {
-        Output.note("NOTE: the TPM's limit cannot be changed: the PIN goes with the old one (holdfast enroll pin)")
+        Output.note(
+            "NOTE: the TPM's limit cannot be changed, so the PIN is removed (set another one with holdfast enroll pin)")
     }
     let passcode = try input.passcode()
-    let changed = try PassingNote.show("Changing the rules ...") { () throws(CommandError) in
+    let changed = try PassingNote.show("Changing the policy ...") { () throws(CommandError) in
         try vaultCall {
             try vault.changePolicy(passcode: passcode, spending: vault.burnAttempt()) { policy throws(VaultError) in
                 try change(&policy, settings, linter)
@@ -48,7 +53,7 @@ private func setPolicy(_ arguments: Arguments) throws(CommandError) -> ExitCode 
     // Looked at anew: a PIN may have gone with the change.
     let after = try vaultCall { try PolicyLinter(vault.status()) }
     for issue in after.issues(changed) { Output.note("\(issue.severity): \(issue.words)") }
-    Output.remark("the rules are changed")
+    Output.remark("The policy was changed.")
     return .done
 }
 

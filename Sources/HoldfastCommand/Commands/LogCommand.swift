@@ -3,18 +3,19 @@ internal import SystemCalls
 
 extension Command {
     static let log = Command(
-        "log", synonyms: ["journal", "history", "audit", "events"], summary: "show the security log, or verify it",
+        "log", synonyms: ["journal", "history", "audit", "events"], summary: "show or verify the security log",
         details: [
-            "Shows what happened to the vault: every unlocking, failure, locking and change of its rules and keys. Each "
-                + "entry is proved to be what was written. On a terminal with the local time, else one line per entry with "
-                + "number, time (UTC) and words, separated by tabs.",
-            "holdfast log verify says where an entry was changed, removed, moved or cut off; the exit code is 5 then. Log "
-                + "and state put back together to what they were before cannot be told from an unchanged log. With "
-                + "--key-out-fd it also writes the key that holdfast_log_verify.py needs; who has it can read every entry "
-                + "and make others, so the PIN is not enough for it.",
+            "Shows what happened to the vault: every unlock, failure, lock, and change of its policy and keys. Each "
+                + "entry is verified. A terminal shows the local time; otherwise one line per entry with number, time "
+                + "(UTC) and text, separated by tabs.",
+            "holdfast log verify says where an entry was changed, removed, moved or cut off; the exit code is then 5. "
+                + "It cannot detect that log and state were restored together to an earlier moment. With --key-out-fd "
+                + "it also writes the key for holdfast_log_verify.py. Anyone with that key can read and forge "
+                + "entries, so the PIN is not enough for it.",
         ],
+        example: "holdfast log --last 20",
         places: [
-            Place(name: "verify", kind: .word(["verify"]), help: "Only say whether it is whole.", isOptional: true)
+            Place(name: "verify", kind: .word(["verify"]), help: "Only say whether it is intact.", isOptional: true)
         ],
         options: [Options.last.option, Options.keyOutDescriptor.option, Options.json.option] + Options.unlocking,
         run: showLog)
@@ -23,15 +24,15 @@ extension Command {
 private func showLog(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let isVerifying = !arguments.places.isEmpty
     let last = arguments[Options.last].flatMap { Int($0) }
-    guard !isVerifying || last == nil else { throw .usage("log verify looks at every entry and takes no --last") }
+    guard !isVerifying || last == nil else { throw .usage("log verify checks every entry, so it has no option --last") }
     guard isVerifying || arguments[Options.keyOutDescriptor] == nil else {
-        throw .usage("--key-out-fd belongs to log verify")
+        throw .usage("--key-out-fd is an option of log verify")
     }
     let vault: Vault
     if let descriptor = arguments[Options.keyOutDescriptor] {
         guard arguments[Options.pinDescriptor] == nil else {
             throw .usage(
-                "the log's key is given for the passcode or the recovery phrase: a PIN opens and proves nothing")
+                "the log's key requires the passcode or the recovery phrase; a PIN only unlocks")
         }
         let proof: ProofCarrier
         (vault, proof) = try Unlocking.openProving(arguments, evenIfDamaged: true)
@@ -47,7 +48,7 @@ private func showLog(_ arguments: Arguments) throws(CommandError) -> ExitCode {
         try Output.write(text(report))
     } else {
         try Output.write(Descriptors.isTerminal(STDOUT_FILENO) ? table(shown) : lines(shown))
-        for finding in report.findings { Output.note("the log is not as it was written: \(finding.text)") }
+        for finding in report.findings { Output.note("the log was changed: \(finding.text)") }
     }
     return report.isIntact ? .done : .damaged
 }
@@ -93,7 +94,7 @@ private func text(_ report: SecurityLogReport) -> String {
     var facts = [("kept", kept)]
     facts += report.findings.map { ("entry \($0.position)", $0.text) }
     facts += report.notes.map { ("note", $0) }
-    facts.append(("result", report.isIntact ? "as it was written" : "not as it was written"))
+    facts.append(("result", report.isIntact ? "unchanged" : "changed"))
     return Facts.text(facts)
 }
 

@@ -1,8 +1,8 @@
 internal import Holdfast
 
-/// Records in sentences. The vault's own errors never name them; here the owner has just typed the name.
+/// Names of records in sentences. The vault's own errors never contain them; here the user has just typed the name.
 enum Naming {
-    /// `"name"`, and its collection where it is not the usual one.
+    /// `"name"`, and its collection if it is not the default one.
     static func record(_ name: String, _ collection: String) -> String {
         let shown = "\"\(Escaping.name(name))\""
         return collection == Options.defaultCollection ? shown : "\(shown) in \"\(Escaping.name(collection))\""

@@ -3,11 +3,11 @@ internal import SystemCalls
 
 /// `put`, `get`, `list` and `rm` with `--open`: what is reached without the passcode.
 enum OpenItems {
-    /// - Throws: A usage error when something was given that only an unlocking takes.
+    /// - Throws: A usage error for options that are only for unlocking.
     private static func check(_ arguments: Arguments) throws(CommandError) {
         for option in [Options.passcodeDescriptor.option, Options.phrase.option, Options.phraseDescriptor.option]
         where arguments.contains(option) {
-            throw .usage("\(option.spelled) does not go with --open, which opens nothing")
+            throw .usage("\(option.spelled) cannot be combined with --open, which needs no secret")
         }
     }
 
@@ -16,7 +16,7 @@ enum OpenItems {
         let (name, collection) = (arguments[place: 0], arguments.collection)
         let isSealed = arguments[Options.writeOnly]
         guard !isSealed || !arguments[Options.replace] else {
-            throw .usage("--replace does not go with --write-only, which finds nothing that is there")
+            throw .usage("--replace cannot be combined with --write-only, which cannot see existing items")
         }
         let open = try Unlocking.find(arguments).open
         let value = try value(for: Naming.record(name, collection))
@@ -29,8 +29,8 @@ enum OpenItems {
                 }
             }
         }
-        let how = isSealed ? "only the unlocked vault reads it" : "anybody who reads this folder reads it"
-        Output.remark("stored \(Naming.record(name, collection)), \(Format.size(UInt64(value.count))): \(how)")
+        let how = isSealed ? "Only the unlocked vault can read it" : "Anyone who can read this folder can read it"
+        Output.remark("Stored \(Naming.record(name, collection)), \(Format.size(UInt64(value.count))). \(how).")
         return .done
     }
 
@@ -56,22 +56,23 @@ enum OpenItems {
         try check(arguments)
         let name = arguments[place: 0]
         let open = try Unlocking.find(arguments).open
-        // What is sealed to the vault has no collection that could be told; it has the name that the list shows.
+        // The collection of a sealed item is not known while the vault is locked; its name is the one that the list
+        // shows.
         let records = try vaultCall { try open.records() }
         let isSealed = arguments[Options.collection] == nil && records.contains { $0.isSealed && $0.name == name }
         let collection = isSealed ? "" : arguments.collection
         try Naming.explaining(name, collection) { () throws(CommandError) in
             try vaultCall { try open.delete(name, in: collection) }
         }
-        Output.remark("removed \(Naming.record(name, collection))")
+        Output.remark("Removed \(Naming.record(name, collection)).")
         return .done
     }
 
-    /// All of standard input, or one line that is typed.
+    /// All of standard input, or one typed line.
     private static func value(for record: String) throws(CommandError) -> SecretBytes {
         var buffer = try secret(Vault.largestInlineValue + 1)
         if Descriptors.isTerminal(STDIN_FILENO) {
-            guard let terminal = Terminal() else { throw .usage("there is no terminal to ask for the value on") }
+            guard let terminal = Terminal() else { throw .usage("there is no terminal to ask for the value") }
             return try terminal.readSecret(
                 prompt: "Value for \(record) (one line, not shown): ", capacity: longestLine)
         }
@@ -90,31 +91,36 @@ enum OpenItems {
 }
 
 extension Unlocking {
-    /// Tells what an unlock found in the open compartment.
+    /// Reports what an unlock found in the open compartment.
     static func tellOpenItems(_ vault: Vault) {
         guard let report = vault.open.lastMigration, !report.isUneventful else { return }
         if report.moved > 0 {
             let items = Format.count(report.moved, "item")
-            Output.remark("\(items) written while locked: holdfast inbox list")
+            Output.remark("\(items) written while the vault was locked. See holdfast inbox list.")
         }
-        if report.left > 0 { Output.remark("\(Format.count(report.left, "item")) more at the next unlock") }
+        if report.left > 0 {
+            Output.remark("\(Format.count(report.left, "more item")) will follow at the next unlock.")
+        }
         if let problem = report.problem {
-            Output.note("what was written while locked stays where it is for now: \(problem.reason)")
+            Output.note(
+                "items written while the vault was locked could not be moved to the inbox yet: \(problem.reason)")
         }
         if report.unreadable > 0 {
             let kept = report.isSetAside ? "; kept as open.mdb.damaged" : ""
-            Output.note("some of what was written while locked cannot be read\(kept)")
+            Output.note("some items written while the vault was locked cannot be read\(kept)")
         }
         if report.isAltered {
-            Output.note("what was written while locked is not what Holdfast wrote: items are missing, added or older")
+            Output.note(
+                "items written while the vault was locked were changed by another program: some are missing, added or older"
+            )
         }
         if report.publicKey == .replaced {
             Output.note(
-                "WARNING: somebody had put another public key in place of the vault's (open.pub). What was stored with "
-                    + "--write-only since the last unlock may be readable for him; the vault's own key is back")
+                "WARNING: the vault's public key (open.pub) had been replaced. Whoever did this may be able to read what was "
+                    + "stored with --write-only since the last unlock. The vault's own key is restored")
         }
         if report.publicKey == .wrong {
-            Output.note("open.pub does not hold the vault's public key, and cannot be written")
+            Output.note("open.pub does not contain the vault's public key and cannot be rewritten")
         }
     }
 }

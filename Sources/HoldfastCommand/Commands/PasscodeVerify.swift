@@ -4,9 +4,10 @@ extension Command {
     static let passcodeVerify = Command(
         "passcode", "verify", synonyms: ["check"], summary: "check the passcode",
         details: [
-            "Says whether the passcode is right and, when it is not, how many attempts remain. A wrong one counts like any "
-                + "other; a right one gives all attempts back."
+            "Says whether the passcode is correct and, if not, how many attempts are left. A wrong passcode is "
+                + "counted as usual; the correct one resets the attempts."
         ],
+        example: "holdfast passcode verify",
         options: [Options.json.option, Options.home.option, Options.passcodeDescriptor.option], run: verifyPasscode)
 }
 
@@ -23,7 +24,7 @@ private func verifyPasscode(_ arguments: Arguments) throws(CommandError) -> Exit
     if arguments[Options.json] {
         try Output.write(.object(["isCorrect": .boolean(true), "remainingAttempts": .integer(Int64(remaining))]))
     } else {
-        try Output.write("the passcode is right; \(Format.count(remaining, "attempt")) available\n")
+        try Output.write("the passcode is correct; \(Format.count(remaining, "attempt")) available\n")
     }
     return .done
 }

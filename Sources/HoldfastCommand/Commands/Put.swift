@@ -11,12 +11,14 @@ extension Command {
     static let put = Command(
         "put", synonyms: ["add", "set", "store", "save", "insert"], summary: "store a value from standard input",
         details: [
-            "Stores what standard input holds, to its end: any bytes, any size. On a terminal one line is asked for and "
-                + "not shown. What is stored under the name already is replaced only with --replace.",
-            "With --open nothing is unlocked: the value, at most 1 MiB, can be read by whoever can read the vault's folder, "
-                + "and moves to the inbox at the next unlock. With --write-only too, only the unlocked vault reads it.",
-            "The passcode may come on standard input too, as a first line: --passcode-fd 0.",
+            "Stores everything from standard input, any bytes of any size. On a terminal it prompts for one line, "
+                + "which is not shown. An existing value is replaced only with --replace.",
+            "With --open nothing is unlocked: the value, at most 1 MiB, can be read by anyone who can read the "
+                + "vault's folder, and moves to the inbox at the next unlock. With --write-only as well, only the "
+                + "unlocked vault can read it.",
+            "The passcode can also come from standard input, as the first line: --passcode-fd 0.",
         ],
+        example: "holdfast put mail --collection logins",
         places: [.recordName],
         options: [
             Options.collection.option, Options.replace.option, Options.open.option, Options.writeOnly.option,
@@ -26,7 +28,7 @@ extension Command {
 
 private func putValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     if arguments[Options.open] { return try OpenItems.put(arguments) }
-    guard !arguments[Options.writeOnly] else { throw .usage("--write-only goes with --open only") }
+    guard !arguments[Options.writeOnly] else { throw .usage("--write-only requires --open") }
     let name = arguments[place: 0]
     let collection = arguments.collection
     let isReplacing = arguments[Options.replace]
@@ -48,7 +50,7 @@ private func putValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
             try vault.put(name, in: collection, replacing: isReplacing, from: source)
         }
     }
-    Output.remark("stored \(Naming.record(name, collection)), \(Format.size(size))")
+    Output.remark("Stored \(Naming.record(name, collection)), \(Format.size(size)).")
     return .done
 }
 
@@ -74,7 +76,7 @@ private func putInput(
 private func putTyped(
     _ name: String, _ collection: String, _ store: ((inout MutableRawSpan) throws -> Int) throws -> UInt64
 ) throws(CommandError) -> UInt64 {
-    guard let terminal = Terminal() else { throw .usage("there is no terminal to ask for the value on") }
+    guard let terminal = Terminal() else { throw .usage("there is no terminal to ask for the value") }
     return try vaultCall {
         // The first buffer is larger than any line.
         var isTaken = false

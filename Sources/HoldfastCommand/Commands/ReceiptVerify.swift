@@ -5,12 +5,14 @@ extension Command {
     static let receiptVerify = Command(
         "receipt", "verify", synonyms: ["check", "show"], summary: "verify the receipt of a wipe",
         details: [
-            "Reads a receipt, verifies its signature, and shows what it says. Needs no vault and no network. With --key it "
-                + "also has to be signed with that key, which was shown when self-destruct was switched on or before the "
-                + "wipe; without, it is only known to be unchanged since it was signed.",
-            "The exit code is 5 when it is no receipt, was changed, or was signed with another key, and 1 when it says that "
+            "Verifies the signature of a receipt and shows what it says. Needs no vault and no network. With --key it "
+                + "also checks that the receipt was signed with that key, which was shown when self-destruct was "
+                + "turned on or before the wipe. Without --key it only shows that the receipt is unchanged since it "
+                + "was signed.",
+            "The exit code is 5 if the file is not a receipt, was changed, or was signed with another key, and 1 if "
                 + "something is still to be erased.",
         ],
+        example: "holdfast receipt verify wipe-receipt",
         places: [Place(name: "FILE", kind: .file, help: "The receipt.")],
         options: [Options.receiptKey.option, Options.json.option], run: verifyReceipt)
 }
@@ -44,7 +46,7 @@ enum ReceiptText {
     static func text(_ receipt: WipeReceipt, isKeyGiven: Bool) -> String {
         let facts = [
             ("vault", receipt.vault.description), ("destroyed", cause(receipt.cause)),
-            ("begun", Format.localTime(milliseconds: Int64(clamping: receipt.begun)) + " by this machine's clock then"),
+            ("begun", Format.localTime(milliseconds: Int64(clamping: receipt.begun)) + " by the machine's clock"),
             ("ended", Format.localTime(milliseconds: Int64(clamping: receipt.ended))),
             ("complete", receipt.isComplete ? "yes" : "no, something is still to be erased"),
             (
@@ -55,7 +57,8 @@ enum ReceiptText {
             ("key", receipt.publicKey), ("key made", origin(receipt.keyOrigin)),
             (
                 "signature",
-                isKeyGiven ? "right, by the key that was given" : "right, by the key above; --key tells whose it is"
+                isKeyGiven
+                    ? "valid, made with the given key" : "valid, made with the key above; --key checks whose it is"
             ),
         ]
         var table = Table(["TARGET", "RESULT", "ERASED"], rightAligned: [2])
@@ -67,13 +70,13 @@ enum ReceiptText {
     private static func cause(_ cause: WipeCause) -> String {
         switch cause {
         case .attempts: "because wrong passcodes reached the limit"
-        case .owner: "because its owner asked for it"
+        case .owner: "because the user asked for it"
         }
     }
 
     private static func origin(_ origin: WipeReceipt.KeyOrigin) -> String {
         switch origin {
-        case .enabled: "when self-destruct was switched on"
+        case .enabled: "when self-destruct was turned on"
         case .wipe: "for this receipt"
         }
     }

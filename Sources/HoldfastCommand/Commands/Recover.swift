@@ -4,11 +4,13 @@ extension Command {
     static let recover = Command(
         "recover", synonyms: ["reset"], summary: "set a new passcode with the recovery phrase",
         details: [
-            "Opens the vault with its recovery phrase, sets a new passcode, and gives all attempts back. The phrase stays "
-                + "the same. It is the phrase of the vault, not that of an identity.",
-            "Where the TPM or the keyring holds shares that were made for another folder, say whether this folder is the "
-                + "vault itself (--claim-hardware) or a copy of it (--leave-hardware): see holdfast hardware claim --help.",
+            "Opens the vault with its recovery phrase, sets a new passcode, and resets the attempts. The phrase stays "
+                + "the same. Use the phrase of the vault, not that of an identity.",
+            "If the TPM or the keyring keeps shares that were made for another folder, say whether this folder is the "
+                + "vault itself (--claim-hardware) or a copy of it (--leave-hardware): see holdfast hardware claim "
+                + "--help.",
         ],
+        example: "holdfast recover",
         options: [
             Options.claimHardware.option, Options.leaveHardware.option, Options.home.option,
             Options.phraseDescriptor.option,
@@ -35,15 +37,15 @@ private func recoverVault(_ arguments: Arguments) throws(CommandError) -> ExitCo
     }
     if recovery.headerWasAltered {
         Output.note(
-            "WARNING: something else than Holdfast had changed the vault's header. The rules are the standard ones again "
-                + "and other ways to open the vault were removed; run holdfast verify")
+            "WARNING: the vault's header had been changed by another program. The policy was reset to the default, "
+                + "and other unlock methods were removed; run holdfast verify")
     }
     if recovery.hardwareWasDropped {
         Output.note(
-            "NOTE: the passcode was under a TPM that could not be asked; it is under none now (holdfast enroll tpm)")
+            "NOTE: the passcode was under a TPM that did not respond; it no longer needs one (see holdfast enroll tpm)")
     }
-    if recovery.pinWasRemoved { Output.note("NOTE: the PIN is gone; holdfast enroll pin sets another one") }
-    Output.remark("the new passcode opens the vault; the recovery phrase is unchanged")
+    if recovery.pinWasRemoved { Output.note("NOTE: the PIN was removed; set another one with holdfast enroll pin") }
+    Output.remark("The new passcode is now in effect. The recovery phrase is unchanged.")
     return .done
 }
 
@@ -52,7 +54,7 @@ private func hardwareDecision(_ arguments: Arguments) throws(CommandError) -> Ha
     case (false, false): return nil
     case (true, false): return .claim
     case (false, true): return .leave
-    case (true, true): throw .usage("the folder is the vault or a copy: give one of the two options")
+    case (true, true): throw .usage("use only one of --claim-hardware and --leave-hardware")
     }
 }
 

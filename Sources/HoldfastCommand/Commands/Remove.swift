@@ -5,7 +5,10 @@ internal import HoldfastAgent
 extension Command {
     static let remove = Command(
         "rm", synonyms: ["remove", "delete", "del", "erase"], summary: "remove a record",
-        details: ["Removes a record and its content. A backup made before still holds it."],
+        details: [
+            "Removes a record and its content. Earlier backups still contain it."
+        ],
+        example: "holdfast rm mail --collection logins",
         places: [.recordName], options: [Options.collection.option, Options.open.option] + Options.unlocking,
         run: removeRecord)
 }
@@ -25,6 +28,6 @@ private func removeRecord(_ arguments: Arguments) throws(CommandError) -> ExitCo
         let vault = try Unlocking.open(arguments)
         try vaultCall { try vault.delete(name, in: collection) }
     }
-    Output.remark("removed \(Naming.record(name, collection))")
+    Output.remark("Removed \(Naming.record(name, collection)).")
     return .done
 }

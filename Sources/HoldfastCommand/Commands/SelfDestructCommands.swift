@@ -4,10 +4,9 @@ internal import HoldfastAgent
 
 extension Command {
     private static let switching = [
-        "Asks for the passcode, then whether this is really wanted, waits, and asks for the passcode again. Ctrl-C cancels "
-            + "at any time. Nothing of it is stored before the end: when the command is ended in any way, nothing has "
-            + "changed.",
-        "The wait is 30 seconds, or longer where the vault's rules or --countdown say so.",
+        "Asks for the passcode and for a confirmation, waits, and asks for the passcode again. Press Ctrl-C at any time "
+            + "to cancel. Nothing is stored before the end: if the command ends early for any reason, nothing is changed.",
+        "The wait is 30 seconds, or longer if the vault's policy or --countdown says so.",
     ]
     private static let switchingOptions = [
         Options.countdown.option, Options.yes.option, Options.json.option, Options.home.option,
@@ -15,33 +14,39 @@ extension Command {
     ]
 
     static let selfDestructEnable = Command(
-        "self-destruct", "enable", synonyms: ["on"], summary: "let wrong passcodes destroy the vault at the limit",
+        "self-destruct", "enable", synonyms: ["on"], summary: "destroy the vault after too many wrong passcodes",
         details: [
-            "From then on the vault is destroyed when wrong passcodes reach the limit: keys, records, files and all. Every "
-                + "refusal says how many are left. Only a passcode that was checked and is wrong counts.",
-            "Prints the public key that the receipt of such a destruction is verified with; keep it elsewhere.",
+            "When wrong passcodes reach the limit, the vault is destroyed with its keys, records and files. Every "
+                + "refusal says how many attempts are left. Only a passcode that was checked and found wrong is "
+                + "counted.",
+            "Prints the public key that verifies the receipt of such a wipe; keep it somewhere else.",
         ] + switching,
+        example: "holdfast self-destruct enable",
         options: switchingOptions, run: { arguments throws(CommandError) in try change(.enable, arguments) })
 
     static let selfDestructDisable = Command(
-        "self-destruct", "disable", synonyms: ["off"], summary: "stop wrong passcodes from destroying the vault",
-        details: switching, options: switchingOptions,
+        "self-destruct", "disable", synonyms: ["off"], summary: "keep the vault after too many wrong passcodes",
+        details: switching,
+        example: "holdfast self-destruct disable", options: switchingOptions,
         run: { arguments throws(CommandError) in try change(.disable, arguments) })
 
     static let selfDestructCancel = Command(
-        "self-destruct", "cancel", synonyms: ["abort"], summary: "cancel a change of self-destruct that is under way",
+        "self-destruct", "cancel", synonyms: ["abort"], summary: "cancel a pending change of self-destruct",
         details: [
-            "A change lives in the agent while that is unlocked, else in the command that waits for its countdown, and in "
-                + "no file. This command cancels the one in the agent, from any terminal; Ctrl-C cancels the one that a "
-                + "command shows. Locking the vault cancels it too, as does anything that ends the command."
+            "A pending change is kept by the agent while it is unlocked, otherwise by the command that counts down; "
+                + "it is never stored in a file. This command cancels the agent's change from any terminal. In the "
+                + "command that counts down, press Ctrl-C. Locking the vault, or ending the command in any way, also "
+                + "cancels the change."
         ],
+        example: "holdfast self-destruct cancel",
         options: [Options.home.option, Options.json.option], run: cancelChange)
 
     static let selfDestructStatus = Command(
-        "self-destruct", "status", synonyms: ["show"], summary: "tell whether self-destruct is on",
+        "self-destruct", "status", synonyms: ["show"], summary: "show whether self-destruct is on",
         details: [
-            "Shows what the header and the attempt ledger say, and the public key that a receipt will be verified with."
+            "Shows what the header and the attempt ledger say, and the public key that verifies a receipt."
         ],
+        example: "holdfast self-destruct status",
         options: [Options.home.option, Options.json.option], run: showSelfDestruct)
 }
 
@@ -80,7 +85,7 @@ private func take(
     try Confirmation.ask(arguments, Countdown.warning(change, policy, holder.countdown), word: "yes")
     try vaultCall { try holder.confirm() }
     try Countdown.wait(holder, change)
-    let second = try input.passcode("Passcode again, to finish: ")
+    let second = try input.passcode("Enter the passcode again to finish: ")
     try PassingNote.show("Changing the vault ...") { () throws(CommandError) in
         try HeldSignals.during { () throws(CommandError) in
             try vaultCall { try holder.finish(passcode: second) }
@@ -108,7 +113,7 @@ private func tell(_ vault: Vault, changed: Bool, _ arguments: Arguments) throws(
     if changed, let key {
         try Output.write(
             "receipt key: \(key.publicKey)\n"
-                + "Keep this key elsewhere: holdfast receipt verify --key shows with it that a receipt is this vault's.\n"
+                + "Keep this key somewhere else: with it, holdfast receipt verify --key shows that a receipt is this vault's.\n"
         )
     }
     return .done
@@ -134,7 +139,7 @@ private func cancelChange(_ arguments: Arguments) throws(CommandError) -> ExitCo
         try Output.write("cancelled; nothing was changed\n")
     } else {
         try Output.write(
-            "nothing is pending in an agent; a countdown is cancelled with Ctrl-C in the command that shows it\n")
+            "nothing is pending in an agent; to cancel a countdown, press Ctrl-C in the command that shows it\n")
     }
     return .done
 }
@@ -159,11 +164,11 @@ private func showSelfDestruct(_ arguments: Arguments) throws(CommandError) -> Ex
     var facts = [
         ("self-destruct", policy.selfDestruct ? "on" + status.destructionWarning : "off"),
         ("attempts", "\(status.remainingAttempts) of \(policy.attemptLimit) left"),
-        ("countdown", "\(policy.selfDestructCountdown) s to switch it on or off"),
+        ("countdown", "\(policy.selfDestructCountdown) s to turn it on or off"),
     ]
     if let pending { facts.append(("pending", text(pending))) }
     if policy.selfDestruct {
-        facts.append(("receipt key", key?.publicKey ?? "none; one is made at the wipe, which the receipt says"))
+        facts.append(("receipt key", key?.publicKey ?? "none; one is made for the receipt of a wipe"))
     }
     try Output.write(Facts.text(facts))
     return .done
@@ -178,9 +183,9 @@ private func json(_ pending: PendingChange) -> JSON {
 }
 
 private func text(_ pending: PendingChange) -> String {
-    let what = "goes \(pending.change == .enable ? "on" : "off")"
-    guard let remaining = pending.remaining else { return "\(what) once it is confirmed" }
+    let what = "turns \(pending.change == .enable ? "on" : "off")"
+    guard let remaining = pending.remaining else { return "\(what) after it is confirmed" }
     return remaining == 0
-        ? "\(what) with the passcode that is being asked for"
-        : "\(what) in \(Format.wait(.milliseconds(remaining))); holdfast self-destruct cancel stops it"
+        ? "\(what) when the passcode is entered"
+        : "\(what) in \(Format.wait(.milliseconds(remaining))); cancel with holdfast self-destruct cancel"
 }

@@ -4,11 +4,12 @@ internal import HoldfastAgent
 
 extension Command {
     static let status = Command(
-        "status", synonyms: ["info"], summary: "tell what is known without opening the vault",
+        "status", synonyms: ["info"], summary: "show the vault's state without unlocking it",
         details: [
-            "Shows what the header and the attempt ledger say, and whether an agent runs and holds the keys. Nothing is "
-                + "asked for, and nothing of the header is proved while the vault is locked."
+            "Shows what the header and the attempt ledger say, and whether an agent is running and unlocked. Asks for "
+                + "nothing; while the vault is locked, the header is not verified."
         ],
+        example: "holdfast status",
         options: [Options.home.option, Options.json.option], run: showStatus)
 }
 
@@ -27,11 +28,11 @@ private func showStatus(_ arguments: Arguments) throws(CommandError) -> ExitCode
 
 private func words(_ agent: AgentAccess.Status) -> String {
     switch agent {
-    case .none: "none runs (holdfast unlock starts it)"
-    case .unreachable(let reason): "cannot be asked: \(reason)"
+    case .none: "not running (holdfast unlock starts it)"
+    case .unreachable(let reason): "not responding: \(reason)"
     case .running(let status):
         if !status.isUnlocked {
-            "runs, locked (process \(status.process))"
+            "running, locked (process \(status.process))"
         } else {
             "unlocked\(AgentAccess.until(status.locksIn)) (process \(status.process))"
         }
@@ -49,15 +50,15 @@ private func facts(_ status: Vault.Status) -> [(String, String)] {
     if let costs = status.derivation {
         facts.append(("passcode", "Argon2id, \(costs.passes) passes over \(costs.memoryKiB >> 10) MiB"))
     }
-    if status.hasHardwareShare { facts.append(("", "a TPM holds a share of it and counts attempts too")) }
+    if status.hasHardwareShare { facts.append(("", "a TPM keeps a share of it and also counts attempts")) }
     let limit = status.policy.attemptLimit
     facts.append(("attempts", "\(status.remainingAttempts) of \(limit) left"))
     if status.isPasscodeClosed {
         let hasPhrase = status.slots.contains(.recoveryPhrase)
-        let rest = hasPhrase ? "only the recovery phrase opens (holdfast recover)" : "there is no recovery phrase"
-        facts.append(("", "the passcode is closed; \(rest)"))
+        let rest = hasPhrase ? "use the recovery phrase (holdfast recover)" : "there is no recovery phrase"
+        facts.append(("", "the passcode is blocked; \(rest)"))
     } else if let wait = status.retryAfter {
-        facts.append(("", "the next one is taken in \(Format.wait(wait))"))
+        facts.append(("", "you can try again in \(Format.wait(wait))"))
     }
     facts.append(("self-destruct", status.policy.selfDestruct ? "on" + status.destructionWarning : "off"))
     let entries = status.log.entries.map { Format.count($0, "entry", "entries") }
@@ -69,12 +70,12 @@ private func hardwareFacts(_ vault: Vault) -> [(String, String)] {
     var facts: [(String, String)] = []
     if vault.leavesHardware {
         facts.append(
-            ("hardware", "what the TPM or the keyring holds was made for another folder, and stays at a wipe;"))
-        facts.append(("", "say whether this is the vault or a copy: holdfast hardware claim, holdfast hardware leave"))
+            ("hardware", "shares in the TPM or the keyring were made for another folder, and stay there after a wipe;"))
+        facts.append(("", "say if this is the vault (holdfast hardware claim) or a copy (holdfast hardware leave)"))
     }
     if vault.refusedNote {
-        let rest = "nothing was done for it; it lies in hardware.pending.refused"
-        facts.append(("hardware", "a list of what the TPM should let go of was not this vault's: \(rest)"))
+        let rest = "it was ignored and kept as hardware.pending.refused"
+        facts.append(("hardware", "a list of shares to delete from the TPM was not written by this vault: \(rest)"))
     }
     return facts
 }

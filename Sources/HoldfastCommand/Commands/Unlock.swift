@@ -4,18 +4,19 @@ internal import HoldfastAgent
 
 extension Command {
     static let unlock = Command(
-        "unlock", synonyms: ["open", "login"], summary: "open the vault until it is locked again",
+        "unlock", synonyms: ["open", "login"], summary: "unlock the vault until it is locked again",
         details: [
-            "Asks for the passcode and gives it to the vault's agent, which is started where none runs. While the agent is "
-                + "unlocked, put, get, list, rm and status use it and ask for nothing; they never start it.",
-            "Where the vault's rules take the owner's finger or the account's password (holdfast enroll), these are asked for "
-                + "first, once the passcode was given to this agent and for three days; --passcode asks for the passcode.",
-            "Where the vault has a PIN for this machine's TPM (holdfast enroll pin), that is asked for in place of the "
-                + "passcode; an empty answer asks for the passcode.",
-            "It locks when nobody used it for 15 minutes, 12 hours after it was unlocked, with holdfast lock, and when "
-                + "the passcode or the rules of the vault are changed. A time in the vault's own rules is the longest "
-                + "that --idle can ask for.",
+            "Asks for the passcode and passes it to the vault's agent, which is started if none is running. While the "
+                + "agent is unlocked, put, get, list, rm and status use it and ask for nothing; they never start it.",
+            "If the vault's policy allows a fingerprint or the account password (holdfast enroll), it is asked for "
+                + "first, for three days after the agent was given the passcode; --passcode asks for the passcode "
+                + "instead. If the vault has a PIN for this machine's TPM (holdfast enroll pin), the PIN is asked "
+                + "for; press Enter at its prompt to use the passcode.",
+            "The vault locks after 15 minutes without use, 12 hours after it was unlocked, with holdfast lock, and "
+                + "when its passcode or policy is changed. If the policy has a lock timing in seconds, --idle cannot "
+                + "exceed it.",
         ],
+        example: "holdfast unlock --idle 3600",
         options: [Options.idle.option, Options.timeout.option, Options.passcode.option, Options.json.option]
             + Options.unlocking,
         run: unlockVault)

@@ -4,11 +4,12 @@ extension Command {
     static let verify = Command(
         "verify", synonyms: ["check", "fsck"], summary: "check everything that is stored",
         details: [
-            "Reads every record and every file and finds what is damaged, missing, or older than it must be. The exit code "
-                + "is 5 when anything is.",
-            "With --clean, and only when all is intact, an interrupted passcode change --rekey is finished and files that "
-                + "no record names (left by a killed write) are removed.",
+            "Reads every record and file, and reports what is damaged, missing, or older than expected. The exit code "
+                + "is 5 if anything is.",
+            "With --clean, and only if everything is intact, it also finishes an interrupted passcode change --rekey "
+                + "and removes files that no record refers to (left by a killed write).",
         ],
+        example: "holdfast verify --clean",
         options: [Options.clean.option, Options.json.option] + Options.unlocking, run: verifyVault)
 }
 
@@ -50,12 +51,12 @@ private func json(_ result: Vault.Verification, _ removed: Int?) -> JSON {
 
 private func openFacts(_ open: OpenCompartment.Check) -> [(String, String)] {
     var facts: [(String, String)] = []
-    if open.items > 0 { facts.append(("open", "\(Format.count(open.items, "item")) right, not taken in yet")) }
+    if open.items > 0 { facts.append(("open", "\(Format.count(open.items, "item")) intact, not in the inbox yet")) }
     if open.unreadable > 0 { facts.append(("open", "\(Format.count(open.unreadable, "place")) cannot be read")) }
-    if open.isAltered { facts.append(("open", "items are missing, added, or older than they must be")) }
+    if open.isAltered { facts.append(("open", "items are missing, added, or older than expected")) }
     if open.publicKey == .replaced { facts.append(("open", "the public key is not the vault's own")) }
     if open.hasSetAside { facts.append(("leftovers", "open.mdb.damaged (harmless; --clean)")) }
-    if !open.isIntact { facts.append(("", "the next command that unlocks the vault saves what can be read")) }
+    if !open.isIntact { facts.append(("", "the next unlock saves what can be read")) }
     return facts
 }
 
@@ -71,15 +72,15 @@ extension OpenCompartment.Check {
 
 private func text(_ result: Vault.Verification, _ removed: Int?) -> String {
     var facts = [
-        ("records", "\(result.records) of \(result.expectedRecords) right"),
-        ("files", "\(result.files) right"),
+        ("records", "\(result.records) of \(result.expectedRecords) intact"),
+        ("files", "\(result.files) intact"),
     ]
     if result.damagedRecords > 0 { facts.append(("damaged", Format.count(result.damagedRecords, "record"))) }
     for file in result.damagedFiles {
         facts.append(("damaged file", Naming.record(file.name, file.collection)))
     }
-    if result.isRolledBack { facts.append(("rolled back", "records are missing, or older than they must be")) }
-    if !result.arePagesWhole { facts.append(("database", "its pages do not fit together; nothing is written to it")) }
+    if result.isRolledBack { facts.append(("rolled back", "records are missing, or older than expected")) }
+    if !result.arePagesWhole { facts.append(("database", "its pages are inconsistent; nothing is written to it")) }
     if result.orphanedFiles > 0 {
         facts.append(
             ("leftovers", "\(Format.count(result.orphanedFiles, "file")) without a record (harmless; --clean)"))

@@ -5,14 +5,14 @@ extension Command {
     static let wipe = Command(
         "wipe", synonyms: ["destroy", "erase", "shred"], summary: "destroy the vault",
         details: [
-            "Destroys the vault at once: first its keys, so that nothing can be read any more whatever happens next, then "
-                + "everything else. Nothing brings it back but a backup. Needs the passcode or the recovery phrase, and a "
-                + "word typed on the terminal. When it is stopped on the way, the next command that touches the vault "
-                + "finishes it.",
-            "Leaves a signed receipt in the folder that says what was erased and what is not claimed, and prints the public "
-                + "key to verify it with before anything is erased.",
-            "--dry-run only tells what would be erased, and asks for nothing.",
+            "Destroys the vault immediately: first its keys, so that nothing can ever be read again, then everything "
+                + "else. Only a backup can bring it back. Asks for the passcode or the recovery phrase, and for a "
+                + "word typed on the terminal. If it is interrupted, the next command that uses the vault finishes it.",
+            "Leaves a signed receipt in the folder that says what was erased and what is not claimed. The public key "
+                + "that verifies it is printed before anything is erased.",
+            "With --dry-run it only lists what would be erased, and asks for nothing.",
         ],
+        example: "holdfast wipe --dry-run",
         options: [
             Options.dryRun.option, Options.yes.option, Options.receipt.option, Options.json.option, Options.home.option,
             Options.passcodeDescriptor.option, Options.phrase.option, Options.phraseDescriptor.option,
@@ -25,7 +25,7 @@ private func wipeVault(_ arguments: Arguments) throws(CommandError) -> ExitCode 
     let input = SecretInput(arguments)
     let usesPhrase = Unlocking.usesPhrase(arguments)
     guard !usesPhrase || arguments[Options.passcodeDescriptor] == nil else {
-        throw .usage("either the passcode or the recovery phrase is asked for; give one of them")
+        throw .usage("use only one of the passcode and the recovery phrase")
     }
     if usesPhrase { try input.requirePhraseSource() } else { try input.requirePasscodeSource() }
     try Confirmation.require(arguments)
@@ -35,7 +35,7 @@ private func wipeVault(_ arguments: Arguments) throws(CommandError) -> ExitCode 
     let copy = try arguments[Options.receipt].map { path throws(CommandError) in try ReceiptCopy(path, home: vault) }
     for warning in try vaultCall({ try vault.wipeWarnings() }) { Output.note("NOTE: \(warning)") }
     try Confirmation.ask(
-        arguments, "This destroys the vault in \(path) with all that is in it. Nothing brings it back but a backup.",
+        arguments, "This destroys the vault in \(path) and everything in it. Only a backup can bring it back.",
         word: "destroy")
     // Before the wipe: its socket may lie in the home.
     let agent = try? AgentAccess.connect(arguments)
@@ -119,8 +119,8 @@ extension WipePlan.Method {
         switch self {
         case .overwritten: "overwritten, then removed"
         case .removed: "removed; unreadable without the keys"
-        case .released: "let go of by what holds it"
-        case .left: "left to the folder that it was made for"
+        case .released: "deleted from the TPM or keyring"
+        case .left: "left, because it was made for another folder"
         case .byApp: "erased by the app"
         case .waiting: "erased when its app starts"
         }

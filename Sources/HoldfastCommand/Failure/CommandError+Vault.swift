@@ -46,7 +46,7 @@ extension CommandError {
 
     init(_ error: SecretMemoryError) { self.init(VaultError(error)) }
 
-    /// Whatever a call with untyped errors threw.
+    /// Any error of a call with untyped throws.
     init(_ error: any Error) {
         switch error {
         case let error as CommandError: self = error
@@ -78,7 +78,7 @@ extension CommandError {
     }
 }
 
-/// Runs calls of the vault and turns what they throw into ours.
+/// Runs a call of the vault and converts its errors.
 func vaultCall<R: ~Copyable>(_ body: () throws -> R) throws(CommandError) -> R {
     do { return try body() } catch { throw CommandError(error) }
 }

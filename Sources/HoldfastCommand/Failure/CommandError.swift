@@ -1,4 +1,4 @@
-/// Why a command did not do what it was asked for: one line for people, a code for programs, an exit code.
+/// Why a command failed: a line for people, a code for programs, and an exit code.
 struct CommandError: Error, Sendable {
     let exit: ExitCode
     /// A stable word for JSON output.
@@ -7,9 +7,9 @@ struct CommandError: Error, Sendable {
     var what: String
     /// What to do about it, where that is not said already.
     var advice: String?
-    /// Passcode attempts left, where one was refused.
+    /// Attempts left, if one was refused.
     var remainingAttempts: Int?
-    /// Seconds until the next attempt is taken, rounded up, where a delay runs.
+    /// Seconds until the next attempt is possible, rounded up, during a delay.
     var retryAfterSeconds: Int64?
 
     init(_ exit: ExitCode, code: String, _ what: String, advice: String? = nil) {

@@ -1,4 +1,4 @@
-/// How the process ends; the numbers are documented and do not change.
+/// The exit codes of the process; the numbers are documented and do not change.
 enum ExitCode: Int32, Sendable, CaseIterable {
     case done = 0
     case failure = 1
@@ -14,12 +14,12 @@ enum ExitCode: Int32, Sendable, CaseIterable {
         switch self {
         case .done: "done"
         case .failure: "failure: the reason is on standard error"
-        case .usage: "wrong usage; nothing was done"
+        case .usage: "incorrect usage; nothing was done"
         case .refused: "locked: a wrong passcode, PIN or recovery phrase"
-        case .delayed: "delayed after wrong passcodes, no attempt is left, or the vault was destroyed"
+        case .delayed: "attempts are delayed or exhausted, or the vault was destroyed"
         case .damaged: "damaged, or written by a newer version"
         case .notFound: "no such record, or no vault"
-        case .interrupted: "interrupted by a signal; what was under way was not done"
+        case .interrupted: "interrupted by a signal; the operation was not completed"
         }
     }
 }

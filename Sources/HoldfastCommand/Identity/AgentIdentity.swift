@@ -22,7 +22,9 @@ struct AgentIdentity: IdentityService {
         defer { withExtendedLifetime(turn) {} }
         let credentials = try identityCall { try VaultIdentity.credentials(in: vault) }
         guard call.action != .status else { return .report(try IdentityReport(credentials, in: vault)) }
-        guard let text = credentials.server else { throw .usage("which server? say it once with --server") }
+        guard let text = credentials.server else {
+            throw .usage("no server is set. Pass --server URL once; it is remembered")
+        }
         let work = IdentityWork(vault, allowsPlain: call.allowsPlain)
         defer { for notice in work.notices.take() { notify(notice) } }
         let server = try IdentityWork.address(text, allowsPlain: call.allowsPlain)

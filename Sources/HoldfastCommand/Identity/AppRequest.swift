@@ -12,7 +12,9 @@ struct AppRequest {
     init(
         _ path: String, target: String?, key: String?, _ allowsPlain: Bool, _ json: [UInt8]
     ) throws(CommandError) {
-        guard ServerAddress.isPath(path) else { throw .usage("\(Escaping.sentence(path)) is no path, as /foo/bar") }
+        guard ServerAddress.isPath(path) else {
+            throw .usage("\(Escaping.sentence(path)) is not a path such as /foo/bar")
+        }
         self.path = path
         if let target {
             self.target = try IdentityWork.address(target, allowsPlain: allowsPlain)
@@ -23,7 +25,7 @@ struct AppRequest {
         do throws(MessageError) {
             data = try json.withRawSpan { json throws(MessageError) in try ApplicationData(json: json) }
         } catch {
-            throw .usage("this is no compact JSON (\(error))")
+            throw .usage("this is not compact JSON (\(error))")
         }
     }
 

@@ -15,8 +15,8 @@ enum Authority: Hashable {
             self = .chain(identity)
         } else {
             throw .usage(
-                "\(Escaping.sentence(text)) is neither a public key, 48 characters that begin with 1AAI, nor the id of a "
-                    + "key chain, 44 characters that begin with E")
+                "\(Escaping.sentence(text)) is neither a public key (48 characters beginning with 1AAI) nor the id of a "
+                    + "key chain (44 characters beginning with E)")
         }
     }
 }

@@ -81,7 +81,7 @@ struct IdentityAccess {
         _ credentials: Credentials
     ) throws(CommandError) -> (server: ServerAddress, trust: VaultIdentity.Trust?) {
         guard let text = arguments[Options.server] ?? credentials.server else {
-            throw .usage("which server? say it once with --server")
+            throw .usage("no server is set. Pass --server URL once; it is remembered")
         }
         let server = try IdentityWork.address(text, allowsPlain: arguments[Options.plainHTTP])
         switch try arguments[Options.authority].map(Authority.init) {
@@ -92,7 +92,7 @@ struct IdentityAccess {
             return (server, .chain(TrustedKeyChain(identity: identity, service: service.description)))
         case nil:
             guard arguments[Options.keyService] == nil else {
-                throw .usage("--key-service goes with --authority and the id of a key chain")
+                throw .usage("--key-service requires --authority with the id of a key chain")
             }
             return (server, arguments[Options.newResponseKey] ? .key(nil) : nil)
         }
@@ -114,7 +114,7 @@ struct IdentityAccess {
         guard isKnown, credentials.server == nil || credentials.server == server.description else {
             throw .failure(
                 "otherServer",
-                "the identity's server, and whom to trust there, are changed by holdfast identity trust, which asks for the "
+                "to change the identity's server or its trusted key, use holdfast identity trust, which asks for the "
                     + "passcode; nothing was sent or changed")
         }
     }
@@ -130,7 +130,7 @@ struct IdentityAccess {
 
     /// Writes something into the security log; that it could not be written is told.
     func log(_ event: SecurityEvent) {
-        if !vault.log.append(event) { Output.note("this could not be written into the security log") }
+        if !vault.log.append(event) { Output.note("this could not be written to the security log") }
     }
 }
 

@@ -9,14 +9,14 @@ enum IdentityWords {
 
     static func identity(_ text: String) throws(CommandError) -> IdentityID {
         guard let identity = IdentityID(text) else {
-            throw .usage("\(Escaping.sentence(text)) is no identity: 44 characters that begin with E")
+            throw .usage("\(Escaping.sentence(text)) is not an identity (44 characters beginning with E)")
         }
         return identity
     }
 
     static func device(_ text: String) throws(CommandError) -> DeviceID {
         guard let device = DeviceID(text) else {
-            throw .usage("\(Escaping.sentence(text)) is no device: 44 characters that begin with E")
+            throw .usage("\(Escaping.sentence(text)) is not a device (44 characters beginning with E)")
         }
         return device
     }
@@ -32,7 +32,7 @@ enum IdentityWords {
         guard isVaults else { return }
         throw CommandError(
             .refused, code: "wrongPhrase",
-            "this is the recovery phrase of the vault; the identity has another one, on its own sheet")
+            "this is the recovery phrase of the vault; the identity has a different one, on its own sheet")
     }
 
     static func facts(_ report: IdentityReport) -> [(String, String)] {
@@ -41,10 +41,10 @@ enum IdentityWords {
         if let device = report.device { facts.append(("Device:", device)) }
         if let isInChip = report.isInChip {
             facts.append(
-                ("Keys:", isInChip ? "in the TPM, hardware-bound; another machine cannot use them" : "in the vault"))
+                ("Keys:", isInChip ? "in the TPM; another machine cannot use them" : "in the vault"))
         }
         if report.isRotationDue {
-            facts.append(("", "older than the vault's keys; the next holdfast identity session open renews them"))
+            facts.append(("", "older than the vault's keys; holdfast identity session open renews them"))
         }
         if let server = report.server { facts.append(("Server:", server)) }
         if let chain = report.keyChain { facts.append(("Key chain:", chain)) }
@@ -67,8 +67,8 @@ enum IdentityWords {
     private static func words(_ state: String) -> String {
         switch IdentityState(rawValue: state) {
         case .ready: "ready: no identity on this device"
-        case .unconfirmed: "unconfirmed: the server has not answered yet"
-        case .linking: "linking: waits for another device to accept"
+        case .unconfirmed: "unconfirmed: the server has not responded yet"
+        case .linking: "linking: waiting for another device to accept"
         case .created: "created: no session"
         case .authenticated: "authenticated: a session is open"
         case nil: Escaping.sentence(state)

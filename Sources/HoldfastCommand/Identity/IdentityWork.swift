@@ -55,14 +55,14 @@ struct IdentityWork {
 
     static func address(_ text: String, allowsPlain: Bool) throws(CommandError) -> ServerAddress {
         do throws(ServerAddress.Refusal) { return try ServerAddress(text, allowsPlain: allowsPlain) } catch {
-            let hint = error == .insecure ? ", or --plain-http where that must be" : ""
+            let hint = error == .insecure ? ", or use --plain-http if you must" : ""
             throw CommandError(.usage, code: "invalidAddress", error.reason + hint)
         }
     }
 
     static func key(_ text: String) throws(CommandError) -> PublicKeyText {
         guard let key = PublicKeyText(text) else {
-            throw .usage("\(Escaping.sentence(text)) is no public key: 48 characters that begin with 1AAI")
+            throw .usage("\(Escaping.sentence(text)) is not a public key (48 characters beginning with 1AAI)")
         }
         return key
     }
@@ -73,14 +73,14 @@ extension IdentityNotice {
     fileprivate var words: String? {
         switch self {
         case .trustedFirstKey(let key, let server):
-            "WARNING: \(server) signs with \(key), which is believed because it is the first key seen there. Compare it "
-                + "with what the server's owner publishes, or say whom to trust with --authority"
+            "WARNING: trusting the first key seen from \(server): \(key). Compare it with the key that the server's "
+                + "operator publishes, or name the key with --authority"
         case .settled(let effect): "done now, from an earlier command: \(effect.words)"
         case .settledOneOf(let effects):
-            "done now, from an earlier command, and it cannot be told which: "
-                + effects.map(\.words).joined(separator: ", or only: ")
+            "done now, from an earlier command; it is unknown which of: "
+                + effects.map(\.words).joined(separator: ", or: ")
         case .abandoned(let effect):
-            "this did not get through to the server or was refused; it will not happen: \(effect.words)"
+            "this did not reach the server or was refused; it will not happen: \(effect.words)"
         case .confirmed: nil
         }
     }

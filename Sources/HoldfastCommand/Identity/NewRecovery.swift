@@ -16,8 +16,8 @@ struct NewRecovery: ~Copyable {
         try phrase.withText { text throws(CommandError) in try delivery.deliver(text) }
         if delivery.isShown {
             guard let terminal = Terminal(),
-                try terminal.readAnswer(prompt: "Type yes when it is written down: ") == "yes"
-            else { throw .failure("cancelled", "cancelled; nothing was sent, and the phrase is worth nothing") }
+                try terminal.readAnswer(prompt: "Type yes when you have written it down: ") == "yes"
+            else { throw .failure("cancelled", "cancelled; nothing was sent, and this phrase is not valid") }
         }
         hash = Derivations.standard.recoveryHash(of: key.publicKey)
         self.phrase = phrase

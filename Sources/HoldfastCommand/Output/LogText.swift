@@ -11,7 +11,7 @@ enum LogText {
         case .missed(let count, let time):
             "\(Format.count(UInt64(count), "event")) could not be written\(since(time))"
         case .unlocked(let unlock): "unlocked with \(of(unlock.method))\(after(unlock.refused))"
-        case .confirmed: "the passcode was checked and right"
+        case .confirmed: "the passcode was checked and correct"
         case .locked(let reason): of(reason)
         case .unsettled(let count): "\(Format.count(UInt64(count), "attempt")) had never been checked"
         case .unproven(let kind, let run): of(kind) + (run.total > 1 ? of(run) : "")
@@ -19,14 +19,14 @@ enum LogText {
         case .fallbackUsed(let step, let condition): "opened by \(step.name), because: \(condition.name)"
         case .enrollmentChanged(let step):
             "\(step.name): what is enrolled, or the key store, changed; the passcode is asked for"
-        case .policyChanged(let rules): "rules were changed: \(rules.rules.map(\.name).joined(separator: ", "))"
+        case .policyChanged(let rules): "the policy was changed: \(rules.rules.map(\.name).joined(separator: ", "))"
         case .passcodeChanged: "the passcode was changed"
         case .rekeyed: "new keys were made"
         case .recovered(let wasAltered):
             "a new passcode was set with the recovery phrase" + (wasAltered ? "; the header had been changed" : "")
         case .recoveryPhraseSet(true): "a new recovery phrase was issued"
         case .recoveryPhraseSet(false): "the recovery phrase was removed"
-        case .pinSet(true): "a PIN was put under the chip"
+        case .pinSet(true): "a PIN was enrolled in the TPM"
         case .pinSet(false): "the PIN was removed"
         case .selfDestruct(let change): of(change)
         case .wipeBegun(let isDeliberate): isDeliberate ? "a wipe began" : "a wipe began at the limit"
@@ -40,23 +40,23 @@ enum LogText {
 
     private static func of(_ reason: LogRestart.Reason) -> String {
         switch reason {
-        case .nothingFound: "the log begins here, in a vault that had none"
-        case .stateLost: "the log begins anew, because its state was lost"
+        case .nothingFound: "the log begins here; the vault had none"
+        case .stateLost: "the log starts over, because its state was lost"
         case .backup: "the log of this backup begins here"
-        case .restored: "restored from a backup; the log begins anew"
-        case .newKeys: "the log goes on under new keys"
+        case .restored: "restored from a backup; the log starts over"
+        case .newKeys: "the log continues with new keys"
         }
     }
 
     private static func of(_ kind: LogAlteration.Kind) -> String {
         switch kind {
-        case .missing: "the newest part of the log was gone"
-        case .replaced: "the newest part of the log was another one"
+        case .missing: "the newest part of the log was missing"
+        case .replaced: "the newest part of the log had been replaced"
         case .cut: "the newest entries had been cut off"
         case .changed: "the newest entry had been changed"
-        case .extended: "something stood behind the newest entry"
-        case .stateBehind: "the log's state had been put back; no entry was lost"
-        case .keyReplaced: "the log's public key had been replaced; somebody else may have read entries before this one"
+        case .extended: "there was data after the newest entry"
+        case .stateBehind: "the log's state had been replaced by an older one; no entry was lost"
+        case .keyReplaced: "the log's public key had been replaced; someone else may have read earlier entries"
         }
     }
 
@@ -64,7 +64,7 @@ enum LogText {
         switch method {
         case .secret(.passcode): "the passcode"
         case .secret(.recoveryPhrase): "the recovery phrase"
-        case .secret(.pin): "the PIN under the chip"
+        case .secret(.pin): "the PIN"
         case .owner(.biometrics): "biometrics"
         case .owner(.devicePasscode): "the device's passcode"
         }
@@ -73,17 +73,17 @@ enum LogText {
     private static func of(_ reason: LogLockReason) -> String {
         switch reason {
         case .requested: "locked"
-        case .idle: "locked after a while without use"
+        case .idle: "locked when idle"
         case .timeout: "locked by the timer"
         case .background: "locked when the app was left"
-        case .system: "locked with the screen"
+        case .system: "locked when the session was locked"
         case .suspend: "locked before sleep"
-        case .ended: "locked at the end of its process"
+        case .ended: "locked when its process ended"
         case .wipe: "locked for a wipe"
-        case .userSwitch: "locked because another user came"
-        case .lidClosed: "locked with the lid"
+        case .userSwitch: "locked because of a user switch"
+        case .lidClosed: "locked when the lid was closed"
         case .minimised: "locked when it was minimised"
-        case .panic: "locked by the emergency brake"
+        case .panic: "locked by the emergency lock"
         case .clock: "locked because the clock changed"
         }
     }
@@ -91,21 +91,21 @@ enum LogText {
     private static func of(_ kind: UnprovenEvent) -> String {
         switch kind {
         case .refused: "a wrong passcode or PIN"
-        case .repeated: "the same wrong one again, not counted"
+        case .repeated: "the same wrong passcode or PIN again, not counted"
         case .wrongPhrase: "a wrong recovery phrase"
-        case .turnedAway: "an attempt was turned away: a delay ran, or none was left"
+        case .turnedAway: "an attempt was refused: delayed, or none left"
         case .biometricFailed: "a biometric prompt without a match"
         case .backedUp: "a backup was made"
-        case .rollbackReported: "the key store knows of another state of this vault"
+        case .rollbackReported: "the key store recorded another state of this vault"
         }
     }
 
     private static func of(_ change: LogSelfDestruct) -> String {
         switch change {
         case .armed: "the countdown to self-destruct began"
-        case .enabled: "self-destruct was enabled"
+        case .enabled: "self-destruct was turned on"
         case .cancelled: "a change of self-destruct was cancelled"
-        case .disabled: "self-destruct was disabled"
+        case .disabled: "self-destruct was turned off"
         }
     }
 
@@ -129,7 +129,7 @@ enum LogText {
         case .refused: "wrong"
         case .repeated: "repeated"
         case .wrongPhrase: "wrong phrases"
-        case .turnedAway: "turned away"
+        case .turnedAway: "refused"
         case .biometricFailed: "without a match"
         case .backedUp: "backups"
         case .rollbackReported: "reports of another state"

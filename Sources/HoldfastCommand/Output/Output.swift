@@ -16,8 +16,9 @@ enum Output {
         try? write("holdfast: " + Escaping.sentence(line) + "\n", to: STDERR_FILENO)
     }
 
-    /// As ``note(_:)``, only where a person is looking.
+    /// Writes a sentence for the user to standard error, if that is a terminal.
     static func remark(_ line: String) {
-        if Descriptors.isTerminal(STDERR_FILENO) { note(line) }
+        guard Descriptors.isTerminal(STDERR_FILENO) else { return }
+        try? write(Escaping.sentence(line) + "\n", to: STDERR_FILENO)
     }
 }

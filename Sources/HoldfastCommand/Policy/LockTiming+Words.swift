@@ -1,7 +1,7 @@
 internal import Holdfast
 
 extension LockTiming {
-    static let allowed = "immediately, relaunch, never, or a time as 15s, 5min, 1h"
+    static let allowed = "immediately, relaunch, never, or a time such as 15s, 5min, 1h"
 
     /// Out of a word of the command line; nil for one that is no timing.
     init?(word: String) {

@@ -29,7 +29,7 @@ struct PolicySetting {
         for word in words {
             let setting = try PolicySetting(word)
             guard !settings.contains(where: { $0.key == setting.key }) else {
-                throw .usage("\(Escaping.name(setting.key)) is given twice")
+                throw .usage("\(Escaping.name(setting.key)) is repeated")
             }
             settings.append(setting)
         }
@@ -65,12 +65,12 @@ struct PolicySetting {
             let fallback = try fallback(key, value)
             return { $0.fallback = fallback }
         case "selfDestruct", "selfDestructCountdown":
-            throw .usage("\(key) is not set here: it needs the countdown of holdfast self-destruct")
+            throw .usage("\(key) cannot be set here; use holdfast self-destruct, which has a countdown")
         case let key where key.hasPrefix(minimum):
             return try collectionMinimum(key, value)
         default:
             throw .usage(
-                "there is no setting \(Escaping.name(key)); keys are \(keyList)" + Suggestion.hint(key, keys))
+                "unknown setting \(Escaping.name(key)); keys are \(keyList)" + Suggestion.hint(key, keys))
         }
     }
 
@@ -98,7 +98,9 @@ struct PolicySetting {
         guard delays.count == parts.count, (1...16).contains(delays.count), delays.allSatisfy({ $0 <= 3600 }),
             delays == delays.sorted()
         else {
-            throw refused(key, value, "1 to 16 numbers of seconds up to 3600, with commas, none below the one before")
+            throw refused(
+                key, value,
+                "1 to 16 numbers of seconds up to 3600, separated by commas, none smaller than the one before")
         }
         return delays
     }
@@ -126,6 +128,6 @@ struct PolicySetting {
     }
 
     private static func refused(_ key: String, _ value: String, _ allowed: String) -> CommandError {
-        .usage("\(Escaping.name(key))=\(Escaping.name(value)): allowed is \(allowed)")
+        .usage("\(Escaping.name(key))=\(Escaping.name(value)): allowed: \(allowed)")
     }
 }

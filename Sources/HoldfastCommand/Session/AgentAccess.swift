@@ -71,11 +71,11 @@ enum AgentAccess {
         } catch { return .unreachable(CommandError(error).message) }
     }
 
-    /// `, locks at 17:32 when it is not used`.
+    /// `. Locks at 17:32 if idle`.
     static func until(_ milliseconds: UInt64?) -> String {
         guard let milliseconds else { return "" }
         let instant = Format.localTime(
             milliseconds: WallClock.milliseconds + Int64(clamping: min(milliseconds, 1 << 40)))
-        return ", locks at \(instant.suffix(5)) when it is not used"
+        return ". Locks at \(instant.suffix(5)) if idle"
     }
 }

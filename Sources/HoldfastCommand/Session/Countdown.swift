@@ -3,18 +3,19 @@ internal import SystemCalls
 
 /// Waits for the countdown of a change of self-destruct, with a bar on the terminal.
 enum Countdown {
-    /// How often time is looked at, in milliseconds. The vault's clock counts, not the number of looks.
+    /// How often the time is checked, in milliseconds. The vault's clock decides, not the number of checks.
     private static let interval: Int32 = 100
 
-    /// What the owner is told before the countdown.
+    /// What the user is told before the countdown.
     static func warning(_ change: SelfDestruct.Change, _ policy: VaultPolicy, _ countdown: Duration) -> String {
         let wait = Format.wait(countdown)
         switch change {
         case .enable:
             return
-                "In \(wait), \(policy.attemptLimit) wrong passcodes will be enough to destroy this vault with all that is "
-                + "in it. Nobody can bring it back then but from a backup."
-        case .disable: return "In \(wait), wrong passcodes will not destroy this vault any more."
+                "In \(wait), self-destruct will be on: \(policy.attemptLimit) wrong passcodes will then destroy this vault and "
+                + "everything in it. Only a backup can bring it back."
+        case .disable:
+            return "In \(wait), self-destruct will be off: wrong passcodes will no longer destroy this vault."
         }
     }
 
@@ -26,7 +27,7 @@ enum Countdown {
     ) throws(CommandError) {
         let watch = try SignalWatch([SIGINT, SIGTERM, SIGHUP, SIGQUIT])
         let total = holder.countdown
-        let label = "Self-destruct goes \(change == .enable ? "on" : "off"), Ctrl-C cancels"
+        let label = "Turning \(change == .enable ? "on" : "off") self-destruct; press Ctrl-C to cancel"
         try Progress.show(label) { progress throws(CommandError) in
             while true {
                 let left = try vaultCall { try holder.remaining() }

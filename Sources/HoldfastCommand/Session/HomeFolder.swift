@@ -14,7 +14,7 @@ enum HomeFolder {
         {
             return home + "/.local/share/holdfast"
         }
-        throw .usage("there is no home folder; say with --home where the vault is")
+        throw .usage("no home folder was found; name the vault's folder with --home")
     }
 
     /// The path from the root folder, for a process that works elsewhere.
@@ -23,7 +23,7 @@ enum HomeFolder {
         guard !path.hasPrefix("/"), let folder = unsafe getcwd(nil, 0) else { return path }
         defer { unsafe free(folder) }
         guard let folder = unsafe String(validatingCString: folder) else {
-            throw .usage("the path of the working folder is not valid UTF-8")
+            throw .usage("the path of the current folder is not valid UTF-8")
         }
         return folder + "/" + path
     }

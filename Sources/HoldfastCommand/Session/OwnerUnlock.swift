@@ -38,9 +38,9 @@ enum OwnerUnlock {
                 }
             case .ask(.appPasscode): return .passcode(afterAsking: !outcomes.isEmpty)
             case .ask(.recoveryPhrase):
-                throw CommandError.failure("passcodeNeeded", "the rules ask for the recovery phrase now (--phrase)")
+                throw CommandError.failure("passcodeNeeded", "the policy requires the recovery phrase now (--phrase)")
             case .ask(.openCompartment), .useOpenCompartment:
-                throw CommandError(.refused, code: "locked", "the rules leave only the open compartment (--open)")
+                throw CommandError(.refused, code: "locked", "the policy allows only the open compartment now (--open)")
             case .stop(let stop): throw CommandError(.refused, code: "locked", "\(stop)")
             }
         }
@@ -83,13 +83,13 @@ enum OwnerUnlock {
 
     private static func show(_ guidance: OwnerGuidance) {
         switch guidance {
-        case .touch: Output.remark("touch the fingerprint sensor (--passcode asks for the passcode instead)")
-        case .retry: Output.remark("not seen well enough; once more")
-        case .tooShort: Output.remark("too short; once more")
-        case .notCentred: Output.remark("put the finger in the middle")
-        case .removeAndRetry: Output.remark("lift the finger and put it down again")
-        case .noMatch: Output.remark("not recognised; once more")
-        case .checking: Output.remark("checking ...")
+        case .touch: Output.remark("Touch the fingerprint sensor (or use --passcode).")
+        case .retry: Output.remark("Not read. Try again.")
+        case .tooShort: Output.remark("Too short. Try again.")
+        case .notCentred: Output.remark("Centre your finger on the sensor.")
+        case .removeAndRetry: Output.remark("Lift your finger and try again.")
+        case .noMatch: Output.remark("Not recognised. Try again.")
+        case .checking: Output.remark("Checking ...")
         }
     }
 

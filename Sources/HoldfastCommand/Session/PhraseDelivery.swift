@@ -13,9 +13,9 @@ struct PhraseDelivery {
         descriptor = arguments[Options.phraseOutDescriptor]
         heading =
             "This is the recovery phrase of the vault. It opens the vault without the passcode.\n"
-            + "Write it on paper now: it is stored nowhere and shown only once.\n\n"
+            + "Write it on paper now. It is shown only once and not stored anywhere.\n\n"
         guard descriptor == nil, !Terminal.isThere else { return }
-        throw .usage("there is no terminal to show the recovery phrase on; give --phrase-out-fd N")
+        throw .usage("there is no terminal to show the recovery phrase on; use --phrase-out-fd N")
     }
 
     /// For the phrase of an identity.
@@ -23,10 +23,10 @@ struct PhraseDelivery {
     init(identity arguments: Arguments) throws(CommandError) {
         descriptor = arguments[Options.recoveryOutDescriptor]
         heading =
-            "This is the recovery phrase of your IDENTITY, not of the vault. It takes your account back when all your\n"
-            + "devices are lost. Write it on paper now, with that name: it is stored nowhere and shown only once.\n\n"
+            "This is the recovery phrase of your IDENTITY, not of the vault. It recovers your account if you lose all your\n"
+            + "devices. Write it on paper now, labelled \"identity\". It is shown only once and not stored anywhere.\n\n"
         guard descriptor == nil, !Terminal.isThere else { return }
-        throw .usage("there is no terminal to show the recovery phrase on; give --recovery-out-fd N")
+        throw .usage("there is no terminal to show the recovery phrase on; use --recovery-out-fd N")
     }
 
     /// Whether the words are shown to a person, who can then say that they are written down.
@@ -48,7 +48,7 @@ struct PhraseDelivery {
     }
 
     private func show(_ text: RawSpan) throws(CommandError) {
-        guard let terminal = Terminal() else { throw .failure("output", "the terminal has gone") }
+        guard let terminal = Terminal() else { throw .failure("output", "the terminal was closed") }
         try terminal.write("\n" + heading)
         let sheet = try PhraseSheet(text)
         try sheet.lend { bytes throws(CommandError) in try terminal.write(bytes) }

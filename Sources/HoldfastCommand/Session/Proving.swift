@@ -38,7 +38,7 @@ extension Unlocking {
             return ProofCarrier(try vaultCall { try vault.prove(phrase: phrase) })
         }
         try refuseEarly(vault)
-        let passcode = try input.passcode("The vault's passcode, to prove that you want this: ")
+        let passcode = try input.passcode("Enter the vault's passcode to confirm: ")
         let proof = try PassingNote.show("Checking the passcode ...") { () throws(CommandError) in
             try vaultCall { try vault.prove(passcode: passcode, spending: burn(vault)) }
         }

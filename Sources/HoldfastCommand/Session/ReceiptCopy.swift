@@ -12,7 +12,7 @@ final class ReceiptCopy {
     init(_ path: String, home: Vault) throws(CommandError) {
         let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         guard !home.contains(folder: folder) else {
-            throw .usage("--receipt names a file in the vault's own folder, where one is left anyway")
+            throw .usage("--receipt names a file in the vault's own folder, where a receipt is always left")
         }
         descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {

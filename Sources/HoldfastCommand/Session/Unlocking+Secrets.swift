@@ -14,7 +14,7 @@ extension Unlocking {
             usesPhrase(arguments),
         ]
         guard named.count(where: \.self) <= 1 else {
-            throw .usage("either the passcode, the PIN or the recovery phrase opens the vault; give one of them")
+            throw .usage("use only one of the passcode, the PIN and the recovery phrase")
         }
     }
 
@@ -52,40 +52,40 @@ extension Unlocking {
         guard status.pinAssurance != nil else { return false }
         let left = vault.remainingAtChip(.pin)
         if left == 0 {
-            Output.note("the PIN opens nothing here any more (holdfast enroll pin sets another one)")
+            Output.note("the PIN no longer works on this machine (set another one with holdfast enroll pin)")
             return false
         }
-        tell(left, status, "PIN", then: "only the passcode opens")
+        tell(left, status, "PIN", then: "only the passcode works")
         return true
     }
 
-    /// Says before the owner types that the chip takes fewer than the vault's own count has: a success with another secret
-    /// sets back the one and not the other.
+    /// Says before the user types that the TPM allows fewer attempts than the vault's own count: a success with another
+    /// secret resets only the vault's count.
     private static func tell(_ left: Int?, _ status: Vault.Status, _ what: String, then end: String) {
         guard let left, left < status.remainingAttempts else { return }
         Output.note(
             left == 0
-                ? "NOTE: the TPM gives nothing for the \(what) any more: \(end)"
-                : "NOTE: the TPM takes \(Format.count(left, "more wrong \(what)")), then \(end)")
+                ? "NOTE: the TPM no longer accepts the \(what): \(end)"
+                : "NOTE: \(Format.count(left, "more wrong \(what)")) until the TPM refuses it; then \(end)")
     }
 
-    /// As the above, of the passcode.
+    /// The same for the passcode.
     static func tellOfPasscode(_ arguments: Arguments, _ vault: Vault, _ status: Vault.Status) {
         guard arguments[Options.passcodeDescriptor] == nil, Terminal.isThere else { return }
         guard status.hasHardwareShare else { return }
         tell(vault.remainingAtChip(.passcode), status, "passcode", then: status.restWithoutPasscode)
     }
 
-    /// Whether no other PIN would open it either, now or ever: not a wrong one.
+    /// Whether the error means that no PIN works any more, not that this one was wrong.
     private static func isOver(_ error: CommandError) -> Bool {
-        // An agent from before there were PINs does not know what is meant.
+        // An agent from before PINs existed does not know this request.
         let codes = [VaultError.Code.hardwareDestroyed, .hardwareUnavailable, .noPIN, .damaged, .agentProtocol]
         return codes.map(\.description).contains(error.code)
     }
 }
 
 extension Vault.Status {
-    /// `only the recovery phrase opens the vault`: what is left to an owner without his passcode.
+    /// `only the recovery phrase opens the vault`: what is left without the passcode.
     var restWithoutPasscode: String {
         let rest = [hasPIN ? "the PIN" : nil, slots.contains(.recoveryPhrase) ? "the recovery phrase" : nil]
             .compactMap(\.self)

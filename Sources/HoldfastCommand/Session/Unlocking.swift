@@ -46,10 +46,10 @@ enum Unlocking {
         tellUnclaimed(vault)
         tellOpenItems(vault)
         if (try? vault.isRekeyUnfinished) ?? false {
-            Output.remark("a change of keys was interrupted; holdfast verify --clean finishes it")
+            Output.remark("A change of keys was interrupted. Run holdfast verify --clean to finish it.")
         }
         if let problem = vault.log.problem {
-            Output.note("this unlocking could not be written into the security log: \(problem.reason)")
+            Output.note("this unlock could not be written to the security log: \(problem.reason)")
         }
     }
 
@@ -69,7 +69,7 @@ enum Unlocking {
         }
     }
 
-    /// Spends an attempt, and names the way in where none can be spent.
+    /// Spends an attempt; if that is impossible, the error says how to open the vault.
     static func burn(_ vault: Vault) throws(CommandError) -> BurnedAttempt {
         do throws(VaultError) { return try vault.burnAttempt() } catch {
             var failure = CommandError(error)
@@ -81,26 +81,26 @@ enum Unlocking {
         }
     }
 
-    /// Tells the owner that he typed the other one of his two phrases.
+    /// Tells the user that they entered the identity's phrase instead of the vault's.
     static func refuseIdentityPhrase(_ phrase: borrowing RecoveryPhrase, _ vault: Vault) throws(CommandError) {
         guard vault.isIdentityPhrase(phrase) else { return }
         throw CommandError(
             .refused, code: "wrongPhrase",
-            "this is the recovery phrase of your identity; the vault has another one, on its own sheet")
+            "this is the recovery phrase of your identity; the vault has a different one, on its own sheet")
     }
 
-    /// Says before the owner types that no phrase opens this vault. Where the status cannot be had the phrase may be what
-    /// mends it.
+    /// Says before the user types that this vault has no recovery phrase. If the status cannot be read, the phrase may
+    /// repair the vault, so it is asked for.
     static func refuseWithoutPhrase(_ vault: Vault) throws(CommandError) {
         if let status = try? vault.status(), !status.slots.contains(.recoveryPhrase) {
             throw .failure(
                 "noRecoveryPhrase",
-                "this vault has no recovery phrase: its owner had it removed. Only the passcode"
-                    + (status.hasPIN ? " and the PIN open it" : " opens it"))
+                "this vault has no recovery phrase, because it was removed; use the passcode"
+                    + (status.hasPIN ? " or the PIN" : ""))
         }
     }
 
-    /// Says before the owner types that no passcode is taken now.
+    /// Says before the user types that passcodes are refused now.
     /// - Returns: The status that was read for it.
     @discardableResult
     static func refuseEarly(_ vault: Vault) throws(CommandError) -> Vault.Status {
@@ -117,7 +117,7 @@ enum Unlocking {
         if let wait = status.retryAfter {
             var error = CommandError(
                 .delayed, code: "delayed",
-                "too many wrong passcodes: the next one is taken in \(Format.wait(wait))"
+                "too many wrong passcodes. Try again in \(Format.wait(wait))"
                     + status.destructionWarning)
             error.remainingAttempts = status.remainingAttempts
             error.retryAfterSeconds = Format.roundedUpSeconds(wait)
@@ -125,19 +125,19 @@ enum Unlocking {
         }
     }
 
-    /// Says before the owner types that a change of the vault would be refused.
+    /// Says before the user types that a change of the vault would be refused.
     static func refuseChangeEarly(_ vault: Vault) throws(CommandError) {
         try vaultCall { try vault.requireClaimedHardware() }
         try refuseEarly(vault)
     }
 
-    /// Says to whoever has just opened the vault that its hardware may not be followed.
+    /// Says after an unlock that the shares in hardware were made for another folder.
     static func tellUnclaimed(_ vault: Vault) {
         guard vault.leavesHardware else { return }
         Output.note(
-            "WARNING: the TPM or keyring holds shares for this vault that were made for another folder. This folder is a copy, "
+            "WARNING: the TPM or keyring keeps shares of this vault that were made for another folder. This folder is a copy, "
                 + "or another program changed its wipe.key. Until you say which (holdfast hardware claim, holdfast hardware "
-                + "leave), nothing about the vault's ways in and rules can be changed, and the TPM does not notice an older "
+                + "leave), the vault's unlock methods and policy cannot be changed, and the TPM does not notice an older "
                 + "attempt ledger.")
     }
 }

@@ -19,12 +19,12 @@ extension Descriptors {
             }
             guard isWritten || !isTerminal(descriptor) else {
                 throw .usage(
-                    "\(option.spelled) \(descriptor): this is a terminal and would show what is typed; leave the option out"
+                    "\(option.spelled) \(descriptor): this is a terminal and would show what is typed; omit the option"
                 )
             }
         }
         guard !arguments[Options.phrase] || arguments[Options.phraseDescriptor] == nil else {
-            throw .usage("--phrase asks on the terminal and --phrase-fd does not; give one of them")
+            throw .usage("--phrase asks on the terminal and --phrase-fd does not; use only one of them")
         }
     }
 }

@@ -46,7 +46,7 @@ enum Descriptors {
         let failed: Int32? = unsafe bytes.withUnsafeBytes { unsafe writeAll($0, to: descriptor) }
         guard let number = failed else { return }
         let target = name(descriptor, "standard output")
-        if number == EPIPE { throw .failure("output", "\(target): the reader went away before all was written") }
+        if number == EPIPE { throw .failure("output", "\(target): the reader went away before everything was written") }
         throw .failure("output", "writing to \(target): \(SystemError(number))")
     }
 

@@ -29,13 +29,13 @@ struct SecretInput {
     /// - Throws: A usage error.
     func requirePasscodeSource() throws(CommandError) {
         guard passcodeDescriptor == nil, !Terminal.isThere else { return }
-        throw .usage("there is no terminal to ask for the passcode; give it with --passcode-fd N")
+        throw .usage("there is no terminal to ask for the passcode; use --passcode-fd N")
     }
 
     /// As ``requirePasscodeSource()``.
     func requirePINSource() throws(CommandError) {
         guard pinDescriptor == nil, !Terminal.isThere else { return }
-        throw .usage("there is no terminal to ask for the PIN; give it with --pin-fd N")
+        throw .usage("there is no terminal to ask for the PIN; use --pin-fd N")
     }
 
     /// As ``requirePasscodeSource()``, for a secret that the vault counts: the passcode, or the PIN.
@@ -46,7 +46,7 @@ struct SecretInput {
     /// As ``requirePasscodeSource()``.
     func requirePhraseSource() throws(CommandError) {
         guard phraseDescriptor == nil, !Terminal.isThere else { return }
-        throw .usage("there is no terminal to ask for the recovery phrase; give it with --phrase-fd N")
+        throw .usage("there is no terminal to ask for the recovery phrase; use --phrase-fd N")
     }
 
     /// The passcode as it is now.
@@ -60,18 +60,19 @@ struct SecretInput {
     func newPasscode() throws(CommandError) -> SecretBytes {
         if passcodeDescriptor != nil { return try passcode() }
         let first = try passcode("New passcode: ")
-        let second = try passcode("The same again: ")
+        let second = try passcode("Repeat passcode: ")
         guard first.isEqual(to: second) else {
-            throw .failure("mismatch", "the two passcodes are not the same; nothing was changed")
+            throw .failure("mismatch", "the two passcodes differ; nothing was changed")
         }
         return first
     }
 
     /// The PIN as it is now; nil for an empty answer on the terminal, by which the owner asks for the passcode instead.
     func pin() throws(CommandError) -> SecretBytes? {
-        let pin = try read(pinDescriptor, "PIN (empty: the passcode instead): ", SecretInput.longestPasscode, "a PIN")
+        let pin = try read(
+            pinDescriptor, "PIN (press Enter to use the passcode): ", SecretInput.longestPasscode, "a PIN")
         guard pin.count == 0 else { return pin }
-        if pinDescriptor != nil { throw .failure("invalidPasscode", "a PIN may not be empty") }
+        if pinDescriptor != nil { throw .failure("invalidPasscode", "the PIN is empty") }
         return nil
     }
 
@@ -79,9 +80,9 @@ struct SecretInput {
     func newPIN() throws(CommandError) -> SecretBytes {
         let first = try read(pinDescriptor, "New PIN: ", SecretInput.longestPasscode, "a PIN")
         if pinDescriptor != nil { return first }
-        let second = try read(nil, "The same again: ", SecretInput.longestPasscode, "a PIN")
+        let second = try read(nil, "Repeat PIN: ", SecretInput.longestPasscode, "a PIN")
         guard first.isEqual(to: second) else {
-            throw .failure("mismatch", "the two PINs are not the same; nothing was changed")
+            throw .failure("mismatch", "the two PINs differ; nothing was changed")
         }
         return first
     }
@@ -109,7 +110,7 @@ struct SecretInput {
     /// As ``requirePasscodeSource()``.
     func requireIdentityPhraseSource() throws(CommandError) {
         guard recoveryDescriptor == nil, !Terminal.isThere else { return }
-        throw .usage("there is no terminal to ask for the recovery phrase; give it with --recovery-fd N")
+        throw .usage("there is no terminal to ask for the recovery phrase; use --recovery-fd N")
     }
 
     private func read(
@@ -120,7 +121,7 @@ struct SecretInput {
         return try terminal.readSecret(prompt: prompt, capacity: capacity)
     }
 
-    private static let emptyPasscode = CommandError.failure("invalidPasscode", "a passcode may not be empty")
+    private static let emptyPasscode = CommandError.failure("invalidPasscode", "the passcode is empty")
 
     /// One line of a descriptor without its newline. Byte by byte, so that nothing behind it is taken: the value for
     /// `put`, or another secret, may follow there.

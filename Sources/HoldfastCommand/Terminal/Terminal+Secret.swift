@@ -55,7 +55,7 @@ extension Terminal {
             if isEnded { count -= 1 }
             guard count <= capacity else {
                 tcflush(descriptor, TCIFLUSH)
-                throw .failure("tooLong", "what was typed is longer than \(capacity) bytes")
+                throw .failure("tooLong", "the input is longer than \(capacity) bytes")
             }
             if isEnded { break }
             guard got > 0 else { throw .failure("cancelled", "nothing was entered") }

@@ -3,12 +3,13 @@ internal import SystemCalls
 
 extension Command {
     static let tour = Command(
-        "tour", summary: "show in a scratch vault that everything works",
+        "tour", summary: "demonstrate every part in a temporary vault",
         details: [
-            "Takes a few seconds, asks nothing, and touches no vault of yours: it works below a folder of its own in "
-                + "$TMPDIR or /tmp that is gone afterwards. Every step is checked; the exit code is 0 only if all of them "
-                + "held."
+            "Takes a few seconds, asks for nothing, and does not use your vault: it works in a temporary folder in "
+                + "$TMPDIR or /tmp, which it removes. Every step is checked; the exit code is 0 only if all of them "
+                + "succeeded."
         ],
+        example: "holdfast tour",
         options: [], run: takeTour)
 }
 

@@ -9,22 +9,27 @@ extension Place {
 
 extension Command {
     static let identityCreate = Command(
-        "identity", "create", synonyms: ["init", "new"], summary: "make an identity with this device",
+        "identity", "create", synonyms: ["init", "new"], summary: "create an identity",
         details: [
-            "Makes an account at a server that speaks Better Auth, with keys of this device that rest in its TPM or in the vault, and a "
-                + "recovery phrase of 24 words. It is another phrase than the vault's: keep two sheets.",
-            "Nothing is overwritten before the server agrees. Where it does not answer, the same command finishes later.",
+            "Creates an account at a Better Auth server. The keys of this device are kept in its TPM or in the vault. "
+                + "The identity gets its own recovery phrase of 24 words, different from the vault's: keep the two "
+                + "sheets apart.",
+            "Nothing is overwritten before the server agrees. If the server does not respond, run the same command "
+                + "again to finish.",
         ],
+        example: "holdfast identity create --server https://id.example",
         options: [Options.json.option, Options.recoveryOutDescriptor.option, Options.keys.option] + Options.identity,
         run: createIdentity)
 
     static let identityRecover = Command(
-        "identity", "recover", summary: "take an identity back with its recovery phrase",
+        "identity", "recover", summary: "recover an identity with its recovery phrase",
         details: [
-            "Revokes every device of the identity and registers this one. The phrase is used up: a new one is made and "
-                + "shown before anything is sent. The 23 words of the Better Auth example app are taken too.",
-            "With --recovery-fd the phrase is one line there.",
+            "Revokes every device of the identity and registers this one. The old phrase is used up; a new one is "
+                + "generated and shown before anything is sent. The 23 words of the Better Auth example app are also "
+                + "accepted.",
+            "With --recovery-fd, write the phrase as one line.",
         ],
+        example: "holdfast identity recover IDENTITY --server https://id.example",
         places: [.identity],
         options: [
             Options.json.option, Options.recoveryDescriptor.option, Options.recoveryOutDescriptor.option,
@@ -32,40 +37,47 @@ extension Command {
         ] + Options.identity, run: recoverIdentity)
 
     static let identityDelete = Command(
-        "identity", "delete", summary: "end the identity's account, for all its devices",
+        "identity", "delete", summary: "delete the account, for all its devices",
         details: [
-            "The server forgets the account and its devices for good; the identity can never be made again.",
+            "The server permanently deletes the account and its devices; the identity can never be created again.",
             proofAdvice,
         ],
+        example: "holdfast identity delete",
         options: [Options.yes.option] + Options.identityProved, run: deleteIdentity)
 
     static let identityRotate = Command(
-        "identity", "rotate", summary: "bring this device's next key into use",
-        details: ["The server has known the next key's hash since the last change; the key after it is made now."],
+        "identity", "rotate", summary: "rotate this device's key",
+        details: [
+            "Replaces this device's key with the next one, to which the server already has a commitment, and "
+                + "generates the key after it."
+        ],
+        example: "holdfast identity rotate",
         options: Options.identity, run: rotateIdentity)
 
     static let identityChangeRecovery = Command(
         "identity", "change-recovery", summary: "replace the identity's recovery phrase",
         details: [
-            "The new phrase is shown before it is sent. From then on the old one is worth nothing.",
+            "The new phrase is shown before it is sent. After that, the old one no longer works.",
             proofAdvice
-                + " Where the phrase is shown on the terminal, it is asked for once more when the words are on paper.",
+                + " If the phrase is shown on the terminal, the passcode is asked for again after you have written it down.",
         ],
+        example: "holdfast identity change-recovery",
         options: [Options.recoveryOutDescriptor.option] + Options.identityProved, run: changeRecovery)
 
     static let identityErase = Command(
         "identity", "erase", summary: "forget the identity on this device",
         details: [
-            "The keys are erased here; the server is told nothing and keeps the device. To leave in order, unlink the "
-                + "device instead. Without another device only the recovery phrase leads back.",
+            "Erases the keys here. The server is not told and keeps the device. To leave properly, unlink the device "
+                + "instead. Without another device, only the recovery phrase brings the identity back.",
             proofAdvice,
         ],
+        example: "holdfast identity erase",
         options: [Options.yes.option] + Options.proving, run: eraseIdentity)
 
-    /// For everything that only the owner may do.
+    /// For every operation that needs a proof.
     static let proofAdvice =
-        "An unlocked agent is not enough: the vault's passcode is asked for, or with --phrase its recovery phrase, and it "
-        + "holds for a minute."
+        "An unlocked agent is not enough: this asks for the vault's passcode, or with --phrase for its recovery phrase. "
+        + "The proof is valid for a minute."
 }
 
 private func createIdentity(_ arguments: Arguments) throws(CommandError) -> ExitCode {
@@ -75,7 +87,7 @@ private func createIdentity(_ arguments: Arguments) throws(CommandError) -> Exit
     switch try access.credentials().state {
     case .ready: break
     case .unconfirmed:
-        Output.note("an earlier creation was not answered; it is finished now, with its own recovery phrase")
+        Output.note("an earlier creation was not answered; finishing it now, with its own recovery phrase")
         try access.run { try await client.settle() }
         return try tellIdentity(access.report(), arguments)
     case .linking, .created, .authenticated:
@@ -115,12 +127,12 @@ private func deleteIdentity(_ arguments: Arguments) throws(CommandError) -> Exit
     let client = try access.client()
     guard let account = try access.credentials().account else { throw CommandError(IdentityWords.noAccount) }
     try Confirmation.ask(
-        arguments, "This ends the account of \(account.identity) for all its devices. It cannot be taken back.",
+        arguments, "This deletes the account of \(account.identity) for all its devices. It cannot be undone.",
         word: "delete")
     try access.run { try await client.deleteAccount(proof: proof.take()) }
     access.log(.identity(.deleted, digest: account.identity.rawBytes))
     try? access.vault.forgetIdentityPhrase()
-    Output.remark("the account is deleted")
+    Output.remark("The account was deleted.")
     return .done
 }
 
@@ -133,7 +145,7 @@ private func rotateIdentity(_ arguments: Arguments) throws(CommandError) -> Exit
             access.log(.identity(.rotated, digest: account.identity.rawBytes))
         }
     }
-    Output.remark("the device has a new key")
+    Output.remark("The device's key was rotated.")
     return .done
 }
 
@@ -172,7 +184,7 @@ private func change(
     let hash = recovery.hash
     try access.run { try await client.changeRecovery(to: hash, proof: proof.take()) }
     recovery.remember(access)
-    Output.remark("the new recovery phrase counts; destroy the sheet of the old one")
+    Output.remark("The new recovery phrase is now in effect. Destroy the sheet with the old one.")
     return .done
 }
 
@@ -184,7 +196,7 @@ private func eraseIdentity(_ arguments: Arguments) throws(CommandError) -> ExitC
         word: "erase")
     try identityCall { try VaultIdentity.erase(in: access.vault, access.keys, proof: proof.take()) }
     try? access.vault.forgetIdentityPhrase()
-    Output.remark("erased")
+    Output.remark("Erased.")
     return .done
 }
 

@@ -6,33 +6,40 @@ internal import SystemCalls
 extension Place {
     fileprivate static let identity = Place(name: "IDENTITY", kind: .text, help: "The identity, 44 characters.")
     fileprivate static let container = Place(
-        name: "CONTAINER", kind: .text, help: "What the other device shows; from standard input when not given.",
+        name: "CONTAINER", kind: .text, help: "What the other device shows (default: standard input).",
         isOptional: true)
     fileprivate static let device = Place(name: "DEVICE", kind: .text, help: "The device, 44 characters.")
 }
 
 extension Command {
     static let identityLink = Command(
-        "identity", "link", summary: "ask another device to let this one join",
+        "identity", "link", summary: "ask to join an identity with this device",
         details: [
-            "Makes keys for this device and prints a link container, which a device of the identity takes with holdfast "
-                + "identity accept-link. It is no secret, but good for nothing else. Asked again, it is the same one.",
-            "Then holdfast identity session open finds out whether it was accepted.",
+            "Generates keys for this device and prints a link container. Enter it on a device of the identity with "
+                + "holdfast identity accept-link. The container is not secret. Running the command again prints the "
+                + "same one.",
+            "Then run holdfast identity session open to see whether it was accepted.",
         ],
+        example: "holdfast identity link IDENTITY --server https://id.example --qr",
         places: [.identity], options: [Options.qr.option, Options.keys.option] + Options.identity, run: linkIdentity)
 
     static let identityAcceptLink = Command(
         "identity", "accept-link", summary: "let another device join the identity",
         details: [
-            "Takes a link container as an argument or from standard input. Prints the device that joined. Take one from "
-                + "nobody but yourself: who made it acts in your name from then on.",
+            "Reads a link container as an argument or from standard input, and prints the device that joined. Accept "
+                + "only containers from yourself: a linked device can act in your name.",
             proofAdvice,
         ],
+        example: "holdfast identity accept-link CONTAINER",
         places: [.container], options: Options.identityProved, run: acceptLink)
 
     static let identityUnlink = Command(
-        "identity", "unlink", summary: "take a device out of the identity",
-        details: ["Where it is this device, its keys are erased here once the server has agreed.", proofAdvice],
+        "identity", "unlink", summary: "remove a device from the identity",
+        details: [
+            "If it is this device, its keys are erased here after the server has agreed.",
+            proofAdvice,
+        ],
+        example: "holdfast identity unlink DEVICE",
         places: [.device], options: [Options.yes.option] + Options.identityProved, run: unlink)
 }
 
@@ -40,9 +47,9 @@ private func linkIdentity(_ arguments: Arguments) throws(CommandError) -> ExitCo
     let identity = try IdentityWords.identity(arguments[place: 0])
     let access = try IdentityAccess(arguments)
     let client = try access.client()
-    let container = try access.run("Making keys ...") { try await client.makeLinkContainer(for: identity) }
+    let container = try access.run("Generating keys ...") { try await client.makeLinkContainer(for: identity) }
     try IdentityWords.show(String(decoding: container.bytes, as: UTF8.self), arguments)
-    Output.remark("give this to holdfast identity accept-link on a device of the identity")
+    Output.remark("Enter this on a device of the identity with holdfast identity accept-link.")
     return .done
 }
 
@@ -57,7 +64,7 @@ private func acceptLink(_ arguments: Arguments) throws(CommandError) -> ExitCode
     do throws(MessageError) {
         container = try LinkContainer(parsing: trimmed(bytes))
     } catch {
-        throw CommandError(.usage, code: "invalidContainer", "this is no link container (\(error))")
+        throw CommandError(.usage, code: "invalidContainer", "this is not a link container (\(error))")
     }
     let (access, proof) = try IdentityAccess.proving(arguments)
     let client = try access.client()
@@ -76,11 +83,11 @@ private func unlink(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     try Confirmation.ask(
         arguments,
         isOwn
-            ? "This takes this very device out of the identity and erases its keys."
-            : "This takes device \(device) out of the identity.", word: "unlink")
+            ? "This removes this device from the identity and erases its keys."
+            : "This removes device \(device) from the identity.", word: "unlink")
     try access.run { try await client.unlink(device, proof: proof.take()) }
     access.log(.device(.unlinked, digest: device.rawBytes))
-    Output.remark("unlinked")
+    Output.remark("Unlinked.")
     return .done
 }
 

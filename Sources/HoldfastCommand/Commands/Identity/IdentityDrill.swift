@@ -4,13 +4,14 @@ internal import Holdfast
 
 extension Command {
     static let identityDrill = Command(
-        "identity", "drill", summary: "prove that you still have the identity's recovery phrase",
+        "identity", "drill", summary: "check that you still have the identity's recovery phrase",
         details: [
-            "Asks for three of its words, or with --full for all of it, and compares with what was kept for that. No "
-                + "server is asked, nothing is shown, and no clipboard is used. Due after 7 days, then 30, 90, and every "
-                + "180; holdfast identity status reminds of it.",
-            "A drill that fails is the moment to change the phrase: holdfast identity change-recovery.",
+            "Asks for three of its words, or for all of them with --full, and compares them with what was kept for "
+                + "this purpose. No server is asked, nothing is shown, and the clipboard is not used. A drill is due "
+                + "after 7 days, then after 30 and 90, and then every 180; holdfast identity status reminds you.",
+            "If a drill fails, replace the phrase: holdfast identity change-recovery.",
         ],
+        example: "holdfast identity drill",
         options: [Options.full.option, Options.recoveryDescriptor.option, Options.json.option] + Options.unlocking,
         run: drill)
 }
@@ -24,7 +25,7 @@ private func drill(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     guard !account.recoveryHashes.isEmpty else {
         throw .failure(
             "noPhrase",
-            "this device was linked and has never seen the recovery phrase; drill on the device that made it")
+            "this device was linked and has never had the recovery phrase; run the drill on the device that created it")
     }
     let spot = arguments[Options.full] ? nil : credentials.drills.spot
     let isPassed: Bool
@@ -47,10 +48,10 @@ private func drill(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     guard isPassed else {
         throw CommandError(
             .refused, code: "drillFailed",
-            "this is not the identity's recovery phrase; look for the right sheet, or make a new phrase now "
+            "this is not the identity's recovery phrase; find the right sheet, or make a new phrase now "
                 + "(holdfast identity change-recovery)")
     }
-    Output.remark("passed")
+    Output.remark("Correct. You still have the phrase.")
     return .done
 }
 

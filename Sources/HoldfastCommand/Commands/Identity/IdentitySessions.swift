@@ -4,34 +4,44 @@ internal import BetterAuthMessages
 internal import Holdfast
 
 extension Place {
-    fileprivate static let path = Place(name: "PATH", kind: .text, help: "Where it is posted, as /foo/bar.")
+    fileprivate static let path = Place(name: "PATH", kind: .text, help: "The path, such as /foo/bar.")
     fileprivate static let data = Place(
-        name: "JSON", kind: .text, help: "What is asked; from standard input when not given.", isOptional: true)
+        name: "JSON", kind: .text, help: "The request as JSON (default: standard input).", isOptional: true)
 }
 
 extension Command {
     static let identitySessionOpen = Command(
         "identity", "session", "open", summary: "open a session with the server",
-        details: ["On a device that waits to be linked this finds out whether it was."],
+        details: [
+            "On a device that waits to be linked, this also shows whether it was accepted."
+        ],
+        example: "holdfast identity session open",
         options: [Options.json.option] + Options.identity, run: openSession)
 
     static let identitySessionRefresh = Command(
-        "identity", "session", "refresh", summary: "go on with the session's next key",
-        details: ["Where the answer gets lost, open a new session."],
+        "identity", "session", "refresh", summary: "refresh the session with its next key",
+        details: [
+            "If the response is lost, open a new session."
+        ],
+        example: "holdfast identity session refresh",
         options: [Options.json.option] + Options.identity, run: refreshSession)
 
     static let identitySessionClose = Command(
-        "identity", "session", "close", summary: "forget the session",
-        details: ["The session's keys are erased. Nothing is sent; its token expires by itself and nobody can use it."],
+        "identity", "session", "close", summary: "close the session",
+        details: [
+            "Erases the session's keys. Nothing is sent; the token expires, and nobody can use it without the keys."
+        ],
+        example: "holdfast identity session close",
         options: Options.identity, run: closeSession)
 
     static let identityRequest = Command(
-        "identity", "request", summary: "ask an app server for something",
+        "identity", "request", summary: "send a signed request to an app server",
         details: [
-            "Posts JSON, signed with the session's key, and prints the response once its signature was verified. The "
-                + "JSON must be compact, without white space between its parts. Path and server are not signed: where they "
-                + "matter, the JSON has to say them."
+            "Posts JSON that is signed with the session's key, and prints the response after its signature was "
+                + "verified. The JSON must be compact, without white space between its parts. Path and server are not "
+                + "signed: if they matter, repeat them in the JSON."
         ],
+        example: "holdfast identity request /foo/bar '{\"foo\":\"bar\"}' --at https://app.example",
         places: [.path, .data], options: [Options.at.option, Options.appKey.option] + Options.identity,
         run: requestAccess)
 }
@@ -62,7 +72,7 @@ private func closeSession(_ arguments: Arguments) throws(CommandError) -> ExitCo
 
 private func requestAccess(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let path = arguments[place: 0]
-    guard ServerAddress.isPath(path) else { throw .usage("\(Escaping.sentence(path)) is no path, as /foo/bar") }
+    guard ServerAddress.isPath(path) else { throw .usage("\(Escaping.sentence(path)) is not a path such as /foo/bar") }
     let bytes: [UInt8]
     if arguments.places.count > 1 {
         bytes = Array(arguments[place: 1].utf8)

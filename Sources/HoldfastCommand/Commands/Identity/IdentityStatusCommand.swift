@@ -4,8 +4,12 @@ internal import Holdfast
 
 extension Command {
     static let identityStatus = Command(
-        "identity", "status", summary: "show the identity of this device",
-        details: ["Asks no server. With --qr the identity is drawn too, for a device that wants to be linked."],
+        "identity", "status", summary: "show this device's identity",
+        details: [
+            "Does not ask a server. With --qr the identity is also drawn as a QR code, for a device that wants to "
+                + "join."
+        ],
+        example: "holdfast identity status",
         options: [Options.qr.option, Options.json.option] + Options.unlocking, run: showIdentity)
 }
 
@@ -20,6 +24,8 @@ private func showIdentity(_ arguments: Arguments) throws(CommandError) -> ExitCo
     if arguments[Options.qr], report.publicKey != nil, let identity = report.identity {
         try IdentityWords.show(identity, arguments)
     }
-    if report.isDrillDue { Output.remark("do you still have the identity's recovery phrase? holdfast identity drill") }
+    if report.isDrillDue {
+        Output.remark("Do you still have the identity's recovery phrase? Check with holdfast identity drill.")
+    }
     return code
 }
