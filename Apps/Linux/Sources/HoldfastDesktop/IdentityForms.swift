@@ -143,10 +143,10 @@ final class WordsForm {
 
     private func draw(_ page: PrintedPage) {
         var y = page.write(
-            tr("Recovery Phrase of the Identity"), "Sans Bold 18", x: 0, y: 0, width: page.width)
+            tr("Identity Recovery Phrase"), "Sans Bold 18", x: 0, y: 0, width: page.width)
         y += page.write(
             tr(
-                "Holdfast. Whoever has these words takes the identity over. Keep this sheet where the devices are not; a printer may keep what it printed."
+                "Holdfast. Anyone who has these words can take over the identity. Keep this sheet away from the devices; a printer may store what it printed."
             ), "Sans 10", x: 0, y: y + 8, width: page.width)
         let column = page.width / 3
         withPhrase { text in

@@ -71,7 +71,7 @@ final class MainWindow {
             if ready == nil { ready = ReadyWindow(ui, window, app, models, face) }
         case .destroyed(let path):
             page.title = tr("This Vault Was Destroyed")
-            page.detail = tr("Nothing in it can be opened any more. What was erased is written in %s", path)
+            page.detail = tr("Nothing in it can be opened. The receipt is in %s", path)
         case .failed(let problem):
             page.title = tr("The Vault Cannot Be Used")
             page.detail = ProblemText.of(problem)
@@ -94,7 +94,7 @@ final class MainWindow {
         adw_about_window_set_application_icon(dialog.opaque, Place.id)
         adw_about_window_set_version(dialog.opaque, Version.text)
         adw_about_window_set_comments(
-            dialog.opaque, tr("Keeps your data shut until you are there"))
+            dialog.opaque, tr("Keeps your data locked until you unlock it"))
         adw_about_window_set_developer_name(dialog.opaque, tr("The Holdfast authors"))
         dialog.setModalParent(window)
         dialog.present()

@@ -163,7 +163,7 @@ final class SetupPage {
             _ = entry.withBytes { model.answer($0, at: position) }
         }
         guard model.finishCheck() else {
-            checkProblem.text = tr("These are not the words of the sheet. Look again.")
+            checkProblem.text = tr("These words do not match the sheet. Check again.")
             checkProblem.isVisible = true
             return
         }
@@ -193,9 +193,9 @@ final class SetupPage {
         case .resume:
             resumeAdvice.text =
                 model.isPhraseChecked
-                ? tr("You were away. Your passcode goes on with setting up.")
+                ? tr("You were away. Enter your passcode to continue setting up.")
                 : tr(
-                    "You were away. Your passcode goes on with setting up. You will get other words: cross out those that you have written down already."
+                    "You were away. Enter your passcode to continue setting up. You will get new words: cross out those that you have already written down."
                 )
             again.focus()
         case .chip, .fingerprint: parts.first { $0.step == step }?.use.focus()

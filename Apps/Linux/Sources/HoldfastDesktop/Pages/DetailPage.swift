@@ -56,11 +56,11 @@ final class DetailPage {
     private func show(_ content: VaultItemModel.Content) {
         value.isSelectable = false
         switch content {
-        case .hidden: value.text = model.canBeShown ? DetailPage.dots : tr("A file; save it to look at it.")
+        case .hidden: value.text = model.canBeShown ? DetailPage.dots : tr("This is a file. Save it to open it.")
         case .text:
             _ = model.withText { value.show($0) }
             value.isSelectable = true
-        case .binary: value.text = tr("This is no text. Save it as a file to look at it.")
+        case .binary: value.text = tr("This is not text. Save it as a file to open it.")
         }
         let isHidden = content == .hidden
         reveal.setIcon(
@@ -126,7 +126,7 @@ final class DetailPage {
     private func delete() {
         let id = model.item.id
         parts.sheets.askConfirmation(
-            tr("Delete %s?", id.name), tr("It cannot be brought back."), confirm: tr("Delete")
+            tr("Delete %s?", id.name), tr("This cannot be undone."), confirm: tr("Delete")
         ) { [unowned self] in
             Task { [parts, close_] in
                 let problem = await parts.models.vault.delete(id)

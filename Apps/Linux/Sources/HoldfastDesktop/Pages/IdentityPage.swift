@@ -12,7 +12,7 @@ final class IdentityPage {
     private let groups: [(Group, Set<IdentityFacts.State>)]
     private let code: Picture, copyContainer: Button
     private let identity = Row(title: tr("Identity")), device = Row(title: tr("This device"))
-    private let server = Row(title: tr("Server")), key = Row(title: tr("Key of the server"))
+    private let server = Row(title: tr("Server")), key = Row(title: tr("Server key"))
     private let session = Row(title: tr("Session")), answer = Row(title: tr("Answer"))
     private let asking = Row(title: tr("Ask an app server"))
     private let drill = Row(title: tr("Do you still have the words?"))
@@ -53,7 +53,7 @@ final class IdentityPage {
         fillFact(facts, identity, tr("Copy the identity")) { $0.identity }
         fillFact(facts, device, tr("Copy the device")) { $0.device }
         fillFact(facts, server, tr("Copy the server")) { $0.server }
-        fillFact(facts, key, tr("Copy the key of the server")) { $0.firstKey }
+        fillFact(facts, key, tr("Copy the server key")) { $0.firstKey }
         fillSessions(sessions)
         fillDevices(devices)
         fillEnd(end)
@@ -106,11 +106,11 @@ extension IdentityPage {
             group, tr("Create an identity"), tr("With this device as its first"),
             button(tr("Create…")) { [unowned self] in self.create() })
         let join = row(
-            group, tr("Join one of yours"), tr("Another device of it lets this one in"),
+            group, tr("Join one of yours"), tr("Another of its devices accepts this one"),
             button(tr("Join…")) { [unowned self] in self.join() })
         onlyReady = [create, join]
         row(
-            group, tr("Recover a lost one"), tr("With its recovery phrase; all other devices are let go"),
+            group, tr("Recover a lost one"), tr("With its recovery phrase; all other devices are removed"),
             button(tr("Recover…")) { [unowned self] in recover() })
     }
 
@@ -145,13 +145,13 @@ extension IdentityPage {
             group, tr("Link another device"), tr("It shows a container, as text or as a picture"),
             button(tr("Link…")) { [unowned self] in link() })
         row(
-            group, tr("Take a device out"), tr("It can do nothing in your name any more"),
+            group, tr("Remove a device"), tr("It can no longer act in your name"),
             button(tr("Unlink…")) { [unowned self] in unlink() })
         row(
-            group, tr("New key for this device"), tr("The next key takes over; the present one signs nothing any more"),
+            group, tr("New key for this device"), tr("The next key takes over; the current one no longer signs"),
             button(tr("Rotate")) { [model] in Task { await model.rotate() } })
         row(
-            group, tr("New recovery phrase"), tr("The present one counts no longer"),
+            group, tr("New recovery phrase"), tr("The current one no longer works"),
             button(tr("Replace…")) { [unowned self] in changePhrase() })
         drill.addSuffix(button(tr("Prove It…")) { [unowned self] in proveWords() })
         group.add(drill)
@@ -163,7 +163,7 @@ extension IdentityPage {
         group.add(forget)
         onlyCreated = [
             row(
-                group, tr("Delete the account"), tr("For all its devices, for ever"),
+                group, tr("Delete the account"), tr("For all its devices, permanently"),
                 button(tr("Delete the Account…")) { [unowned self] in delete() })
         ]
     }
@@ -311,8 +311,8 @@ extension IdentityPage {
         ask(
             .init(
                 title: tr("Join One of Yours"),
-                text: tr("The name of the identity stands on a device that belongs to it."),
-                confirm: tr("Make the Container"),
+                text: tr("A device that belongs to the identity shows its name."),
+                confirm: tr("Create the Container"),
                 fields: [.server, .identity])
         ) { [model] answer in
             Task { await model.makeContainer(for: answer[.identity], at: answer[.server]) }
@@ -324,7 +324,7 @@ extension IdentityPage {
             .init(
                 title: tr("Recover an Identity"),
                 text: tr(
-                    "Its name and its recovery phrase are needed. A new phrase is shown next; the old one counts until the server has the new one."
+                    "Enter its name and its recovery phrase. A new phrase is shown next; the old one stays valid until the server has the new one."
                 ),
                 confirm: tr("Continue"), fields: [.server, .identity, .phrase])
         ) { [unowned self, model] answer in
@@ -343,7 +343,7 @@ extension IdentityPage {
             .init(
                 title: tr("Link Another Device"),
                 text: tr(
-                    "Paste the container that the other device shows. Compare its name, if you did not carry the text yourself."
+                    "Paste the container that the other device shows. Compare its name if you did not transfer the text yourself."
                 ),
                 confirm: tr("Link"), fields: [.container])
         ) { [unowned self, model] answer in
@@ -351,7 +351,7 @@ extension IdentityPage {
             if refuse(IdentityModel.problem(container: container)) { return }
             prove(
                 tr("Link Another Device"),
-                tr("Whoever is linked acts for you. Your passcode proves that you want this."),
+                tr("A linked device acts for you. Enter your passcode to confirm."),
                 confirm: tr("Link")
             ) { await model.link(container, passcode: $0.take()) }
         }
@@ -360,14 +360,14 @@ extension IdentityPage {
     private func unlink() {
         ask(
             .init(
-                title: tr("Take a Device Out"),
+                title: tr("Remove a Device"),
                 text: tr("Name the device. If it is this one, its keys are erased here."), confirm: tr("Unlink"),
                 isDestructive: true, fields: [.device])
         ) { [unowned self, model] answer in
             let device = answer[.device]
             if refuse(IdentityModel.problem(device: device)) { return }
             prove(
-                tr("Take a Device Out"), tr("Your passcode proves that you want this."), confirm: tr("Unlink")
+                tr("Remove a Device"), tr("Enter your passcode to confirm."), confirm: tr("Unlink")
             ) { await model.unlink(device, passcode: $0.take()) }
         }
     }
@@ -403,7 +403,7 @@ extension IdentityPage {
     private func proveChange() {
         failure = nil
         prove(
-            tr("New Recovery Phrase"), tr("Your passcode proves that the new words are yours."), confirm: tr("Replace")
+            tr("New Recovery Phrase"), tr("Enter your passcode to confirm the new words."), confirm: tr("Replace")
         ) { [model] in
             await model.changeRecovery(passcode: $0.take())
         } onCancel: { [model] in
@@ -415,9 +415,9 @@ extension IdentityPage {
         prove(
             tr("Delete the Account?"),
             tr(
-                "This ends the identity for all its devices. It cannot be taken back, and the name is never given again."
+                "This deletes the identity for all its devices. It cannot be undone, and the name can never be used again."
             ),
-            confirm: tr("Delete for Ever")
+            confirm: tr("Delete Permanently")
         ) { [model] in await model.delete(passcode: $0.take()) }
     }
 

@@ -65,9 +65,9 @@ final class LogPage {
             switch shown.verdict {
             case .unknown: verdict.text = ""
             case .intact(let entries):
-                verdict.text = trn("%d entry, all there and unchanged", "%d entries, all there and unchanged", entries)
+                verdict.text = trn("%d entry, complete and unchanged", "%d entries, complete and unchanged", entries)
             case .altered(let position):
-                verdict.text = tr("The log is not as it was written, from entry %s on.", String(position))
+                verdict.text = tr("The log was changed, from entry %s on.", String(position))
                 isAlarm = true
             }
         }

@@ -172,7 +172,7 @@ final class SettingsPage {
                 toggle.isSensitive = model.canSwitch(step)
                 row.subtitle =
                     model.obstacle(to: step).map { SettingsText.of($0, step) }
-                    ?? tr("Beside the passcode, never in place of it")
+                    ?? tr("In addition to the passcode, never instead of it")
             }
             chip.isSensitive = model.canSwitchChip
             chipRow.subtitle = SettingsText.ofChip(model.chipObstacle, isOn: model.isUnderChip)
@@ -191,8 +191,8 @@ final class SettingsPage {
         }
         bind(self, { model.shownAttemptLimit }) { [unowned self] in
             destroysRow.subtitle = trn(
-                "Off by default. %d wrong passcode in a row destroys the vault with all that is in it.",
-                "Off by default. %d wrong passcodes in a row destroy the vault with all that is in it.", $0)
+                "Off by default. %d wrong passcode in a row destroys the vault and everything in it.",
+                "Off by default. %d wrong passcodes in a row destroy the vault and everything in it.", $0)
         }
         bind(self, { selfDestruct.outcome }) { [unowned self] in
             guard let outcome = $0 else { return }
@@ -287,7 +287,7 @@ final class SettingsPage {
             // Where it can be seen, and one key away from being cancelled.
             if left == total { countdownCancel.focus() }
         case .authenticatingAgain(let change):
-            ask(SettingsText.title(of: change), tr("The countdown is over. Once more, and it holds.")) {
+            ask(SettingsText.title(of: change), tr("The countdown is over. Enter the passcode again to finish.")) {
                 [selfDestruct] passcode in
                 await selfDestruct.finish(passcode: passcode.take())
             }

@@ -152,7 +152,7 @@ final class VaultPage {
             empty.detail = ProblemText.of(problem)
         } else if emptiness.isSearching {
             empty.title = tr("Nothing Found")
-            empty.detail = tr("No name has this in it.")
+            empty.detail = tr("No name contains this.")
         } else {
             empty.title = tr("Nothing Here Yet")
             empty.detail = tr("Add an item or a file with the buttons above.")
@@ -209,7 +209,7 @@ final class VaultPage {
                 accept.onClick { [unowned self] in
                     Task { report(await model.accept(item), tr("It is yours now")) }
                 }
-                let reject = Button(icon: "user-trash-symbolic", label: tr("Throw %s away", item.originalName))
+                let reject = Button(icon: "user-trash-symbolic", label: tr("Discard %s", item.originalName))
                 reject.onClick { [unowned self] in
                     Task { report(await model.reject(item), tr("Thrown away")) }
                 }

@@ -7,10 +7,10 @@ enum DoctorText {
         switch part {
         case .memory: tr("Memory")
         case .tpm: tr("Security chip (TPM)")
-        case .keyring: tr("Keyring of the session")
-        case .files: tr("Folder of the vault")
+        case .keyring: tr("Session keyring")
+        case .files: tr("Vault folder")
         case .fingerprint: tr("Fingerprint reader")
-        case .devicePasscode: tr("Password of the account")
+        case .devicePasscode: tr("Account password")
         case .session: tr("Session")
         case .vault: tr("This vault")
         }
@@ -55,55 +55,55 @@ enum DoctorText {
         let good = findings.count { $0.state == .good }
         return switch depth {
         case .quick: trn("%d part works", "%d parts work", good)
-        case .deep: trn("%d part was made to work just now", "%d parts were made to work just now", good)
+        case .deep: trn("%d part was tested just now", "%d parts were tested just now", good)
         }
     }
 
     /// Reasons in English come from the chip's library, the bus or the vault, and help whoever mends it.
     static func found(_ finding: Finding) -> String {
         switch finding.evidence {
-        case .silent: tr("It gave no answer in time.")
-        case .memory(_, true): tr("Secrets lie in memory that the kernel itself does not see.")
-        case .memory(_, false): tr("Secrets lie in memory that is kept out of swap.")
+        case .silent: tr("It did not respond in time.")
+        case .memory(_, true): tr("Secrets are kept in memory that even the kernel does not map.")
+        case .memory(_, false): tr("Secrets are kept in memory that is never swapped out.")
         case .chipAbsent:
-            tr("This machine shows none. The passcode's own strength is all that protects a stolen copy.")
-        case .chipForbidden: tr("There is one, and you may not use it.")
-        case .chipAnswers: tr("It answers. Whether it counts attempts is found by trying.")
-        case .chipCounts: tr("It sealed, signed, counted a wrong attempt, and gave its share for the right one.")
-        case .chipSealsOnly: tr("It seals and signs, and does not count attempts.")
-        case .chipOwned(let reason): tr("It cannot be used: %s", reason)
-        case .chipFailed(let reason): tr("It cannot be used: %s", reason)
-        case .chipCountingFailed(let reason): tr("It seals and signs, and cannot be made to count: %s", reason)
-        case .keyringOpen(true): tr("It is open, took a share and gave it back.")
+            tr("This machine has none. Only the passcode's strength protects a stolen copy.")
+        case .chipForbidden: tr("There is one, but you are not allowed to use it.")
+        case .chipAnswers: tr("It responds. A test shows whether it counts attempts.")
+        case .chipCounts: tr("It sealed, signed, counted a wrong attempt, and released its share for the correct one.")
+        case .chipSealsOnly: tr("It seals and signs, but does not count attempts.")
+        case .chipOwned(let reason): tr("Unavailable: %s", reason)
+        case .chipFailed(let reason): tr("Unavailable: %s", reason)
+        case .chipCountingFailed(let reason): tr("It seals and signs, but does not count attempts: %s", reason)
+        case .keyringOpen(true): tr("It is unlocked, and stored and returned a share.")
         case .keyringOpen(false): tr("It is open.")
         case .keyringLocked: tr("It is locked.")
-        case .keyringFailed(let reason): tr("It cannot be used: %s", reason)
+        case .keyringFailed(let reason): tr("Unavailable: %s", reason)
         case .noVault: tr("There is no vault yet.")
-        case .folderWorks: tr("Every program of yours can read a share in it. Used where nothing better is there.")
-        case .folderFailed(let reason): tr("It cannot be used: %s", reason)
+        case .folderWorks: tr("Key shares stored here can be read by any program you run. Used if nothing better is available.")
+        case .folderFailed(let reason): tr("Unavailable: %s", reason)
         case .fingerprint(let capability): of(capability)
         case .devicePasscode(.available):
-            tr("There are rules for Holdfast. Whether they take your password is known when you type it.")
-        case .devicePasscode(let capability): tr("It cannot be asked for: %s", capability.why ?? "")
-        case .sessionHeard: tr("Lock, sleep and lid are heard. Sleep waits until the keys are gone.")
-        case .sessionDeaf(let missing): tr("Not heard: %s", missing.joined(separator: "; "))
+            tr("Rules for Holdfast exist. Whether they accept your password shows when you enter it.")
+        case .devicePasscode(let capability): tr("Unavailable: %s", capability.why ?? "")
+        case .sessionHeard: tr("Holdfast is told about lock, sleep and lid. Sleep waits until the keys are gone.")
+        case .sessionDeaf(let missing): tr("Not available: %s", missing.joined(separator: "; "))
         case .vaultUnreadable(let reason): tr("It cannot be read: %s", reason)
-        case .vaultNeedsChip: tr("Its passcode needs a chip that cannot be asked here.")
-        case .vaultRules(let issue): tr("Its rules do not fit: %s", issue)
-        case .vaultUnderChip: tr("The passcode is under the chip. A copy of the vault cannot be searched elsewhere.")
+        case .vaultNeedsChip: tr("Its passcode needs a chip that is unavailable here.")
+        case .vaultRules(let issue): tr("Its policy does not fit: %s", issue)
+        case .vaultUnderChip: tr("The passcode is under the chip. A copy of the vault cannot be guessed elsewhere.")
         case .vaultUnderPasscode:
-            tr("Only the passcode's own strength protects a copy of the vault against a search.")
+            tr("Only the passcode's strength protects a copy of the vault against guessing.")
         }
     }
 
     private static func of(_ capability: OwnerCapability) -> String {
         switch capability {
-        case .available: tr("A finger is enrolled and the reader answers.")
+        case .available: tr("A finger is enrolled and the reader works.")
         case .notEnrolled: SettingsText.of(.notEnrolled)
         case .lockedOut: SettingsText.of(.lockedOut)
         case .busy: SettingsText.of(.busy)
         case .missing: SettingsText.of(.missing)
-        case .broken(let why): tr("It cannot be used: %s", why)
+        case .broken(let why): tr("Unavailable: %s", why)
         }
     }
 
@@ -112,30 +112,30 @@ enum DoctorText {
         switch finding.evidence {
         case .silent: silence(finding.part)
         case .memory(_, let isHidden):
-            isHidden ? nil : tr("A kernel with CONFIG_SECRETMEM would hide them from itself.")
-        case .chipAbsent: tr("Switch it on in the firmware's settings, if there is one.")
+            isHidden ? nil : tr("A kernel with CONFIG_SECRETMEM would not map them at all.")
+        case .chipAbsent: tr("Turn it on in the firmware's settings, if there is one.")
         case .chipForbidden(let device): tr("Join the group of %s (usermod -aG tss) and log in again.", device)
-        case .chipFailed: tr("Look at the firmware's settings of the chip.")
+        case .chipFailed: tr("Check the chip's settings in the firmware.")
         case .chipOwned, .chipCountingFailed: tr("Clear the chip's owner authorisation, or enroll before it is set.")
-        case .keyringLocked: tr("Log in with your password, or open the desktop's password program.")
+        case .keyringLocked: tr("Log in with your password, or open the desktop's password manager.")
         case .keyringFailed where finding.state == .broken: silence(.keyring)
         case .keyringFailed: tr("Install gnome-keyring and libsecret, and start the session with them.")
         case .noVault: nil
-        case .folderFailed: tr("Make the folder of the vault writable for you.")
+        case .folderFailed: tr("Make the vault folder writable.")
         case .fingerprint(let capability):
             switch capability {
             case .notEnrolled: tr("Enroll a finger in the system's settings.")
-            case .busy: tr("End what uses the reader, or start fprintd again.")
-            case .broken: tr("Start fprintd again.")
+            case .busy: tr("Close the program that uses the reader, or restart fprintd.")
+            case .broken: tr("Restart fprintd.")
             case .lockedOut: tr("Wait, or unlock the session with the password once.")
-            case .missing: tr("Connect a reader that libfprint knows, and install fprintd.")
+            case .missing: tr("Connect a reader that libfprint supports, and install fprintd.")
             case .available: nil
             }
         case .devicePasscode(let capability):
             capability == .available ? nil : tr("As root, install Docs/pam/holdfast as /etc/pam.d/holdfast.")
         case .sessionDeaf where finding.state == .slow: silence(.session)
-        case .sessionDeaf: tr("Only the times in the settings lock then. Run it in a session with systemd-logind.")
-        case .vaultUnreadable: tr("The command holdfast verify tells more.")
+        case .sessionDeaf: tr("It then locks only by the times in the settings. Run it in a session with systemd-logind.")
+        case .vaultUnreadable: tr("Run holdfast verify for details.")
         case .vaultNeedsChip: tr("Use the machine it was enrolled on, or the recovery phrase.")
         case .vaultRules: tr("The command holdfast lock-policy changes them.")
         case .vaultUnderPasscode: tr("The command holdfast enroll tpm puts the passcode under the chip.")
@@ -147,12 +147,12 @@ enum DoctorText {
     private static func silence(_ part: Finding.Part) -> String? {
         switch part {
         case .memory: nil
-        case .tpm: tr("Look whether another program holds the chip.")
-        case .keyring: tr("Start the session's keyring program again.")
-        case .files, .vault: tr("Look whether the disk answers.")
-        case .fingerprint: tr("Start fprintd again.")
-        case .devicePasscode: tr("Look at the rules in /etc/pam.d/holdfast.")
-        case .session: tr("Look whether the system bus answers.")
+        case .tpm: tr("Check whether another program uses the chip.")
+        case .keyring: tr("Restart the session's keyring program.")
+        case .files, .vault: tr("Check whether the disk responds.")
+        case .fingerprint: tr("Restart fprintd.")
+        case .devicePasscode: tr("Check the rules in /etc/pam.d/holdfast.")
+        case .session: tr("Check whether the system bus responds.")
         }
     }
 }

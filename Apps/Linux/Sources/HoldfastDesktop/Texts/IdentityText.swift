@@ -26,46 +26,46 @@ enum IdentityText {
     static func done(_ action: IdentityAction) -> String {
         switch action {
         case .create: tr("The identity was created")
-        case .recover: tr("The identity was recovered; all other devices are let go")
+        case .recover: tr("The identity was recovered; all other devices were removed")
         case .makeContainer: tr("Show the container to your other device")
         case .link: tr("The device was linked")
-        case .unlink: tr("The device was taken out")
+        case .unlink: tr("The device was removed")
         case .rotate: tr("This device has a new key")
         case .openSession: tr("A session is open")
         case .refreshSession: tr("The session was refreshed")
         case .endSession: tr("The session is over")
-        case .request: tr("Answered, and the signature is right")
-        case .settle: tr("Nothing is open any more")
-        case .changeRecovery: tr("The new phrase counts. Destroy the sheet of the old one.")
+        case .request: tr("Answered, and the signature is valid")
+        case .settle: tr("Nothing is unlocked")
+        case .changeRecovery: tr("The new phrase is now in effect. Destroy the sheet with the old one.")
         case .drill: tr("You still have the words")
-        case .delete: tr("The account is deleted")
-        case .erase: tr("The identity is forgotten here")
+        case .delete: tr("The account was deleted")
+        case .erase: tr("The identity was forgotten here")
         }
     }
 
     static func of(_ problem: IdentityProblem) -> String {
         switch problem {
         case .noAccount: tr("This device has no identity.")
-        case .accountExists: tr("This device has an identity already.")
+        case .accountExists: tr("This device already has an identity.")
         case .noSession: tr("There is no session. Open one first.")
         case .refused: tr("The server refused.")
         case .unreachable: tr("The server cannot be reached.")
-        case .untrusted: tr("The answer is not signed by a key of the server that is known. Nothing was believed.")
-        case .undecided: tr("Whether the server did it is not known yet. Find out before anything else.")
-        case .invalidContainer: tr("That is no link container of this identity.")
-        case .invalidIdentity: tr("That names no identity: 44 characters that begin with E.")
-        case .invalidDevice: tr("That names no device: 44 characters that begin with E.")
-        case .invalidRequest: tr("The path or the JSON is not as it has to be.")
+        case .untrusted: tr("The answer is not signed by a known key of the server. It was ignored.")
+        case .undecided: tr("It is not known yet whether the server did it. Find out first.")
+        case .invalidContainer: tr("That is not a link container of this identity.")
+        case .invalidIdentity: tr("That is not an identity: 44 characters that begin with E.")
+        case .invalidDevice: tr("That is not a device: 44 characters that begin with E.")
+        case .invalidRequest: tr("The path or the JSON is not valid.")
         case .wrongPhrase: tr("These are not the words of this identity.")
         case .drillFailed:
-            tr("That is not what stands on the identity's sheet. Look for the right one, or replace the phrase now.")
-        case .vaultPhrase: tr("These are the words of the vault. The identity has others, on their own sheet.")
-        case .invalidAddress: tr("An address looks like https://example.org. Plain http goes to this machine only.")
+            tr("That does not match the identity's sheet. Find the right sheet, or replace the phrase now.")
+        case .vaultPhrase: tr("These are the vault's words. The identity has different ones, on their own sheet.")
+        case .invalidAddress: tr("An address looks like https://example.org. Plain http is allowed to this machine only.")
         case .locked: tr("The vault is locked.")
-        case .busy: tr("Another program works on the identity. Try again.")
+        case .busy: tr("Another program is using the identity. Try again.")
         case .proof(let problem): ProblemText.of(problem)
-        case .proofExpired: tr("More than a minute went by since the passcode was given. Try again.")
-        case .otherServer: tr("This identity is kept at another server. Nothing was sent.")
+        case .proofExpired: tr("More than a minute has passed since you entered the passcode. Try again.")
+        case .otherServer: tr("This identity belongs to another server. Nothing was sent.")
         case .keyUnavailable: tr("The chip that has this identity's keys does not answer. Open the Doctor page.")
         case .keysLost: tr("This device's keys cannot be used any more. Recover the identity with its recovery phrase.")
         case .damaged: tr("What is stored of the identity is damaged. Restore a backup, or recover the identity.")
@@ -78,13 +78,13 @@ enum IdentityText {
     /// A key that nobody vouched for, with what to do about it: said for as long as it is so.
     static func firstKey(_ key: String) -> String {
         key + "\n"
-            + tr("Believed because it is the first one seen. Compare it with what the server's owner publishes.")
+            + tr("Trusted because it is the first one seen. Compare it with what the server's operator publishes.")
     }
 
     /// When the owner is asked again whether he still has the words.
     static func of(_ drill: IdentityFacts.Drill) -> String {
-        if drill.isDue { return tr("It is time to look at the sheet of the recovery phrase again") }
-        return drill.due.map { tr("Asked for again on %s", Format.time(milliseconds: $0)) } ?? ""
+        if drill.isDue { return tr("It is time to check the sheet with the recovery phrase") }
+        return drill.due.map { tr("Next check on %s", Format.time(milliseconds: $0)) } ?? ""
     }
 
     /// What a drill asks for.
@@ -99,8 +99,8 @@ enum IdentityText {
     static func of(_ news: IdentityNews) -> String? {
         switch news {
         case .trustedFirstKey: nil
-        case .settled: tr("Something from earlier has come to hold")
-        case .abandoned: tr("The server did not want something from earlier; it will not happen")
+        case .settled: tr("An earlier change took effect")
+        case .abandoned: tr("The server refused an earlier change; it will not happen")
         }
     }
 }

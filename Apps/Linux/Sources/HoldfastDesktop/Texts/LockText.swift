@@ -6,13 +6,13 @@ import Holdfast
 enum LockText {
     static func of(_ reason: LockReason, _ prompt: UnlockSecret) -> String {
         switch reason {
-        case .launch: prompt == .pin ? tr("Enter your PIN to go on.") : tr("Enter your passcode to go on.")
+        case .launch: prompt == .pin ? tr("Enter your PIN to continue.") : tr("Enter your passcode to continue.")
         case .background: tr("Locked after you left.")
-        case .idle: tr("Locked because nobody was using it.")
+        case .idle: tr("Locked because it was idle.")
         case .systemLock: tr("Locked with your session.")
-        case .userSwitch: tr("Locked because another user came.")
+        case .userSwitch: tr("Locked because of a user switch.")
         case .suspend: tr("Locked before sleep.")
-        case .lidClosed: tr("Locked with the lid.")
+        case .lidClosed: tr("Locked when the lid was closed.")
         case .minimised: tr("Locked when it was minimised.")
         case .forced: tr("You locked it.")
         case .panic: tr("Locked in an emergency. Nothing was destroyed.")

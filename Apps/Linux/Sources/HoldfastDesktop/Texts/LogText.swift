@@ -28,22 +28,22 @@ enum LogText {
     static func of(_ event: SecurityEvent) -> String {
         switch event {
         case .created: tr("The vault was created")
-        case .restarted: tr("The log was begun anew")
+        case .restarted: tr("The log was restarted")
         case .rotated: tr("A new part of the log begins")
-        case .altered: tr("The log was not as it was written")
+        case .altered: tr("The log had been changed")
         case .missed(let count, _):
             trn("%d event could not be written", "%d events could not be written", Int(clamping: count))
         case .unlocked(let unlock): of(unlock.method) + after(Int(clamping: unlock.refused))
-        case .confirmed: tr("The passcode was checked and right")
+        case .confirmed: tr("The passcode was checked and correct")
         case .locked(let reason): of(reason)
         case .unsettled(let count):
             trn("%d attempt was never checked", "%d attempts were never checked", Int(clamping: count))
         case .unproven(let kind, let run): of(kind) + inAll(run)
         case .runEnded(let run): tr("The last of several alike") + inAll(run)
-        case .fallbackUsed: tr("Opened another way than usual")
+        case .fallbackUsed: tr("Opened by a fallback method")
         case .enrollmentChanged(.biometrics): tr("Fingerprints changed; the passcode is required")
         case .enrollmentChanged: tr("The key store changed; the passcode is required")
-        case .policyChanged(let rules): tr("Rules were changed: %s", rules.rules.map(of).joined(separator: ", "))
+        case .policyChanged(let rules): tr("The policy was changed: %s", rules.rules.map(of).joined(separator: ", "))
         case .passcodeChanged: tr("The passcode was changed")
         case .rekeyed: tr("New keys were made")
         case .recovered: tr("A new passcode was set with the recovery phrase")
@@ -52,13 +52,13 @@ enum LogText {
         case .pinSet(true): tr("A PIN was set")
         case .pinSet(false): tr("The PIN was removed")
         case .selfDestruct(let change): of(change)
-        case .wipeBegun: tr("Everything began to be destroyed")
+        case .wipeBegun: tr("A wipe began")
         case .device(.linked, _): tr("A device was linked")
         case .device(.unlinked, _): tr("A device was unlinked")
         case .identity(let change, _): of(change)
         case .inboxMigrated(let count):
             trn(
-                "%d item came in that was written while locked", "%d items came in that were written while locked",
+                "%d item arrived that was written while locked", "%d items arrived that were written while locked",
                 Int(clamping: count))
         case .drill: tr("A recovery drill")
         }
@@ -67,12 +67,12 @@ enum LogText {
     private static func of(_ kind: UnprovenEvent) -> String {
         switch kind {
         case .refused: tr("A wrong passcode or PIN")
-        case .repeated: tr("The same wrong one again, not counted")
+        case .repeated: tr("The same wrong entry again, not counted")
         case .wrongPhrase: tr("A wrong recovery phrase")
-        case .turnedAway: tr("An attempt was turned away")
+        case .turnedAway: tr("An attempt was refused")
         case .biometricFailed: tr("A fingerprint that did not match")
         case .backedUp: tr("A backup was made")
-        case .rollbackReported: tr("The key store knows another state of this vault")
+        case .rollbackReported: tr("The key store recorded another state of this vault")
         }
     }
 
@@ -92,16 +92,16 @@ enum LogText {
 
     private static func of(_ reason: LogLockReason) -> String {
         switch reason {
-        case .idle, .timeout: tr("Locked without use")
+        case .idle, .timeout: tr("Locked when idle")
         case .background: tr("Locked after it was left")
         case .system: tr("Locked with the session")
         case .suspend: tr("Locked before sleep")
-        case .userSwitch: tr("Locked because another user came")
-        case .lidClosed: tr("Locked with the lid")
+        case .userSwitch: tr("Locked because of a user switch")
+        case .lidClosed: tr("Locked when the lid was closed")
         case .minimised: tr("Locked when it was minimised")
         case .panic: tr("Locked in an emergency")
         case .clock: tr("Locked because the clock changed")
-        case .wipe: tr("Locked to be destroyed")
+        case .wipe: tr("Locked for a wipe")
         case .requested, .ended: tr("Locked")
         }
     }
@@ -110,7 +110,7 @@ enum LogText {
         switch change {
         case .armed: tr("The countdown of self-destruct began")
         case .enabled: tr("Self-destruct was turned on")
-        case .cancelled: tr("A change of self-destruct was given up")
+        case .cancelled: tr("A change of self-destruct was cancelled")
         case .disabled: tr("Self-destruct was turned off")
         }
     }
@@ -130,12 +130,12 @@ enum LogText {
         case .delays: tr("delays")
         case .selfDestruct: tr("self-destruct")
         case .lockTiming: tr("the lock's timing")
-        case .collectionMinima: tr("minima of collections")
+        case .collectionMinima: tr("collection minimums")
         case .padlock: tr("app lock")
         case .useFaceID: tr("fingerprint")
-        case .biometricFailures: tr("what counts")
+        case .biometricFailures: tr("counting")
         case .countdown: tr("countdown")
-        case .fallback: tr("ways to unlock")
+        case .fallback: tr("unlock methods")
         }
     }
 

@@ -10,14 +10,14 @@ enum OwnerText {
     static func of(_ step: OwnerStep, _ guidance: OwnerGuidance?, _ finger: OwnerFinger?, misses: Int) -> String {
         switch guidance {
         // The reader is ready for the next one at once, too soon to be read.
-        case .touch where misses > 0: tr("Not recognised. Once more.")
+        case .touch where misses > 0: tr("Not recognised. Try again.")
         case .touch:
             finger.map { tr("Touch the fingerprint reader (%s).", of($0)) } ?? tr("Touch the fingerprint reader.")
-        case .retry: tr("Not seen well enough. Once more.")
-        case .tooShort: tr("Too short. Once more.")
-        case .notCentred: tr("Put the finger in the middle.")
-        case .removeAndRetry: tr("Lift the finger, and put it down again.")
-        case .noMatch: tr("Not recognised. Once more.")
+        case .retry: tr("Not read. Try again.")
+        case .tooShort: tr("Too short. Try again.")
+        case .notCentred: tr("Centre your finger on the reader.")
+        case .removeAndRetry: tr("Lift your finger and try again.")
+        case .noMatch: tr("Not recognised. Try again.")
         case .checking: tr("Checking…")
         case nil: step == .biometrics ? tr("Asking the fingerprint reader…") : tr("Asking the system…")
         }
@@ -49,17 +49,17 @@ enum OwnerText {
     static func of(_ reason: PasscodeReason) -> String {
         switch reason {
         case .start: tr("After a start, and every three days, the passcode comes first.")
-        case .nonMatches: tr("Too many fingers did not match. The passcode is needed now.")
-        case .enrollmentChanged: tr("Fingers were added or removed. The passcode is needed once.")
-        case .rules: tr("The vault's rules were changed. The passcode is needed once.")
+        case .nonMatches: tr("Too many fingers did not match. Enter the passcode.")
+        case .enrollmentChanged: tr("Fingers were added or removed. Enter the passcode once.")
+        case .rules: tr("The vault's policy was changed. Enter the passcode once.")
         }
     }
 
     static func of(_ obstacle: OwnerObstacle) -> String {
         switch obstacle {
         case .missing: tr("The system cannot ask for you now.")
-        case .notEnrolled: tr("Nothing is set up for it in the system's settings.")
-        case .lockedOut: tr("The system takes no try now.")
+        case .notEnrolled: tr("It is not set up in the system's settings.")
+        case .lockedOut: tr("The system is locked out.")
         case .busy: tr("Something else is using it.")
         }
     }

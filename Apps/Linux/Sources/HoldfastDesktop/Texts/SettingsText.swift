@@ -7,7 +7,7 @@ enum SettingsText {
     static func of(_ timing: LockTiming) -> String {
         switch timing {
         case .immediately: tr("Immediately")
-        case .onRelaunch: tr("When it is started again")
+        case .onRelaunch: tr("When the app is restarted")
         case .never: tr("Never")
         default: duration(Int(timing.duration?.components.seconds ?? 0))
         }
@@ -17,7 +17,7 @@ enum SettingsText {
         switch loss {
         case .ignored: tr("Stay visible")
         case .covers: tr("Cover the content")
-        case .leaves: tr("Count as leaving")
+        case .leaves: tr("Treat as leaving")
         }
     }
 
@@ -31,22 +31,22 @@ enum SettingsText {
 
     static func of(_ obstacle: OwnerObstacle, _ step: OwnerStep = .biometrics) -> String {
         switch (step, obstacle) {
-        case (.biometrics, .missing): tr("No fingerprint reader can be used here")
+        case (.biometrics, .missing): tr("No fingerprint reader is available")
         case (.biometrics, .notEnrolled): tr("No finger is enrolled in the system's settings")
-        case (.biometrics, .lockedOut): tr("The reader takes no finger now")
+        case (.biometrics, .lockedOut): tr("The reader is locked out")
         case (.biometrics, .busy): tr("Something else is using the reader")
         case (.devicePasscode, .missing): tr("The system has no rules for it (PAM)")
         case (.devicePasscode, .notEnrolled), (.devicePasscode, .lockedOut), (.devicePasscode, .busy):
-            tr("The account takes no password now")
+            tr("The account is locked out")
         }
     }
 
     static func ofChip(_ obstacle: OwnerObstacle?, isOn: Bool) -> String {
-        if isOn { return tr("It counts wrong passcodes; behind the limit only the recovery phrase opens") }
+        if isOn { return tr("It counts wrong passcodes; past the limit only the recovery phrase works") }
         return switch obstacle {
-        case nil: tr("Binds the passcode to this machine, and lets the chip count wrong ones")
-        case .missing, .notEnrolled: tr("No security chip can be used here")
-        case .lockedOut, .busy: tr("The security chip does not answer now")
+        case nil: tr("Binds the passcode to this machine; the chip counts wrong passcodes")
+        case .missing, .notEnrolled: tr("No security chip is available")
+        case .lockedOut, .busy: tr("The security chip is not responding")
         }
     }
 
@@ -54,17 +54,17 @@ enum SettingsText {
         switch obstacle {
         case nil:
             isThere
-                ? tr("Opens the vault on this machine; behind the limit only the passcode does")
-                : tr("Short, beside the passcode, and counted by the security chip")
-        case .missing, .notEnrolled: tr("No security chip can be used here")
-        case .lockedOut, .busy: tr("The security chip does not answer now")
+                ? tr("Opens the vault on this machine; past the limit only the passcode does")
+                : tr("Short, in addition to the passcode, and counted by the security chip")
+        case .missing, .notEnrolled: tr("No security chip is available")
+        case .lockedOut, .busy: tr("The security chip is not responding")
         }
     }
 
     static func proof(of step: OwnerStep) -> String {
         switch step {
-        case .biometrics: tr("Show that it works: the reader asks for your finger.")
-        case .devicePasscode: tr("Show that it works: the system asks for the password of your account.")
+        case .biometrics: tr("Test it first: the reader asks for your finger.")
+        case .devicePasscode: tr("Test it first: the system asks for your account password.")
         }
     }
 
@@ -72,25 +72,25 @@ enum SettingsText {
     static func question(for change: SecuritySettingsModel.Change, hasPIN: Bool) -> String {
         switch change {
         case .attemptLimit where hasPIN:
-            tr("Changes of the rules need your passcode. The chip counts the PIN by the old limit: the PIN goes.")
-        case .pinRemoval: tr("The passcode opens the vault then, and takes the PIN away now.")
+            tr("Changing settings requires your passcode. The chip counts the PIN by the old limit, so the PIN is removed.")
+        case .pinRemoval: tr("Enter the passcode to remove the PIN. From then on you unlock with the passcode.")
         case .chip(true):
             tr(
-                "The limit of wrong passcodes becomes final. Behind it, on another machine, and when the chip is cleared, only the recovery phrase opens the vault: type it now."
+                "The limit of wrong passcodes becomes final. Past it, on another machine, and when the chip is cleared, only the recovery phrase opens the vault: enter it now."
             )
         case .owner(_, true):
-            tr("It opens the vault for three days after the passcode, and no collection that asks for more.")
-        default: tr("Changes of the rules need your passcode.")
+            tr("It opens the vault for three days after the passcode, except collections that require more.")
+        default: tr("Changing settings requires your passcode.")
         }
     }
 
     static func of(_ assurance: Assurance) -> String {
         switch assurance {
-        case .none: tr("Open to everybody")
+        case .none: tr("Readable without the passcode")
         case .presence: tr("A yes or no in front of a stored key")
-        case .keyBound: tr("The key is made from it; a copy of the disk can be tried against")
+        case .keyBound: tr("The key is derived from it; a copy of the disk can be guessed against")
         case .hardwareBound: tr("Bound to the security chip of this machine")
-        case .hardwareLimited: tr("The security chip counts the attempts and ends them")
+        case .hardwareLimited: tr("The security chip counts attempts and enforces the limit")
         }
     }
 
@@ -102,12 +102,12 @@ enum SettingsText {
         case .attemptLimit: tr("Change the Attempts")
         case .owner(.biometrics, true): tr("Turn the Fingerprint On")
         case .owner(.biometrics, false): tr("Turn the Fingerprint Off")
-        case .owner(.devicePasscode, true): tr("Turn the Account's Password On")
-        case .owner(.devicePasscode, false): tr("Turn the Account's Password Off")
+        case .owner(.devicePasscode, true): tr("Turn the Account Password On")
+        case .owner(.devicePasscode, false): tr("Turn the Account Password Off")
         case .chip(true): tr("Put the Passcode under the Security Chip")
-        case .chip(false): tr("Take the Passcode out of the Security Chip")
+        case .chip(false): tr("Remove the Passcode from the Security Chip")
         case .pinRemoval: tr("Remove the PIN")
-        case .countsBiometrics: tr("Change What Counts")
+        case .countsBiometrics: tr("Change the Counting")
         }
     }
 
@@ -116,7 +116,7 @@ enum SettingsText {
     }
 
     static func first(of change: SelfDestructChange) -> String {
-        tr("This takes your passcode now, a countdown, and your passcode again.")
+        tr("This requires your passcode now, a countdown, and your passcode again.")
     }
 
     static func confirm(of change: SelfDestructChange) -> String {
@@ -127,10 +127,10 @@ enum SettingsText {
         switch change {
         case .enable:
             trn(
-                "%d wrong passcode will then destroy this vault with all that is in it. Nobody can bring it back but from a backup.",
-                "%d wrong passcodes in a row will then destroy this vault with all that is in it. Nobody can bring it back but from a backup.",
+                "%d wrong passcode will then destroy this vault and everything in it. Only a backup can bring it back.",
+                "%d wrong passcodes in a row will then destroy this vault and everything in it. Only a backup can bring it back.",
                 model.attemptLimit)
-        case .disable: tr("Wrong passcodes will not destroy this vault any more.")
+        case .disable: tr("Wrong passcodes will no longer destroy this vault.")
         }
     }
 
@@ -144,7 +144,7 @@ enum SettingsText {
         case .done(.enable): tr("Self-destruct is on")
         case .done(.disable): tr("Self-destruct is off")
         case .cancelled: tr("Cancelled. Nothing was changed.")
-        case .givenUp: tr("Given up because you left. Nothing was changed.")
+        case .givenUp: tr("Cancelled because you left. Nothing was changed.")
         case .refused(let problem): tr("Nothing was changed. %s", ProblemText.of(problem))
         }
     }

@@ -7,7 +7,7 @@ enum StrengthText {
         let level =
             switch strength.level {
             case .none: ""
-            case .veryWeak: tr("Found at once.")
+            case .veryWeak: tr("Guessed instantly.")
             case .weak: tr("Weak: found in hours.")
             case .fair: tr("Fair: months for one machine.")
             case .strong: tr("Strong.")
@@ -18,9 +18,9 @@ enum StrengthText {
 
     private static func of(_ hint: PasscodeStrength.Hint) -> String {
         switch hint {
-        case .common: tr("It is one of those that everybody tries first.")
-        case .pattern: tr("Its characters follow each other.")
-        case .longer: tr("Make it longer, with words that do not belong together.")
+        case .common: tr("It is one of those that people try first.")
+        case .pattern: tr("Its characters are a sequence.")
+        case .longer: tr("Make it longer, with unrelated words.")
         case .onlyDigits: tr("Use more than digits.")
         }
     }
