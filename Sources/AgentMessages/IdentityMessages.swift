@@ -1,5 +1,6 @@
 /// What an agent does for its clients with the identity in its vault. It does it itself: no key leaves it, and nothing
-/// signed but what its server and the app servers that are named get. What changes who owns the identity is not among it.
+/// signed but what its server and the app servers that are named get. Operations that could permanently take the
+/// identity away are not included.
 package struct IdentityCall: Sendable, Hashable {
     /// What is to be done.
     package enum Action: Sendable, Hashable {
@@ -105,8 +106,8 @@ package struct IdentityReport: Sendable, Hashable {
     package var keyChain: String?
     /// The response keys that were the first ones seen, by server.
     package var firstKeys: [FirstKey]
-    /// Milliseconds since 1970: the last moments for requests and for a refresh, and when the owner is to be asked for his
-    /// recovery phrase.
+    /// Milliseconds since 1970: the last moments for requests and for a refresh, and when the next recovery drill is
+    /// due.
     package var sessionExpiry: Int64?
     package var refreshExpiry: Int64?
     package var drillDue: Int64?

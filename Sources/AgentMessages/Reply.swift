@@ -10,7 +10,7 @@ package enum Reply: Sendable, Hashable {
     case welcome(version: UInt8, process: UInt32, program: String)
     /// To ``Request/status``.
     case status(AgentStatus)
-    /// The vault is open; milliseconds until it locks by itself when nobody uses it, nil for never.
+    /// The vault is unlocked; milliseconds until it locks if idle, nil for never.
     case unlocked(locksIn: UInt64?)
     /// The value may be sent.
     case ready
@@ -104,7 +104,7 @@ package struct AgentStatus: Sendable, Hashable {
     package let process: UInt32
     /// Whether it holds the keys.
     package let isUnlocked: Bool
-    /// Milliseconds until it locks by itself when nobody uses it; nil while it is locked, or for never.
+    /// Milliseconds until it locks if idle; nil while it is locked, or for never.
     package let locksIn: UInt64?
     /// Clients that are connected, with the one that asks.
     package let connections: UInt32

@@ -33,7 +33,7 @@ package enum Request: Sendable, Hashable {
     case confirmChange
     /// The countdown is over: authenticates again and writes the change.
     case finishChange(secret: Range<Int>)
-    /// End the change that is pending, whoever began it, with nothing changed.
+    /// Cancel the pending change, whichever client began it. Nothing is changed.
     case cancelChange
     /// What change is pending?
     case pendingChange
@@ -43,7 +43,7 @@ package enum Request: Sendable, Hashable {
         case enable = 1
         case disable = 2
     }
-    /// Open the vault for its owner, whom the system confirms. Times as for an unlock.
+    /// Unlock the vault after the system has confirmed the device owner. Times as for an unlock.
     case confirm(OwnerStep, idle: UInt32?, timeout: UInt32?)
     /// An answer to the prompt of a confirmation.
     case answer(secret: Range<Int>)

@@ -72,7 +72,7 @@ extension AppLock {
         let emergencies: UInt64
     }
 
-    /// Asks the machine for a prompt, unless one that it began by itself is up already.
+    /// Asks the machine for a prompt, unless one that it started automatically is already shown.
     func beginPrompt(_ event: LockMachine.Event) throws(VaultError) -> RunningPrompt {
         let count = emergencies.count
         run(event)

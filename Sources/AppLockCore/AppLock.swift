@@ -36,7 +36,7 @@ public actor AppLock {
     private var noticedEmergencies: UInt64 = 0
     /// Ends the pending change of self-destruct with nothing changed.
     var dropSelfDestructChange: (@Sendable () -> Void)?
-    /// Who asks the system for its owner.
+    /// Asks the system to confirm the device owner.
     let authenticator: OwnerAuthenticator
     /// The system's prompt that is up.
     var ownerPrompt: OwnerRunning?
@@ -50,8 +50,8 @@ public actor AppLock {
     /// - Parameters:
     ///   - vault: The vault.
     ///   - isEnabled: Whether the app lock is on; nil for what the vault's rules say (`padlock`), where it is off until
-    ///     ``setEnabled(_:passcode:)``. While it is off, leaving the app does not lock the vault; its keys are gone when
-    ///     the app is started again all the same.
+    ///     ``setEnabled(_:passcode:)``. While it is off, leaving the app does not lock the vault; but its keys are
+    ///     still gone after a restart of the app.
     ///   - triggers: What locks at once, whatever the timing.
     /// - Throws: What reading the vault's policy throws.
     package init(
@@ -60,7 +60,7 @@ public actor AppLock {
         try self.init(vault: vault, isEnabled: isEnabled, triggers: triggers, authenticator: .standard)
     }
 
-    /// As ``init(vault:isEnabled:triggers:)``, with who asks the system for its owner.
+    /// As ``init(vault:isEnabled:triggers:)``, with an authenticator for the device owner.
     package init(
         vault: Vault, isEnabled: Bool?, triggers: LockTriggers = .standard, authenticator: OwnerAuthenticator
     ) throws(VaultError) {
@@ -170,7 +170,8 @@ public actor AppLock {
         if snapshot != before { observers.yield(snapshot) }
     }
 
-    /// Whoever locked the vault past this lock has locked the app. Panic takes the keys before its event is played.
+    /// If the vault was locked without this lock, the app is locked too. Panic takes the keys before its event is
+    /// played.
     private func notice() {
         let count = emergencies.count
         defer { noticedEmergencies = count }
@@ -199,7 +200,8 @@ public actor AppLock {
             dropSelfDestructChange = nil
             publish(.selfDestructChangeCancelled)
         case .beginWipe: finishWipe()
-        // What is seen follows the snapshot; prompts are answered by whoever calls unlock, and the app ends itself.
+        // What is visible follows the snapshot. Prompts are answered by calling an unlock method, and the app
+        // terminates itself.
         case .showCover, .hideCover, .presentLockScreen, .dismissLockScreen, .beginAuthentication,
             .cancelAuthentication, .terminate:
             break
@@ -212,7 +214,7 @@ public actor AppLock {
         if vault.isWiped { step(.wipeFinished) }
     }
 
-    /// Tells everyone who watches the records.
+    /// Sends to all streams of records.
     func publish(_ record: LockRecord) { recordObservers.yield(record) }
 
     private func startTimer(_ instant: BootInstant) {

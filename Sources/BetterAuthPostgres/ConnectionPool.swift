@@ -19,6 +19,6 @@ final class ConnectionPool<Connection: Sendable, Failure: Error>: Sendable {
         return try make()
     }
 
-    /// Lets the connections go that nobody uses; after a failure they are most likely all broken.
+    /// Closes idle connections; after a failure they are most likely all broken.
     func clear() { idle.withLock { $0 = [] } }
 }

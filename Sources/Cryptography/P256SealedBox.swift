@@ -1,10 +1,10 @@
 package import SecretMemory
 
-/// Bytes sealed to a P-256 public key: who seals them cannot read them again (ECIES with an ephemeral key, HKDF-SHA256
-/// and AES-256-GCM; after SEC 1, section 5.1).
+/// Bytes sealed to a P-256 public key: the sender cannot read them again (ECIES with an ephemeral key, HKDF-SHA256 and
+/// AES-256-GCM; after SEC 1, section 5.1).
 ///
-/// A box is the ephemeral point (33, compressed), the ciphertext and the tag (16). Nothing tells who sealed it: anybody
-/// who has the public key can make one.
+/// A box is the ephemeral point (33, compressed), the ciphertext and the tag (16). It does not authenticate the sender:
+/// anyone with the public key can make one.
 package enum P256SealedBox {
     private static let boxOffset = P256PublicKey.compressedSize
     /// What sealing adds to a plaintext.

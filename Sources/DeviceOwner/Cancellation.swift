@@ -1,6 +1,6 @@
 internal import SystemCalls
 
-/// Told once from any thread, and seen by whoever waits in `poll(2)`.
+/// Triggered once from any thread, and seen by a thread that waits in `poll(2)`.
 package final class Cancellation: Sendable {
     /// Readable from the moment of the cancel on; -1 where no pipe could be had.
     package let descriptor: Int32
@@ -28,7 +28,7 @@ package final class Cancellation: Sendable {
         _ = unsafe write(writer, &byte, 1)
     }
 
-    /// Takes one telling back, for who uses it more than once.
+    /// Resets it, for callers that use it more than once.
     package func take() {
         var byte: UInt8 = 0
         _ = unsafe read(descriptor, &byte, 1)

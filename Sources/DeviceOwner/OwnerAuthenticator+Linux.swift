@@ -1,11 +1,11 @@
 #if !canImport(LocalAuthentication)
 extension OwnerAuthenticator {
-    /// Where the parts of a machine are; tests name private ones. Never taken from the environment: who sets a variable
-    /// could otherwise answer for a sensor.
+    /// Where the parts of a machine are; tests name private ones. Never read from the environment: otherwise anyone who
+    /// sets a variable could answer for a sensor.
     package struct Places: Sendable, Hashable {
         /// The bus that fprintd is on.
         package var systemBus = BusAddress.system
-        /// Whom fprintd runs as.
+        /// The user that fprintd runs as.
         package var daemonUser: UInt32 = 0
         /// The folder of PAM's service files; nil for the system's.
         package var passcodeRules: String?

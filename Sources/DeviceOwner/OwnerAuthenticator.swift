@@ -18,9 +18,9 @@ package struct OwnerAuthenticator: Sendable {
     /// What is enrolled; nil where that cannot be told, so that no later look compares equal.
     package func enrollment(of step: OwnerStep) -> OwnerEnrollment? { backend(step)?.enrollment() }
 
-    /// Asks the owner, until there is a verdict, time runs out, or he turns away. Blocks.
+    /// Prompts the user until there is a result, time runs out, or the user cancels. Blocks.
     /// - Parameters:
-    ///   - keeper: Gives the release; where it keeps nothing, nobody is asked.
+    ///   - keeper: Supplies the release; if it has none, there is no prompt.
     ///   - patience: Milliseconds for all of it.
     package func confirm(
         _ step: OwnerStep, keeper: OwnerKeeper, patience: UInt64 = 30_000, _ conversation: any OwnerConversation
@@ -37,7 +37,7 @@ package struct OwnerAuthenticator: Sendable {
         let deadline = MonotonicClock.milliseconds + patience
         switch backend.confirm(conversation, until: deadline, onNonMatch: { keeper.countNonMatch() }) {
         case .confirmed(let proof):
-            // Whoever turned away at the same moment has turned away.
+            // A cancel at the same moment wins.
             guard !conversation.cancellation.isCancelled else { return .cancelled }
             guard let release = keeper.release(step, proof) else { return .expired(keeper.expiry ?? .noPasscode) }
             return .released(release)

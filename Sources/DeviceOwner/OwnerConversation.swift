@@ -1,7 +1,7 @@
 package import SecretMemory
 package import VaultFormat
 
-/// The one who asks, as a backend sees him. Called from the thread that asks.
+/// The prompting side, as a backend sees it. Called from the thread that asks.
 package protocol OwnerConversation: AnyObject, Sendable {
     /// Shows something while a sensor looks.
     func show(_ guidance: OwnerGuidance)

@@ -30,7 +30,7 @@ package enum OwnerOutcome: ~Copyable, Sendable {
     case refused
     /// The owner turned away. Never counted, and never a way down.
     case cancelled
-    /// Nobody came in time.
+    /// The prompt timed out.
     case timedOut
     /// Could not be asked, or gave no verdict; says why.
     case impossible(OwnerCapability)

@@ -7,10 +7,10 @@ package import VaultCore
 
 /// The keys of an identity in a chip where there is one, else inside the credentials.
 ///
-/// Where an account's keys are is settled when it is made, and stands in its credentials: one that began in a chip never
-/// goes on with keys outside of it. The chip signs for whoever has 32 bytes that follow from the vault's keybag and the
-/// key's id, and are stored nowhere: it signs nothing while the vault is locked, and the record of the credentials alone
-/// authorises nobody. Nothing rests in the chip itself.
+/// Where an account's keys are kept is decided at creation and recorded in its credentials: an account that began with
+/// keys in a chip never continues with keys outside it. The chip signs only with an authorisation of 32 bytes that are
+/// derived from the vault's keybag and the key's id and not stored: it signs nothing while the vault is locked, and the
+/// credentials record alone authorises no one. Nothing rests in the chip itself.
 package struct ChipDeviceKeys: DeviceKeys {
     /// Where the keys of a new account are made.
     package enum Choice: Sendable, Hashable {
@@ -67,7 +67,8 @@ package struct ChipDeviceKeys: DeviceKeys {
         case (nil, .best):
             guard chip != nil else { return try makeKeyHere() }
             do { return try makeChipKey() } catch let error as KeyStoreError {
-                // A chip that nobody may use here, or that lacks what is needed, is none. One that is busy is one.
+                // A chip that this user may not use, or that lacks what is needed, is treated as missing. One that is
+                // busy is one.
                 guard error.code == .unavailable || error.code == .unsupported else {
                     throw ChipDeviceKeys.unavailable(error)
                 }

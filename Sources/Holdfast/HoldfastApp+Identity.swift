@@ -1,9 +1,9 @@
 public import BetterAuth
 
 extension HoldfastApp {
-    /// The identity of this device, whose credentials rest in the vault and whose keys are made in the device's
-    /// Secure Enclave or TPM where there is one, else in the vault. Every operation needs the open lock; what changes who
-    /// owns the identity needs a proof as well: ``AppLockCore/AppLock/prove(passcode:)``.
+    /// The identity of this device, whose credentials rest in the vault and whose keys are made in the device's Secure
+    /// Enclave or TPM where there is one, else in the vault. Every operation needs the open lock; operations that could
+    /// permanently take the identity away need a proof as well: ``AppLockCore/AppLock/prove(passcode:)``.
     ///
     /// One at a time: two would each write what the other does not know.
     /// - Parameters:

@@ -26,7 +26,7 @@ public final class HoldfastApp: Sendable {
     /// - Parameters:
     ///   - path: The folder.
     ///   - isLockEnabled: Whether the app lock is on; nil for what the vault's rules say: off until its owner wants it,
-    ///     see ``AppLockCore/AppLock/setEnabled(_:passcode:)``. The vault is locked at launch all the same.
+    ///     see ``AppLockCore/AppLock/setEnabled(_:passcode:)``. The vault is still locked at launch.
     ///   - triggers: What locks at once, whatever the timing.
     ///   - minima: What an unlock must prove at least for a collection, whatever the vault's own rules say.
     ///   - wipeTargets: What of the app is destroyed together with the vault; the same ones at each start.

@@ -8,7 +8,7 @@ package final class ProofCarrier: Sendable {
     package init(_ proof: consuming Proof) { self.proof = Mutex(proof) }
 
     /// The proof.
-    /// - Throws: `notPending` for whoever comes second.
+    /// - Throws: `notPending` for the second caller.
     package func take() throws(VaultError) -> Proof {
         guard let proof = proof.withLock({ $0.take() }) else {
             throw VaultError(.notPending, "the proof was used already; one proof allows one change")

@@ -3,9 +3,10 @@ internal import SecretMemory
 internal import VaultCore
 
 /// The credentials of this device's identity inside the vault: one record in the protected compartment, in a collection
-/// that no list shows and that nobody reaches by name. They come and go with the vault: locked with it, wiped with it.
+/// that is not listed and cannot be accessed by name. They come and go with the vault: locked with it, wiped with it.
 ///
-/// Of this module alone: what changes who owns the identity goes through ``VaultIdentity``, which wants a proof.
+/// Internal to this module: operations that could take the identity away go through ``VaultIdentity``, which demands a
+/// proof.
 struct VaultCredentials: CredentialStore {
     private let record: ReservedRecord
 

@@ -24,7 +24,7 @@ extension VaultIdentity {
         return try await client.makeLinkContainer(for: identity)
     }
 
-    /// Whom an account's owner trusts to say which key signs his server's answers.
+    /// The authority that an account trusts for its server's response key.
     package enum Trust: Sendable, Hashable {
         /// This key and no chain; or, where it is nil, the next one that the server names, where no chain is trusted.
         case key(PublicKeyText?)
@@ -32,7 +32,7 @@ extension VaultIdentity {
         case chain(TrustedKeyChain)
     }
 
-    /// Remembers the server that this was made with, and whom to trust there.
+    /// Remembers the server that this was created with, and its trusted key.
     /// - Parameters:
     ///   - trust: Nil to trust as before.
     ///   - proof: That the owner is there; used up.
@@ -66,7 +66,7 @@ extension VaultIdentity {
         }
     }
 
-    /// Notes how the owner's drills of his recovery phrase stand.
+    /// Records the state of the recovery drills.
     package static func setDrills(_ drills: DrillState, in vault: Vault) throws(IdentityError) {
         let store = VaultCredentials(in: vault)
         var credentials = try BetterAuthClient.load(store)

@@ -2,13 +2,14 @@ public import BetterAuth
 internal import BetterAuthMessages
 public import VaultCore
 
-/// The identity of this device, whose credentials rest in a vault: every operation of ``BetterAuth/BetterAuthClient``, and
-/// for each that changes who owns the identity a ``VaultCore/Proof`` of that very vault, which it uses up.
+/// The identity of this device, with its credentials in a vault. It has every operation of
+/// ``BetterAuth/BetterAuthClient``; each one that could permanently take the identity away needs a ``VaultCore/Proof``
+/// of the same vault and uses it up.
 ///
-/// Whoever sits in front of the unlocked device can act for its owner until it is locked. He cannot let his own device
-/// join, throw the owner's out, put a recovery phrase of his own in place or end the account. Nor can he have the account's
-/// keys sign for a server of his own: an operation throws `otherServer` where the account is kept elsewhere, for a rotation
-/// that is passed on to the real server ends the account there (its path is not signed).
+/// Anyone in front of the unlocked device can act for its owner until it is locked. They cannot link their own device,
+/// unlink the owner's, set their own recovery phrase, or delete the account. Nor can they make the account's keys sign
+/// for their own server: an operation throws `otherServer` where the account is kept elsewhere, for a rotation that is
+/// passed on to the real server ends the account there (its path is not signed).
 public struct VaultIdentity: Sendable {
     let client: BetterAuthClient
     let store: VaultCredentials
@@ -40,14 +41,14 @@ public struct VaultIdentity: Sendable {
 
     // MARK: What anybody in front of the open vault may do
 
-    /// As ``BetterAuth/BetterAuthClient/createAccount(recovery:)``. There is no owner yet who could be robbed.
+    /// As ``BetterAuth/BetterAuthClient/createAccount(recovery:)``. There is no account yet that could be taken.
     public func createAccount(recovery: RecoveryHash) async throws(IdentityError) -> Account {
         try requireServer()
         return try await client.createAccount(recovery: recovery)
     }
 
-    /// As ``BetterAuth/BetterAuthClient/recoverAccount(_:with:successor:)``. The phrase that counts so far is the proof:
-    /// who has it needs no device of ours.
+    /// As ``BetterAuth/BetterAuthClient/recoverAccount(_:with:successor:)``. The current phrase is the proof: anyone
+    /// who has it does not need this device.
     public func recoverAccount(
         _ identity: IdentityID, with recoveryKey: any SigningKey, successor: RecoveryHash
     ) async throws(IdentityError) -> Account {
@@ -128,8 +129,8 @@ public struct VaultIdentity: Sendable {
         try await client.unlink(device)
     }
 
-    /// Replaces the recovery key. The new phrase must have been shown to its owner before; the proof is made after that,
-    /// for nobody writes 24 words down within a minute.
+    /// Replaces the recovery key. Show the new phrase to the user first and make the proof afterwards, because writing
+    /// 24 words down takes longer than a minute.
     /// - Parameters:
     ///   - recovery: The hash of the new key.
     ///   - proof: That the owner is there; used up.
@@ -186,8 +187,8 @@ extension VaultIdentity {
         try requireServer()
     }
 
-    /// Whoever may name any server must not have the account's keys sign for it: the same bytes could be passed on to the
-    /// real one. Asked of each operation, since whatever is saved names the server that it was saved for.
+    /// The account's keys must not sign for an arbitrary server: it could replay the same bytes to the real one. Asked
+    /// of each operation, since whatever is saved names the server that it was saved for.
     func requireServer() throws(IdentityError) {
         let credentials = try BetterAuthClient.load(store)
         guard credentials.account != nil, let known = credentials.server, known != server else { return }

@@ -8,7 +8,7 @@ package enum Examination {
     /// Milliseconds for all of it.
     package static let patience: UInt64 = 4000
 
-    /// Looks. Blocks for at most ``patience``. Nobody is asked for anything, and what is tried is taken back.
+    /// Looks. Blocks for at most ``patience``. It asks for nothing, and undoes its tests.
     /// - Returns: One finding for each part in a fixed order, and one for the vault where there is one.
     package static func run(_ request: Request) -> [Finding] {
         look(at: parts(request) + [Look(.vault) { vault(at: request.home) }])
@@ -61,7 +61,7 @@ package enum Examination {
 
         private var isComplete: Bool { state.withLock { $0.allSatisfy { $0 != nil } } }
 
-        /// Looks again every few milliseconds: whoever answers late has nobody to wake.
+        /// Polls every few milliseconds: a late answer then has no waiter to wake.
         func wait(until deadline: UInt64) {
             while !isComplete, MonotonicClock.milliseconds < deadline { usleep(2000) }
         }

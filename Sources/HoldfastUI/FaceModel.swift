@@ -56,7 +56,7 @@ public final class FaceModel {
         }
     }
 
-    /// The assistant is done: goes on with the vault that it made.
+    /// The assistant is done: continues with the vault that it created.
     public func finishSetup() async {
         guard case .setup(let setup) = phase, setup.step == .finished else { return }
         guard let app = setup.app else { return load() }

@@ -2,9 +2,9 @@ internal import SystemCalls
 
 /// The one way to open what lies beneath a vault's folder (constructions.md 1.5).
 ///
-/// Whoever can write to the folder can put anything under the name of a file: a link that leads elsewhere, a second name
-/// of somebody's file, a pipe that never answers. So each part of a path is opened by itself and never through a link,
-/// nothing blocks, and what was opened is looked at before it is used: a file must be a regular one and have this one
+/// Anyone who can write to the folder can put anything under the name of a file: a link that leads elsewhere, a second
+/// name of another file, a pipe that never responds. So each part of a path is opened separately and never through a
+/// link, nothing blocks, and what was opened is checked before use: a file must be a regular one and have this one
 /// name.
 package struct Beneath: Sendable {
     private let folder: Int32
@@ -42,7 +42,7 @@ package struct Beneath: Sendable {
             var status = stat()
             guard unsafe fstat(file, &status) == 0 else { throw .system(errno) }
             guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
-            // None: it was removed just now, which its lock or its name tells whoever needs to know.
+            // None: it was just removed, which callers notice by its lock or its name.
             guard evenIfLinked || status.st_nlink <= 1 else { throw .hardLinked }
             guard flags & O_TRUNC == 0 || ftruncate(file, 0) == 0 else { throw .system(errno) }
             return file

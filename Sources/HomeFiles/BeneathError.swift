@@ -8,7 +8,7 @@ package enum BeneathError: Error, Sendable, Hashable {
     case notRegular
     /// It is something else, in the place of a folder.
     case notFolder
-    /// The file has another name elsewhere, which could be somebody else's file.
+    /// The file has another name elsewhere, which could be someone else's file.
     case hardLinked
     /// The system refused, with this `errno`.
     case system(Int32)

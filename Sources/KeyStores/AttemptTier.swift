@@ -16,9 +16,9 @@ package protocol AttemptTier: Sendable {
     ///   - authorisation: 32 bytes derived from the stretched passcode; never the passcode itself.
     ///   - limit: Wrong authorisations before the share is gone for ever.
     ///   - owner: Whose it is, which the hardware shows of it from then on.
-    ///   - note: Called with what ``destroy(_:of:)`` takes before the hardware has anything of it, so that a caller who is
-    ///     killed leaves nothing that nobody knows of. Perhaps called more than once; the last one holds. What it throws
-    ///     ends the making.
+    ///   - note: Called with what ``destroy(_:of:)`` takes before the hardware has anything of it, so that a killed
+    ///     caller leaves nothing unrecorded. Perhaps called more than once; the last one holds. What it throws ends the
+    ///     making.
     /// - Throws: ``KeyStoreError``; nothing is left behind then.
     func makeShare(
         authorisation: borrowing SecretBytes, limit: Int, for owner: HardwareOwner,
@@ -36,8 +36,8 @@ package protocol AttemptTier: Sendable {
         _ object: HardwareObject, of vault: VaultID, authorisation: borrowing SecretBytes
     ) throws(KeyStoreError) -> Redemption
 
-    /// How many wrong authorisations are left before the share is gone, without making one; 0 for a share that this hardware
-    /// gives no more or never had, nil where nobody can tell.
+    /// How many wrong authorisations are left before the share is gone, without making one; 0 for a share that this
+    /// hardware no longer releases or never had, nil if unknown.
     /// - Throws: ``KeyStoreError`` when it could not be asked.
     func remaining(_ object: HardwareObject, of vault: VaultID) throws(KeyStoreError) -> Int?
 

@@ -12,7 +12,7 @@ package struct AnchoredState: Sendable, Hashable {
     }
 }
 
-/// A place outside the home that whoever puts an old copy of the home back does not reach.
+/// A place outside the home, which restoring an old copy of the home does not affect.
 package protocol GenerationAnchor: Sendable {
     /// - Returns: Nil when nothing is held for this vault and home.
     /// - Throws: ``KeyStoreError``.
@@ -20,8 +20,8 @@ package protocol GenerationAnchor: Sendable {
     /// Durable when it returns.
     /// - Throws: ``KeyStoreError``.
     func hold(_ state: AnchoredState, of owner: HardwareOwner) throws(KeyStoreError)
-    /// As ``hold(_:of:)`` where something is held, and never fewer attempts than before: another copy of the home may have
-    /// made some. Where nothing is held nothing is done: this is called before the owner is known to be who he says.
+    /// As ``hold(_:of:)`` where something is held, and never fewer attempts than before: another copy of the home may
+    /// have made some. If nothing is stored, it does nothing: this is called before the user is authenticated.
     /// - Throws: ``KeyStoreError``.
     func advance(to state: AnchoredState, of owner: HardwareOwner) throws(KeyStoreError)
     /// Forgets the vault's home; one that is not held is fine.

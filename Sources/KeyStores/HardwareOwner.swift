@@ -19,6 +19,6 @@ package struct HardwareOwner: Sendable, Hashable {
 package enum Removal: Sendable, Hashable {
     /// It is gone, or was gone before.
     case gone
-    /// It is not of the one who asked, and was left alone.
+    /// It does not belong to the caller's home, and was left alone.
     case anothers
 }

@@ -7,7 +7,7 @@ package import VaultFormat
 package protocol KeyStore: Sendable {
     /// Which one; kept with the item, so that it is found again.
     var kind: KeyStoreKind { get }
-    /// What resting there is worth by itself.
+    /// The assurance of a share that is kept there.
     var assurance: Assurance { get }
 
     /// Stores a share of 32 bytes in the place of what had this name.

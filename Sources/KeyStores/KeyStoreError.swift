@@ -38,13 +38,13 @@ package struct KeyStoreError: Error, Sendable, Hashable, CustomStringConvertible
         package static let notFound = Code(.notFound)
         /// The chip lacks something that is needed.
         package static let unsupported = Code(.unsupported)
-        /// Somebody has set an authorisation that we do not know.
+        /// An unknown authorisation is set.
         package static let ownedByAnother = Code(.ownedByAnother)
         /// What we keep to find it again is not what was written.
         package static let damaged = Code(.damaged)
         /// The file that it is kept in has a second name, a hard link.
         package static let hardLinked = Code(.hardLinked)
-        /// The system asked its owner, who turned away.
+        /// The user cancelled the system's prompt.
         package static let cancelled = Code(.cancelled)
         /// Not enough memory, locked or ordinary.
         package static let outOfMemory = Code(.outOfMemory)

@@ -19,8 +19,8 @@ package protocol SigningKeyStore: Sendable {
         _ message: RawSpan, with key: SigningKeyObject, authorisation: borrowing SecretBytes
     ) throws(KeyStoreError) -> [UInt8]
 
-    /// Forgets a key; one that is gone already is fine. Where the store keeps nothing itself, as a TPM, the object is the
-    /// key: whoever kept a copy of it, and has the authorisation, still signs on this machine.
+    /// Forgets a key; one that is gone already is fine. If the store keeps nothing itself, like a TPM, the object is
+    /// the key: anyone with a copy of it and the authorisation can still sign on this machine.
     /// - Throws: ``KeyStoreError``.
     func delete(_ key: SigningKeyObject) throws(KeyStoreError)
 }

@@ -53,7 +53,7 @@ internal import CSodium
     private static func allocateWithSodium(_ count: Int) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
         guard Sodium.isReady else { throw .libraryUnavailable }
         guard let secret = unsafe sodium_malloc(max(count, 1)) else { throw .lockedMemoryExhausted(bytes: count) }
-        // sodium_malloc goes on when its own mlock fails; we do not.
+        // sodium_malloc continues if its own mlock fails; this fails.
         guard unsafe sodium_mlock(secret, max(count, 1)) == 0 else {
             unsafe sodium_free(secret)
             throw .lockedMemoryExhausted(bytes: count)

@@ -48,7 +48,7 @@ final class Gate: Sendable {
     }
 
     /// Runs one step of a stream while the vault is unlocked; between its steps the vault can be locked, which ends the
-    /// stream. A later unlock does not let it in again: who locked may be about to take its keys.
+    /// stream. A later unlock does not admit it again: the locking thread may be about to remove its keys.
     func step<R: ~Copyable>(of stream: any KeyHolder, _ body: () throws(VaultError) -> R) throws(VaultError) -> R {
         guard monitor.withLock({ $0.enter(stream) }) else { throw .locked }
         defer { leave() }
@@ -65,8 +65,8 @@ final class Gate: Sendable {
         return vault
     }
 
-    /// The end of every operation but a plain read: with it goes what the operation has left on its thread. Before who
-    /// locks goes on, as the keys do.
+    /// The end of every operation but a plain read: with it goes what the operation has left on its thread. Before the
+    /// locking thread continues, like the keys.
     func leave() {
         WorkingMemory.wipe()
         monitor.withLock { state in
@@ -112,7 +112,7 @@ final class Gate: Sendable {
     @inline(never)
     private func endRecalled(_ taken: TakenReader) {
         monitor.withLock { state in
-            _ = readers.takeBack(taken)  // who locks must not find that the keys go a little later
+            _ = readers.takeBack(taken)  // when locking returns, the keys must already be gone
             if state.isClosing { monitor.wakeAll() }
         }
     }
@@ -124,7 +124,7 @@ extension Gate {
         private(set) var unlocked: UnlockedVault?
         /// The idle ones are of the keys that are published now.
         private let readers: ReaderSlots
-        /// Streams that go on between operations; their keys are taken away by locking all the same.
+        /// Streams that stay open between operations; locking still removes their keys.
         private var streams: [ObjectIdentifier: (holder: any KeyHolder, generation: UInt64)] = [:]
         /// The last unlocking that a lock has ended.
         private var ended: UInt64 = 0
@@ -148,7 +148,7 @@ extension Gate {
             return (readers.recall(), unlocked)
         }
 
-        /// Lets nobody in any more.
+        /// Admits no new operations.
         /// - Returns: What was published, and the last unlocking that is over now.
         mutating func shut(_ me: UInt) -> (old: ([RecordReader], UnlockedVault?), last: UInt64) {
             defer {
@@ -178,7 +178,7 @@ extension Gate {
             return unlocked
         }
 
-        /// The stream's own unlocking must be the one that goes on, new keys for it included.
+        /// The unlock that the stream began in must still be in effect, including new keys for it.
         mutating func enter(_ stream: any KeyHolder) -> Bool {
             guard let known = streams[ObjectIdentifier(stream)], known.generation > ended else { return false }
             return enter() != nil
@@ -198,7 +198,7 @@ extension Gate {
             if let index = inside.lastIndex(where: { $0.thread == me }) { inside.remove(at: index) }
         }
 
-        /// A reader for who enters, or what one is made of.
+        /// A reader for an entering thread, or what is needed to create one.
         enum Reader {
             case idle(RecordReader)
             case needed(UnlockedVault, generation: UInt64)

@@ -146,7 +146,7 @@ extension Vault {
         try AttemptLedger.copy(from: backup, to: home, vault: header.vault, now: SystemBootClock().now())
         try SecurityLog.copy(from: backup, to: home, vault: header.vault, as: .restored)
         _ = try WipeKeyFile.make(in: home, vault: header.vault)
-        // The manifest has no key: whoever altered the database made it right again.
+        // The manifest is not keyed: someone who altered the database could have updated it.
         guard let database = try home.openFile(DatabaseName.protected.file, O_RDONLY) else {
             throw .damaged("\(DatabaseName.protected.file) is missing from the backup")
         }

@@ -52,7 +52,7 @@ extension Vault {
                 var isRecorded = true
                 do throws(VaultError) {
                     try attempt.refuse()
-                } catch { isRecorded = false }  // it stays spent all the same
+                } catch { isRecorded = false }  // it still stays spent
                 // Before the log is written: nothing comes between the limit and the keys' end.
                 if isRecorded, attempt.mustDestroy { throw destroy(attempt.header) }
                 log.append(.refused)
@@ -65,7 +65,7 @@ extension Vault {
             var unsettled: VaultError?
             do throws(VaultError) { try attempt.settle() } catch { unsettled = error }
             let standing = standing(of: header, [keys.headerKeys.noteKey])
-            // Elsewhere the note waits until somebody has said whose hardware it is.
+            // Elsewhere the note waits until the user has said which folder the hardware belongs to.
             if standing == .own { sweepHardware(header, of: header.owner, keys.headerKeys.noteKey) }
             return Verified(master: master, keys: keys, unsettled: unsettled, standing: standing)
         } catch let error where error.code != .wrongPasscode && error.code != .wiped {
@@ -89,7 +89,7 @@ extension Vault {
     /// wrong.
     /// - Parameters:
     ///   - left: How many more the hardware takes, where it tells.
-    ///   - isSpent: Whether the hardware was asked, may have counted, and nobody knows.
+    ///   - isSpent: Whether the hardware was asked and may or may not have counted.
     private func slotKey(
         _ factor: borrowing SecretBytes, _ header: Header, _ slot: Slot, left: inout Int?, isSpent: inout Bool
     ) throws(VaultError) -> SlotKey? {

@@ -67,7 +67,7 @@ extension Vault {
         do throws(VaultError) {
             try content.withBytes { content throws(VaultError) in try store(draft, content) }
         } catch {
-            // After an error of the disk the record may be there all the same: then the file is an orphan at worst.
+            // After a disk error the record may still exist: then the file is an orphan at worst.
             if error.code != .inputOutput { FileStore.remove([writer.name], in: home) }
             throw error
         }

@@ -11,7 +11,7 @@ extension Vault {
     /// - Parameters:
     ///   - passcode: The present passcode.
     ///   - attempt: Spent on it.
-    ///   - phrase: The vault's phrase: who does not have it any more must not give up the other way in.
+    ///   - phrase: The vault's phrase: a user who no longer has it must not give up the other unlock method.
     /// - Throws: `wrongPhrase`, `noRecoveryPhrase`, `hardwareUnavailable`, with nothing changed; as ``changePasscode(from:spending:to:)``.
     package func enrollHardware(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt,
@@ -23,8 +23,8 @@ extension Vault {
         try enroll(passcode, verified, &attempt, tier)
     }
 
-    /// As ``enrollHardware(passcode:spending:phrase:)``, for an owner who does not show that he has the phrase, or whose
-    /// vault has none: with the chip, or with its last attempt, everything in the vault may be lost.
+    /// As ``enrollHardware(passcode:spending:phrase:)``, for a user who does not prove to have the phrase, or whose
+    /// vault has none: if the chip or its last attempt is lost, everything in the vault may be lost.
     ///
     /// - Parameters:
     ///   - passcode: The present passcode.
@@ -45,7 +45,7 @@ extension Vault {
         try enroll(passcode, verified, &attempt, tier)
     }
 
-    /// Whether this program has a chip to ask; nobody looked whether it answers.
+    /// Whether this program has access to a chip; whether it responds is not checked.
     package var hasChip: Bool { settings.tier != nil }
 
     /// Whether a chip or key store still holds what no header names any more, because it could not be asked.
@@ -54,8 +54,8 @@ extension Vault {
     /// Whether a note of what lies in hardware was put aside, because this vault had not written it.
     package var refusedNote: Bool { home.exists(HardwareNote.refused) }
 
-    /// How many wrong secrets the chip still takes for a slot, by its own count, which only a right one sets back; 0 for one
-    /// that it gives nothing for any more. Nil for a slot without a share, and where nobody can tell.
+    /// How many wrong secrets the chip still takes for a slot, by its own count, which only a right one sets back; 0
+    /// for one that it gives nothing for any more. Nil for a slot without a share, and if unknown.
     package func remainingAtChip(_ kind: SlotKind) -> Int? {
         guard let tier = settings.tier, let header = try? HeaderFile.read(in: home),
             let object = header.slots.first(where: { $0.kind == kind })?.hardwareObject
@@ -87,7 +87,7 @@ extension Vault {
         }
     }
 
-    /// Takes the passcode out of the TPM again: it opens the vault by itself from then on, on any machine.
+    /// Removes the passcode from the TPM: from then on it opens the vault without the TPM, on any machine.
     /// - Throws: As ``changePasscode(from:spending:to:)``.
     package func removeHardware(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt

@@ -86,7 +86,7 @@ extension Vault {
         let old = locked.header.passcodeSlot
         keybag.complete(&header, headerKeys)
         let hadPIN = locked.header.pinSlot != nil
-        // All ways in begin anew: nobody gives a PIN its tries back.
+        // All unlock methods start over: the attempts of a PIN cannot be restored.
         header.slots.removeAll { $0.kind == .passcode || $0.kind == .pin }
         let noteKey = headerKeys.noteKey
         let made = try slotAfterRecovery(
@@ -193,8 +193,8 @@ extension Vault {
         if hadPIN { log.append(.pinSet(isThere: false)) }
         let proving = assurance(of: attempt.header.header.passcodeSlot)
         try install(open(attempt.header.header, master: master, proving: proving), noting: nil)
-        // Whoever was unlocked before could go on writing under keys that the old header opens: shut out from here on. The
-        // rekey itself is done; should this fail, finishRekey begins with it again.
+        // A process that was unlocked before could continue to write under keys that the old header opens, so it is
+        // locked out from here on. The rekey itself is done; should this fail, finishRekey begins with it again.
         _ = try? beginMoving()
         takeInOpenItems()
     }
@@ -230,8 +230,8 @@ extension Vault {
         try forgetOlderKeys()
     }
 
-    /// What was sealed to the older public key must be taken in before its private key is forgotten. Nobody seals to it
-    /// any more: the first look has put the new one in its place.
+    /// What was sealed to the older public key must be taken in before its private key is forgotten. Nothing is sealed
+    /// to it any more: the first check has put the new one in its place.
     private func drainOpenItems() throws(VaultError) {
         repeat {
             takeInOpenItems()

@@ -20,8 +20,8 @@ extension Vault {
         try changePolicy(passcode: passcode, spending: attempt, renewingOwner: false, change)
     }
 
-    /// As ``changePolicy(passcode:spending:_:)``, and makes the owner's way in anew, where the rules that hold now take one:
-    /// the passcode was right just now. Who calls this notes what is enrolled.
+    /// As ``changePolicy(passcode:spending:_:)``, and makes the owner's way in anew, where the rules that hold now take
+    /// one: the passcode was right just now. The caller records what is enrolled.
     @discardableResult
     package func changePolicy(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, renewingOwner renews: Bool,
@@ -102,7 +102,7 @@ extension Vault {
         }
         if endsPIN { log.append(.pinSet(isThere: false)) }
         if renewsOwner { renewOwner(verified.master, attempt.header.header) }
-        // Who has it open goes on under the new rules.
+        // Processes that have it unlocked continue under the new policy.
         if let open = gate.current {
             let proved = max(open.keys.admission.assurance, verified.keys.admission.assurance)
             let keys = try self.open(attempt.header.header, master: verified.master, proving: proved)

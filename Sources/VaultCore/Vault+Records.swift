@@ -119,7 +119,7 @@ extension Vault {
         public let modified: Int64
         /// Whether the content lies in an encrypted file of its own.
         public let isFile: Bool
-        /// Who wrote it: the owner, or whoever was there while the vault was locked.
+        /// Who wrote it: the user, or anyone while the vault was locked.
         public let origin: RecordOrigin
         /// It is sealed to the vault and waits in the open compartment: its own name and size are not known yet.
         public let isSealed: Bool

@@ -14,7 +14,7 @@ extension Vault {
     /// each, an epoch (32 bit, little endian) and its key, newest first. More than one where an older part of the log is
     /// from before a rekey.
     ///
-    /// They open every entry and could make others, so give them only to somebody you trust with that. New keys for the
+    /// They open every entry and can forge others, so give them only to someone you trust with that. New keys for the
     /// vault end what they can do from then on.
     /// - Parameter proof: That the owner is there, because it cannot be called back; used up.
     /// - Throws: `locked`, `proofExpired`, `outOfMemory`.

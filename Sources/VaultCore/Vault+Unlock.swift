@@ -6,7 +6,7 @@ package import Cryptography
 extension Vault {
     /// Spends one passcode attempt, durably, before anything is checked.
     ///
-    /// The attempt holds the vault's header for itself until it is consumed or dropped. Dropped unused, it stays spent.
+    /// The attempt keeps the header locked until it is consumed or dropped. Dropped unused, it stays spent.
     /// - Throws: `delayed` and `attemptsExhausted` with what is left, `readOnly` where it could not be recorded, `busy`,
     ///   `damaged` (found before anything is spent), `wiped`, `rollbackSuspected`, `hardwareUnavailable`.
     package func burnAttempt() throws(VaultError) -> BurnedAttempt {
@@ -55,8 +55,8 @@ extension Vault {
     /// is busy, locked out or missing is never told here.
     ///
     /// - Returns: Attempts left, or nil where such failures do not count.
-    /// - Throws: `wiped` when it was the last one; `damaged`, `busy`, `readOnly` and the like: it could not be recorded.
-    ///   The owner is then asked for the passcode, which needs the ledger too.
+    /// - Throws: `wiped` when it was the last one; `damaged`, `busy`, `readOnly` or a similar code: it could not be
+    ///   recorded. The owner is then asked for the passcode, which needs the ledger too.
     @discardableResult
     package func countFailedBiometrics() throws(VaultError) -> Int? {
         try Wipe.finishIfBegun(in: home, settings)
@@ -76,8 +76,8 @@ extension Vault {
     /// - Parameters:
     ///   - passcode: What the owner typed.
     ///   - attempt: Spent on it.
-    ///   - evenIfDamaged: Whether a database that is not as its last writer left it is opened all the same, for reading
-    ///     and for ``verify(progress:)``; nothing can be written then.
+    ///   - evenIfDamaged: Whether to open a database that is not as its last writer left it, for reading and for
+    ///     ``verify(progress:)``; nothing can be written then.
     package func unlock(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, evenIfDamaged: Bool = false
     ) throws(VaultError) {
@@ -86,7 +86,7 @@ extension Vault {
         try install(opened.keys, evenIfDamaged: evenIfDamaged, noting: success)
         forgetOldLogKeys(&attempt.header, opened.keys)
         let header = attempt.header.header
-        _ = consume attempt  // nobody waits for the header meanwhile
+        _ = consume attempt  // so that other processes need not wait for the header meanwhile
         if evenIfDamaged { return }
         renewOwner(opened.master, header)
         takeInOpenItems()

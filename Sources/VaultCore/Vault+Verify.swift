@@ -42,7 +42,7 @@ extension Vault {
     public func verify(progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }) throws(VaultError) -> Verification {
         let reader = try gate.enterWithReader()
         defer { gate.leave(returning: reader) }
-        // While this is held, files that are replaced meanwhile stay: the snapshot goes on naming them.
+        // While this is held, files that are replaced meanwhile stay, because the snapshot still names them.
         let folder = try home.openFolder(FileStore.folder)
         _ = try folder?.tryLock(exclusive: false)
         var result = Verification()

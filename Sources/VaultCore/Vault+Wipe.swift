@@ -12,7 +12,7 @@ extension Vault {
         public let receipt: WipeReceipt?
         /// Where it lies.
         public let receiptPath: String
-        /// Whether everything is erased. Else the next start goes on.
+        /// Whether everything is erased. Otherwise the next start continues.
         public let isFinished: Bool
         /// What happened, in words.
         public let summary: String
@@ -110,7 +110,8 @@ extension Vault {
         get throws(VaultError) { try receiptKey(of: id) }
     }
 
-    /// Whether the vault was destroyed or is being destroyed; for who holds it open while another process does that.
+    /// Whether the vault was destroyed or is being destroyed; for a process that has it open while another one destroys
+    /// it.
     public var isWiped: Bool {
         guard let file = try? home.openFile(HeaderFile.name, O_RDONLY, evenIfLinked: true) else {
             return Wipe.finished(in: home) != nil
@@ -118,7 +119,7 @@ extension Vault {
         return (try? file.read(Header.fileSize, at: 0)).flatMap { HeaderFile.genuineMark(in: $0, home) } != nil
     }
 
-    /// The first step of a wipe by itself, for measuring it; the next start finishes the rest.
+    /// Only the first step of a wipe, for measuring it; the next start finishes the rest.
     /// - Throws: `busy`, `readOnly`, `inputOutput`.
     package func eraseKeysOnly() throws(VaultError) {
         let locked = try LockedHeader(in: home)

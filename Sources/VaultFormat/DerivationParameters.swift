@@ -14,8 +14,8 @@ package struct DerivationParameters: Sendable, Hashable {
     }
 }
 
-/// The costs that a reader accepts. Weaker ones would help whoever swaps the header; costlier ones would let him stall
-/// or starve the machine, so both ends are checked before the work.
+/// The costs that a reader accepts. Weaker ones would help an attacker who swaps the header; costlier ones would let
+/// them stall or starve the machine, so both ends are checked before the work.
 package struct DerivationLimits: Sendable, Hashable {
     package let passes: ClosedRange<UInt32>
     package let memoryKiB: ClosedRange<UInt32>

@@ -59,7 +59,7 @@ public struct FallbackPolicyError: Error, Sendable, Hashable {
         self.found = FallbackPolicyError.printable(found, limit: 40)
     }
 
-    /// Somebody else's text must neither steer a terminal nor fill it.
+    /// Foreign text must neither control a terminal nor fill it.
     private static func printable(_ text: String, limit: Int) -> String {
         let safe = text.unicodeScalars.prefix(limit).map { scalar in
             scalar.isASCII && scalar.value >= 0x20 && scalar.value != 0x7F ? String(scalar) : "?"

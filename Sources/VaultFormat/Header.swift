@@ -39,8 +39,8 @@ package struct Header: Sendable, Hashable {
     /// Nonce (12 bytes), encrypted keybag and tag.
     package var sealedKeybag: [UInt8]
     package var slots: [Slot]
-    /// What the home's wipe key comes to: who holds that key may have hardware let go of what was made for this home. Zeros
-    /// where there is none yet.
+    /// A digest of the home's wipe key; hardware deletes what was made for this home only with that key. Zeros where
+    /// there is none yet.
     package var home: [UInt8] = [UInt8](repeating: 0, count: homeSize)
     /// Nonce (12 bytes), the encrypted wipe key and tag, for a home that has lost the file. Zeros where there is none yet.
     package var sealedWipeKey: [UInt8] = [UInt8](repeating: 0, count: sealedWipeKeySize)

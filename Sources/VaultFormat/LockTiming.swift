@@ -1,4 +1,4 @@
-/// When an unlocked vault locks by itself: seconds in the background, or one of two words.
+/// When an unlocked vault locks automatically: seconds in the background, or one of two words.
 public struct LockTiming: Sendable, Hashable {
     /// Seconds; the two largest values stand for the words below.
     package let rawValue: UInt32
@@ -9,7 +9,7 @@ public struct LockTiming: Sendable, Hashable {
     public static let immediately = LockTiming(rawValue: 0)
     /// Only when the app is started again.
     public static let onRelaunch = LockTiming(rawValue: .max - 1)
-    /// Never by itself while the process lives.
+    /// Never automatically while the process runs.
     public static let never = LockTiming(rawValue: .max)
     /// After so long in the background, in whole seconds; as soon as the app leaves the foreground for less than one.
     public static func after(_ duration: Duration) -> LockTiming {

@@ -1,4 +1,4 @@
-/// When something happened: by the wall clock, for display only, and by the clock of one boot, which nobody sets.
+/// When something happened: by the wall clock, for display only, and by the clock of one boot, which cannot be set.
 public struct LogMoment: Sendable, Hashable {
     static let size = 32
 

@@ -38,7 +38,7 @@ package enum LogFormat {
     }
 }
 
-/// 16 random bytes that name one chain of keys; a log that was lost goes on as another chain.
+/// 16 random bytes that name one chain of keys; a log that was lost continues as another chain.
 package struct LogChain: Sendable, Hashable, CustomStringConvertible {
     package let bytes: [UInt8]
 

@@ -2,7 +2,7 @@
 public struct LogRestart: Sendable, Hashable {
     /// Why a chain was begun.
     public enum Reason: UInt8, LogWord, Hashable {
-        /// There was no log: a vault from before there were logs, or somebody took it away.
+        /// There was no log: the vault is from before logs existed, or the log was removed.
         case nothingFound = 1
         /// There was a log, but its state was lost or damaged.
         case stateLost = 2
@@ -35,8 +35,8 @@ public struct LogRestart: Sendable, Hashable {
     public let refused: UInt32
     /// Attempts that the ledger had burned and never checked.
     public let unsettled: UInt32
-    /// BLAKE3 of the previous segment up to its last entry, 32 bytes: with new keys only, since whoever has the old ones
-    /// could write another past. Zeros else.
+    /// BLAKE3 of the previous segment up to its last entry, 32 bytes: with new keys only, because someone with the old
+    /// ones could rewrite the past. Zeros else.
     package let digest: [UInt8]
 
     package static let noDigest = [UInt8](repeating: 0, count: 32)
@@ -70,7 +70,7 @@ public struct LogAlteration: Sendable, Hashable {
         case extended = 5
         /// The state was older than the log; nothing was lost.
         case stateBehind = 6
-        /// The public key in the state was not the vault's: what was written since somebody put it there cannot be read.
+        /// The public key in the state was not the vault's: what was written since it was replaced cannot be read.
         case keyReplaced = 7
 
         /// Its stable word.
@@ -116,7 +116,7 @@ public struct LogUnlock: Sendable, Hashable {
 
 /// Why a vault was locked.
 public enum LogLockReason: UInt8, LogWord, Hashable {
-    /// Somebody asked for it.
+    /// It was requested.
     case requested = 1
     /// Not used for a while.
     case idle = 2

@@ -14,7 +14,7 @@ package struct LogState: Sendable, Hashable {
     private static let recipientOffset = 204
 
     package enum Kind: UInt8, Sendable, Hashable {
-        /// The log goes on with this key.
+        /// The log continues with this key.
         case live = 1
         /// A backup: its log belongs to the vault it was copied from, and the key was left there.
         case backup = 2
@@ -33,9 +33,9 @@ package struct LogState: Sendable, Hashable {
     package var tail: [UInt8]
     /// The boot in which this was written.
     package var bootID: [UInt8]
-    /// The run that goes on, with its last event.
+    /// The current run, with its last event.
     package var run: Run?
-    /// Whom entries are sealed to; nil in a copy.
+    /// The public key that entries are sealed to; nil in a copy.
     package var recipient: Recipient?
 
     /// The public half of a log key. Nothing proves it while the vault is locked.

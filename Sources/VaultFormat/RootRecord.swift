@@ -42,7 +42,7 @@ package struct RootRecord: Sendable, Hashable {
         sum = Sum256(bytes, at: 16)
         transaction = bytes.integer(at: 48, as: UInt64.self) ?? 0
         seals = bytes.integer(at: 56, as: UInt64.self) ?? 0
-        // The open compartment's is whoever's who has its key; numbers that no use reaches must not overflow ours.
+        // The open compartment's can be written by anyone with its key; absurd numbers must not overflow ours.
         guard count < 1 << 62, next < 1 << 62, seals < 1 << 62 else { throw .invalid(field: "root record") }
         guard bytes.byteCount == RootRecord.markedSize else { return }
         mark = OpenMark(

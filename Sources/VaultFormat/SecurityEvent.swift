@@ -18,7 +18,7 @@ public enum SecurityEvent: Sendable, Hashable {
     case unlocked(LogUnlock)
     /// The right passcode was given without opening anything.
     case confirmed
-    /// Somebody locked the vault. A process that only ends writes nothing.
+    /// The vault was locked on request. A process that only ends writes nothing.
     case locked(LogLockReason)
     /// So many attempts had been burned and never checked; a success settled them.
     case unsettled(count: UInt32)

@@ -73,7 +73,7 @@ public enum OwnerStep: UInt8, LogWord, Hashable {
 public enum UnlockMethod: Sendable, Hashable {
     /// A secret of the vault that the user entered.
     case secret(UnlockSecret)
-    /// The device's owner, whom the system has confirmed.
+    /// The device owner, confirmed by the system.
     case owner(OwnerStep)
 
     /// The vault's own passcode.

@@ -1,4 +1,4 @@
-/// The rules that lie in the authenticated header: who changes a byte of them makes even the right passcode fail.
+/// The policy in the authenticated header: if a byte of it is changed, even the correct passcode fails.
 public struct VaultPolicy: Sendable, Hashable {
     /// Wrong passcodes before the last consequence; 3 to 10.
     public var attemptLimit: Int
@@ -6,7 +6,7 @@ public struct VaultPolicy: Sendable, Hashable {
     package var delays: [UInt32]
     /// Whether reaching the limit destroys the vault. Off unless the owner asked for it.
     public var selfDestruct: Bool
-    /// When an unlocked vault locks by itself after the app left the foreground.
+    /// When an unlocked vault locks automatically after the app left the foreground.
     public var lockTiming: LockTiming
     /// Collections that need at least this assurance; others need none.
     public var collectionMinima: [String: Assurance]

@@ -1,5 +1,5 @@
-/// What a wipe has to erase and how far it is: names of targets and their state, never a path. By itself it starts
-/// nothing (constructions.md 9.1). Before a wipe it holds the targets that apps have registered.
+/// What a wipe has to erase and how far it is: names of targets and their state, never a path. It starts nothing
+/// (constructions.md 9.1). Before a wipe it holds the targets that apps have registered.
 package struct WipeJournal: Sendable, Hashable {
     /// One of two sectors, written in turn.
     package static let size = 8192

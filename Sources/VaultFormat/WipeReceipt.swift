@@ -15,7 +15,7 @@ public struct WipeReceipt: Sendable, Hashable {
     public let vault: VaultID
     /// Why it was destroyed.
     public let cause: WipeCause
-    /// Milliseconds since 1970 by the machine's clock, which nobody vouches for.
+    /// Milliseconds since 1970 by the machine's clock, which is not authenticated.
     public let begun: UInt64
     /// The same, when all targets had been looked at.
     public let ended: UInt64

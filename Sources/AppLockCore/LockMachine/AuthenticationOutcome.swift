@@ -17,14 +17,14 @@ public enum AuthenticationOutcome: Sendable, Hashable {
     case unavailable
     /// The system refuses biometrics until the device's passcode was typed.
     case systemLockout
-    /// The sensor or the key's hardware serves somebody else.
+    /// The sensor or the key's hardware is in use by another program.
     case hardwareBusy
-    /// A single try that did not count (a swipe too fast, a wet finger): the same prompt goes on.
+    /// A single try that did not count (a swipe too fast, a wet finger): the same prompt continues.
     case retry
     /// The limit is reached and self-destruct is on: the vault says that it has to be wiped.
     case wipeRequired
 
-    /// Whether somebody was definitely refused. Nothing else may ever be counted.
+    /// Whether an attempt was definitely refused. Nothing else may ever be counted.
     package var isDefiniteRefusal: Bool {
         switch self {
         case .wrongSecret, .biometricFailed, .wipeRequired: true

@@ -34,6 +34,6 @@ public enum LockEvent: Sendable, Hashable, CaseIterable {
 
     // The face.
 
-    /// Nobody used the app for as long as it allows.
+    /// The app was idle for as long as it allows.
     case idleTimeout
 }

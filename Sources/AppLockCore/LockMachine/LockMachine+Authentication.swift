@@ -5,7 +5,8 @@ extension LockMachine {
     mutating func authenticate(_ now: BootInstant, isCounted: Bool) -> [LockEffect] {
         guard isShut, prompt == nil, !absences.contains(.background) else { return [] }
         guard !isCounted || !isDelayed(now) else { return [] }
-        // Who asks is there: a system that never said that its session was unlocked must not keep the owner out.
+        // An explicit request proves presence: if the system never reported that its session was unlocked, the user
+        // must not be locked out.
         absences.subtract(.session)
         hasPrompted = true
         return begin(.unlock)
@@ -38,7 +39,7 @@ extension LockMachine {
             ? succeeded(ended.purpose, method, now) : expired + failed(ended.purpose, .cancelled, now)
     }
 
-    /// The vault's own word, and true whoever waits for it.
+    /// This is the vault's own result, so it is valid whoever waits for it.
     private mutating func wipe(_ number: UInt64, _ now: BootInstant) -> [LockEffect] {
         var effects: [LockEffect] = []
         if let ended = prompt, ended.number == number {

@@ -27,7 +27,7 @@ extension LockMachine {
         self.settings = settings
         switch state {
         case .disabled where settings.isEnabled:
-            // Switched on by who was just authenticated: open until the app leaves.
+            // The user who turned it on was just authenticated, so it stays open until the app leaves the foreground.
             state = .unlocked(since: now)
             leftAt = absences.isSubset(of: .inactive) ? nil : now
         case .unlocked where !settings.isEnabled:
@@ -38,7 +38,7 @@ extension LockMachine {
         return []
     }
 
-    /// One that begins while nobody is there is over at once.
+    /// A prompt that begins while the user is away ends at once.
     mutating func holdSelfDestructChange() -> [LockEffect] {
         guard !isShut, absences.isSubset(of: .inactive) else { return [.cancelSelfDestructChange] }
         hasPendingSelfDestructChange = true

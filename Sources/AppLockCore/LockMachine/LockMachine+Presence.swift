@@ -8,7 +8,8 @@ extension LockMachine {
         return settings.isEnabled || isShut ? shut(.launch, now) : []
     }
 
-    /// The prompt itself makes an app inactive, so a prompt goes on and the next activation starts no second one.
+    /// The prompt itself makes an app inactive, so the prompt continues, and the next activation does not start a
+    /// second one.
     mutating func interrupted() -> [LockEffect] {
         absences.insert(.inactive)
         isCoverLifted = false

@@ -33,7 +33,7 @@ extension LockMachine {
         return shut(.background, now)
     }
 
-    /// Where a shut lock waits for its owner: the ledger's delay goes on whatever else happened.
+    /// The state of a closed lock that waits for the user: the ledger's delay continues whatever else happened.
     mutating func rest(_ now: BootInstant) {
         if let until = delayedUntil, isDelayed(now) {
             state = .delayed(until: until)
@@ -49,7 +49,7 @@ extension LockMachine {
         return left > 0
     }
 
-    /// Ends the running prompt; whoever waits for the settings it was made for is told how.
+    /// Ends the running prompt. If it was for a change of settings, the caller gets its outcome.
     mutating func dropPrompt(_ outcome: AuthenticationOutcome) -> [LockEffect] {
         guard let ended = prompt else { return [] }
         prompt = nil
@@ -58,7 +58,7 @@ extension LockMachine {
         return effects
     }
 
-    /// A delay that is over asks for nothing by itself: the owner does.
+    /// The end of a delay does not start a prompt; the user does.
     mutating func endDelay(_ now: BootInstant) {
         guard delayedUntil != nil, !isDelayed(now) else { return }
         delayedUntil = nil

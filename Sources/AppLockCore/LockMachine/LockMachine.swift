@@ -36,14 +36,14 @@ package struct LockMachine: Sendable, Hashable {
     package internal(set) var isCovered: Bool
     /// Whether the one lock screen is up.
     package internal(set) var isLockScreenShown = false
-    /// Whether a change of self-destruct is pending. Nobody leaves or locks the app with one.
+    /// Whether a change of self-destruct is pending. Leaving or locking the app ends one.
     package internal(set) var hasPendingSelfDestructChange = false
     /// The settings that hold.
     package internal(set) var settings: LockSettings
 
     var prompt: Prompt?
     var lastPrompt: UInt64 = 0
-    /// Whether the prompt that starts by itself had its turn since the app came to the front.
+    /// Whether the automatic prompt was already shown since the app came to the front.
     var hasPrompted = false
     var absences: Absence = []
     /// When an unlocked app stopped being in front.
@@ -52,7 +52,7 @@ package struct LockMachine: Sendable, Hashable {
     var isCoverLifted = false
     /// What shut the lock last.
     var reason = LockReason.launch
-    /// When the ledger takes the next counted attempt; kept while other things happen to a shut lock.
+    /// When the ledger allows the next counted attempt; kept while other events reach a closed lock.
     var delayedUntil: BootInstant?
     /// When the shell sends ``LockMachine/Event/timeout``.
     var timer: BootInstant?
@@ -67,7 +67,7 @@ package struct LockMachine: Sendable, Hashable {
     /// Whether content may be looked at.
     package var isContentVisible: Bool { !isCovered }
 
-    /// Whether content is withheld until somebody proves to be the owner.
+    /// Whether content is withheld until the user authenticates.
     package var isShut: Bool {
         switch state {
         case .disabled, .unlocked: false
@@ -75,7 +75,7 @@ package struct LockMachine: Sendable, Hashable {
         }
     }
 
-    /// Takes one event and returns what has to be done, in order.
+    /// Handles one event and returns the effects, in order.
     package mutating func handle(_ event: Event, at now: BootInstant) -> [LockEffect] {
         var effects: [LockEffect]
         switch state {

@@ -4,7 +4,7 @@ public enum LockReason: String, Sendable, Hashable, CaseIterable {
     case launch = "launch"
     /// The app was away for as long as the lock timing allows.
     case background = "background"
-    /// Nobody used the app for as long as it allows.
+    /// The app was idle for as long as it allows.
     case idle = "idle"
     /// The device or the session was locked.
     case systemLock = "systemLock"

@@ -4,8 +4,8 @@ public import VaultCore
 public import VaultFormat
 internal import SystemCalls
 
-/// Unlocking by the system's owner: a finger, a face, the password of his account. It opens the vault after the passcode
-/// was given to this process, and for three days; `Docs/device-owner.md` says what it is worth.
+/// Unlocking by the device owner: a finger, a face, or the account password. It opens the vault after the passcode was
+/// given to this process, and for three days; `Docs/device-owner.md` says what it is worth.
 extension AppLock {
     /// What the machine can do for a way now, without asking anybody.
     public nonisolated func ownerCapability(of step: OwnerStep) async -> OwnerCapability {
@@ -61,8 +61,8 @@ extension AppLock {
         if vault.keepsOwner { try vault.dropKeptOwner(passcode: passcode, spending: vault.burnAttempt()) }
     }
 
-    /// Has the system ask its owner, and opens the vault when it was him. ``cancelPrompt()``, a lock, and the cancellation of
-    /// the task end the prompt; what comes of it then opens nothing.
+    /// Has the system confirm the device owner, and opens the vault if it did. ``cancelPrompt()``, a lock, and the
+    /// cancellation of the task end the prompt; what comes of it then opens nothing.
     ///
     /// No passcode attempt is spent. A prompt that ended without a match counts as one while self-destruct is on, unless
     /// the rules switch that off.
@@ -128,7 +128,7 @@ extension AppLock {
         return Task { await task.value }
     }
 
-    /// Ends a prompt of the system that nobody waits for any more.
+    /// Ends a prompt of the system whose result is no longer needed.
     func endStaleOwnerPrompt() {
         guard let ownerPrompt else { return }
         switch ownerPrompt.purpose {

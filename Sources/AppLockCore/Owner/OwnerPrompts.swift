@@ -12,8 +12,8 @@ public struct OwnerPrompts: Sendable {
     /// - Parameters:
     ///   - show: What a sensor has to say: touch it, once more, not in the middle.
     ///   - finger: Which finger the sensor waits for, where it waits for one.
-    ///   - answer: Shows what a check of the account's password wants to have shown, and gives what the owner typed where
-    ///     an answer is wanted; nil when he turned away. Without one, whatever asks for an answer is cancelled.
+    ///   - answer: Shows a prompt of the account password check, and returns what the user typed if an answer is
+    ///     needed; nil if the user cancelled. Without one, whatever asks for an answer is cancelled.
     public init(
         show: @escaping @Sendable (OwnerGuidance) -> Void = { _ in },
         finger: @escaping @Sendable (OwnerFinger) -> Void = { _ in },

@@ -5,11 +5,11 @@ public import VaultCore
 package import VaultFormat
 
 extension VaultError.Code {
-    /// The system asked its owner, and nobody who came was him.
+    /// The check by the system ran, but did not match the device owner.
     public static let notConfirmed = VaultError.Code(.notConfirmed)
     /// The owner turned away. Never counted, and never a way down.
     public static let cancelled = VaultError.Code(.cancelled)
-    /// Nobody came in time.
+    /// The prompt timed out.
     public static let timedOut = VaultError.Code(.timedOut)
     /// The system cannot ask its owner: no sensor, no rules for it.
     public static let ownerUnavailable = VaultError.Code(.ownerUnavailable)
@@ -22,10 +22,10 @@ extension VaultError.Code {
 }
 
 extension Vault {
-    /// Has the system ask its owner. Blocks until there is a verdict, time runs out, or he turns away.
+    /// Has the system ask its owner. Blocks until there is a result, time runs out, or the user cancels.
     ///
     /// A prompt that ended without a match is counted where the rules say so; nothing else is.
-    /// - Throws: `passcodeNeeded` where only the passcode is taken, and nobody is asked; `notConfirmed`, `cancelled`,
+    /// - Throws: `passcodeNeeded`, without a prompt, if only the passcode is accepted; `notConfirmed`, `cancelled`,
     ///   `timedOut`, `ownerUnavailable`, `ownerNotEnrolled`, `ownerLockedOut`, `ownerBusy`; as
     ///   ``VaultCore/Vault/countFailedBiometrics()``.
     package func confirmOwner(
@@ -42,8 +42,7 @@ extension Vault {
         return try outcome.release()
     }
 
-    /// After a passcode: what is enrolled now is what a match will be compared with. Blocks as long as a sensor takes to
-    /// answer.
+    /// After a passcode: what is enrolled now is what a match will be compared with. Blocks until the sensor answers.
     package func noteEnrollment(by authenticator: OwnerAuthenticator) {
         guard ownerKeeper.isArmed, let enrollment = authenticator.enrollment(of: .biometrics) else { return }
         ownerKeeper.note(enrollment)
@@ -51,7 +50,7 @@ extension Vault {
 }
 
 extension OwnerAuthenticator {
-    /// Has the system ask its owner, and lets go what he releases: nothing is opened, nothing counted. Blocks as
+    /// Has the system confirm the device owner and discards the release: nothing is opened, nothing counted. Blocks as
     /// ``DeviceOwner/OwnerAuthenticator/confirm(_:keeper:patience:_:)``.
     /// - Throws: As ``VaultCore/Vault/confirmOwner(_:by:_:)``.
     package func rehearse(_ step: OwnerStep, _ conversation: any OwnerConversation) throws(VaultError) {
@@ -80,7 +79,7 @@ extension OwnerOutcome {
     }
 }
 
-/// A release on its way from the thread that confirmed the owner to where the vault is unlocked; taken once.
+/// A release on its way from the thread that confirmed the owner to where the vault is unlocked; consumed once.
 package final class OwnerReleaseBox: Sendable {
     private let release: Mutex<OwnerRelease?>
     package let step: OwnerStep

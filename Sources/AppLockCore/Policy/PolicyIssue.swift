@@ -9,7 +9,7 @@ package struct PolicyIssue: Sendable, Hashable {
         case noSecretStep = "noSecretStep"
         /// A step judged by the system runs out, and no step with a secret is there for that.
         case expiredLeadsNowhere = "expiredLeadsNowhere"
-        /// Three wrong passcodes destroy the vault, and no other way in is left for somebody who mistypes.
+        /// Three wrong passcodes destroy the vault, and there is no other unlock method for someone who mistypes.
         case selfDestructWithoutRecovery = "selfDestructWithoutRecovery"
         /// An owner slot that survives a restart on the disk where more than presence is asked.
         case ownerSlotOnDisk = "ownerSlotOnDisk"
@@ -34,7 +34,7 @@ package struct PolicyIssue: Sendable, Hashable {
         case biometricsNotInPolicy = "biometricsNotInPolicy"
         /// The policy names the step and the switch is off.
         case biometricsSwitchedOff = "biometricsSwitchedOff"
-        /// The app lock is on and never shuts by itself.
+        /// The app lock is on but never locks automatically.
         case lockNever = "lockNever"
         /// Collections with a minimum stay open while the process lives.
         case minimumNeverLocks = "minimumNeverLocks"

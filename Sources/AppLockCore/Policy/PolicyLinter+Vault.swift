@@ -31,7 +31,7 @@ extension PolicyLinter {
     private func given(by step: FallbackStep) -> Assurance {
         switch capabilities[step] {
         case .available(let assurance): assurance
-        // Comes back by itself, and is then what it was.
+        // It becomes available again without any change.
         case .lockedOut, .busy: step.isJudgedBySystem ? .presence : .keyBound
         case .notEnrolled, .missing, nil: .none
         }

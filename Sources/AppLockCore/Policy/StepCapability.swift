@@ -63,15 +63,15 @@ package enum StepOutcome: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// Everything that a decision depends on. No clock and no disk: who asks has looked.
+/// Everything that a decision depends on. No clock and no disk: the caller supplies the facts.
 package struct FallbackFacts: Sendable, Hashable {
     /// The rules, authenticated where the vault was opened before.
     package var policy: VaultPolicy
-    /// What each step can do; one that is not named counts as missing.
+    /// What each step can do; one that is not named is treated as missing.
     package var capabilities: [FallbackStep: StepCapability]
     /// What was asked already, in this order, since the lock screen came up.
     package var outcomes: [Asked]
-    /// Seconds since the vault's passcode was last right in this boot; nil when it was not, or nobody knows.
+    /// Seconds since the vault's passcode was last right in this boot; nil if it was not, or if this is unknown.
     package var secondsSincePasscode: UInt64?
     /// Biometric samples that did not match since the passcode was last right.
     package var nonMatches: Int

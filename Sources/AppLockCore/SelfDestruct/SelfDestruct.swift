@@ -15,7 +15,7 @@ package struct SelfDestruct: Sendable, Hashable {
         case idle
         /// The first authentication runs; a number other than the prompt's is a late callback.
         case authenticating(Change, prompt: UInt64)
-        /// The owner is asked whether this is what he wants.
+        /// The user is asked to confirm.
         case confirming(Change)
         /// The countdown runs since this instant.
         case counting(Change, since: BootInstant)
@@ -33,7 +33,7 @@ package struct SelfDestruct: Sendable, Hashable {
         case refused(UInt64)
         /// The owner confirmed.
         case confirm
-        /// The owner changed his mind.
+        /// The user cancelled.
         case cancel
         /// The app left the foreground, or the owner turned away from it.
         case leave
@@ -45,7 +45,7 @@ package struct SelfDestruct: Sendable, Hashable {
     package enum Effect: Sendable, Hashable {
         /// Start the prompt with this number.
         case authenticate(UInt64)
-        /// Ask the owner whether this is what he wants.
+        /// Ask the user to confirm.
         case askConfirmation(Change)
         /// Show the countdown and send ``Event/tick`` at this instant.
         case startCountdown(until: BootInstant)

@@ -88,7 +88,7 @@ public final class SelfDestructSwitch: Sendable {
             return try vault.changeSelfDestruct(
                 to: change == .enable, passcode: passcode, spending: vault.burnAttempt()
             ) { () throws(VaultError) in
-                // At the last moment: whoever cancelled while the key was derived has cancelled.
+                // Checked at the last moment, so that a cancel during the key derivation is respected.
                 guard send(.authenticated(prompt)) == [.apply(change)] else { throw SelfDestructSwitch.over }
             }
         } catch {

@@ -43,8 +43,8 @@ extension BetterAuthClient {
             throw IdentityError(.wrongPhrase, "the new recovery phrase is the one that is used up")
         }
         let account = try await stage(.recover, replacing: identity) { earlier throws(IdentityError) in
-            // The same keys as an earlier recovery's that nobody confirmed: whichever of them took effect, they are the
-            // device's, and a refusal, which nobody signs, costs no key.
+            // The same keys as those of an earlier, unconfirmed recovery: whichever took effect, they are the device's
+            // keys, and an unsigned refusal costs no key.
             let (current, next) =
                 if let earlier { (earlier.current, earlier.next) } else { try self.pair() }
             let hash = Derivations.standard.rotationHash(of: next.publicKey)
@@ -210,7 +210,7 @@ struct UnsettledAccount: Sendable {
 }
 
 extension ExchangeResult {
-    /// Nobody said anything.
+    /// No answer.
     fileprivate var isUnanswered: Bool {
         switch self {
         case .lost, .absent: true

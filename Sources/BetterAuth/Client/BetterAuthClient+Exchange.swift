@@ -10,7 +10,7 @@ enum ExchangeResult<Body: Sendable>: Sendable {
     case rejected(IdentityError)
     /// No answer, or none to be believed.
     case lost(IdentityError)
-    /// Nobody is there to be asked, or nobody who can prove his name.
+    /// The server cannot be reached, or cannot prove its identity.
     case absent(IdentityError)
 
     var event: RotationSettlement.Event {

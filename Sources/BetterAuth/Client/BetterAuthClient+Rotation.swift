@@ -135,7 +135,7 @@ extension BetterAuthClient {
     private func message(
         _ effect: RotationEffect, _ account: Account, _ future: KeyRecord, _ make: MakeMessage
     ) throws(IdentityError) -> [UInt8] {
-        // Who leaves commits to what no key ever matches.
+        // A device that leaves commits to a value that no key matches.
         let hash =
             effect == .leave
             ? Derivations.standard.farewellHash(of: future.publicKey)

@@ -2,7 +2,7 @@ internal import BetterAuthMessages
 
 extension BetterAuthClient {
     /// Opens a session in place of the one before. On a device that waits to be linked this finds out whether it was.
-    /// - Throws: ``IdentityError``: `refused` also where nobody has linked this device yet.
+    /// - Throws: ``IdentityError``: `refused`, also if this device is not linked yet.
     public func openSession() async throws(IdentityError) -> Session {
         try await exclusively { () async throws(IdentityError) in
             var credentials = try load()
@@ -28,8 +28,8 @@ extension BetterAuthClient {
         }
     }
 
-    /// Goes on with the session's next key and a new token. What it costs to lose the answer is the session: then a new
-    /// one is opened.
+    /// Refreshes the session with its next key and a new token. What it costs to lose the answer is the session: then a
+    /// new one is opened.
     public func refreshSession() async throws(IdentityError) -> Session {
         try await exclusively { () async throws(IdentityError) in
             var credentials = try load()
@@ -55,7 +55,8 @@ extension BetterAuthClient {
         }
     }
 
-    /// Drops the session's keys and token. Nothing is sent: the token is good until it expires, but nobody can use it.
+    /// Drops the session's keys and token. Nothing is sent: the token stays valid until it expires, but cannot be used
+    /// without the keys.
     public func endSession() async throws(IdentityError) {
         try await exclusively { () async throws(IdentityError) in
             let old = try load()

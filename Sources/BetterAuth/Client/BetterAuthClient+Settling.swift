@@ -46,7 +46,7 @@ extension BetterAuthClient {
         case .done:
             notify(.settled(last.effect))
             return .done(last.effect)
-        // It has come to an end all the same, in another way; that was told.
+        // It was settled in another way, which was reported.
         case .otherwise: return .clear
         case .blocked(let blocked): return .blocked(blocked)
         }
@@ -123,7 +123,7 @@ extension BetterAuthClient {
 }
 
 extension IdentityError {
-    /// Somebody said no, rather than nothing.
+    /// There was a refusal, not silence.
     fileprivate var isRefusal: Bool { code == .refused || code == .notTheServer }
 
     fileprivate static let endedPerhaps = IdentityError(

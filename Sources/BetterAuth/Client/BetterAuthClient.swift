@@ -131,7 +131,7 @@ public actor BetterAuthClient {
         }
     }
 
-    /// Changes what the owner decides alone: whom to trust, and when to be asked for the recovery phrase.
+    /// Changes what the user decides: which keys to trust, and when the next drill is due.
     package func update(_ change: @Sendable (inout Credentials) -> Void) async throws(IdentityError) {
         try await exclusively { () async throws(IdentityError) in
             let old = try load()

@@ -6,8 +6,8 @@ public enum ResponseTrust: Sendable {
     case pinned([PublicKeyText])
     /// Whatever a source vouches for: a key chain.
     case source(any ServerKeySource)
-    /// The key that `/key/response` names at the first contact, and no other from then on. Whoever stands between client
-    /// and server at that moment can be the server for ever; the owner is told so.
+    /// The key that `/key/response` names at the first contact, and no other from then on. An attacker between client
+    /// and server at that moment can impersonate the server for ever; the user is warned.
     case firstUse
 }
 

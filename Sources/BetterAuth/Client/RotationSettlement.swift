@@ -1,8 +1,8 @@
 /// Decides how a rotation that was sent comes to its end, whatever gets lost on the way (constructions.md 10.1). A
 /// value: what happened goes in, what to do next comes out.
 ///
-/// The server's refusals are signed by nobody, and others refuse in its place, so none of them ends anything: which key
-/// the server holds is asked by opening sessions, and only a signed answer counts.
+/// Refusals are not signed, and others can refuse in the server's place, so no refusal ends anything: opening a session
+/// shows which key the server has, and only a signed answer is accepted.
 package struct RotationSettlement {
     /// What to do next.
     package enum Step: Equatable {
@@ -26,7 +26,7 @@ package struct RotationSettlement {
         /// The chain has not moved: the server takes the current key, and the requests do not get through. Everything is
         /// kept and tried again later.
         case blocked
-        /// Nobody says anything about the keys. Everything is kept and tried again later.
+        /// No answer says anything about the keys. Everything is kept and tried again later.
         case undecided
         /// The server is there and takes neither key. All are kept.
         case unknown

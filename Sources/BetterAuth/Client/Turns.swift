@@ -4,7 +4,7 @@ struct Turns {
     private var isTaken = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// Whether the turn is the caller's at once; else he waits.
+    /// True if the turn was acquired; otherwise call `wait`.
     mutating func take() -> Bool {
         defer { isTaken = true }
         return !isTaken
@@ -12,7 +12,7 @@ struct Turns {
 
     mutating func wait(_ continuation: CheckedContinuation<Void, Never>) { waiting.append(continuation) }
 
-    /// Gives the turn to who waits longest.
+    /// Gives the turn to the caller that has waited longest.
     mutating func pass() {
         if waiting.isEmpty { isTaken = false } else { waiting.removeFirst().resume() }
     }

@@ -1,6 +1,6 @@
 package import BetterAuthMessages
 
-/// When the owner last proved that he still holds the recovery phrase, and when he is asked again.
+/// When the user last proved to still have the recovery phrase, and when the next drill is due.
 package struct DrillState: Sendable, Hashable {
     /// The last drill that was passed; nil before the first.
     package var lastPassed: Timestamp?
@@ -57,8 +57,8 @@ package struct DrillState: Sendable, Hashable {
 
 /// A commitment to three words of a phrase at positions that were drawn when it was made: Argon2id over the words.
 ///
-/// Four of them at most are kept, inside the vault, on different words: who broke all four would still miss twelve words
-/// of 24, and each costs 2^33 derivations.
+/// Four of them at most are kept, inside the vault, on different words: an attacker who broke all four would still lack
+/// twelve of the 24 words, and each costs 2^33 derivations.
 package struct SpotCheck: Sendable, Hashable {
     /// Counted from 1, ascending.
     package let positions: [UInt8]

@@ -8,7 +8,7 @@ package final class KeyRecord: Sendable {
     package enum Place: UInt8, Sendable, Hashable, CaseIterable {
         /// In `secret`: 32 bytes, big endian.
         case here = 1
-        /// In a chip, which finds it by `handle` and uses it for who knows `secret`.
+        /// In a chip, which finds it by `handle` and uses it for a caller that knows `secret`.
         case chip = 2
     }
 

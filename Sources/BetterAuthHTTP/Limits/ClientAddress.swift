@@ -36,7 +36,8 @@ package struct ClientAddress: Sendable, Hashable, CustomStringConvertible {
 
     package var isLoopback: Bool { isVersion4 ? low >> 24 & 0xFF == 127 : high == 0 && low == 1 }
 
-    /// Who is limited: an address of version 4, or a network of 64 bits, which one subscriber has at the least.
+    /// The unit that limits apply to: an IPv4 address, or an IPv6 network of 64 bits, the smallest that a subscriber
+    /// has.
     var subscriber: ClientAddress { isVersion4 ? self : ClientAddress(high: high, low: 0) }
 
     package var description: String {
@@ -72,7 +73,7 @@ package struct AddressBlock: Sendable, Hashable {
 }
 
 extension ClientAddress {
-    /// Who asks: the last address that no proxy of ours has written (X-Forwarded-For, the list read from its end).
+    /// The client's address: the last one in X-Forwarded-For, read from its end, that is not a trusted proxy's.
     package static func client(
         peer: ClientAddress, forwarded: String?, trusting proxies: [AddressBlock]
     ) -> ClientAddress {

@@ -30,7 +30,7 @@ package struct ServerLog: Sendable {
         var line = "{\"time\":\"\(clock.now)\",\"level\":\"\(level)\",\"event\":\(ServerLog.quoted(event))"
         for (name, value) in fields { line += ",\(ServerLog.quoted(name)):\(ServerLog.quoted(value))" }
         let bytes = Array((line + "}\n").utf8)
-        // A log that cannot be written keeps nobody from being served.
+        // If the log cannot be written, requests are still served.
         _ = unsafe SystemCalls.write(descriptor, bytes, bytes.count)
     }
 

@@ -28,7 +28,7 @@ package final class AuthService: HTTPService {
     private let isStopping = Atomic(false)
 
     /// - Parameters:
-    ///   - metricsFor: Who may see `/metrics` beside this machine.
+    ///   - metricsFor: The addresses that may read `/metrics`, in addition to this machine.
     ///   - workers: Threads for a store on another machine.
     package init(
         _ server: AuthServer, example: ExampleApp? = nil, metrics: HTTPMetrics = HTTPMetrics(),
@@ -115,7 +115,7 @@ package final class AuthService: HTTPService {
         }
     }
 
-    /// Here, or where waiting stops nobody.
+    /// On this thread, or on one where waiting blocks nothing else.
     private func run(_ answer: @Sendable (HTTPReply) -> Void, _ body: @escaping @Sendable () -> Void) {
         guard let pool else { return body() }
         if !pool.run(body) { answer(HTTPReply(.plain(.unavailable))) }

@@ -6,7 +6,7 @@ package import BetterAuthServer
 package struct ExampleApp: Sendable {
     package enum Path: String, Sendable, CaseIterable {
         case echo = "/foo/bar"
-        /// Answers with a nonce that nobody sent, so that clients can be tested.
+        /// Answers with a nonce that the request did not contain, to test clients.
         case badNonce = "/bad/nonce"
     }
 

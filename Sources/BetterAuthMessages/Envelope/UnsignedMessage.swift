@@ -1,4 +1,4 @@
-/// A payload that nobody signs: `{"payload":…}`. Only the request for a session is one (protocol.md 3.1).
+/// A payload that is not signed: `{"payload":…}`. Only the request for a session is one (protocol.md 3.1).
 package struct UnsignedMessage<Payload: MessagePayload>: Sendable, Hashable {
     package let payload: Payload
 

@@ -1,6 +1,7 @@
 /// What a new device shows to one that belongs to the account already (protocol.md 4.3). Signed by its own key.
 ///
-/// It has neither nonce nor expiry: whoever holds one can submit it again, so a server must never register a device twice.
+/// It has neither nonce nor expiry: anyone who has one can submit it again, so a server must never register a device
+/// twice.
 package struct LinkContainerPayload: MessagePayload {
     package let authentication: RotationAuthentication
 

@@ -92,7 +92,7 @@ package enum CreateSession: RoutedExchange {
     }
 }
 
-/// A session goes on with its next key. Signed by `publicKey`, that key.
+/// A session continues with its next key. Signed by `publicKey`, that key.
 package enum RefreshSession: RoutedExchange {
     package typealias ResponseBody = TokenBody
     package static let path = "/session/refresh"

@@ -1,6 +1,6 @@
 /// What a server says when it does not answer: any JSON object without `payload` (protocol.md 9.4).
 ///
-/// Nobody signs it, so it proves nothing; it is shown, and never decides what happens to keys. Peers differ in
+/// It is not signed, so it proves nothing; it is shown, and never decides what happens to keys. Peers differ in
 /// everything here, so whitespace, any order and unknown members are taken.
 public struct ServerFailure: Error, Sendable, Hashable {
     /// The code, when it is one of the catalogue.

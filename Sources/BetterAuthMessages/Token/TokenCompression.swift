@@ -29,7 +29,7 @@ enum GzipMember {
 
     /// Refuses what is no gzip member at all, and what says of itself that it is too large.
     static func check(_ member: [UInt8], limit: Int) throws(TokenCompressionError) {
-        // No optional fields: nobody writes them into a token, and they are not covered by the signature.
+        // No optional fields: tokens do not use them, and the signature does not cover them.
         guard member.count >= smallest, member.starts(with: [0x1F, 0x8B, 8, 0]) else { throw .damaged }
         guard size(member) <= limit else { throw .tooLarge }
     }

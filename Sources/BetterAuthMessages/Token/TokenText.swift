@@ -58,6 +58,6 @@ package struct TokenText: Sendable, Hashable, CustomStringConvertible {
         try unsafe body(bytes.span.bytes)
     }
 
-    /// The text. A token alone gives no access, since requests are signed too; it names an identity all the same.
+    /// The text. A token alone gives no access, because requests are signed too; but it names an identity.
     package var description: String { String(decoding: bytes, as: UTF8.self) }
 }

@@ -73,7 +73,7 @@ extension AccountChange {
         guard var account, !account.isDeleted,
             let index = account.devices.firstIndex(where: { $0.id == rotation.device })
         else { throw .invalidDevice(rotation.device, calculated: nil) }
-        // Without the committed digest: whoever does not know the key has no business with it.
+        // Without the committed digest, which a caller that does not know the key must not learn.
         guard account.devices[index].rotationHash == rotation.revealed else { throw .plain(.invalidHash) }
         account.devices[index].publicKey = rotation.publicKey
         account.devices[index].rotationHash = rotation.rotationHash

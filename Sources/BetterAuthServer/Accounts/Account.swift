@@ -73,7 +73,7 @@ package struct Account: Sendable, Hashable {
 /// What is needed to say the same thing again to a device that repeats an operation byte by byte.
 ///
 /// The rest of a reply follows from the request. An operation is known by the digest of its whole body, signature
-/// included: who did not see that very request cannot ask for its reply.
+/// included: someone who did not see that exact request cannot ask for its reply.
 package struct CommittedReply: Sendable, Hashable {
     package let operation: OperationKey
     package let serverIdentity: PublicKeyText

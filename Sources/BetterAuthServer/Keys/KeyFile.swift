@@ -19,7 +19,7 @@ package struct KeyFile: Sendable {
         /// Others may read it.
         case exposed(String)
         case damaged(String)
-        /// Its keys are sealed, and nobody has said by what.
+        /// Its keys are sealed, but no key store was named.
         case sealed(String)
         /// Its keys are not sealed, as they should be.
         case plain(String)

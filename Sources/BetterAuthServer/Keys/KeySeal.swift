@@ -12,7 +12,7 @@ package protocol KeySeal: Sendable {
 
 /// What a file of server keys may be.
 package enum KeyProtection: Sendable {
-    /// Readable by its owner, and by whoever has a copy of the disk.
+    /// Readable by its owner, and by anyone with a copy of the disk.
     case file
     /// Sealed; a file that is not is refused.
     case sealed(any KeySeal)

@@ -24,7 +24,7 @@ extension AuthServer {
             throw .cryptography
         }
         let response = try respond(to: request.nonce, ChallengeBody(challenge: nonce), RequestSession.self, now: now)
-        // Nobody learns from the answer whether an identity exists. What does not takes no room in memory; a store on
+        // The answer does not reveal whether an identity exists. What does not takes no room in memory; a store on
         // another machine has room for it, and the time that it takes would tell.
         guard isKnown || store.isRemote else { return answer(ServerReply(response.bytes)) }
         let challenge = Challenge(

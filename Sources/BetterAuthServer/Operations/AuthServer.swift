@@ -3,8 +3,8 @@ internal import Cryptography
 
 /// The server's side of the protocol: bytes in, bytes out, in the order of protocol.md 7.
 ///
-/// Whatever a message proves by itself is checked before the store is asked, and the reply is signed before the store
-/// commits, so that it can be kept in the same transaction.
+/// Everything that can be checked without the store is checked first, and the reply is signed before the store commits,
+/// so that it can be kept in the same transaction.
 package final class AuthServer: Sendable {
     package let store: any ServerStore
     package let keys: ServerKeys
@@ -14,7 +14,7 @@ package final class AuthServer: Sendable {
     /// What tokens say about an identity beyond the protocol.
     let attributes: @Sendable (IdentityID) -> ApplicationData
     let knownKeys: KeyCache
-    /// Nil where locked memory is short: unknown identities then get challenges that nobody recognises.
+    /// Nil where locked memory is short: unknown identities then get challenges that are never accepted.
     let decoys: Decoys?
     /// Called with what a client is not told: the reason of a failed store.
     let report: @Sendable (StoreError) -> Void

@@ -49,7 +49,7 @@ package final class AccountCache: Sendable {
         }
     }
 
-    /// Forgets everything, after a transaction of which nobody knows whether it is on the disk.
+    /// Forgets everything, after a transaction that may or may not be on disk.
     package func clear() {
         state.withLock { state in
             state.changes += 1

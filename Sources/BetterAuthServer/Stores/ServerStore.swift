@@ -58,7 +58,7 @@ extension ServerStore {
     }
 }
 
-/// The server's question to whoever wants a session (protocol.md 7.9).
+/// The server's challenge to a device that wants a session (protocol.md 7.9).
 package struct Challenge: Sendable, Hashable {
     package let nonce: NonceText
     package let identity: IdentityID
@@ -120,7 +120,7 @@ package struct ChallengeAnswer: Sendable, Hashable {
     }
 }
 
-/// A session that goes on.
+/// A session that continues.
 package struct RefreshReservation: Sendable, Hashable {
     /// The digest of the key that refreshes: one generation of a token can be refreshed once.
     package let revealed: RotationHash

@@ -3,8 +3,9 @@ internal import Synchronization
 
 /// Nonces in the memory of one process: for a service without replicas.
 ///
-/// Never forgets a nonce that could still be accepted: it refuses new ones instead. A clock that goes back does not make
-/// it forget either: what ended before the last clearing is refused, because nobody can tell whether it was there.
+/// Never forgets a nonce that could still be accepted: it refuses new ones instead. A clock that goes back does not
+/// make it forget either: a nonce that expired before the last clearing is refused, because it is unknown whether it
+/// was stored.
 public final class MemoryNonceStore: NonceStore {
     private struct State {
         var nonces: Set<NonceText> = []

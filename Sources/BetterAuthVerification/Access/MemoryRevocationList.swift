@@ -1,7 +1,7 @@
 public import BetterAuthMessages
 internal import Synchronization
 
-/// Revocations in the memory of one process, fed by whoever hears of them.
+/// Revocations in the memory of one process; the app adds those it learns of.
 public final class MemoryRevocationList: RevocationList {
     private struct State {
         /// The moment up to which each is remembered.
@@ -9,7 +9,7 @@ public final class MemoryRevocationList: RevocationList {
         var identities: [IdentityID: (issuedBefore: Timestamp, until: Timestamp)] = [:]
         var cleared: Timestamp?
 
-        /// Once a minute: what nobody can ask for any more goes.
+        /// Once a minute, removes entries that no valid token can refer to.
         mutating func clear(_ now: Timestamp) {
             if let cleared, (0..<60_000).contains(now.milliseconds - cleared.milliseconds) { return }
             cleared = now

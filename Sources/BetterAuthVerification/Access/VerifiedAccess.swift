@@ -2,7 +2,7 @@ public import BetterAuthMessages
 
 /// An access request that has passed every check: what the application may act on.
 public struct VerifiedAccess: Sendable, Hashable {
-    /// Who asks, and what the auth server says of him.
+    /// The identity and device that sent the request, and their attributes from the auth server.
     public let claims: AccessClaims
     /// What is asked, as it was signed.
     package let request: Access.Request

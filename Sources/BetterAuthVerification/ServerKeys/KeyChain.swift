@@ -8,11 +8,11 @@ package import BetterAuthMessages
 package struct KeyChain: Sendable {
     /// How long a generation's endorsements outlive it, in milliseconds: from the birth of its successor on.
     package enum Window {
-        /// For who verifies responses: 12 hours and a minute.
+        /// For verifying responses: 12 hours and a minute.
         package static let client: Int64 = (12 * 3600 + 60) * 1000
-        /// For who verifies access tokens: 12 hours and a quarter.
+        /// For verifying access tokens: 12 hours and a quarter.
         package static let appServer: Int64 = (12 * 3600 + 900) * 1000
-        /// For who refreshes sessions: 24 hours.
+        /// For refreshing sessions: 24 hours.
         package static let authServer: Int64 = 24 * 3600 * 1000
     }
 
@@ -32,7 +32,7 @@ package struct KeyChain: Sendable {
     ///   - list: What the key service answered.
     ///   - identity: The chain that the program trusts.
     ///   - window: See ``Window``.
-    ///   - tolerance: Milliseconds that the clock of who made an event may be ahead.
+    ///   - tolerance: Milliseconds that the clock of an event's author may be ahead.
     /// - Throws: ``KeyChainError/unknownChain``, ``KeyChainError/broken(sequenceNumber:_:)``.
     package init(
         _ list: KeyEventList, identity: DigestText, window: Int64, now: Timestamp, tolerance: Int64 = 60_000

@@ -4,7 +4,7 @@ public import BetterAuthMessages
 public protocol ServerKeySource: Sendable {
     /// The key of this name, when it may be used for this purpose now; nil when it is unknown, expired or withdrawn.
     ///
-    /// Asked with names that nobody has vouched for yet, and again for each message: an answer must be cheap the second
+    /// Called with names that are not verified yet, and again for each message: an answer must be cheap the second
     /// time, and a flood of unknown names harmless.
     /// - Throws: When it cannot be told; nothing is trusted then.
     func key(

@@ -25,8 +25,8 @@ public struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
     /// Reads an address.
     /// - Parameters:
     ///   - text: `https://name`, with a port and a path where there are some.
-    ///   - allowsPlain: Whether plain HTTP may go to other machines: the messages are signed, not secret, but a listener
-    ///     learns who signs in, and a token.
+    ///   - allowsPlain: Whether plain HTTP may go to other machines: the messages are signed, not secret, but an
+    ///     eavesdropper learns who signs in, and sees a token.
     /// - Throws: ``Refusal``.
     public init(_ text: String, allowsPlain: Bool = false) throws(Refusal) {
         let isEncrypted: Bool

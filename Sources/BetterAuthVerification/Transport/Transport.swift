@@ -1,7 +1,7 @@
 /// Carries a request to a server and its answer back; HTTP in earnest, a simulated network in tests.
 public protocol Transport: Sendable {
     /// Sends one request and waits for the answer, whatever its status is. Follows no redirects.
-    /// - Throws: ``TransportError``. The request may have arrived all the same.
+    /// - Throws: ``TransportError``. The request may still have arrived.
     func send(_ request: TransportRequest) async throws(TransportError) -> TransportReply
 }
 

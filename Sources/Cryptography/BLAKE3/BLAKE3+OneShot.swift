@@ -13,7 +13,7 @@ extension BLAKE3 {
 
     /// The keyed digest of `bytes` in one call; up to 1,024 bytes allocate nothing.
     ///
-    /// Those are hashed in registers and on the stack, for lookups: who calls clears both when his own work is over
+    /// Those are hashed in registers and on the stack, for lookups: the caller clears both when its own work is done
     /// (``SecretMemory/WorkingMemory``).
     /// - Parameter key: 32 bytes.
     /// - Throws: ``CryptographyError/invalidSize``; above 1,024 bytes also ``CryptographyError/memory(_:)``.

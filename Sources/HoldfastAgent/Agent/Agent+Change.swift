@@ -27,7 +27,7 @@ extension Agent {
             try pending.begin(change == .enable ? .enable : .disable, passcode: passcode)
             return ([try Packet(.change(PendingChange(change, pending)))], .rest)
         }
-        // Refused before a thread took it: nothing is pending then, and nobody will say so.
+        // Refused before a thread accepted it: nothing is pending then, and no thread will report that.
         if case .resting = connection.stage { self.change = nil }
     }
 
@@ -46,7 +46,7 @@ extension Agent {
                 guard pending.cancel() else { throw VaultError.noChangePending }
                 return ([try Packet(.done)], .rest)
             }
-        // Only whom the first authentication was from goes on with it.
+        // Only the connection of the first authentication can continue the change.
         case _ where held.connection != connection.number: fail(connection, .noChangePending)
         case .confirmChange:
             begin(connection) { _ in
@@ -62,13 +62,13 @@ extension Agent {
         }
     }
 
-    /// The change, which is given up by whoever takes it.
+    /// The change; taking it removes it here.
     func takeChange() -> SelfDestructSwitch? {
         defer { change = nil }
         return change?.pending
     }
 
-    /// Looks whether it has ended: by itself, by a refusal or because it was written.
+    /// Checks whether it has ended: by expiry, by a refusal, or because it was written.
     func forgetEndedChange() {
         guard let held = change, held.pending.pending == nil else { return }
         if let connection = connections[held.connection], connection.isWorking { return }  // it is just being begun

@@ -2,7 +2,8 @@ package import AgentMessages
 internal import SecretMemory
 package import VaultCore
 
-/// What works with the identity in an agent's vault. The agent knows of no server; who starts it names one of these.
+/// What works with the identity in an agent's vault. The agent has no server code of its own; the program that starts
+/// it supplies this.
 package protocol IdentityService: Sendable {
     /// Does what a client asks for. Runs on a thread that may wait.
     /// - Parameters:
@@ -24,7 +25,7 @@ package enum IdentityOutcome: Sendable, Hashable {
 }
 
 extension Agent {
-    /// Operations that nobody has to prove anything for; what changes who owns the identity is no message at all.
+    /// Operations that need no proof; those that do have no message.
     func workWithIdentity(_ call: IdentityCall, _ body: Body, _ connection: Connection) {
         guard let service = settings.identity else {
             return fail(connection, VaultError(.agentProtocol, "this agent does not support identities"))

@@ -104,7 +104,7 @@ extension Agent {
         }
     }
 
-    /// Goes on with locking and unlocking as far as that can be now.
+    /// Continues locking and unlocking as far as possible now.
     func advance() {
         if let reason = dropReason, !isDroppingKeys {
             dropReason = nil

@@ -72,7 +72,7 @@ extension Agent {
         }
     }
 
-    /// Nobody is asked any more; the thread ends by itself.
+    /// The prompt is over; the thread ends on its own.
     func cancelConfirming(_ connection: UInt64? = nil) {
         guard let confirming, connection == nil || connection == confirming.connection else { return }
         confirming.talk.cancellation.cancel()

@@ -55,7 +55,7 @@ extension Agent {
         }
     }
 
-    /// Whether the folder was removed: nobody can come for this vault any more.
+    /// Whether the folder was removed: no client can ask for this vault any more.
     private var isHomeGone: Bool {
         var status = stat()
         return unsafe fstat(vault.home.descriptor, &status) == 0 && status.st_nlink == 0
@@ -100,7 +100,7 @@ extension Agent {
         fail(connection, lock.isUnlocked ? VaultError(.busy, "the agent has too much to do") : .locked)
     }
 
-    /// Goes on with what a client takes, now that it has taken all so far.
+    /// Sends the next piece of a value, after the client has received the previous ones.
     func goOn(_ connection: Connection) {
         switch connection.stage {
         case .resting, .working, .taking, .confirming: break
@@ -136,7 +136,7 @@ extension Agent {
         switch outcome {
         case .done(let packets, let next):
             guard let connection else { return }
-            // Who asked to lock may have been told that it is so.
+            // The client that asked to lock may already have been told that it is locked.
             guard lock.isUnlocked && dropReason == nil || !packets.contains(where: \.isOfVault) else {
                 return fail(connection, .lockedMeanwhile)
             }

@@ -32,7 +32,7 @@ package final class Agent {
     let locking = Lane(threads: 1, queue: 1)
     /// Speaking with the identity's servers, which may be slow.
     let speaking = Lane(threads: 2, queue: 16)
-    /// Asking the system for its owner, who takes his time.
+    /// Having the system confirm the device owner, which takes time.
     let asking = Lane(threads: 1, queue: 8)
     var confirming: Confirming?
     /// Tells of lock, sleep and lid.
@@ -96,7 +96,7 @@ package final class Agent {
         completions = Completions(signals.waker)
         folder = try SocketFolder.make(runtime: settings.runtime, home: vault.home.descriptor)
         socketName = try Profile(home: vault.home.descriptor).socketName
-        // Only who has the claim comes here: what lies there is a dead agent's.
+        // Only the process with the claim gets here, so an existing socket belongs to a dead agent.
         if try folder.holds(socketName) { folder.remove(socketName) }
         listener = try LocalSocket.listen(in: folder, name: socketName)
         lock = AgentLock(limits: settings.limits(idle: nil, timeout: nil))
@@ -217,7 +217,7 @@ extension Agent {
             if events & (POLLIN | POLLHUP | POLLERR) != 0, connection.isReading {
                 read(connection)
             } else if events & (POLLHUP | POLLERR | POLLNVAL) != 0 {
-                drop(connection)  // what a thread still does for it has nobody to go to
+                drop(connection)  // results that a thread still produces for it are dropped
             }
             if let began = connection.began, now > began, now - began >= settings.messagePatience {
                 refuse(connection, VaultError(.agentProtocol, "the message took too long"))

@@ -1,7 +1,7 @@
 package import VaultCore
 internal import SystemCalls
 
-/// The clock of an agent, and the one thing that wakes it by itself.
+/// The clock of an agent, and its only timer.
 package protocol AgentClock: BootClock {
     /// Becomes readable when the time has moved in a way that nothing else tells; nil where a signal tells it.
     var descriptor: Int32? { get }

@@ -15,7 +15,7 @@ struct AgentLock {
     private var idleDue: BootInstant?
     private var openedAt: BootInstant?
 
-    /// Seconds after which an open vault locks by itself.
+    /// Seconds after which an unlocked vault locks automatically.
     struct Limits: Sendable, Hashable {
         /// Without a request.
         var idle: UInt32
@@ -47,7 +47,7 @@ struct AgentLock {
         return false
     }
 
-    /// When something has to happen by itself.
+    /// The time of the next automatic event.
     var due: BootInstant? {
         guard isUnlocked, let openedAt else { return nil }
         let end = openedAt.advanced(bySeconds: limits.timeout)
@@ -57,7 +57,7 @@ struct AgentLock {
 
     // Each of these returns why the keys must go, or nil.
 
-    /// A request begins or ends, perhaps too late: a machine that slept in the middle of one has slept all the same.
+    /// A request begins or ends, perhaps too late: sleep in the middle of one is still counted.
     mutating func visit(_ now: BootInstant) -> LogLockReason? {
         if let overdue = checkTime(now) { return overdue }
         // A visit to a shut lock would begin a prompt, or end the one that an unlock answers.
@@ -90,7 +90,7 @@ struct AgentLock {
             openedAt = now
             reason = run(.settingsChanged(AgentLock.settings(limits)), now)
         }
-        // Whoever unlocked has what he came for: the idle time runs from here.
+        // The unlock is done: the idle time starts here.
         let after = run(.didEnterBackground, now)
         return reason ?? (isUnlocked || limits != nil ? after : nil)
     }
@@ -101,8 +101,8 @@ struct AgentLock {
         _ = run(.forceLock, now)
     }
 
-    /// The session or the machine did something that locks. Its end follows at once: a session that is locked for somebody
-    /// at the screen must not keep out its owner who unlocks from elsewhere, and the end of it may never be told.
+    /// The session or the machine did something that locks. Its end follows at once: a session that is locked at the
+    /// screen must not block a user who unlocks from elsewhere, and its end may never be reported.
     mutating func notice(_ event: LockMachine.Event, _ end: LockMachine.Event?, _ now: BootInstant) {
         _ = run(event, now)
         if let end { _ = run(end, now) }

@@ -17,7 +17,7 @@ package struct AgentSettings: Sendable {
     package var vault: VaultSettings
     /// How the owner is confirmed.
     package var authenticator = OwnerAuthenticator.standard
-    /// Where lock, sleep and lid are told; nil where nobody listens.
+    /// The source of lock, sleep and lid events; nil to ignore them.
     package var watch: SessionWatch.Places?
     /// What works with the identity in the vault; nil where that is not served.
     package var identity: (any IdentityService)?

@@ -11,7 +11,7 @@ final class Connection {
     /// Kept for leases, which name a client by its process and the start of it.
     let peer: Peer
     var stage = Stage.resting
-    /// Counts the agent's messages: who has been quiet the longest goes first when there are too many.
+    /// Counts the agent's messages: the connection that was silent longest is closed first if there are too many.
     var lastUsed: UInt64
     /// Nothing more is read; it is closed when its answer has gone.
     var isEnding = false
@@ -73,7 +73,7 @@ final class Connection {
         }
     }
 
-    /// Whether more is to be sent that nobody waits for.
+    /// Whether there is more to send than what the client is waiting for.
     var isContinuing: Bool {
         switch stage {
         case .resting, .working, .taking, .confirming: false

@@ -54,7 +54,7 @@ final class Lane: Sendable {
         var job = first
         while true {
             job()
-            WorkingMemory.wipeAll()  // the next job is somebody else's, or the stack waits for another thread
+            WorkingMemory.wipeAll()  // the next job is for another client, or the stack waits for another thread
             let next = state.withLock { state -> Job? in
                 if state.waiting.isEmpty {
                     state.running -= 1

@@ -7,7 +7,7 @@ struct SignalPipe: ~Copyable {
     let descriptor: Int32
     let waker: Waker
 
-    /// Who writes 0 to the pipe. It is never closed: a thread that ends late may still hold it.
+    /// The senders that write 0 to the pipe. It is never closed: a thread that ends late may still hold it.
     struct Waker: Sendable {
         fileprivate let descriptor: Int32
 

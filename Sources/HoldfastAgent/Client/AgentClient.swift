@@ -54,8 +54,8 @@ package struct AgentClient: ~Copyable {
     }
 
     /// Opens the vault.
-    /// - Returns: Milliseconds until it locks when nobody uses it; nil for never.
-    /// - Throws: What unlocking throws, with what is left; `locked` when somebody locked it meanwhile.
+    /// - Returns: Milliseconds until it locks if idle; nil for never.
+    /// - Throws: What unlocking throws, with what is left; `locked` if it was locked meanwhile.
     package borrowing func unlock(
         _ factor: UnlockSecret, _ secret: borrowing SecretBytes, idle: UInt32? = nil, timeout: UInt32? = nil
     ) throws(VaultError) -> UInt64? {
@@ -184,7 +184,7 @@ package struct AgentClient: ~Copyable {
         guard case .done = try receiveReply() else { throw .unexpected }
     }
 
-    /// Ends the change that is pending, whoever began it.
+    /// Cancels the pending change, whichever client began it.
     /// - Throws: `notPending` when none is.
     package borrowing func cancelChange() throws(VaultError) { try expectDone(.cancelChange) }
 

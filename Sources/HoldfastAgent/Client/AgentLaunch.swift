@@ -21,7 +21,7 @@ package enum AgentLaunch {
         case started(AgentClient, Int32)
     }
 
-    /// Connects to the agent of a home, and starts one where there is none. Two who do this at once get the same one.
+    /// Connects to the agent of a home, and starts one where there is none. Two callers at once get the same agent.
     /// - Parameters:
     ///   - home: Path of the home.
     ///   - runtime: The user's runtime folder, where there is one.

@@ -54,7 +54,7 @@ enum LocalSocket {
         return descriptor
     }
 
-    /// Nil when nobody listens there.
+    /// Nil if nothing listens there.
     /// - Parameter patience: Seconds that a call may wait for the other side.
     static func connect(
         in folder: borrowing SocketFolder, name: String, patience: Int

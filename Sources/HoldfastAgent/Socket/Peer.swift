@@ -1,7 +1,7 @@
 internal import SystemCalls
 
-/// Who is at the other end of a socket, by the kernel's word. The number of a process may be used again; together with
-/// its start it names one process.
+/// The process at the other end of a socket, as the kernel reports it. The number of a process may be used again;
+/// together with its start it names one process.
 struct Peer: Sendable, Hashable {
     let process: Int32
     let user: UInt32

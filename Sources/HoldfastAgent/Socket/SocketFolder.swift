@@ -3,7 +3,7 @@ internal import SystemCalls
 
 /// The folder that the sockets lie in, held open: what was checked is what is used, whatever happens to its path.
 ///
-/// It belongs to the user and nobody else may enter it; a link in its place is refused.
+/// It belongs to the user, and no other user may enter it; a link in its place is refused.
 struct SocketFolder: ~Copyable {
     /// Of the folder.
     let descriptor: Int32
@@ -38,7 +38,7 @@ struct SocketFolder: ~Copyable {
         }
     }
 
-    /// Nil when it is not there or belongs to somebody else, as after `su`: then it is not our runtime folder.
+    /// Nil if it does not exist or belongs to another user, as after `su`: then it is not this user's runtime folder.
     private static func openRuntime(_ path: String) throws(VaultError) -> Int32? {
         guard path.hasPrefix("/") else { return nil }
         let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

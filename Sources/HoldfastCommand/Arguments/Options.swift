@@ -104,7 +104,7 @@ enum Options {
             server.option, plainHTTP.option, authority.option, keyService.option, newResponseKey.option,
         ] + unlocking
 
-    /// As ``identity``, where the vault's owner must prove that he is there: a PIN opens and proves nothing.
+    /// Like ``identity``, for operations that need a proof; a PIN is not one.
     static let identityProved = identity.filter { $0.name != pinDescriptor.option.name }
 
     /// As ``unlocking``, likewise.

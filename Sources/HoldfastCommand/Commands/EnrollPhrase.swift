@@ -42,7 +42,7 @@ func newPhrase(
     return phrase
 }
 
-/// Takes the phrase away, for who insists.
+/// Removes the phrase, if the user insists.
 func removePhrase(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let input = SecretInput(arguments)
     try input.requirePasscodeSource()

@@ -21,7 +21,7 @@ enum ZshCompletions {
             """
     }
 
-    /// A function that reads one word and goes on in the function of what it names.
+    /// A function that reads one word and calls the function for it.
     private static func dispatcher(_ path: [String], _ options: [Option]) -> String {
         var text = "\(function(path))() {\n    local line state\n    local -a commands\n    commands=(\n"
         for word in CommandTable.nextWords(path) {

@@ -5,8 +5,8 @@ internal import HoldfastAgent
 // What the agent does with the identity for commands. It uses the server and the trust that are remembered.
 extension AgentAccess {
     /// Has the agent do something with the identity, where it is there and unlocked.
-    /// - Returns: Nil where the command has to open the vault by itself: as with ``use(_:_:)``, and where the command line
-    ///   names a server or whom to trust.
+    /// - Returns: Nil if the command has to open the vault itself: as with ``use(_:_:)``, and if the command line names
+    ///   a server or an authority.
     static func identity(
         _ arguments: Arguments, _ action: IdentityCall.Action
     ) throws(CommandError) -> IdentityReport? {

@@ -1,6 +1,6 @@
 internal import BetterAuthMessages
 
-/// Whom the owner trusts to say which key signs a server's answers.
+/// The authority that the user trusts for a server's response key.
 enum Authority: Hashable {
     /// That key itself.
     case key(PublicKeyText)

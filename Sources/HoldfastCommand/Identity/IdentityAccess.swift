@@ -55,8 +55,8 @@ struct IdentityAccess {
         try IdentityReport(credentials(), in: vault)
     }
 
-    /// A client of the server that was named, now or earlier. What the command line says about whom to trust is remembered
-    /// where there is no account yet; later its owner says it by itself, with a proof (``trustIdentity``).
+    /// A client of the server that was named, now or earlier. Without an account, the authority from the command line
+    /// is remembered; with one, it is changed only with a proof (``trustIdentity``).
     func client() throws(CommandError) -> VaultIdentity {
         let credentials = try credentials()
         let (server, trust) = try named(credentials)
@@ -69,14 +69,14 @@ struct IdentityAccess {
         return client
     }
 
-    /// As ``client()``, for a change of the server or of whom to trust.
+    /// Like ``client()``, for a change of the server or of the authority.
     func movedClient() throws(CommandError) -> (VaultIdentity, VaultIdentity.Trust?) {
         let credentials = try credentials()
         let (server, trust) = try named(credentials)
         return (work.client(at: server, trusting: trust?.chain ?? credentials.keyChain), trust)
     }
 
-    /// The server, and whom the command line says to trust there. One takes the other's place.
+    /// The server, and the authority from the command line. One takes the other's place.
     private func named(
         _ credentials: Credentials
     ) throws(CommandError) -> (server: ServerAddress, trust: VaultIdentity.Trust?) {
@@ -98,8 +98,8 @@ struct IdentityAccess {
         }
     }
 
-    /// Whoever sits in front of the open vault must not have an account's keys sign for a server of his own, nor believe
-    /// one. What stands already may be said again.
+    /// Someone in front of the unlocked vault must not be able to make the account's keys sign for another server, or
+    /// make it trusted. What stands already may be said again.
     private func refuseChange(
         of credentials: Credentials, to server: ServerAddress, _ trust: VaultIdentity.Trust?
     ) throws(CommandError) {

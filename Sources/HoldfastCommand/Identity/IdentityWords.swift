@@ -21,7 +21,7 @@ enum IdentityWords {
         return device
     }
 
-    /// Tells the owner that he typed the other one of his two phrases.
+    /// Tells the user that they entered the vault's phrase instead of the identity's.
     static func refuseVaultPhrase(_ phrase: borrowing IdentityPhrase, _ vault: Vault) throws(CommandError) {
         let isVaults = try identityCall {
             switch try phrase.asRecoveryPhrase() {

@@ -29,7 +29,7 @@ struct IdentityWork {
     private let allowsPlain: Bool
 
     /// The turn of this process to change the identity; waits a minute for another one that does.
-    /// - Throws: `busy`; what somebody put in the place of the lock.
+    /// - Throws: `busy`, and errors of the lock file.
     static func turn(in home: String) throws(CommandError) -> IdentityTurn {
         for _ in 0..<600 {
             if let turn = try vaultCall({ try IdentityTurn(in: home) }) { return turn }

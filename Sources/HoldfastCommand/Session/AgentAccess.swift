@@ -14,8 +14,8 @@ enum AgentAccess {
     }
 
     /// Runs a command through the agent where it is there and unlocked.
-    /// - Returns: Nil where the command has to open the vault by itself: there is no agent, it is locked, it cannot be
-    ///   used, or the command line says with what to open the vault.
+    /// - Returns: Nil if the command has to open the vault itself: there is no agent, it is locked or unusable, or the
+    ///   command line says how to open the vault.
     static func use<R>(
         _ arguments: Arguments, _ body: (borrowing AgentClient, inout Session) throws -> R
     ) throws(CommandError) -> R? {

@@ -1,6 +1,6 @@
-/// Asks the owner, on the terminal, whether he really wants what cannot be taken back.
+/// Asks the user on the terminal to confirm what cannot be undone.
 enum Confirmation {
-    /// Makes sure that there is somebody to ask, before anything is done.
+    /// Makes sure that there is a terminal to ask on, before anything is done.
     /// - Throws: A usage error.
     static func require(_ arguments: Arguments) throws(CommandError) {
         guard !arguments[Options.yes], !Terminal.isThere else { return }

@@ -7,7 +7,7 @@ internal import HoldfastAgent
 enum OwnerUnlock {
     /// How it ended.
     enum Ending {
-        /// Open; milliseconds until it locks by itself.
+        /// Unlocked; milliseconds until it locks automatically.
         case opened(UInt64?)
         /// The vault's own passcode is what the rules ask for next. Whether the owner was asked before: time has passed then.
         case passcode(afterAsking: Bool)
@@ -66,7 +66,7 @@ enum OwnerUnlock {
         }
     }
 
-    /// What a refusal means to the chain; nil where it is none of it.
+    /// What an error means for the fallback chain; nil if the code is not an outcome of the chain.
     private static func outcome(_ code: String, _ step: OwnerStep) -> StepOutcome? {
         switch code {
         case VaultError.Code.notConfirmed.description: step == .biometrics ? .biometricFailed : .wrongSecret

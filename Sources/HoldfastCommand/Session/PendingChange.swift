@@ -2,7 +2,7 @@ internal import AgentMessages
 internal import Holdfast
 internal import HoldfastAgent
 
-/// Who holds a change of self-destruct while its countdown runs: the agent while it is unlocked, else this command.
+/// Keeps a change of self-destruct during its countdown: the agent while it is unlocked, otherwise this command.
 protocol ChangeHolder: AnyObject {
     /// The whole countdown; known once the change has begun.
     var countdown: Duration { get }
@@ -65,7 +65,7 @@ final class AgentChange: ChangeHolder {
 }
 
 extension AgentAccess {
-    /// The agent, if it can hold a change for so long: it is unlocked and does not lock by itself before.
+    /// The agent, if it can keep a change that long: it is unlocked and does not lock automatically before.
     static func holder(_ arguments: Arguments, for countdown: Duration) -> AgentChange? {
         guard let agent = try? connect(arguments), let status = try? agent.status(), status.isUnlocked else {
             return nil

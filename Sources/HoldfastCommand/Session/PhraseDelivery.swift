@@ -29,7 +29,7 @@ struct PhraseDelivery {
         throw .usage("there is no terminal to show the recovery phrase on; use --recovery-out-fd N")
     }
 
-    /// Whether the words are shown to a person, who can then say that they are written down.
+    /// Whether the words are shown on a terminal, so that the user can confirm having written them down.
     var isShown: Bool { descriptor == nil }
 
     func deliver(_ phrase: borrowing RecoveryPhrase) throws(CommandError) {

@@ -69,7 +69,7 @@ enum Descriptors {
         return nil
     }
 
-    /// For descriptors that somebody made non-blocking.
+    /// For descriptors that are non-blocking.
     private static func wait(for descriptor: Int32, _ events: Int32) {
         var wanted = pollfd(fd: descriptor, events: Int16(events), revents: 0)
         unsafe poll(&wanted, 1, -1)

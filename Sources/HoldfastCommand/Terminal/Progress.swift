@@ -1,7 +1,7 @@
 internal import SystemCalls
 
-/// One line on a terminal's standard error that tells how far long work is, and goes away when it is done. Where nobody
-/// looks it does nothing.
+/// One line on a terminal's standard error that tells how far long work is, and goes away when it is done. Without a
+/// terminal it does nothing.
 struct Progress {
     private let label: String
     private let isShown: Bool

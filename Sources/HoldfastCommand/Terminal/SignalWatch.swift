@@ -1,7 +1,7 @@
 internal import SystemCalls
 
-/// Turns signals into bytes on a pipe while it lives, so that whoever polls the pipe meets them at a safe place and none
-/// is missed between a look and a wait. What was ignored stays ignored. One at a time.
+/// Turns signals into bytes on a pipe while it lives, so that code that polls the pipe handles them at a safe point and
+/// misses none. What was ignored stays ignored. One at a time.
 struct SignalWatch: ~Copyable {
     /// Readable when a signal came.
     let descriptor: Int32
@@ -28,7 +28,7 @@ struct SignalWatch: ~Copyable {
             previous.append((signal, old))
         }
         self.previous = previous
-        // A parent may have left them blocked; then nobody could get out of a prompt.
+        // A parent may have left them blocked; then a prompt could not be interrupted.
         var unblocked = sigset_t()
         var mask = sigset_t()
         unsafe sigemptyset(&unblocked)

@@ -3,7 +3,7 @@ internal import SystemCalls
 
 /// The terminal that the process belongs to, whatever its standard descriptors are.
 struct Terminal: ~Copyable {
-    /// An open file of its own, so that making it non-blocking is seen by nobody else.
+    /// An open file of its own, so that making it non-blocking does not affect other processes.
     let descriptor: Int32
 
     /// Nil when the process has no terminal.

@@ -11,8 +11,7 @@ extension IdentityModel {
         return nil
     }
 
-    /// What is wrong with the name of a device, or with a container, that its owner typed: to be said before he is asked for
-    /// his passcode for it.
+    /// What is wrong with a device name or container that the user entered; shown before the passcode is asked for.
     public nonisolated static func problem(device: String? = nil, container: String? = nil) -> IdentityProblem? {
         if let device, DeviceID(device) == nil { return .invalidDevice }
         if let container, (try? LinkContainer(parsing: Array(container.utf8))) == nil { return .invalidContainer }

@@ -12,7 +12,7 @@ extension IdentityModel {
 
     func end(_ action: IdentityAction, _ problem: IdentityProblem?) {
         running = nil
-        // Whoever locked it is not told about it any more.
+        // After a lock, the result is no longer shown.
         outcome = lock.isLocked && problem != .locked ? nil : Outcome(action: action, problem: problem)
     }
 
@@ -123,7 +123,7 @@ extension IdentityModel {
         return key
     }
 
-    /// Whether the owner typed the other one of his two phrases.
+    /// Whether the user entered the vault's phrase instead of the identity's.
     private nonisolated static func isVaultPhrase(_ phrase: borrowing IdentityPhrase, _ vault: Vault) -> Bool {
         guard let own = try? phrase.asRecoveryPhrase() else { return false }
         return vault.isVaultPhrase(own)

@@ -32,7 +32,7 @@ final class CarriedSecret: Sendable {
 
     init(_ secret: consuming SecretBytes) { self.secret = Mutex(secret) }
 
-    /// The secret; an empty one, which proves nothing, for whoever comes second.
+    /// The secret; an empty one, which proves nothing, for the second caller.
     func take() throws(VaultError) -> SecretBytes {
         if let secret = secret.withLock({ $0.take() }) { return secret }
         do throws(SecretMemoryError) { return try SecretBytes(zeroed: 0) } catch { throw VaultError(error) }

@@ -49,7 +49,7 @@ public final class LockModel {
     @ObservationIgnored private var delayedUntil: BootInstant?
     @ObservationIgnored private var isChecking = false
     private var attemptsToTell: Int?
-    /// Whether what is asked for was settled since the lock fell: it does not change by itself under who types.
+    /// Whether the prompt was chosen since the lock, so that it does not change while the user is typing.
     @ObservationIgnored private var isPromptSettled = false
     /// Whether the chip has said that it answers for the PIN no more.
     @ObservationIgnored private var isPINSpent = false
@@ -65,7 +65,7 @@ public final class LockModel {
     @ObservationIgnored private let tasks = TaskBag()
     @ObservationIgnored private let ticking = OneTask()
 
-    /// Whether content is withheld until somebody proves to be the owner.
+    /// Whether content is withheld until the user authenticates.
     public var isLocked: Bool { state != .unlocked }
 
     /// Attempts left; told after a refusal, and always while reaching the limit destroys the vault. After a wrong PIN it is
@@ -239,8 +239,8 @@ extension LockModel {
         await refreshAfterChange()
     }
 
-    /// Reads again, and believes no reading that was begun before: what it tells is over. One that still saw a prompt up
-    /// would have the owner asked once more by himself.
+    /// Reads again, and believes no reading that was begun before: what it tells is over. An outdated snapshot with a
+    /// prompt would prompt the user a second time.
     private func refreshAfterChange() async {
         stale = readings
         await refresh()
@@ -359,7 +359,7 @@ extension LockModel {
     }
 }
 
-/// An event on its way, and who waits for it.
+/// An event that is being handled, and its waiter.
 private struct Sent: Sendable {
     let event: LockMachine.Event
     let taken: CheckedContinuation<Void, Never>?

@@ -2,10 +2,10 @@ public import Holdfast
 public import Observation
 internal import Synchronization
 
-/// What the system says and asks while it looks for its owner: at a sensor, or for the password of his account.
+/// What the system shows and asks while it confirms the device owner, at a sensor or by the account password.
 @MainActor @Observable
 public final class OwnerDialog {
-    /// The way that is being asked for; nil while nobody is asked.
+    /// The method of the running prompt; nil if there is none.
     public private(set) var step: OwnerStep?
     /// What a sensor said last.
     public private(set) var guidance: OwnerGuidance?
@@ -21,7 +21,7 @@ public final class OwnerDialog {
     @ObservationIgnored private var asking: Task<VaultError?, Never>?
     @ObservationIgnored private var answer: OwnerAnswer?
 
-    /// Nobody is asked.
+    /// No prompt is running.
     package init() {}
 
     /// What a prompt is made of: asks, with what it has to show.
@@ -67,7 +67,7 @@ public final class OwnerDialog {
         return problem
     }
 
-    /// Gives what the owner typed to whoever asked.
+    /// Passes what the user typed to the prompt.
     public func answer(_ secret: consuming SecretBytes) {
         guard let answer else { return }
         self.answer = nil
@@ -98,7 +98,7 @@ public final class OwnerDialog {
         case .finger(let finger): self.finger = finger
         case .message(let message): self.message = message
         case .question(let question, let answer):
-            // Who turned away before is asked nothing more.
+            // After a cancel there are no more prompts.
             guard asking?.isCancelled == false else { return answer.give(nil) }
             self.answer?.give(nil)
             (self.question, self.answer) = (question, answer)
@@ -113,7 +113,7 @@ public final class OwnerDialog {
     }
 }
 
-/// An answer on its way from the screen to who waits for it; given once.
+/// An answer on its way from the screen to its waiter; delivered once.
 private final class OwnerAnswer: Sendable {
     private struct State: ~Copyable {
         var secret: SecretBytes?

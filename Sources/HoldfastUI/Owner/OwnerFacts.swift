@@ -71,10 +71,10 @@ struct OwnerFacts: Sendable {
         do throws(VaultError) { return try lock.ownerObstacle(step) == nil } catch { return false }
     }
 
-    /// Goes through the chain of the rules and notes each way of the owner's that it comes to, as if he asked for another
-    /// one each time: he has a button for each.
+    /// Follows the fallback chain as if the user requested the next step each time, and collects each owner step,
+    /// because the screen has a button for each.
     /// - Parameters:
-    ///   - capabilities: What the machine can do; what nobody looked at counts as missing.
+    ///   - capabilities: What the machine can do; anything unchecked is treated as missing.
     ///   - outcomes: How the ways that were asked ended.
     func offers(
         _ capabilities: [OwnerStep: OwnerCapability], after outcomes: [OwnerStep: StepOutcome]

@@ -1,19 +1,19 @@
 public import Holdfast
 public import Observation
 
-/// The system's owner at the lock screen: which ways the vault's rules offer now, what is said while he is asked, and why
-/// only the passcode is left.
+/// The device owner's unlock at the lock screen: which methods the policy offers now, what the running prompt says, and
+/// why only the passcode is left.
 ///
-/// He is asked by himself once, when the lock machine wants a prompt: the app came back, the session was unlocked. After
-/// a lock by hand, and after a prompt that opened nothing, he asks for it himself.
+/// The prompt starts automatically once, when the lock machine asks for it: the app came back, the session was
+/// unlocked. After "Lock now", and after a prompt that did not unlock, the user starts it with a button.
 @MainActor @Observable
 public final class OwnerUnlockModel {
     /// What the system says and asks while it looks for its owner.
     public let dialog = OwnerDialog()
     /// What may be asked for now, in the order of the rules; empty where only the passcode is left.
     public private(set) var offers: [OwnerStep] = []
-    /// Why the last prompt opened nothing, or why nobody is asked although the rules take a finger or an account; nil where
-    /// there is nothing to say.
+    /// Why the last prompt did not unlock, or why there is no prompt although the policy allows a finger or an account
+    /// password; nil if there is nothing to say.
     public var problem: VaultProblem? { ending ?? obstacle }
 
     private var ending: VaultProblem?
@@ -27,7 +27,7 @@ public final class OwnerUnlockModel {
     /// Looks at the machine that were begun; what an older one finds is not believed.
     @ObservationIgnored private var looks = 0
     @ObservationIgnored private var isLooked = false
-    /// The machine's last prompt, and whether it still waits for somebody to be asked.
+    /// The machine's last prompt, and whether it still has to be shown.
     @ObservationIgnored private var prompt: UInt64 = 0
     @ObservationIgnored private var hasOccasion = false
     @ObservationIgnored private var isInFront = true
@@ -101,7 +101,7 @@ public final class OwnerUnlockModel {
     }
 
     private func askOnOccasion() {
-        // A password is typed by who wants to; a finger is laid on by the way.
+        // Entering a password is deliberate; touching a sensor is not, so only the sensor prompts automatically.
         guard hasOccasion, isInFront, dialog.step == nil, offers.first == .biometrics else { return }
         hasOccasion = false
         Task { await ask(.biometrics) }
@@ -136,7 +136,7 @@ extension StepOutcome {
             case .ownerNotEnrolled: .notEnrolled
             case .ownerLockedOut: .systemLockout
             case .ownerBusy, .busy: .hardwareBusy
-            // Who turned away asks for what comes next himself, by typing, or by a button.
+            // After a cancel, the user chooses the next method, by typing or with a button.
             case .cancelled: .requestedOther
             default: .unavailable
             }

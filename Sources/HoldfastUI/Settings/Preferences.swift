@@ -1,4 +1,4 @@
-/// What the owner chose about one face. Kept in the vault, so that nobody without its passcode makes the lock weaker.
+/// What the owner chose about one face. Kept in the vault, so that the lock cannot be weakened without the passcode.
 public struct Preferences: Sendable, Hashable {
     /// What leaving the window for another one does.
     public enum FocusLoss: String, Sendable, Hashable, CaseIterable {
@@ -26,7 +26,7 @@ public struct Preferences: Sendable, Hashable {
     /// What a face offers for ``clipboardSeconds``.
     public static let clipboardPresets: [UInt32] = [10, 30, 60, 120]
 
-    /// The choices of somebody who made none.
+    /// The defaults.
     public init() {}
 
     static let longestText = 1024

@@ -17,7 +17,7 @@ enum SecurityChip {
 }
 
 extension SecuritySettingsModel {
-    /// Puts the passcode under the chip, for who has the phrase.
+    /// Puts the passcode under the chip, with the recovery phrase.
     @concurrent
     nonisolated static func enrollChip(
         _ vault: Vault, _ passcode: borrowing SecretBytes, _ phrase: borrowing RecoveryPhrase?

@@ -100,7 +100,7 @@ public final class SecuritySettingsModel {
         return policy?.attemptLimit ?? VaultPolicy.standard.attemptLimit
     }
 
-    /// Whether the switch of the owner's finger or face, or of his account, stands on, as with ``showsLockOn``.
+    /// Whether the switch for fingerprint or face, or for the account password, is shown as on; see ``showsLockOn``.
     public func showsOn(_ step: OwnerStep) -> Bool {
         if case .owner(step, let isOn) = wanted { return isOn }
         return policy?.asks(for: step) ?? false
@@ -127,7 +127,7 @@ public final class SecuritySettingsModel {
     /// Reads what holds.
     public func load() async { adopt(await SecuritySettingsModel.status(app.vault)) }
 
-    /// Finds out what the machine can do. Nobody is asked for anything; takes a few seconds where parts are silent.
+    /// Finds out what the machine can do. Asks for nothing; needs a few seconds if a part does not respond.
     public func look() async {
         for step in OwnerStep.allCases {
             let found = OwnerObstacle(await app.lock.ownerCapability(of: step))
@@ -308,7 +308,7 @@ extension SecuritySettingsModel {
         try vault.removeHardware(passcode: passcode, spending: attempt)
     }
 
-    /// In a thread of its own: a chip that is silent would hold up whoever shares it.
+    /// On a separate thread, because a chip that does not respond would block other users of the thread.
     nonisolated static func look(_ app: HoldfastApp, _ lookAtChip: @escaping LookAtChip) async -> OwnerObstacle? {
         await withCheckedContinuation { answer in
             if !DetachedThread.start({ answer.resume(returning: lookAtChip(app)) }) { answer.resume(returning: .busy) }

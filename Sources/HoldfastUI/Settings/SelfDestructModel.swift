@@ -10,7 +10,7 @@ public final class SelfDestructModel {
         case idle
         /// The first passcode is asked for.
         case authenticating(SelfDestructChange)
-        /// The owner is asked whether this is what he wants.
+        /// The user is asked to confirm.
         case confirming(SelfDestructChange)
         /// The countdown runs: whole seconds left, of so many.
         case counting(SelfDestructChange, left: Int, of: Int)

@@ -1,7 +1,7 @@
 internal import SecretMemory
 
-/// How long a passcode would last against somebody who has a copy of the disk: an estimate, and one that says little to a
-/// person who knows the owner.
+/// How long a passcode would resist someone with a copy of the disk. It is an estimate, and says little about an
+/// attacker who knows the user.
 ///
 /// Counted are the characters that a guesser has to try one after the other: repeats, runs (`abc`, `321`, keys side by
 /// side) and the passcodes that everybody tries first count for next to nothing. Nothing is copied or stored.

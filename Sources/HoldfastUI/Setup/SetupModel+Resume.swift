@@ -1,11 +1,11 @@
 public import Holdfast
 
 extension SetupModel {
-    /// Nobody is there any more, or the machine goes to sleep: passcode, words and keys are gone when this returns, but for
-    /// what is being made or opened at this moment, which goes as soon as it is there.
+    /// The user is away, or the machine goes to sleep. When this returns, passcode, words and keys are gone, except
+    /// those that are being created or opened right now; these go as soon as that is done.
     ///
-    /// A vault that was made stays. The assistant goes on where it was once the passcode is given; past the app lock's
-    /// question the vault is locked and its own lock screen takes over. What is typed is the face's to empty.
+    /// A vault that was made stays. The assistant continues where it was after the passcode is entered; past the app
+    /// lock's question the vault is locked and its own lock screen takes over. What is typed is the face's to empty.
     /// - Parameter event: What happened, for the lock machine.
     public func suspend(_ event: LockEvent) async {
         absences += 1
@@ -37,8 +37,8 @@ extension SetupModel {
         step = .finished
     }
 
-    /// The owner is back: goes on with the app lock's question where the words were on paper already, else shows new words,
-    /// which take the place of those that were on the screen.
+    /// The user is back. Continues with the app lock's question if the words were already written down; otherwise shows
+    /// new words that replace those on the screen.
     ///
     /// ``problem`` says what was wrong; a wrong passcode is counted by the vault.
     /// - Parameter passcode: The one that was chosen.

@@ -17,9 +17,9 @@ public final class SetupModel {
         case phrase
         /// Three of them are asked for.
         case check
-        /// The owner was away: the passcode is asked for before the assistant goes on.
+        /// The user was away: the assistant asks for the passcode before it continues.
         case resume
-        /// Whether the app lock goes on.
+        /// Whether the app lock will be turned on.
         case protection
         /// The vault is opened for the first time.
         case opening
@@ -64,7 +64,7 @@ public final class SetupModel {
     /// Kept for as long as the chip may want it.
     @ObservationIgnored var phrase: RecoveryPhrase?
     @ObservationIgnored var left: [Step] = []
-    /// The chip is offered to who has shown that he has the words; after an absence they are not there to be compared.
+    /// The chip is offered after the user has shown to have the words; after an absence there are none to compare with.
     @ObservationIgnored var offersChip = true
     /// What the owner went away by.
     @ObservationIgnored var lastEvent = LockEvent.systemLocked
@@ -167,7 +167,7 @@ public final class SetupModel {
         return isRight
     }
 
-    /// The words were typed: goes on when all are right.
+    /// The words were typed: continues if all are correct.
     /// - Returns: Whether they are.
     public func finishCheck() -> Bool {
         guard step == .check else { return false }
@@ -182,7 +182,7 @@ public final class SetupModel {
         return true
     }
 
-    /// Opens the vault for the first time, and switches the app lock on where that is wanted. Goes on with what the
+    /// Opens the vault for the first time, and switches the app lock on where that is wanted. Continues with what the
     /// machine has.
     public func finish() async {
         guard step == .protection, let passcode = passcode.take() else { return }

@@ -3,7 +3,7 @@ internal import SystemCalls
 
 /// Why something did not happen, as a value that each face puts into its own words.
 public enum VaultProblem: Sendable, Hashable {
-    /// The passcode is wrong; so many attempts are left, nil where nobody counts.
+    /// The passcode is wrong; the number of attempts left, nil if they are not counted.
     case wrongPasscode(remaining: Int?)
     /// The PIN is wrong; so many attempts are left.
     case wrongPIN(remaining: Int?)
@@ -76,9 +76,9 @@ public enum VaultProblem: Sendable, Hashable {
     case cancelled
     /// The change that was to be confirmed is not under way any more.
     case notPending
-    /// The system asked its owner, and nobody who came was him.
+    /// The check by the system ran, but did not match the device owner.
     case notRecognised
-    /// The system asked its owner, and nobody came in time.
+    /// The system's prompt timed out.
     case timedOut
     /// The system cannot ask its owner now.
     case ownerUnavailable(OwnerObstacle)

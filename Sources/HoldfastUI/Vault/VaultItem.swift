@@ -71,10 +71,10 @@ public struct Transfer: Sendable, Hashable {
     public let name: String
     /// Bytes done.
     public internal(set) var done: UInt64
-    /// Bytes in all; nil when nobody knows.
+    /// Total bytes; nil if unknown.
     public let total: UInt64?
 
-    /// 0 to 1; nil when nobody knows how much there is.
+    /// 0 to 1; nil if the total is unknown.
     public var fraction: Double? {
         guard let total, total > 0 else { return nil }
         return min(1, Double(done) / Double(total))

@@ -7,7 +7,7 @@ struct CopyRow: View {
     let text: String
     @State private var isCopied = false
 
-    /// Names may be pasted later; they stay on this device all the same.
+    /// Names may be pasted later, but stay on this device.
     private static let seconds: UInt32 = 600
 
     var body: some View {

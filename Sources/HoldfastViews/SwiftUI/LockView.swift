@@ -5,12 +5,12 @@ internal import AppLockCore
 internal import DeviceOwner
 internal import SecretMemory
 
-/// The lock screen: the device's owner where the rules take him, a PIN, a passcode or the recovery phrase, what the last attempt
-/// came to, attempts left, and the delay.
+/// The lock screen: the device owner's confirmation if the policy allows it, a PIN, a passcode or the recovery phrase,
+/// the result of the last attempt, attempts left, and the delay.
 ///
-/// The owner is asked once by himself when the app comes back, and at a button; the device shows its own prompt for it.
-/// A `SecureField` hands its text over as a `String`, which nothing can wipe: it is copied into locked memory at once and
-/// the field is emptied.
+/// The device's own prompt appears automatically once when the app comes back, and at a button. A `SecureField` hands
+/// its text over as a `String`, which nothing can wipe: it is copied into locked memory at once and the field is
+/// emptied.
 public struct LockView: View {
     private let model: LockModel
     @State private var typed = ""

@@ -8,7 +8,7 @@ final class SecretCarrier {
 
     init(_ secret: consuming SecretBytes) { self.secret = consume secret }
 
-    /// The secret; an empty one for who comes a second time.
+    /// The secret; an empty one for the second caller.
     func take() -> SecretBytes {
         switch secret.take() {
         case .some(let secret): return secret

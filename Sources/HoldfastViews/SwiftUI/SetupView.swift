@@ -34,7 +34,7 @@ public struct SetupView: View {
                 case .protection: protection
                 case .resume: resume
                 case .fingerprint: biometrics
-                case .chip: EmptyView()  // these devices have the Secure Enclave, which keeps shares by itself
+                case .chip: EmptyView()  // these devices have the Secure Enclave, which keeps shares anyway
                 case .finished: EmptyView()
                 }
                 if let problem = model.problem {

@@ -52,7 +52,7 @@ extension Vault {
         do throws(VaultError) {
             held = try keyStore { () throws(KeyStoreError) in try anchor.state(of: header.owner) }
         } catch {
-            // A chip that does not answer keeps nobody out who has never used it.
+            // A chip that does not respond does not block a vault that never used it.
             guard isAnchored else { return }
             throw error
         }

@@ -2,7 +2,7 @@ internal import Cryptography
 internal import VaultFormat
 internal import SystemCalls
 
-/// The ledger file: two sectors written in turn, each flushed before its writer goes on.
+/// The ledger file: two sectors written in turn, each flushed before its writer continues.
 ///
 /// In this tier a copy of the home carries a budget of its own; that cannot be stopped without hardware.
 struct AttemptLedger: ~Copyable, Sendable {
@@ -113,8 +113,8 @@ struct AttemptLedger: ~Copyable, Sendable {
         try file.synchronize()
     }
 
-    /// Gives a copy of a home the counts of the one it was copied from: copying must not be a way to fresh attempts. A
-    /// ledger that cannot be read gives one without counts, as somebody who copies files by hand gets anyway.
+    /// Gives a copy of a home the counts of the one it was copied from: copying must not be a way to fresh attempts. An
+    /// unreadable ledger becomes one without counts, which copying the files would also yield.
     static func copy(
         from source: HomeDirectory, to target: HomeDirectory, vault: VaultID, now: BootInstant
     ) throws(VaultError) {

@@ -32,7 +32,7 @@ package struct SystemBootClock: BootClock {
         BootInstant(bootID: SystemBootClock.bootID, milliseconds: SuspendAwareClock.milliseconds)
     }
 
-    /// Unknown boots are all alike: zeros. A delay then goes on only while the clock does not jump back.
+    /// Unknown boots are all alike: zeros. A delay then continues only if the clock does not jump back.
     private static let bootID: [UInt8] = {
         #if os(Linux)
         let file = unsafe open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)

@@ -56,7 +56,7 @@ enum HeaderFile {
         guard let file = try home.openFile(name, O_RDONLY) else { throw missing(home) }
         do throws(VaultError) {
             let reading = try decide(file.read(Header.fileSize, at: 0), home)
-            // At once: an old copy may still hold a slot that was revoked. Whoever is writing now needs no help.
+            // At once: an old copy may still hold a slot that was revoked. A process that is writing now needs no help.
             if reading.needsRepair { _ = try? LockedHeader(in: home, patience: 0) }
             return reading.header
         } catch let error where error.code == .damaged {
@@ -80,11 +80,11 @@ enum HeaderFile {
     }
 }
 
-/// The header under its exclusive lock: who holds this is the only one who spends attempts or changes the header.
+/// The header under its exclusive lock: only the holder of this value spends attempts or changes the header.
 struct LockedHeader: ~Copyable, Sendable {
     let file: DurableFile
     private(set) var header: Header
-    /// Whether a header that could not be written may be what the next reader finds all the same.
+    /// Whether the next reader may find a header although writing it failed.
     private(set) var isUncertain = false
 
     /// - Throws: `busy` when another holds the lock for long, `readOnly` or `permissionDenied` when `forWriting` and

@@ -34,8 +34,8 @@ package final class HomeDirectory: Sendable {
     deinit { close(descriptor) }
 
     /// A path of a file for a library that opens files by their paths: it leads through the folder that is open here,
-    /// whatever lies under the folder's own path by now, where the system can say that. Its last part is looked at before
-    /// and after by whoever uses it.
+    /// whatever lies under the folder's own path by now, where the system can say that. The caller checks its last part
+    /// before and after use.
     func pathForLibraries(_ name: String) -> String {
         #if os(Linux)
         let folder = "/proc/self/fd/\(descriptor)"

@@ -4,7 +4,7 @@ internal import VaultFormat
 internal import SystemCalls
 
 // Two phrases of 24 words belong to one owner, and people type the wrong one. What is stored to tell them apart is a
-// digest of 256 random bits: it says nothing of the phrase. Somebody who can write to the home can change it, and then
+// digest of 256 random bits: it says nothing of the phrase. Someone who can write to the home can change it, but then
 // only a hint is missing or wrong.
 extension Vault {
     /// Remembers which phrase is the identity's.

@@ -2,9 +2,9 @@ package import SecretMemory
 internal import VaultFormat
 internal import SystemCalls
 
-/// Collections for our own parts. No command line can name one, because an argument holds no zero byte, and whoever names
-/// one to the vault, in its process or through its agent, is refused (``Admission/check(_:)``): a ``ReservedRecord`` is the
-/// way there.
+/// Collections for our own parts. No command line can name one, because an argument cannot contain a zero byte, and
+/// naming one to the vault, in its process or through its agent, is refused (``Admission/check(_:)``). Use a
+/// ``ReservedRecord``.
 extension Vault {
     /// What the name of a reserved collection begins with.
     static let reservedPrefix: UInt8 = 0

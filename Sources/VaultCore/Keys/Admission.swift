@@ -3,7 +3,7 @@ public import VaultFormat
 
 /// Which collections an unlock reaches: it must prove what they ask for at least.
 ///
-/// A rule of our code and not another key: who holds the passcode and writes his own program reads them all.
+/// A rule enforced by code, not by a separate key: someone with the passcode and another program can read them all.
 struct Admission: Sendable, Hashable {
     /// What the unlock proved.
     let assurance: Assurance
@@ -19,8 +19,8 @@ struct Admission: Sendable, Hashable {
         shut = policy.merging(settings, uniquingKeysWith: max).filter { $0.value > assurance }
     }
 
-    /// For a collection that somebody named.
-    /// - Throws: `assuranceTooLow`; `reservedCollection` for one of our own, whoever names it.
+    /// For a collection named by a caller.
+    /// - Throws: `assuranceTooLow`; `reservedCollection` for one of the vault's own, whoever names it.
     @inline(__always)
     func check(_ collection: String) throws(VaultError) {
         if Vault.isReserved(collection) { throw .reservedCollection }
@@ -51,8 +51,8 @@ extension Vault {
     /// What the present unlock proved; nil while the vault is locked.
     public var assurance: Assurance? { gate.current?.keys.admission.assurance }
 
-    /// Collections that ask for more than the present unlock proved, with what they ask for: neither read, written nor
-    /// listed until somebody unlocks with more. Empty while the vault is locked.
+    /// Collections that demand a higher assurance than the current unlock, with that assurance: they are neither read,
+    /// written nor listed until a stronger unlock. Empty while the vault is locked.
     public var collectionsOutOfReach: [String: Assurance] { gate.current?.keys.admission.shut ?? [:] }
 
     /// For what begins before a reader or a writer is there.

@@ -4,7 +4,7 @@ internal import SecretMemory
 internal import VaultFormat
 internal import SystemCalls
 
-/// Tells the notes of who holds the vault's master key from those of others.
+/// Distinguishes notes written with the vault's master key from all others.
 final class NoteKey: Sendable {
     private let key: SecretBytes
 
@@ -38,7 +38,7 @@ struct HardwareNote: Sendable, Hashable {
 
     static let name = "hardware.pending"
     private static let part = "hardware.pending.part"
-    /// One that this vault did not write, put aside for who wants to look.
+    /// A note that this vault did not write, kept for inspection.
     static let refused = "hardware.pending.refused"
     /// Every name that it can have.
     static let names = [name, part]
@@ -82,7 +82,7 @@ struct HardwareNote: Sendable, Hashable {
 
     // MARK: On the disk
 
-    /// What is there, whoever wrote it; nil where nothing is noted, empty for what is no note.
+    /// What is there, whoever wrote it; nil if there is no note, empty if the content is not a note.
     static func read(in home: HomeDirectory) -> HardwareNote? { stored(in: home)?.note }
 
     private static func stored(in home: HomeDirectory) -> (note: HardwareNote, isBy: (NoteKey) -> Bool)? {
@@ -113,7 +113,7 @@ struct HardwareNote: Sendable, Hashable {
     }
 
     /// Durable when it returns; before that the old one is there.
-    /// - Parameter keys: Who may act on it at an unlock; none for a wipe, which knows none.
+    /// - Parameter keys: The home that may act on it at an unlock; none for a wipe, which does not know it.
     func write(in home: HomeDirectory, _ keys: [NoteKey]) throws(VaultError) {
         let bytes = try encoded(keys)
         guard bytes.count <= HardwareNote.largest else {

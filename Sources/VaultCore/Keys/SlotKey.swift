@@ -98,7 +98,7 @@ struct SlotKey: ~Copyable {
         self.commitment = commitment
     }
 
-    /// The wrapping key under a key that whoever has the master key has: nonce, ciphertext, tag.
+    /// The wrapping key, sealed under a key derived from the master key: nonce, ciphertext, tag.
     borrowing func kept(
         by key: borrowing SecretBytes, for slot: Slot, of vault: VaultID
     ) throws(VaultError) -> [UInt8] {

@@ -183,8 +183,8 @@ extension UnlockedKeys {
 }
 
 extension Keybag {
-    /// Gives a header that is about to be written the key for write-only items, which earlier versions did not make. The
-    /// keybag in the header must be this one. Should it not fit, the vault goes on without.
+    /// Gives a header that is about to be written the key for write-only items, which earlier versions did not make.
+    /// The keybag in the header must be this one. If it does not fit, the vault continues without it.
     borrowing func complete(_ header: inout Header, _ keys: borrowing HeaderKeys) {
         guard newestInboxEpoch == nil,
             let more = try? Keybag(adding: .inbox, epoch: header.epoch, to: self),

@@ -16,7 +16,7 @@ struct ShareMaker: Sendable {
         let present = HardwareNote.genuine(in: home, noteKeys) ?? HardwareNote()
         return try tier.makeShare(authorisation: authorisation, limit: limit, for: owner) {
             object throws(KeyStoreError) in
-            // A place that was taken by somebody else's object is noted no longer.
+            // A place that now holds another program's object is removed from the note.
             var note = present
             note.shares.append(object)
             do throws(VaultError) { try note.write(in: home, noteKeys) } catch {
@@ -30,8 +30,8 @@ struct ShareMaker: Sendable {
 }
 
 extension Vault {
-    /// Notes what either of two headers names, before the one is written over the other. What the old one names for another
-    /// home is left to that one, and noted by nobody.
+    /// Notes what either of two headers names, before the one is written over the other. What the old one names for
+    /// another home is left to that home, and not noted.
     func noteHardware(of old: Header, and new: Header, _ keys: [NoteKey]) throws(VaultError) {
         let (before, after) = (HardwareNote(of: old), HardwareNote(of: new))
         guard before != after || keys.count > 1 else { return }
@@ -40,8 +40,8 @@ extension Vault {
         try HardwareNote.add(note, in: home, keys)
     }
 
-    /// After a header could not be written: lets go of what was made for it. Where nobody can tell which of the two the
-    /// next reader finds, both keep what they name; it is noted, and goes when the next passcode was right.
+    /// After a header could not be written: lets go of what was made for it. If it is unknown which of the two the next
+    /// reader finds, both keep what they name; it is noted, and deleted at the next unlock with the passcode.
     /// - Parameters:
     ///   - failed: The header, where there was one already.
     ///   - owner: Whose things were made for it.
@@ -55,7 +55,7 @@ extension Vault {
     /// let go of now stays noted; what was not made for this home is left to its own, and noted no longer.
     /// - Parameters:
     ///   - failed: A header that could not be written, perhaps because nothing could be.
-    ///   - owner: Who the home is, as it was found before the change: what lies in the folder now may have been planted.
+    ///   - owner: The home's identity as found before the change: what is in the folder now may have been planted.
     ///   - key: Of the header's master key: what it did not note is not acted on.
     func sweepHardware(_ header: Header, after failed: Header? = nil, of owner: HardwareOwner, _ key: NoteKey) {
         let genuine = HardwareNote.genuine(in: home, [key])

@@ -2,9 +2,9 @@ internal import VaultFormat
 internal import SystemCalls
 
 extension SecurityLog {
-    /// Gives a copy of a home the log of the one it was copied from, to be read there, but not its key: who finds the
-    /// copy could read and write on with it what the first one adds later. The copy's first unlock begins a chain of its
-    /// own and keeps the newest part of this one.
+    /// Gives a copy of a home the log of the one it was copied from, to be read there, but not its key, with which a
+    /// finder of the copy could read and continue what the first one adds later. The copy's first unlock begins a chain
+    /// of its own and keeps the newest part of this one.
     ///
     /// A log that cannot be read gives a copy without; it says so itself when it is opened.
     /// - Throws: What writing into `target` throws.

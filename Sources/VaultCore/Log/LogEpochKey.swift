@@ -63,7 +63,7 @@ struct LogKeys: Sendable {
 
     subscript(epoch: UInt32) -> LogEpochKey? { all.first { $0.epoch == epoch } }
 
-    /// Whose chain a state goes on with; nil for nobody's.
+    /// The key whose chain a state continues; nil if there is none.
     func epoch(of session: borrowing LogSession) throws(VaultError) -> UInt32? {
         for key in all where try session.isOf(key) { return key.epoch }
         return nil

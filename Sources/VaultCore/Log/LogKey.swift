@@ -31,7 +31,7 @@ struct LogKey: ~Copyable, Sendable {
 
     borrowing func isEqual(to other: borrowing LogKey) -> Bool { bytes.isEqual(to: other.bytes) }
 
-    /// Goes on to the next entry. The key before is overwritten.
+    /// Advances to the next entry. The key before is overwritten.
     mutating func evolve() throws(VaultError) {
         var digest = try crypto { () throws(CryptographyError) in
             try bytes.withBytes { key throws(CryptographyError) in
@@ -68,8 +68,8 @@ struct LogKey: ~Copyable, Sendable {
         }
     }
 
-    /// A whole slot: what the entry says is sealed to `recipient`, so that nobody who can write entries can read them, and
-    /// the box has this place's tag.
+    /// A whole slot: what the entry says is sealed to `recipient`, so that writing entries does not allow reading them,
+    /// and the box has this place's tag.
     borrowing func seal(
         _ entry: LogEntry, at index: UInt64, vault: VaultID, chain: LogChain, to recipient: P256PublicKey
     ) throws(VaultError) -> [UInt8] {

@@ -11,7 +11,8 @@ struct LogReader {
     private(set) var end: UInt64
     /// Bytes behind the last entry that are no entry.
     private(set) var rest = 0
-    /// Tries to find an entry at a place where none must be; somebody could make a file of nothing but false ones.
+    /// How often to look for an entry at a place where none should be; an attacker could craft a file of false ones
+    /// only.
     private var budget = 20_000
 
     /// Reads a whole segment.

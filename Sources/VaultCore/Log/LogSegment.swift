@@ -48,7 +48,7 @@ enum LogSegment {
     /// Puts what was prepared in the place of the present segment, which becomes the previous.
     static func putInPlace(in home: HomeDirectory) throws(VaultError) {
         if home.exists(name) {
-            // A folder somebody made there must not keep the log from going on.
+            // A planted folder must not prevent the log from continuing.
             if case .folder = try home.kind(of: previousName) { try home.clear(previousName) }
             try home.rename(name, to: previousName)
         }

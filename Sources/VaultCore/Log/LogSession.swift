@@ -11,7 +11,7 @@ struct LogSession: ~Copyable {
     private let file: LogStateFile
     private var state: LogState
     private var key: LogKey
-    /// Whom entries are sealed to.
+    /// The public key that entries are sealed to.
     private var recipient: LogState.Recipient
     /// The segment that is written, once it was found to be what the state says.
     private var segment: DurableFile?
@@ -61,7 +61,7 @@ struct LogSession: ~Copyable {
     /// Whether entries are sealed to this key.
     borrowing func isSealing(to keys: LogEpochKey) -> Bool { recipient == keys.recipient }
 
-    /// Whether the chain takes more entries; a state at its end is full, or nobody's of ours.
+    /// Whether the chain accepts more entries; a state at its end is full, or was not written by us.
     var hasRoom: Bool { state.next < LogFormat.mostEntries }
 
     /// Whether this is a chain of that key, and the state's key the one of its place.
@@ -71,7 +71,7 @@ struct LogSession: ~Copyable {
         return expected.isEqual(to: key)
     }
 
-    /// The state had somebody else's public key: from here on entries are sealed to the vault's, and the first one says so.
+    /// The state had a foreign public key: from here on entries are sealed to the vault's, and the first one says so.
     mutating func replaceRecipient(by keys: LogEpochKey, at moment: LogMoment) throws(VaultError) {
         recipient = keys.recipient
         state.recipient = recipient

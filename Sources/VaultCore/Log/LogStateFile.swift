@@ -3,8 +3,8 @@ internal import SecretMemory
 internal import VaultFormat
 internal import SystemCalls
 
-/// `log.state` under its lock. Who holds this is the only one who appends; nothing else is waited for meanwhile, so it
-/// may be taken with or without the header's lock.
+/// `log.state` under its lock. Only the holder of this value appends. It waits for nothing else meanwhile, so it may be
+/// acquired with or without the header's lock.
 final class LogStateFile {
     static let name = "log.state"
     /// Milliseconds that another writer is waited for. An entry that is not written for it is counted as missed.
@@ -80,7 +80,7 @@ final class LogStateFile {
         self.file = file
     }
 
-    /// A point that is not on the curve is nobody's key.
+    /// A point that is not on the curve is not a valid key.
     private static func isKey(_ recipient: LogState.Recipient) -> Bool {
         (try? unsafe P256PublicKey(compressed: recipient.point.span.bytes)) != nil
     }

@@ -47,7 +47,7 @@ extension SecurityLog {
 /// Puts together what two segments and the state say.
 private struct LogVerification {
     let state: LogState?
-    /// The boot that goes on now.
+    /// The current boot.
     let bootID: [UInt8]
     var report = SecurityLogReport()
 
@@ -120,7 +120,8 @@ private struct LogVerification {
         }
     }
 
-    /// What was written under older keys must be what it was when the present ones came: who has those could write another.
+    /// Entries under older keys must be unchanged since the current keys were made: someone with the older keys could
+    /// rewrite them.
     private mutating func checkDigest(_ newest: LogReader, _ previous: LogReader, _ old: [UInt8]) {
         guard case .restarted(let restart) = newest.entries.first?.entry.event, restart.reason == .newKeys else {
             return

@@ -7,8 +7,8 @@ internal import SystemCalls
 /// The security log of one vault (constructions.md 8). Appending works while the vault is locked; reading needs its
 /// keys.
 ///
-/// A log that cannot be written stops nobody: what could not be written is counted, told by ``problem`` and by
-/// ``Vault/status()``, and written down as soon as the log takes entries again.
+/// If the log cannot be written, operations still succeed: what could not be written is counted, reported by
+/// ``problem`` and ``Vault/status()``, and logged as soon as the log can be written again.
 package final class SecurityLog: Sendable {
     /// What the log has in a home.
     package static let fileNames = [LogSegment.name, LogSegment.previousName, LogSegment.newName, LogStateFile.name]
@@ -132,7 +132,7 @@ package final class SecurityLog: Sendable {
         return try restart(file, begin, at: moment)
     }
 
-    /// Goes on where an unlocked vault can prove that the chain is its own: what the state says of itself is nobody's word.
+    /// Continues only if an unlocked vault can prove that the chain is its own: the state itself is unauthenticated.
     /// From here on entries are sealed to the newest log key.
     private func goOn(
         _ session: consuming LogSession, _ file: LogStateFile, _ begin: Begin, at moment: LogMoment
@@ -153,14 +153,16 @@ package final class SecurityLog: Sendable {
             // What an unlock computes anew stays short.
             guard session.end.next > LogFormat.longestChain else { return session }
         } else {
-            // Of older keys: a rekey was cut off before it came here. Once it is finished, it is somebody who has those.
+            // Of older keys: a rekey was cut off before it came here. After it is finished, it comes from someone who
+            // has those.
             guard keys.areChanging else { return try restart(file, begin, at: moment) }
             try session.reconcile(at: moment)
         }
         return try beginAnew(after: session, file, begin, keys.newest, at: moment)
     }
 
-    /// The chain that follows a rekey. Who has the old keys can write another past, so the new chain has its hash.
+    /// The chain that follows a rekey. Someone with the old keys can rewrite the past, so the new chain contains its
+    /// hash.
     private func beginAnew(
         after session: borrowing LogSession, _ file: LogStateFile, _ begin: Begin, _ newest: LogEpochKey,
         at moment: LogMoment
@@ -199,7 +201,7 @@ extension SecurityLog {
         return epochs
     }
 
-    /// Sees to it that the log goes on under the newest keys.
+    /// Makes the log continue under the newest keys.
     /// - Throws: What kept it from that: the older keys must not be forgotten yet.
     func takeUpNewKeys(_ begin: Begin) throws(VaultError) {
         let session = try open(at: now, begin: begin)

@@ -36,7 +36,7 @@ public struct SecurityLogFinding: Sendable, Hashable {
         public static let state = Kind("state")
         /// The log was lost and begun anew.
         public static let restarted = Kind("restarted")
-        /// Entries were written by somebody who can append to the log, and sealed to another key than the vault's.
+        /// Entries were sealed to a key that is not the vault's, by someone who can append to the log.
         public static let unreadable = Kind("unreadable")
         /// An entry says that the files had been altered.
         public static let altered = Kind("altered")

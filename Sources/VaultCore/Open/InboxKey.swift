@@ -31,15 +31,15 @@ package enum OpenPublicKeyState: String, Sendable, Hashable {
     case right = "right"
     /// There was none that could be used; it has been written.
     case written = "written"
-    /// It was not the vault's own, and has been replaced. What was sealed to it meanwhile is lost to the owner, and can
-    /// perhaps be read by whoever put it there.
+    /// It was not the vault's own, and has been replaced. What was sealed to it meanwhile is lost to the user, and may
+    /// be readable by whoever put it there.
     case replaced = "replaced"
     /// It is missing or not the vault's own, and could not be written.
     case wrong = "wrong"
 }
 
-/// The file with the vault's public key. Nothing protects it while the vault is locked: whoever can write to the home
-/// can put his own in its place, until the next unlock.
+/// The file with the vault's public key. Nothing protects it while the vault is locked: anyone who can write to the
+/// home can replace it until the next unlock.
 enum OpenPublicKey {
     static func read(in home: HomeDirectory) throws(VaultError) -> OpenPublicKeyFile? {
         guard let file = try home.openFile(OpenFiles.publicKey, O_RDONLY) else { return nil }

@@ -6,12 +6,12 @@ internal import SystemCalls
 
 /// Records that are reached without the owner: for what an app must keep while it is locked.
 ///
-/// They are encrypted under a key that rests beside them, so they are hidden from somebody who has the database's file
-/// and nothing else, and from nobody who can read the home. Assurance: `none`. Nothing here ever
-/// stands in for a record of the vault: at the next unlock everything moves to the vault's inbox, marked with its origin,
-/// where the owner confirms it or throws it away.
+/// They are encrypted under a key that rests beside them, so they are hidden from someone who has only the database
+/// file, but not from anyone who can read the home. Assurance: `none`. Nothing here ever stands in for a record of the
+/// vault: at the next unlock everything moves to the vault's inbox, marked with its origin, where the owner confirms it
+/// or throws it away.
 ///
-/// Safe to use from any thread and from several processes; each call takes the compartment for itself.
+/// Safe to use from any thread and from several processes; each call has exclusive use of the compartment.
 public final class OpenCompartment: Sendable {
     /// How much the compartment takes.
     public struct Quota: Sendable, Hashable {
@@ -63,7 +63,7 @@ public final class OpenCompartment: Sendable {
     /// What the last unlock took in; nil before the first.
     package var lastMigration: Migration? { state.withLock { $0.lastMigration } }
 
-    /// Stores an item that anybody who can read the home can read; durable when it returns.
+    /// Stores an item that anyone who can read the home can read. It is durable when this returns.
     /// - Throws: `quotaExceeded`, `assuranceTooLow` for a collection with a minimum, `recordExists` unless `replacing`,
     ///   `invalidName`, `tooLarge` above 1 MiB, `damaged` (mended by the next unlock), `busy`, `diskFull`, `readOnly`.
     public func put(
@@ -89,8 +89,8 @@ public final class OpenCompartment: Sendable {
     /// Stores an item that can only be read once the vault is unlocked: it is sealed to the vault's public key, name and
     /// all. It cannot be replaced or found by its name; each call makes one more.
     ///
-    /// Whoever could write to the home since the last unlock could have put a public key of his own in place of the
-    /// vault's, and reads what is sealed to that. The next unlock finds such a key, not earlier.
+    /// Someone who could write to the home since the last unlock may have replaced the vault's public key, and can then
+    /// read what is sealed to it. The next unlock finds such a key, not earlier.
     /// - Throws: As ``put(_:for:in:replacing:)``; `noPublicKey` when the vault has none yet.
     public func drop(
         _ value: borrowing SecretBytes, for name: String, in collection: String = Vault.defaultCollection

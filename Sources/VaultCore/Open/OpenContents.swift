@@ -4,7 +4,7 @@ internal import VaultFormat
 internal import SystemCalls
 
 /// The open compartment's database as an unlocked vault reads it: without LMDB, because anybody may have written it.
-/// Made and used by who holds the compartment's lock.
+/// Created and used under the compartment's lock.
 struct OpenContents: ~Copyable {
     /// One record that opened.
     struct Entry {

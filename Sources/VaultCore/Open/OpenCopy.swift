@@ -2,8 +2,8 @@ internal import VaultFormat
 internal import SystemCalls
 
 extension OpenCompartment {
-    /// Copies the compartment as it is into a backup. What is not a file that Holdfast could have written is left out:
-    /// somebody's garbage must not keep the owner from his backup.
+    /// Copies the compartment as it is into a backup. A file that Holdfast could not have written is left out: planted
+    /// garbage must not prevent a backup.
     /// - Returns: Names of what was copied.
     func copy(to target: HomeDirectory) throws(VaultError) -> [String] {
         let vault = try HeaderFile.read(in: home).vault

@@ -3,7 +3,7 @@ internal import SecretMemory
 internal import VaultFormat
 internal import SystemCalls
 
-/// `open.key` under its exclusive lock: whoever holds this is alone with the open compartment.
+/// `open.key` under its exclusive lock: the holder of this value has exclusive use of the open compartment.
 ///
 /// Until key stores come the key rests in this file in clear. It is made anew whenever the compartment is begun anew,
 /// and is overwritten in the same moment that its items are gone: that one write empties the compartment, whatever is

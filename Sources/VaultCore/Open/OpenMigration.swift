@@ -12,7 +12,7 @@ extension OpenCompartment {
         package var known = 0
         /// Items that wait for the next unlock: there were more than one takes.
         package var left = 0
-        /// Places in the database, or items sealed to another key, that nobody can read.
+        /// Unreadable places in the database, or items sealed to another key.
         package var unreadable = 0
         /// The items are not the ones that Holdfast left there: some are missing, added, or older.
         package var isAltered = false
@@ -56,7 +56,7 @@ extension Vault {
 
     /// What one unlock takes in at most; the rest follows at the next one.
     private static let mostAtOnce = OpenCompartment.Quota.standard
-    /// Somebody who holds the lock for longer must not hold up an unlock.
+    /// A process that keeps the lock longer must not delay an unlock.
     private static let patience = 1000
 
     private func takeIn(
@@ -257,7 +257,7 @@ extension WriteSession {
 
 /// What an item is called in the inbox.
 enum InboxName {
-    /// The name itself, then with a number, then with something random, so that nobody can make us try for long.
+    /// The name itself, then with a number, then with something random, so that an attacker cannot make this loop long.
     static func candidate(_ name: String, _ attempt: Int) throws(VaultError) -> String {
         if attempt == 1 { return name }
         if attempt < 10 { return cut(name, with: " (\(attempt))") }

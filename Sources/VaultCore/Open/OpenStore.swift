@@ -11,7 +11,7 @@ extension DatabaseName {
     static let newOpen = DatabaseName(file: OpenFiles.newDatabase, mapSize: open.mapSize)
 }
 
-/// The open compartment's database, open. Used by who holds the compartment's lock.
+/// The open compartment's database, open. Used under the compartment's lock.
 final class OpenStore: Sendable {
     let database: DatabaseLease
     let reader: RecordReader
@@ -156,8 +156,8 @@ extension OpenCompartment {
         }
     }
 
-    /// Renames what cannot be read, so that nothing is lost that somebody could still make something of, and the
-    /// compartment can be begun anew. One such pair of files is kept.
+    /// Renames what cannot be read, so that it can still be examined, and the compartment can start over. One such pair
+    /// of files is kept.
     func setAside(_ lock: borrowing LockedOpenKey) throws(VaultError) {
         close()
         home.removeAnything(OpenFiles.damagedDatabase)

@@ -2,9 +2,9 @@ package import VaultFormat
 
 /// Who wrote a record.
 public enum RecordOrigin: String, Sendable, Hashable, CaseIterable {
-    /// The owner, with the vault unlocked; or he confirmed it.
+    /// The user, with the vault unlocked, or by accepting it.
     case protected = "protected"
-    /// Whoever was there while the vault was locked; the owner has not confirmed it.
+    /// Anyone, while the vault was locked; the user has not accepted it yet.
     case open = "open"
 
     package init(_ origin: RecordFields.Origin) {

@@ -12,7 +12,7 @@ extension Vault {
         public let originalCollection: String
         /// Bytes of content.
         public let size: UInt64
-        /// Milliseconds since 1970, by whoever wrote it.
+        /// Milliseconds since 1970, as its writer set it.
         public let created: Int64
         /// As ``created``, of the last write.
         public let modified: Int64

@@ -3,9 +3,9 @@ internal import KeyStores
 internal import SecretMemory
 internal import VaultFormat
 
-/// What an owner slot of the header carries beside the wrapped key: where the first share rests, the second share itself,
-/// and what was enrolled. Whoever reads the header has the second share: the slot is a yes in front of a stored key and
-/// proves presence, no more.
+/// What an owner slot of the header carries beside the wrapped key: where the first share rests, the second share
+/// itself, and what was enrolled. Anyone who reads the header has the second share: the slot is a yes or no in front of
+/// a stored key and proves presence only.
 ///
 /// Version 1, the key store (1), the second share (32), then the enrollment's lines and the key store's item, each behind
 /// its 16-bit length, little endian.

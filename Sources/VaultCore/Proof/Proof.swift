@@ -2,14 +2,14 @@ package import Cryptography
 package import SecretMemory
 internal import VaultFormat
 
-/// That somebody gave the strongest secret that this vault has, moments ago, while it is open.
+/// Proof that the strongest secret of this vault was entered moments ago, while it is unlocked.
 ///
 /// Made here and nowhere else, after the secret was checked against the vault's master key. It allows one change, once:
 /// passed on to it, it is used up. Dropped, it allowed nothing. It is worth nothing after ``Vault/proofLifetime``, after the
 /// vault was locked, after its keys were changed, and for another vault.
 ///
-/// A PIN makes none: it opens and does nothing else. An open vault makes none: whoever sits in front of it may not be its
-/// owner.
+/// A PIN makes none: it opens and does nothing else. An unlocked vault alone makes none: the person in front of it may
+/// not be its owner.
 public struct Proof: ~Copyable, Sendable {
     /// What was given.
     public enum Way: Sendable, Hashable, CaseIterable {
@@ -66,7 +66,7 @@ extension Vault {
         return Proof(.passcode, opening, at: settings.clock.now())
     }
 
-    /// As ``prove(passcode:spending:)``, with the vault's recovery phrase, whose attempts nobody counts.
+    /// As ``prove(passcode:spending:)``, with the vault's recovery phrase, whose attempts are not counted.
     /// - Throws: `locked`, `wrongPhrase`, `noRecoveryPhrase`, `damaged`, `keysChanged`, `wiped`.
     package func prove(phrase: borrowing RecoveryPhrase) throws(VaultError) -> Proof {
         try Wipe.finishIfBegun(in: home, settings)

@@ -3,10 +3,10 @@ internal import SystemCalls
 
 /// A few readers that threads take and give back without waiting for each other.
 ///
-/// Each place has one word that says whose it is. Whoever finds an idle reader takes it by changing the word, and gives
-/// it back the same way. Who holds the gate's monitor, and nobody else, fills places, empties them, and recalls the
-/// readers that are taken; a recalled one does not become idle again.
-@safe final class ReaderSlots: @unchecked Sendable {  // a reader belongs to whoever changed its place's word
+/// Each place has one word that says whose it is. A thread that finds an idle reader takes it by changing the word, and
+/// returns it the same way. Only the holder of the gate's monitor fills places, empties them, and recalls the readers
+/// in use; a recalled one does not become idle again.
+@safe final class ReaderSlots: @unchecked Sendable {  // a reader belongs to the thread that changed its place's word
     /// One place. Its word is the thread that has the reader, with one of ``Use`` in the lowest bits.
     @safe struct Slot: ~Copyable {
         fileprivate let word = Atomic<UInt>(Use.empty)
@@ -80,7 +80,7 @@ internal import SystemCalls
     }
 }
 
-/// For who holds the gate's monitor.
+/// For the holder of the gate's monitor.
 extension ReaderSlots {
     /// Puts a reader into an empty place, idle; false when there is none.
     func fill(_ reader: RecordReader) -> Bool {
@@ -141,7 +141,7 @@ extension ReaderSlots {
     }
 
     private func empty(_ slot: UnsafeMutablePointer<Slot>, ifItIs word: UInt) -> RecordReader? {
-        // To a word that nobody changes, until the reader is out.
+        // To a word that no thread changes until the reader has left.
         guard
             unsafe slot.pointee.word.compareExchange(
                 expected: word, desired: Use.recalled, successOrdering: .acquiring, failureOrdering: .relaxed

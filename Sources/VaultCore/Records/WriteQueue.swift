@@ -88,7 +88,7 @@ final class WriteQueue: Sendable {
         return try result.get()
     }
 
-    /// Leads at once where nobody writes and nobody waits: most writes are alone.
+    /// Leads at once if no one writes or waits: most writes are alone.
     private func leadAlone() throws(VaultError) -> Bool {
         try monitor.withLock { queue throws(VaultError) in
             try queue.refuseNested()

@@ -104,7 +104,7 @@ public struct WriteSession: ~Copyable {
     var admission: Admission { state.keys.admission }
 
     /// Brackets one change of a caller's closure: when it fails halfway nothing of the transaction may be kept, even if
-    /// the closure swallows the error and goes on.
+    /// the closure swallows the error and continues.
     mutating func beginChange() -> Bool {
         defer { operationChanged = false }
         return operationChanged
@@ -324,7 +324,8 @@ extension WriteSession {
         return (found, keys.count > limit ? keys[limit] : nil)
     }
 
-    /// Moves one record to the newest keys. One whose content is a file is left for the caller, who writes the file anew.
+    /// Moves one record to the newest keys. A record with its content in a file is left to the caller, which writes the
+    /// file again.
     /// - Returns: Collection and name of a record that has a file.
     mutating func move(_ lookup: Digest, now: Int64) throws(VaultError) -> RecordName? {
         let state = state

@@ -1,12 +1,12 @@
 internal import KeyStores
 internal import VaultFormat
 
-/// What chips and key stores hold for a vault that is destroyed. Without the keys it opens nothing; it is let go of all the
-/// same, by whichever start finds the hardware.
+/// What chips and key stores hold for a vault that is destroyed. Without the keys it opens nothing, but it is still
+/// deleted, by the first start that finds the hardware.
 ///
-/// Nobody has opened the vault by then, so neither the header nor the note is believed: they say where to look. What is found
-/// there goes only if it shows in itself that it was made for the home whose wipe key lies here. A backup, a copied header or
-/// a planted note reaches nothing of another home.
+/// Nothing has been authenticated by then, so header and note only say where to look. What is found there goes only if
+/// it shows in itself that it was made for the home whose wipe key lies here. A backup, a copied header or a planted
+/// note reaches nothing of another home.
 struct HardwareTarget {
     static let id = "hardware"
     static let what = "shares in the chip and the keyring"
@@ -97,7 +97,7 @@ struct HardwareTarget {
 
     var isErased: Bool { !(HardwareNote.names + [HardwareNote.refused]).contains(where: home.exists) }
 
-    /// A vault that was opened without them may hold something there all the same.
+    /// A vault that was opened without them may still have something there.
     private static func stores(_ home: HomeDirectory, _ settings: VaultSettings) -> KeyStores? {
         if let stores = settings.ownerStores { return stores(home.path) }
         #if os(Linux)

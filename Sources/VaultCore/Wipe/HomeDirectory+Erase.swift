@@ -47,8 +47,8 @@ extension HomeDirectory {
 
     /// Removes a file, after overwriting it where that is asked for.
     ///
-    /// A link is removed itself. A file that has another name elsewhere is not overwritten: who planted the second name
-    /// could destroy the file behind it.
+    /// A link is removed itself. A file with another name elsewhere is not overwritten: an attacker who planted the
+    /// second name could otherwise destroy the file behind it.
     /// - Returns: `removed` for what was to be overwritten and was not; `foreign` for a folder, which is left alone.
     func erase(_ name: String, overwriting: Bool) throws(VaultError) -> WipeResult {
         try HomeDirectory.erase(name, overwriting: overwriting, below: descriptor)
@@ -74,7 +74,7 @@ extension HomeDirectory {
     private static func overwrite(_ name: String, below folder: Int32) -> Bool {
         guard let opened = try? Beneath(folder).file(name, O_RDWR) else { return false }
         let file = DurableFile(owning: opened, name: name)
-        // Whoever is writing is let finish, and finds the name gone when he comes again.
+        // A writer may finish, and finds the name gone next time.
         try? file.lock(exclusive: true, patience: 1000, orBusy: "another process is writing to \(name)")
         return (try? overwrite(file)) != nil
     }
@@ -104,7 +104,7 @@ extension HomeDirectory {
         }
         let count = UInt32(results.count { $0 == .erased || $0 == .removed })
         if results.contains(.foreign) { return (.foreign, count) }
-        // Its emptiness need not be durable by itself: the folder's own removal is.
+        // Its emptiness need not be durable: the folder's own removal is.
         try system("removing \(name)") { unsafe unlinkat(descriptor, name, AT_REMOVEDIR) }
         return (overwriting && results.contains(.removed) ? .removed : .erased, count)
     }
@@ -132,8 +132,8 @@ extension HomeDirectory {
         return !names.isEmpty
     }
 
-    /// Frees a name for a file of ours: a file or a link under it goes, and a folder that somebody put there, with what it
-    /// holds, gets another name.
+    /// Frees a name for a file of ours: a file or a link under it goes, and a planted folder, with its content, gets
+    /// another name.
     func clear(_ name: String) throws(VaultError) {
         guard try erase(name, overwriting: true) == .foreign else { return }
         if unsafe unlinkat(descriptor, name, AT_REMOVEDIR) == 0 { return }

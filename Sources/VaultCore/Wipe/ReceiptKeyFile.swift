@@ -17,8 +17,8 @@ struct ReceiptKey: ~Copyable {
     }
 }
 
-/// Where the private half waits for the wipe: a file that only its owner reads, overwritten after signing. Whoever reads
-/// it can sign another story, which every receipt says.
+/// Where the private half waits for the wipe: a file that only its owner reads, overwritten after signing. Anyone who
+/// reads it can sign a false receipt; every receipt says so.
 enum ReceiptKeyFile {
     static let name = "receipt.key"
     static let names = [name, HomeDirectory.part(of: name)]

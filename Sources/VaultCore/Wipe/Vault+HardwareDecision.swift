@@ -41,7 +41,7 @@ extension Vault {
     /// was copied from stays as it is, and is named here no more: the passcode's share is made anew where it has one; a PIN
     /// and a kept way in for the owner go.
     ///
-    /// Where the other folder is gone, nobody takes those shares out of the chip: an older header still opens with the
+    /// If the other folder no longer exists, those shares stay in the chip: an older header still opens with the
     /// passcode or PIN of its time, on this machine.
     /// - Parameters:
     ///   - passcode: The present passcode.

@@ -1,8 +1,8 @@
 internal import KeyStores
 internal import VaultFormat
 
-// While nobody has opened the vault, the key that lies in the folder is all there is to go by. Once the header's MAC is
-// proved, the header itself has the key: what is decided then holds for the whole change, whatever is planted meanwhile.
+// Before the vault is opened, the key in the folder is the only evidence. Once the header's MAC is proved, the header
+// itself has the key: what is decided then holds for the whole change, whatever is planted meanwhile.
 extension Vault {
     /// Whose hardware this home may write to before the header is known to be genuine: that of a header which was made for the
     /// home's own wipe key. Nil in a backup or a restored home until its header is written anew.

@@ -26,7 +26,7 @@ extension Wipe {
             guard let vault = overdue(bytes, home, settings) else { return nil }
             return byRules(of: vault, in: home, settings, header).error
         } catch {
-            // Another process that held the lock has finished it, or nobody can: the vault is shut either way.
+            // Another process with the lock has finished it, or it cannot be finished: either way the vault is closed.
             if error.code == .wiped { return error }
             return VaultError(
                 .wiped,
@@ -35,8 +35,8 @@ extension Wipe {
         }
     }
 
-    /// Destroys a vault whose limit was reached. Nobody has opened it: what hardware holds goes where this home's wipe key is
-    /// the one that it was made for.
+    /// Destroys a vault whose limit was reached. The vault has not been opened: shares in hardware are deleted only if
+    /// they were made for this home's wipe key.
     static func byRules(
         of vault: VaultID, in home: HomeDirectory, _ settings: VaultSettings, _ header: borrowing DurableFile
     ) -> Ending {
@@ -44,7 +44,7 @@ extension Wipe {
         var owner: HardwareOwner?
         if let key = try? WipeKeyFile.loadOrMake(in: home, vault: vault) {
             owner = key.owner
-            // Without a tag nobody goes on with it; what is done now is done all the same.
+            // Without a tag no one continues it; but what is done now is done.
             if let tagged = try? key.mark(.attempts) { mark = tagged }
         }
         return Wipe(home, settings, mark, owner).run(header)
@@ -81,7 +81,7 @@ extension HeaderFile {
         return nil
     }
 
-    /// Marks of wipes in the place of either copy, whoever put them there.
+    /// Marks of wipes in place of either copy, whatever their origin.
     static func marks(in bytes: [UInt8]) -> [WipeMark] {
         [0, WipeMark.size].compactMap { start in
             guard bytes.count >= start + WipeMark.size, bytes[start...].starts(with: WipeMark.magic) else { return nil }

@@ -56,12 +56,12 @@ enum WipeJournalFile {
         guard try HeaderFile.decide(header.read(Header.fileSize, at: 0), home).header.vault == vault else { return }
         var journal = known(in: home, vault)
         let new = missing(ids, in: journal).map { WipeItem($0) }
-        // Somebody's names that fill it make room.
+        // Foreign names that fill it are removed.
         journal.items = Array((new + journal.items).prefix(WipeJournal.maximumItems))
         try save(&journal, in: home)
     }
 
-    /// Milliseconds that another is waited for; who cannot register now does at his next start.
+    /// Milliseconds to wait for another process; a target that cannot register now does so at its next start.
     private static let patience = 2000
 
     /// A damaged journal is made anew: names are all that it held.

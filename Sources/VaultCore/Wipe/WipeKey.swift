@@ -3,8 +3,9 @@ internal import KeyStores
 internal import SecretMemory
 internal import VaultFormat
 
-/// What a home has for itself, while it is locked too: its wipes are known by it, and hardware lets go of what was made for
-/// this home only for who holds it. A backup gets another one, so that its end is not the end of the vault it came from.
+/// The key that identifies a home, even while it is locked: it authenticates the home's wipes, and hardware deletes
+/// what was made for this home only with it. A backup gets another one, so that its end is not the end of the vault it
+/// came from.
 ///
 /// It opens nothing. The header has what it comes to, and the key itself sealed, for a home that lost the file.
 struct WipeKey: ~Copyable, Sendable {

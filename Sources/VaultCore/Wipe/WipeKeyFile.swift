@@ -3,8 +3,8 @@ internal import SecretMemory
 internal import VaultFormat
 internal import SystemCalls
 
-/// The home's wipe key on the disk. It must be there while nobody has opened the vault, so it lies open: who reads the home
-/// has it, and who has it and can write here could as well destroy what lies here. No backup copies it.
+/// The home's wipe key on the disk. It is needed before the vault is opened, so it is not encrypted: anyone who reads
+/// the home has it, and anyone who has it and can write here could destroy the home anyway. No backup copies it.
 enum WipeKeyFile {
     static let name = "wipe.key"
 
@@ -57,8 +57,8 @@ enum WipeKeyFile {
         return try WipeKey(secret, of: vault)
     }
 
-    /// Whether the key was made in another folder than this one, which is a copy or was moved. Nobody vouches for it: it
-    /// words a warning and decides nothing.
+    /// Whether the key was made in another folder than this one, which is a copy or was moved. It is unauthenticated:
+    /// it only affects the text of a warning.
     static func isFromElsewhere(_ home: HomeDirectory) -> Bool {
         guard let bytes = (try? read(in: home)) ?? nil, let here = try? place(of: home) else { return false }
         return bytes.withBytes { bytes in

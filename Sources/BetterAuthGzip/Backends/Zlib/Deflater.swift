@@ -39,7 +39,7 @@ internal import Synchronization
         unsafe stream.deallocate()
     }
 
-    /// One that nobody else has.
+    /// A unique one.
     /// - Parameter count: Bytes of the text.
     static func take(for count: Int) throws(TokenCompressionError) -> Deflater {
         let size: Size = count <= Size.longestShort ? .short : .any

@@ -22,7 +22,7 @@ internal import Synchronization
         unsafe stream.deallocate()
     }
 
-    /// One that nobody else has.
+    /// A unique one.
     static func take() throws(TokenCompressionError) -> Inflater {
         if let known = idle.withLock({ $0.popLast() }) { return known }
         guard let made = Inflater() else { throw .unavailable }

@@ -52,7 +52,7 @@ internal import Synchronization
                 return reply
             }
             state = .suspended
-            // Under the lock: whoever answers resumes only what rests already.
+            // Under the lock: the answering thread resumes only a connection that is already suspended.
             unsafe MHD_suspend_connection(connection)
             return nil
         }

@@ -126,8 +126,8 @@ final class HTTPHandler: Sendable {
             exchange.isHandled = true
             return unsafe send(HTTPReply(.plain(fault)), exchange, connection, closes: true)
         }
-        // Nothing is kept of the body of a refused request; it is read to its end all the same, since the connection would
-        // have to be closed otherwise.
+        // The body of a refused request is discarded, but read to its end, because the connection would otherwise have
+        // to be closed.
         exchange.refusal = exchange.endpoint.refusal(known, address)
         // A body that announces itself as far too large is not even read.
         if let announced = unsafe header("Content-Length", connection).flatMap({ Int($0) }),

@@ -1,8 +1,8 @@
 internal import BetterAuthMessages
 internal import CMicrohttpd
 
-/// The head of a request as RFC 9112 has it. libmicrohttpd reads more than that, and whoever stands in front of the server
-/// may read the same bytes as another request: what two parsers can disagree about is refused.
+/// The head of a request as RFC 9112 defines it. libmicrohttpd accepts more than that, and a proxy in front of the
+/// server may read the same bytes as a different request: what two parsers can disagree about is refused.
 struct HTTPHead {
     private var hosts = 0
     private var lengths = 0
@@ -38,8 +38,8 @@ struct HTTPHead {
         let isOld = unsafe version.last == UInt8(ascii: "0")
         guard hosts == 1 || hosts == 0 && isOld, lengths <= 1 else { return .malformedRequest }
         guard codings == 0 else {
-            // Both is how requests are smuggled (RFC 9112, section 6.1). Chunks alone could be read, but bodies here are short and
-            // their length is known to who sends them; who forwards them has it written down (RFC 9112, section 6.3).
+            // Both is how requests are smuggled (RFC 9112, section 6.1). Chunks alone could be read, but bodies here
+            // are short, and clients know their length; a proxy that forwards them states it (RFC 9112, section 6.3).
             return lengths == 0 && !isOld ? .lengthRequired : .malformedRequest
         }
         return nil

@@ -8,8 +8,8 @@ internal import SystemCalls
     /// Makes the file where it is not there, for its owner alone, and claims it.
     /// - Throws: ``StoreError/unavailable(_:)`` when another process has it.
     init(_ path: String) throws(StoreError) {
-        // SQLite locks with fcntl, which knows nothing of flock. All the same this descriptor must outlive SQLite's own:
-        // closing any descriptor of a file drops fcntl's locks on it.
+        // SQLite locks with fcntl, which knows nothing of flock. This descriptor must nevertheless outlive SQLite's
+        // own: closing any descriptor of a file drops fcntl's locks on it.
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .unavailable("\(path): \(SystemError.last)") }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {

@@ -24,7 +24,7 @@ package final class SQLiteStore: ServerStore {
             switch self {
             case .apply(_, let then): then(.failure(error))
             case .reserve(_, let then): then(.failure(error))
-            case .open: break  // known all the same, until the process ends
+            case .open: break  // still known until the process ends
             case .answer(_, let then): then(.failure(error))
             }
         }
@@ -145,7 +145,7 @@ extension SQLiteStore {
             }
             checkpoints.committed(writer)
         }
-        // Nobody reads any more: the file alone is the database again.
+        // There are no readers left: the file alone is the database again.
         _ = try? writer.checkpoint()
     }
 
@@ -179,7 +179,8 @@ extension SQLiteStore {
         guard account?.device(answer.reply.device)?.publicKey == answer.publicKey else {
             return { then(.success(.revoked)) }
         }
-        // Used up before it is on the disk, so that nobody else can; the reply is there to be had only afterwards.
+        // Used up in memory before it is on disk, so that no other request can use it; the reply is sent only
+        // afterwards.
         let outcome = challenges.withLock { $0.use(answer) }
         guard outcome == .committed else { return { then(.success(outcome)) } }
         try writer.note(answer.challenge, nil, until: answer.until)

@@ -23,7 +23,7 @@ internal import CCurl
 }
 
 /// One request and its options. A setting that the library refuses makes the whole request fail: an option like the one
-/// that verifies certificates must not be missing because nobody looked.
+/// that verifies certificates must not be missing unnoticed.
 @safe struct CurlRequest: ~Copyable {
     private let functions: UnsafePointer<ccurl_library>
     private let handle: UnsafeMutableRawPointer

@@ -30,7 +30,7 @@ public struct CurlTransport: Transport {
     }
 
     /// Sends one request and waits for the answer, whatever its status is.
-    /// - Throws: ``BetterAuthVerification/TransportError``. The request may have arrived all the same.
+    /// - Throws: ``BetterAuthVerification/TransportError``. The request may still have arrived.
     public func send(_ request: TransportRequest) async throws(TransportError) -> TransportReply {
         let result = await withCheckedContinuation { (continuation: CheckedContinuation<Outcome, Never>) in
             if !DetachedThread.start({ continuation.resume(returning: perform(request)) }) {

@@ -30,7 +30,7 @@ public struct URLSessionTransport: Transport {
     public init(patience: Patience = Patience()) { self.patience = patience }
 
     /// Sends one request and waits for the answer, whatever its status is.
-    /// - Throws: ``BetterAuthVerification/TransportError``. The request may have arrived all the same.
+    /// - Throws: ``BetterAuthVerification/TransportError``. The request may still have arrived.
     public func send(_ request: TransportRequest) async throws(TransportError) -> TransportReply {
         guard ServerAddress.isPath(request.path),
             let url = URL(string: request.server.description + request.path),

@@ -26,7 +26,7 @@ extension ContiguousBytes {
 }
 
 extension Data {
-    /// Overwrites what CryptoKit handed out in ordinary memory. Effective because nobody else holds this value: a shared
+    /// Overwrites what CryptoKit handed out in ordinary memory. Effective because this value is not shared: a shared
     /// one would be copied first.
     mutating func wipe() {
         unsafe withUnsafeMutableBytes { bytes in

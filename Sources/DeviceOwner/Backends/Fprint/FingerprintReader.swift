@@ -13,7 +13,7 @@ struct FingerprintReader: OwnerBackend {
 
     /// - Parameters:
     ///   - address: The bus of the daemon.
-    ///   - daemonUser: Whom the daemon must run as; root, but for a private one in a test.
+    ///   - daemonUser: The user that the daemon must run as: root, except for a private daemon in a test.
     init(at address: BusAddress = .system, daemonUser: UInt32 = 0) {
         self.address = address
         self.daemonUser = daemonUser

@@ -61,7 +61,7 @@ final class FingerprintSession {
     /// Takes the sensor for the calling user.
     func claim() throws(FingerprintProblem) {
         do throws(BusFailure) {
-            // From the daemon's connection of now, not from whoever has its name later.
+            // From the daemon's current connection, not from a later owner of its name.
             try bus.subscribe(
                 "type='signal',sender='\(daemon)',path='\(device.path)',interface='\(device.interface)'"
                     + ",member='VerifyStatus'", patience: FingerprintSession.patience)
@@ -110,7 +110,7 @@ final class FingerprintSession {
                 message.interface == device.interface
             else { continue }
             if message.member == "VerifyFingerSelected" {
-                // "any", where the sensor tells fingers apart by itself.
+                // "any", if the sensor identifies fingers itself.
                 guard let finger = message.text().flatMap(OwnerFinger.init) else { continue }
                 return .expects(finger)
             }
@@ -137,7 +137,7 @@ final class FingerprintSession {
 
     enum Wait { case something, cancelled, timeOver }
 
-    /// Waits for the daemon, the owner's cancel, or the end of his time.
+    /// Waits for the daemon, a cancel by the user, or the timeout.
     func wait(until deadline: UInt64, _ cancellation: Cancellation) throws(FingerprintProblem) -> Wait {
         while true {
             let now = MonotonicClock.milliseconds
@@ -156,7 +156,7 @@ final class FingerprintSession {
 }
 
 extension FingerprintProblem {
-    /// - Parameter gone: What it means here that nobody has the name.
+    /// - Parameter gone: What it means here that the bus name has no owner.
     fileprivate init(_ failure: BusFailure, orGone gone: FingerprintProblem) {
         switch failure.name {
         case "net.reactivated.Fprint.Error.AlreadyInUse": self = .inUse

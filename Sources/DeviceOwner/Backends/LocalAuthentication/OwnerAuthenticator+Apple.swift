@@ -38,7 +38,7 @@ public enum BiometryKind: Sendable, Hashable, CaseIterable {
     public static var current: BiometryKind {
         let context = LAContext()
         defer { context.invalidate() }
-        // The kind is known only once this was asked; a sensor without a finger is one all the same.
+        // The kind is known only once this was asked; a sensor without an enrolled finger is still a sensor.
         var error: NSError?
         _ = unsafe context.canEvaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, error: &error)
         return switch context.biometryType {

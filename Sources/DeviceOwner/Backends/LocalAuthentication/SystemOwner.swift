@@ -4,14 +4,14 @@ internal import LocalAuthentication
 internal import Synchronization
 internal import VaultFormat
 
-/// The owner as the device knows him, by LocalAuthentication: a finger or a face, or the device's passcode.
+/// The device owner, confirmed by LocalAuthentication: a finger or a face, or the device's passcode.
 ///
 /// Each look and each attempt has a context of its own. One that was used twice would open without asking.
 struct SystemOwner: OwnerBackend {
     let step: OwnerStep
     let words: OwnerAuthenticator.Words
 
-    /// Another finger or face is a change; another device passcode is set by whoever knows the present one.
+    /// Another finger or face is a change; another device passcode is set by someone who knows the current one.
     var hasEnrollment: Bool { step == .biometrics }
 
     func capability() -> OwnerCapability {
@@ -41,7 +41,7 @@ struct SystemOwner: OwnerBackend {
     ) -> OwnerVerdict {
         let attempt = SystemAttempt(words)
         let verdict = attempt.run(step, conversation.cancellation, until: deadline)
-        // The system asks three times by itself and tells the end only: one prompt, one non-match.
+        // The system allows three tries and reports only the end: one prompt, one non-match.
         if case .refused = verdict, step == .biometrics { _ = onNonMatch() }
         return verdict
     }
@@ -66,13 +66,13 @@ package final class SystemAttempt: OwnerProof, @unchecked Sendable {
 
     deinit { context.invalidate() }
 
-    /// Lends the context to a key store. It asks nobody any more: what it was not confirmed for stays shut.
+    /// Lends the context to a key store. It prompts no more: what it was not confirmed for stays locked.
     package func withContext<R: ~Copyable, E: Error>(_ body: (AnyObject) throws(E) -> R) throws(E) -> R {
         context.interactionNotAllowed = true
         return try body(context)
     }
 
-    /// Asks, and waits for the system, the owner who turns away, or the end of patience.
+    /// Prompts, and waits for the system, a cancel by the user, or the timeout.
     fileprivate func run(_ step: OwnerStep, _ cancellation: Cancellation, until deadline: UInt64) -> OwnerVerdict {
         let reply = SystemReply()
         guard reply.signal.isPossible else { return .impossible(.missing("no descriptor can be had")) }
@@ -117,8 +117,8 @@ extension OwnerStep {
 }
 
 extension OwnerVerdict {
-    /// What an error of the system means. Only `authenticationFailed` is a refusal; whatever else came, nobody was found
-    /// to be somebody else.
+    /// What an error of the system means. Only `authenticationFailed` is a refusal; no other error means that the wrong
+    /// person tried.
     init(_ error: (any Error)?, _ step: OwnerStep) {
         // By domain and number: what is bridged to `LAError` differs between Foundations.
         guard let error = error.map({ $0 as NSError }), error.domain == LAErrorDomain,
@@ -129,7 +129,7 @@ extension OwnerVerdict {
         }
         switch code {
         case .authenticationFailed: self = .refused
-        // The fallback button is not shown; where it is pressed all the same, the owner wants something else.
+        // The fallback button is hidden; if it is pressed anyway, the user wants another method.
         case .userCancel, .userFallback: self = .cancelled
         case .systemCancel: self = .impossible(.busy("the system ended the prompt"))
         case .appCancel: self = .impossible(.busy("the prompt was ended"))

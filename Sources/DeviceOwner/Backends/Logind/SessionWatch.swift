@@ -19,7 +19,7 @@ package enum SessionEvent: Sendable, Hashable, CaseIterable {
 /// Listens to logind, UPower and the screen savers, for a thread that waits in `poll(2)`. What cannot be reached is left
 /// out, and said by ``missing``; a lock then has its timers only.
 ///
-/// What it hears can only lock. A signal that somebody made up does no more.
+/// What it hears can only lock. A forged signal does no more.
 package final class SessionWatch {
     /// Which buses.
     package struct Places: Sendable, Hashable {
@@ -119,8 +119,8 @@ package final class SessionWatch {
         [system, session].compactMap { bus in bus.map { ($0.descriptor, $0.events) } }
     }
 
-    /// What happened since the last look. A bus that went away is not listened to any more; the session counts as locked
-    /// then, because nobody would tell.
+    /// What happened since the last look. A bus that went away is not listened to any more; the session is then treated
+    /// as locked, because a lock would go unnoticed.
     package func takeEvents() -> [SessionEvent] {
         var events: [SessionEvent] = []
         do throws(BusFailure) {

@@ -28,7 +28,7 @@ struct DevicePasscode: OwnerBackend {
     func capability() -> OwnerCapability {
         guard PAMLibrary.loaded != nil else { return .missing("libpam is not installed") }
         guard userName != nil else { return .missing("this user has no account") }
-        // Without a file of its own PAM would take the rules of "other", which say whatever somebody wanted of others.
+        // Without its own service file, PAM would apply the rules of "other", which were made for other services.
         let folders = folder.map { [$0] } ?? DevicePasscode.systemFolders
         let files = folders.map { "\($0)/\(service)" }
         guard let file = files.first(where: { unsafe access($0, F_OK) == 0 }) else {

@@ -1,7 +1,7 @@
 internal import SystemCalls
 
-/// A service file of PAM, as far as it has to be looked at before PAM is asked: for a kind of rule that the file lacks, PAM
-/// takes those of the service "other", which say whatever somebody wanted of others (pam.conf(5)).
+/// A service file of PAM, as far as it has to be looked at before PAM is asked: for a kind of rule that the file lacks,
+/// PAM applies those of the service "other", which were made for other services (pam.conf(5)).
 struct PAMRules {
     private let lines: [String]
 

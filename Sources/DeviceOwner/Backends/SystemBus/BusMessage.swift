@@ -12,7 +12,7 @@ internal import CSystemd
 
     deinit { unsafe _ = systemd.call.message_unref(message) }
 
-    /// The unique name of who sent it, set by the bus.
+    /// The sender's unique name, set by the bus.
     var sender: String { unsafe word(systemd.call.message_get_sender(message)) }
     var interface: String { unsafe word(systemd.call.message_get_interface(message)) }
     var member: String { unsafe word(systemd.call.message_get_member(message)) }

@@ -1,8 +1,8 @@
 internal import CSystemd
 internal import SystemCalls
 
-/// Where a bus is. The system bus is named by its own path and never by the environment: who can set a variable could
-/// otherwise answer in the place of a sensor.
+/// Where a bus is. The system bus is named by its own path and never by the environment: otherwise anyone who can set a
+/// variable could answer for a sensor.
 package struct BusAddress: Sendable, Hashable {
     /// As D-Bus writes it: `unix:path=...`.
     package let text: String
@@ -20,7 +20,7 @@ struct BusFailure: Error, Hashable {
     /// The positive error number.
     let number: Int32
 
-    /// Nobody has the name, or the one who had it went away.
+    /// The name has no owner, or its owner went away.
     var isGone: Bool {
         [
             "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
@@ -139,7 +139,7 @@ struct BusFailure: Error, Hashable {
         try call(.bus, "AddMatch", [.text(rule)], patience: patience)
     }
 
-    /// The unique name of who has a name now.
+    /// The unique name of a name's current owner.
     func owner(of name: String, patience: UInt64) throws(BusFailure) -> String {
         let reply = try call(.bus, "GetNameOwner", [.text(name)], patience: patience)
         guard let owner = reply.text() else { throw BusFailure(name: "", number: EBADMSG) }
@@ -160,7 +160,7 @@ struct BusFailure: Error, Hashable {
         return try call(properties, "Get", [.text(target.interface), .text(name)], patience: patience)
     }
 
-    /// The next message that came in by itself; nil when there is none.
+    /// The next unsolicited message; nil if there is none.
     /// - Throws: ``BusFailure`` when the connection is gone.
     func next() throws(BusFailure) -> BusMessage? {
         while true {

@@ -156,7 +156,7 @@ private func changeRecovery(_ arguments: Arguments) throws(CommandError) -> Exit
         try prepareChange(access)
         return try change(access, to: NewRecovery(delivery), proof)
     }
-    // Nobody writes 24 words down within the minute of a proof: it is made when they are on paper.
+    // Writing 24 words down takes longer than the minute of a proof, so the proof is made afterwards.
     if let report = try AgentAccess.identity(arguments, .status), !report.isUnfinished {
         guard report.publicKey != nil else { throw CommandError(IdentityWords.noAccount) }
         let recovery = try NewRecovery(delivery)

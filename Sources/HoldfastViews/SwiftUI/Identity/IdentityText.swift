@@ -68,8 +68,8 @@ enum IdentitySheet: Int, Identifiable {
         }
     }
 
-    /// Whether the owner proves with his passcode that he is there: an open vault is not enough for what takes an identity
-    /// away for good.
+    /// Whether the passcode is required: an unlocked vault is not enough for what could permanently take an identity
+    /// away.
     var needsProof: Bool { [.link, .unlink, .changeRecovery, .erase, .delete].contains(self) }
 
     /// Whether it ends something for good.

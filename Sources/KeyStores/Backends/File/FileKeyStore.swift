@@ -4,8 +4,9 @@ package import SecretMemory
 package import VaultFormat
 internal import SystemCalls
 
-/// Shares in files that only their user may open, for machines without anything better. Whoever reads the disk as this
-/// user has them, and what is deleted may linger on the medium: the share by itself protects nothing, and says so.
+/// Shares in files that only their user may open, for machines without anything better. Anyone who reads the disk as
+/// this user has them, and deleted data may stay on the medium: such a share protects nothing, and its assurance says
+/// so.
 package struct FileKeyStore: KeyStore {
     package let kind = KeyStoreKind.file
     package let assurance = Assurance.none
@@ -73,8 +74,8 @@ package struct FileKeyStore: KeyStore {
         return share
     }
 
-    /// Overwrites and removes a share's file. One that has another name elsewhere, a link, or whatever else lies there is
-    /// removed and not overwritten: the file behind it may be somebody else's.
+    /// Overwrites and removes a share's file. A file with another name elsewhere, a link, or anything else there is
+    /// removed and not overwritten: the file behind it may be someone else's.
     package func delete(_ item: KeyStoreItem) throws(KeyStoreError) {
         let name = try name(of: item)
         let parent: Int32
@@ -126,7 +127,7 @@ package struct FileKeyStore: KeyStore {
         return slash == folder.startIndex ? "/" : String(folder[..<slash])
     }
 
-    /// Opens the folder of the shares; a link in its place leads to somebody else's.
+    /// Opens the folder of the shares. A link in its place is refused, because it could lead elsewhere.
     /// - Parameter making: Whether it is made where it is not there.
     private func open(making: Bool = false) throws(KeyStoreError) -> Int32 {
         let home = unsafe SystemCalls.open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

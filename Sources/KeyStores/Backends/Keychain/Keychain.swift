@@ -10,7 +10,7 @@ internal import Security
 enum Keychain {
     /// What an item has to be released for.
     enum Guard: Sendable, Hashable {
-        /// Nothing: whoever runs as this app on the unlocked device.
+        /// No rule: available to this app on the unlocked device.
         case none
         /// Any finger or face that is enrolled, now or later.
         case anyBiometry
@@ -62,7 +62,7 @@ enum Keychain {
         return true
     }
 
-    /// Reads a value of 32 bytes with the context that the owner was confirmed in. It asks nobody.
+    /// Reads a value of 32 bytes with the context that the owner was confirmed in. It shows no prompt.
     /// - Throws: ``KeyStoreError``.
     static func share(of account: String, context: AnyObject?) throws(KeyStoreError) -> SecretBytes {
         var query = query(account)
@@ -126,8 +126,8 @@ enum Keychain {
         return query
     }
 
-    /// What an answer of the keychain means. None of them says that somebody else was there: `errSecAuthFailed` also comes
-    /// for a device that was locked meanwhile and for a context that had ended, so it counts as nothing.
+    /// What an answer of the keychain means. None of them means that the wrong person tried: `errSecAuthFailed` also
+    /// comes for a device that was locked meanwhile and for a context that had ended, so it counts as nothing.
     static func check(_ status: OSStatus) throws(KeyStoreError) {
         switch status {
         case errSecSuccess: return

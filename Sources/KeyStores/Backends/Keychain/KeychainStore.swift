@@ -72,7 +72,7 @@ package struct KeychainStore: KeyStore {
 
     package func probe() throws(KeyStoreError) { try Keychain.probe() }
 
-    /// With an item that nobody is asked for.
+    /// With an item that needs no prompt.
     package func roundTrip() throws(KeyStoreError) {
         try keyStoreErrors {
             let share = try SecureRandom.secret(32)

@@ -6,9 +6,9 @@ internal import SystemCalls
 
 /// Shares in the keyring of the user's session (freedesktop.org Secret Service), through libsecret.
 ///
-/// On the disk they are encrypted under the login password. While the keyring is open, every program of the user can have
-/// them. Nobody is ever asked to unlock it: a locked keyring is an answer, and its prompt would be another window for the
-/// owner to trust.
+/// On the disk they are encrypted under the login password. While the keyring is open, every program of the user can
+/// have them. It never asks to unlock the keyring: a locked keyring is a valid answer, and its prompt would be another
+/// window that the user has to trust.
 package struct SecretServiceStore: KeyStore {
     package let kind = KeyStoreKind.secretService
     package let assurance = Assurance.presence

@@ -77,7 +77,7 @@ package struct EnclaveSigningKeys: SigningKeyStore {
         return Data(key.data)
     }
 
-    /// A context that carries the authorisation and asks nobody.
+    /// A context that carries the authorisation and shows no prompt.
     private func context(_ authorisation: borrowing SecretBytes) -> LAContext {
         let context = LAContext()
         context.interactionNotAllowed = true

@@ -6,8 +6,9 @@ package import VaultFormat
 /// The attempt budget in a TPM 2.0: the chip counts, not our code (constructions.md 5.1).
 ///
 /// A share is sealed under a policy that asks for the authorisation of a PIN_FAIL index. The index can be written once,
-/// by a key that is forgotten afterwards, so that nobody sets its count back; redefined, it has another name, which the
-/// policy does not know. Nothing relies on the chip-wide protection against guessing, and nothing changes it.
+/// by a key that is discarded afterwards, so that its count cannot be reset; if it is redefined, it has another name,
+/// which the policy does not accept. Nothing relies on the chip-wide protection against guessing, and nothing changes
+/// it.
 package struct TPMAttemptTier: AttemptTier {
     package let assurance = Assurance.hardwareLimited
     private let location: TPMLocation
@@ -22,7 +23,7 @@ package struct TPMAttemptTier: AttemptTier {
             let chip = try TPMConnection(location)
             let parent = try chip.primary()
             let session = try chip.session(.hmac, saltedTo: parent.number)
-            let writer = try P256PrivateKey.generate()  // wiped at the end of this function: nobody writes again
+            let writer = try P256PrivateKey.generate()  // wiped at the end of this function: nothing can be written again
             let verifier = try chip.loadVerifier(writer.publicKey)
             let policy = try TPMConnection.PinIndexPolicy(
                 writer: chip.objectName(verifier.number), owner: owner)
@@ -30,7 +31,7 @@ package struct TPMAttemptTier: AttemptTier {
             let index = try chip.definePinIndex(
                 authorisation: authorisation, policy: policy.any, session: session
             ) { handle throws(KeyStoreError) in
-                // Its name can be told before it exists, and nobody else's index will ever have it.
+                // Its name is known before it exists, and no other index can ever have it.
                 let data = TPMShareData(
                     handle: handle, parent: parentName, writePolicy: policy.write.bytes, home: owner.home,
                     blob: TPMConnection.Blob(privatePart: [], publicPart: []))
@@ -136,12 +137,12 @@ package struct TPMAttemptTier: AttemptTier {
     }
 
     package func destroy(_ object: HardwareObject, of owner: HardwareOwner) throws(KeyStoreError) -> Removal {
-        // What was noted by nobody who could prove it may name any index. The owner is a part of an index's name, and is
-        // put in here: only the owner's own can be found.
+        // An unauthenticated note may name any index. The owner is a part of an index's name, and is put in here: only
+        // the owner's own can be found.
         guard let data = try? TPMShareData(parsing: object.data) else { return .anothers }
         let policy = data.policy(of: owner).any
         guard PinIndex.name(data.handle, policy: policy, isWritten: true) == object.name else { return .anothers }
-        // One whose maker was killed before he wrote it has another name, and opens nothing either.
+        // An index whose creator was killed before writing it has another name, and opens nothing either.
         let unwritten = PinIndex.name(data.handle, policy: policy, isWritten: false)
         return try keyStoreErrors {
             let chip = try TPMConnection(location)

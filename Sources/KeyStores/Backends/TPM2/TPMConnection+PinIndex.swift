@@ -35,8 +35,8 @@ struct PinIndex {
 }
 
 extension TPMConnection {
-    /// Who may write and who may read a PIN_FAIL index: a key that exists for one write, and everybody. A third branch, which
-    /// no session can come to, makes the owner a part of the index's name.
+    /// The policies for writing and reading a PIN_FAIL index: a key that exists for one write, and anyone. A third
+    /// branch, which no session can come to, makes the owner a part of the index's name.
     struct PinIndexPolicy {
         let write: TPMPolicyDigest
         let read: TPMPolicyDigest

@@ -11,8 +11,8 @@ extension TPMConnection {
         fileprivate var type: UInt8 { self == .hmac ? UInt8(TPM2_SE_HMAC) : UInt8(TPM2_SE_POLICY) }
     }
 
-    /// A session salted to a key that only this chip has, with its parameters encrypted both ways: who listens or sits
-    /// between program and chip learns neither share nor authorisation.
+    /// A session salted to a key that only this chip has, with its parameters encrypted both ways: an eavesdropper or
+    /// interposer between program and chip learns neither share nor authorisation.
     /// - Parameters:
     ///   - key: ``none`` only where no secret is proved and none is sent.
     ///   - isEncrypted: False only where the commands have no secret among their parameters and answers.

@@ -46,7 +46,8 @@ package struct TPMGenerationAnchor: GenerationAnchor {
     }
 }
 
-/// What an index holds: the vault's id and two numbers. Whose it is, its name says, which nobody can give another index.
+/// What an index holds: the vault's id and two numbers. Its name shows its owner, and no other index can have that
+/// name.
 private struct Anchor {
     let vault: VaultID
     let state: AnchoredState
@@ -98,8 +99,8 @@ private struct Anchor {
 }
 
 extension TPMConnection {
-    /// The owner's index and what it holds: nothing where it was defined and not written. An index with another public area
-    /// is somebody else's, whatever its content says.
+    /// The owner's index and what it holds: nothing where it was defined and not written. An index with another public
+    /// area is not this home's, whatever its content says.
     fileprivate func findAnchor(_ owner: HardwareOwner) throws -> (object: ESYS_TR, state: AnchoredState?)? {
         for handle in Anchor.handles(owner) {
             guard let object = try index(handle) else { continue }
@@ -127,7 +128,7 @@ extension TPMConnection {
         return object
     }
 
-    /// Nil where somebody has put one like ours in its place with an authorisation of his own.
+    /// Nil if a similar index with another authorisation was put in its place.
     private func readAnchor(_ object: ESYS_TR) throws(TPMFailure) -> Anchor? {
         var data: UnsafeMutablePointer<TPM2B_MAX_NV_BUFFER>?
         do throws(TPMFailure) {

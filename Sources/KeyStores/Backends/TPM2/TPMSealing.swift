@@ -1,8 +1,8 @@
 internal import Cryptography
 package import SecretMemory
 
-/// Secrets of a service, sealed by a TPM 2.0: no other machine gets them from a copy of the disk. Nobody is asked, since a
-/// service has to come back by itself; whoever runs programs as its user on this machine can have them, too.
+/// Secrets of a service, sealed by a TPM 2.0: no other machine gets them from a copy of the disk. There is no prompt,
+/// because a service must restart unattended; anyone who runs programs as its user on this machine can use them, too.
 ///
 /// The chip keeps nothing: what comes back from ``seal(_:)`` is the object, encrypted under the chip's storage key.
 package struct TPMSealing: Sendable {

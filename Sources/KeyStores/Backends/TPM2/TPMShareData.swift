@@ -48,8 +48,8 @@ struct TPMShareData: Hashable {
         TPMConnection.PinIndexPolicy(write: TPMPolicyDigest(known: writePolicy), owner: owner)
     }
 
-    /// Whether the parts belong to one share of this vault: the index is one that counts, that nobody can write to again and
-    /// that was made for this vault, and the sealed object asks for this very index and nothing else.
+    /// Whether the parts belong to one share of this vault: the index counts attempts, cannot be written again and was
+    /// made for this vault, and the sealed object demands exactly this index.
     /// - Parameters:
     ///   - name: The index's, as the slot has it.
     ///   - vault: The slot's.

@@ -92,13 +92,13 @@ struct DatabaseName: Sendable {
         var readOnly = false
         let flags = isNew ? UInt32(MDB_NOSYNC) : 0
         var opened = try unsafe DatabaseEnvironment.openHandle(path, name, flags: flags)
-        // A new database that nobody can write is none.
+        // A new database that cannot be written is treated as absent.
         if unsafe !isNew && (opened.status == EROFS || opened.status == EACCES) {
             unsafe mdb_env_close(opened.handle)
             readOnly = true
             unsafe opened = try DatabaseEnvironment.openHandle(path, name, flags: UInt32(MDB_RDONLY))
             if unsafe opened.status == EROFS || opened.status == EACCES {
-                // No lock file can be made where nothing can be written; then nobody writes either.
+                // Where nothing can be written, no lock file can be made; but then there are no writers either.
                 unsafe mdb_env_close(opened.handle)
                 unsafe opened = try DatabaseEnvironment.openHandle(path, name, flags: UInt32(MDB_RDONLY | MDB_NOLOCK))
             }
@@ -111,7 +111,7 @@ struct DatabaseName: Sendable {
         isReadOnly = readOnly
         do throws(VaultError) {
             try unsafe DatabaseEnvironment.checkIdentity(opened.handle, identity)
-            // What lies there now is what was made or opened: nobody put another thing there in between.
+            // The file there now is the one that was created or opened: it was not replaced in between.
             let lockFileNow = try DatabaseEnvironment.lockFile(name, home)
             guard lockFile == nil || lockFileNow.map({ lockFile?.isSameFile(as: $0) == true }) ?? false else {
                 throw VaultError(.busy, "the database's lock was replaced while it was opened")
@@ -152,7 +152,7 @@ struct DatabaseName: Sendable {
     }
 }
 
-/// Keeps an environment open: whoever holds a transaction holds one of these, so none outlives its environment.
+/// Keeps an environment open. Every transaction has one of these, so none outlives its environment.
 final class DatabaseLease: Sendable {
     let environment: DatabaseEnvironment
     fileprivate init(_ environment: DatabaseEnvironment) { self.environment = environment }

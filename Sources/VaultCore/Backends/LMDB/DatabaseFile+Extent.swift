@@ -105,7 +105,8 @@ extension DatabaseFile {
 }
 
 extension DatabaseEnvironment {
-    /// As ``DatabaseFile/checkExtent(_:readOnly:isLocked:)`` after a commit, for who still holds the writers' lock.
+    /// As ``DatabaseFile/checkExtent(_:readOnly:isLocked:)`` after a commit, for a caller that still has the writers'
+    /// lock.
     ///
     /// Looks at the file only when the database has grown: a look makes the system note a time at the next write.
     func extendFileToItsPages() {

@@ -67,7 +67,7 @@ extension DatabasePages {
             walk.problems += 1
             return
         }
-        // What cannot be found by its key is read all the same, where reading is all that is done.
+        // In a read-only walk, entries that cannot be found by their key are still read.
         if !page.isOrdered(walk.kind, from: place.lowest, to: place.end) { walk.problems += 1 }
         switch page.kind {
         case .branch:

@@ -6,7 +6,7 @@ internal import SystemCalls
 /// end the process over it.
 ///
 /// For a file that anybody may have written: every offset is checked, no page is visited twice, and so the work and the
-/// memory are bounded by the size of the file. Whoever reads holds the lock that keeps writers out.
+/// memory are bounded by the size of the file. The reader must have the lock that keeps writers out.
 struct DatabasePages: ~Copyable {
     /// One tree of pages: the main one, the one of the records, or the one of the free pages.
     struct Tree {
@@ -79,7 +79,7 @@ struct DatabasePages: ~Copyable {
 
     private mutating func forgetVisits() {
         for index in isVisited.indices { isVisited[index] = index < 2 }
-        endOfUse = UInt64(pages)  // who only reads is not kept from anything
+        endOfUse = UInt64(pages)  // read-only walks have no in-use limit
     }
 
     /// Lends every entry among the records that can be reached, in key order.
@@ -97,7 +97,7 @@ struct DatabasePages: ~Copyable {
     /// Whether it has records, as far as its trees say it: nothing else is looked at.
     mutating func mayHoldRecords() throws(VaultError) -> Bool {
         forgetVisits()
-        // Without a tree of records: nothing yet, or what nobody here can tell.
+        // Without a tree of records: nothing is stored yet, or this cannot be determined.
         return try readMain().walk.records.map { $0.entries > 0 } ?? (main.entries > 0)
     }
 

@@ -28,7 +28,7 @@ struct DatabaseTrees: Sendable {
     @inline(__always)
     subscript(name: Name) -> MDB_dbi { name == .main ? main : records }
 
-    /// Opens both in a reading transaction, which does not wait for whoever writes.
+    /// Opens both in a read transaction, which does not wait for writers.
     /// - Parameter creating: Whether the tree of the records is made, in a transaction that writes.
     /// - Throws: `damaged` when they are not as Holdfast makes them; `newerVersion` for an unreleased build's database,
     ///   which has the main tree only.
