@@ -41,7 +41,7 @@ extension VaultIdentity {
         try await remember(trust)
     }
 
-    /// As ``move(trusting:proof:)`` on a device that has no account yet: there is nothing to be taken from anybody.
+    /// As ``move(trusting:proof:)`` on a device that has no account yet: there is nothing that could be taken away.
     /// - Throws: `accountExists`.
     package func begin(trusting trust: Trust) async throws(IdentityError) {
         guard try BetterAuthClient.load(store).account == nil else {

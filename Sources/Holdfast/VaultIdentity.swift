@@ -39,7 +39,7 @@ public struct VaultIdentity: Sendable {
     /// - Throws: As ``BetterAuth/BetterAuthClient/status()``.
     public func status() async throws(IdentityError) -> IdentityStatus { try await client.status() }
 
-    // MARK: What anybody in front of the open vault may do
+    // MARK: What anyone in front of the unlocked vault may do
 
     /// As ``BetterAuth/BetterAuthClient/createAccount(recovery:)``. There is no account yet that could be taken.
     public func createAccount(recovery: RecoveryHash) async throws(IdentityError) -> Account {

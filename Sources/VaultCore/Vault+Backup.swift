@@ -152,7 +152,7 @@ extension Vault {
         }
         var pages = try DatabasePages(database, limit: UInt64(DatabaseName.protected.mapSize))
         try pages.check(ownEntriesOnly: false)
-        // LMDB reads it once before anybody relies on it.
+        // LMDB reads it once before it is relied on.
         _ = try DatabaseEnvironment.acquire(.protected, in: home)
     }
 }

@@ -1,5 +1,5 @@
-/// What anybody can cause without a secret. Many in a row are written as few entries, so that a flood of them never
-/// pushes older entries out of the log.
+/// Events that anyone can cause without a secret. Many in a row are written as few entries, so that a flood of them
+/// never pushes older entries out of the log.
 public enum UnprovenEvent: UInt8, Sendable, Hashable, CaseIterable {
     /// A wrong passcode.
     case refused = 0

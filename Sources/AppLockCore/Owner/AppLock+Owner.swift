@@ -5,7 +5,7 @@ public import VaultFormat
 internal import SystemCalls
 
 /// Unlocking by the device owner: a finger, a face, or the account password. It opens the vault after the passcode was
-/// given to this process, and for three days; `Docs/device-owner.md` says what it is worth.
+/// given to this process, and for three days; `Docs/device-owner.md` says how strong that is.
 extension AppLock {
     /// What the machine can do for a way now, without asking anybody.
     public nonisolated func ownerCapability(of step: OwnerStep) async -> OwnerCapability {

@@ -12,7 +12,7 @@ extension Assurance {
         }
     }
 
-    /// One sentence about what it is worth, without its full stop.
+    /// One sentence about how strong it is, without its full stop.
     package var meaning: String {
         switch self {
         case .none: "nobody is asked; what lies there is encrypted and no secret from whoever has the device"

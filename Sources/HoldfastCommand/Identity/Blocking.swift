@@ -1,7 +1,7 @@
 internal import Synchronization
 internal import SystemCalls
 
-/// Waits for work of the concurrency runtime, on a thread that is none of its own.
+/// Waits for work of the concurrency runtime, on a thread outside the concurrency pool.
 enum Blocking {
     static func run<R: Sendable>(_ body: @escaping @Sendable () async throws -> R) throws(CommandError) -> R {
         var ends: [Int32] = [-1, -1]

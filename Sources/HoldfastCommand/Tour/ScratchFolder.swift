@@ -19,8 +19,7 @@ struct ScratchFolder: Sendable {
         path = made
     }
 
-    /// Removes the folder and all that is in it. Tries again where somebody is still writing there, as a step that was
-    /// not waited for may be.
+    /// Removes the folder and all that is in it. Tries again if a step that was not waited for is still writing there.
     func remove() {
         for _ in 0..<5 where !Folder.remove(path) {}
     }

@@ -1,8 +1,8 @@
 internal import Holdfast
 internal import Synchronization
 
-/// A clock that goes by the minutes that a chapter says have passed, so that nobody waits for a countdown. Only vaults
-/// that the tour makes for itself run on it.
+/// A clock that goes by the minutes that a chapter says have passed, so that no countdown takes real time. Only the
+/// tour's own vaults use it.
 final class TourClock: BootClock {
     private let passed = Mutex<UInt64>(0)
     private let start = SystemBootClock().now()

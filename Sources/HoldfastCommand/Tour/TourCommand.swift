@@ -30,7 +30,7 @@ private func takeTour(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     while true {
         if let outcome = ending.wait(or: watch.descriptor) { return try outcome.get() }
         while watch.next() != nil {
-            // The step that runs is let finish; who asks twice does not want to wait for it.
+            // The running step may finish; a second signal ends it at once.
             if isStopping { throw .interrupted }
             isStopping = true
             task.cancel()

@@ -65,7 +65,7 @@ final class TourIdentity {
     }
 }
 
-/// The way to the servers, which remembers what was sent: a chapter sends it again, as somebody would who listened.
+/// A transport that remembers what was sent, so that a chapter can replay it as an eavesdropper would.
 final class TourWire: Transport {
     private let inner = CurlTransport()
     private let sent = Mutex<[String: TransportRequest]>([:])
@@ -104,7 +104,7 @@ extension CESRText {
 }
 
 extension Tour {
-    /// That the owner is there: what nobody has who only finds the vault open.
+    /// The proof that the owner is present, which someone who only finds the vault unlocked cannot give.
     func prove() throws -> Proof {
         let vault = try openedApp().vault
         let passcode = try Tour.secret(passcode)

@@ -8,7 +8,7 @@ internal import SystemCalls
 final class TourSensor {
     let authenticator: OwnerAuthenticator
     private let folder: String
-    /// Where the bus is. Polkit comes to it as a user of its own, who has no business in the tour's folder.
+    /// Where the bus is. Polkit connects to it as a separate user, which has no access to the tour's folder.
     private let place: String
     private var processes: [TourProcess] = []
 
@@ -17,7 +17,7 @@ final class TourSensor {
     private static let polkitName = "org.freedesktop.PolicyKit1"
 
     private var address: String { "unix:path=\(place)/bus" }
-    /// Where the virtual device listens while somebody has claimed it.
+    /// Where the virtual device listens while it is claimed.
     private var device: String { folder + "/finger" }
 
     /// What keeps a sensor from being brought up; nil where nothing is known to.
@@ -89,7 +89,7 @@ final class TourSensor {
         return process
     }
 
-    /// Whether somebody on the bus has a name.
+    /// Whether a name on the bus has an owner.
     private func hasOwner(_ name: String) -> Bool {
         let words = [
             "--bus=\(address)", "--print-reply", "--dest=org.freedesktop.DBus", "/org/freedesktop/DBus",
@@ -124,7 +124,7 @@ final class TourSensor {
     /// - Returns: Whether that came to its end.
     func enroll(_ finger: String) throws -> Bool {
         let program = try run("/usr/bin/fprintd-enroll", ["-f", "right-index-finger"])
-        // One scan for each time that it asks: one more would wait in the device for whoever comes next.
+        // One scan for each time that it asks: one more would wait in the device for the next prompt.
         while let line = program.line() {
             guard line.hasPrefix("Enrolling ") || line.hasSuffix("enroll-stage-passed") else { continue }
             guard isThere({ TourSensor.lay(finger, on: device) }) else { return false }
@@ -132,7 +132,7 @@ final class TourSensor {
         return isThere { capability(is: .available) }
     }
 
-    /// Somebody who tries these fingers one after the other.
+    /// A simulated person who tries these fingers one after the other.
     func somebody(with fingers: String...) -> TourFingers {
         TourFingers(fingers) { [device] finger in _ = TourSensor.isThere { TourSensor.lay(finger, on: device) } }
     }
@@ -156,7 +156,7 @@ final class TourSensor {
     }
 }
 
-/// Somebody in front of the tour's sensor, with the fingers that he tries one after the other.
+/// A simulated person in front of the tour's sensor, who tries these fingers one after the other.
 final class TourFingers: OwnerConversation {
     let cancellation = Cancellation()
     private let touch: @Sendable (String) -> Void

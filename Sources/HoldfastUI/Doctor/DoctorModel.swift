@@ -3,7 +3,7 @@ internal import DeviceOwner
 public import Observation
 internal import SystemCalls
 
-/// What protects a vault on this machine, found without asking anybody for anything.
+/// What protects a vault on this machine, determined without any prompt.
 @MainActor @Observable
 public final class DoctorModel {
     /// How thoroughly was looked.

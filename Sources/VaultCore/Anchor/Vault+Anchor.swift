@@ -84,8 +84,8 @@ extension Vault {
         }
     }
 
-    /// The phrase opened the vault: whatever the key store held, the present home counts from now on. A home whose header is
-    /// another one's leaves it to that one.
+    /// The phrase opened the vault: whatever the key store held, the current home is valid from now on. A home whose
+    /// header is another one's leaves it to that one.
     /// - Parameter standing: As it was found when the header's MAC had been checked.
     func resetAnchor(_ header: Header, _ standing: HomeStanding) throws(VaultError) {
         guard let anchor = settings.anchor, standing == .own else { return }

@@ -15,7 +15,7 @@ extension OpenCompartment {
             lock = nil
         }
         var names: [String] = []
-        // Without its key a database is of no use to anybody.
+        // Without its key a database is useless.
         if let lock, home.exists(OpenFiles.database), try copy(OpenFiles.database, to: target) {
             try lock.copy(to: OpenFiles.key, in: target)
             names += [OpenFiles.database, OpenFiles.key]

@@ -47,7 +47,7 @@ extension Chapter {
 }
 
 extension Tour {
-    /// Edits the log behind the vault's back, as somebody who has the files would.
+    /// Edits the log behind the vault's back, as someone with the files could.
     /// - Returns: The bytes as they were.
     fileprivate func changeLog(_ change: (inout [UInt8]) -> Void) throws -> [UInt8] {
         let path = home + "/log"

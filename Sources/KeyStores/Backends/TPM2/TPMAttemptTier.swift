@@ -23,7 +23,7 @@ package struct TPMAttemptTier: AttemptTier {
             let chip = try TPMConnection(location)
             let parent = try chip.primary()
             let session = try chip.session(.hmac, saltedTo: parent.number)
-            let writer = try P256PrivateKey.generate()  // wiped at the end of this function: nothing can be written again
+            let writer = try P256PrivateKey.generate()  // wiped when this returns: nothing can be written again
             let verifier = try chip.loadVerifier(writer.publicKey)
             let policy = try TPMConnection.PinIndexPolicy(
                 writer: chip.objectName(verifier.number), owner: owner)

@@ -79,7 +79,8 @@ enum DoctorText {
         case .keyringLocked: tr("It is locked.")
         case .keyringFailed(let reason): tr("Unavailable: %s", reason)
         case .noVault: tr("There is no vault yet.")
-        case .folderWorks: tr("Key shares stored here can be read by any program you run. Used if nothing better is available.")
+        case .folderWorks:
+            tr("Key shares stored here can be read by any program you run. Used if nothing better is available.")
         case .folderFailed(let reason): tr("Unavailable: %s", reason)
         case .fingerprint(let capability): of(capability)
         case .devicePasscode(.available):
@@ -134,7 +135,8 @@ enum DoctorText {
         case .devicePasscode(let capability):
             capability == .available ? nil : tr("As root, install Docs/pam/holdfast as /etc/pam.d/holdfast.")
         case .sessionDeaf where finding.state == .slow: silence(.session)
-        case .sessionDeaf: tr("It then locks only by the times in the settings. Run it in a session with systemd-logind.")
+        case .sessionDeaf:
+            tr("It then locks only by the times in the settings. Run it in a session with systemd-logind.")
         case .vaultUnreadable: tr("Run holdfast verify for details.")
         case .vaultNeedsChip: tr("Use the machine it was enrolled on, or the recovery phrase.")
         case .vaultRules: tr("The command holdfast lock-policy changes them.")

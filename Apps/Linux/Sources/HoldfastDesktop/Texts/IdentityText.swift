@@ -60,7 +60,8 @@ enum IdentityText {
         case .drillFailed:
             tr("That does not match the identity's sheet. Find the right sheet, or replace the phrase now.")
         case .vaultPhrase: tr("These are the vault's words. The identity has different ones, on their own sheet.")
-        case .invalidAddress: tr("An address looks like https://example.org. Plain http is allowed to this machine only.")
+        case .invalidAddress:
+            tr("An address looks like https://example.org. Plain http is allowed to this machine only.")
         case .locked: tr("The vault is locked.")
         case .busy: tr("Another program is using the identity. Try again.")
         case .proof(let problem): ProblemText.of(problem)

@@ -71,7 +71,8 @@ enum ProblemText {
         switch error {
         case .wrongWordCount(let count):
             trn("A recovery phrase has 24 words; this is %d.", "A recovery phrase has 24 words; these are %d.", count)
-        case .unknownWord(let position): tr("Word %s is not a recovery word. Check the spelling on your sheet.", String(position))
+        case .unknownWord(let position):
+            tr("Word %s is not a recovery word. Check the spelling on your sheet.", String(position))
         case .checksumMismatch: tr("A word differs from the sheet, or two words are swapped.")
         case .notText, .tooLong, .invalidEntropySize: tr("That is not a recovery phrase.")
         case .memory: of(VaultProblem.outOfMemory)

@@ -72,7 +72,7 @@ enum SettingsText {
     static func question(for change: SecuritySettingsModel.Change, hasPIN: Bool) -> String {
         switch change {
         case .attemptLimit where hasPIN:
-            tr("Changing settings requires your passcode. The chip counts the PIN by the old limit, so the PIN is removed.")
+            tr("Changing settings requires your passcode. The PIN is removed, because its limit cannot change.")
         case .pinRemoval: tr("Enter the passcode to remove the PIN. From then on you unlock with the passcode.")
         case .chip(true):
             tr(
