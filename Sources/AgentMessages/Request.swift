@@ -29,7 +29,7 @@ package enum Request: Sendable, Hashable {
     case end
     /// Begin a change of self-destruct: authenticates. `countdown` is seconds, and nil where the vault's rules hold.
     case beginChange(Change, countdown: UInt32?, secret: Range<Int>)
-    /// The owner was told what it means and wants it: the countdown begins.
+    /// The user was warned and confirmed: the countdown begins.
     case confirmChange
     /// The countdown is over: authenticates again and writes the change.
     case finishChange(secret: Range<Int>)
@@ -47,7 +47,7 @@ package enum Request: Sendable, Hashable {
     case confirm(OwnerStep, idle: UInt32?, timeout: UInt32?)
     /// An answer to the prompt of a confirmation.
     case answer(secret: Range<Int>)
-    /// The owner turned away from a confirmation.
+    /// The user cancelled a confirmation.
     case cancel
     /// What is known of confirmations?
     case owner

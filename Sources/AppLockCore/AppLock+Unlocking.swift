@@ -58,7 +58,7 @@ extension AppLock {
         return recovery
     }
 
-    /// The owner turned away from the prompt that is up, if one is.
+    /// The user cancelled the current prompt, if there is one.
     public func cancelPrompt() {
         guard let prompt = machine.prompt else { return }
         run(.authenticationEnded(prompt.number, .cancelled))

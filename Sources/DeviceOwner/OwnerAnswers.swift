@@ -2,7 +2,7 @@ package import SecretMemory
 internal import Synchronization
 internal import SystemCalls
 
-/// Brings what the owner types to the thread that waits for it.
+/// Brings what the user types to the thread that waits for it.
 package final class OwnerAnswers: Sendable {
     /// Told once for each answer.
     private let answered = Cancellation()
@@ -15,7 +15,7 @@ package final class OwnerAnswers: Sendable {
     package init() {}
 
     /// Asks, and waits for the answer. Blocks.
-    /// - Returns: Nil when the owner turned away, or said nothing for two minutes.
+    /// - Returns: Nil when the user cancelled, or said nothing for two minutes.
     package func wait(for cancellation: Cancellation, _ ask: () -> Void) -> SecretBytes? {
         guard answered.isPossible else { return nil }
         isAsking.withLock { $0 = true }

@@ -4,7 +4,7 @@ public enum OwnerCapability: Sendable, Hashable {
     case available
     /// There, but nothing is set up for it.
     case notEnrolled(String)
-    /// Takes no try now.
+    /// Is locked out.
     case lockedOut(String)
     /// Something else uses it.
     case busy(String)

@@ -7,8 +7,8 @@ package protocol OwnerConversation: AnyObject, Sendable {
     func show(_ guidance: OwnerGuidance)
     /// Shows which finger the sensor waits for, where it waits for one.
     func expect(_ finger: OwnerFinger)
-    /// Shows a text, and waits for an answer where one is needed; nil when the owner turned away.
+    /// Shows a text, and waits for an answer where one is needed; nil when the user cancelled.
     func ask(_ prompt: OwnerPrompt) -> SecretBytes?
-    /// Tells when the owner turned away.
+    /// Tells when the user cancelled.
     var cancellation: Cancellation { get }
 }

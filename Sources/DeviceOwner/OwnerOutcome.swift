@@ -28,7 +28,7 @@ package enum OwnerOutcome: ~Copyable, Sendable {
     case released(OwnerRelease)
     /// A prompt that ran to its end without a match, or a wrong passcode.
     case refused
-    /// The owner turned away. Never counted, and never a way down.
+    /// The user cancelled. Never counted, and never a way down.
     case cancelled
     /// The prompt timed out.
     case timedOut

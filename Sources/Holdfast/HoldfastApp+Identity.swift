@@ -10,7 +10,7 @@ extension HoldfastApp {
     ///   - server: The server of the identity.
     ///   - transport: The way there.
     ///   - trust: How its response key is known.
-    ///   - notify: Hears what the owner should know; it must not call back.
+    ///   - notify: Called with notices to show the user; it must not call back into the client.
     public func identity(
         at server: ServerAddress, over transport: any Transport, trust: ResponseTrust,
         notify: @escaping @Sendable (IdentityNotice) -> Void = { _ in }

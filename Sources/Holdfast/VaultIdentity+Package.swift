@@ -35,7 +35,7 @@ extension VaultIdentity {
     /// Remembers the server that this was created with, and its trusted key.
     /// - Parameters:
     ///   - trust: Nil to trust as before.
-    ///   - proof: That the owner is there; used up.
+    ///   - proof: A fresh proof; it is used up.
     package func move(trusting trust: Trust?, proof: consuming Proof) async throws(IdentityError) {
         try use(proof)
         try await remember(trust)
@@ -75,7 +75,7 @@ extension VaultIdentity {
     }
 
     /// Forgets what a vault holds of an identity, also what cannot be read, and destroys its keys, without a server.
-    /// - Parameter proof: That the owner is there; used up.
+    /// - Parameter proof: A fresh proof; it is used up.
     package static func erase(
         in vault: Vault, _ keys: any DeviceKeys, proof: consuming Proof
     ) throws(IdentityError) {

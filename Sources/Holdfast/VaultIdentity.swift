@@ -22,7 +22,7 @@ public struct VaultIdentity: Sendable {
     ///   - server: The server of the identity.
     ///   - trust: How its response key is known.
     ///   - now: The time in UTC.
-    ///   - notify: Hears what the owner should know; it must not call back.
+    ///   - notify: Called with notices to show the user; it must not call back into the client.
     package init(
         in vault: Vault, keys: any DeviceKeys, transport: any Transport, server: ServerAddress, trust: ResponseTrust,
         now: @escaping @Sendable () -> Timestamp = { .now },
@@ -113,7 +113,7 @@ public struct VaultIdentity: Sendable {
     /// Lets another device join the account.
     /// - Parameters:
     ///   - text: What the other device made with ``makeLinkText(for:)``.
-    ///   - proof: That the owner is there; used up.
+    ///   - proof: A fresh proof; it is used up.
     /// - Returns: The device that joined.
     /// - Throws: `proofExpired`; `otherServer`; as ``BetterAuth/BetterAuthClient/link(_:)``.
     public func link(_ text: String, proof: consuming Proof) async throws(IdentityError) -> DeviceID {
@@ -122,7 +122,7 @@ public struct VaultIdentity: Sendable {
     }
 
     /// Takes a device out of the account. Where it is this one, its credentials are erased once the server agreed.
-    /// - Parameter proof: That the owner is there; used up.
+    /// - Parameter proof: A fresh proof; it is used up.
     /// - Throws: `proofExpired`; `otherServer`; as ``BetterAuth/BetterAuthClient/unlink(_:)``.
     public func unlink(_ device: DeviceID, proof: consuming Proof) async throws(IdentityError) {
         try redeem(proof)
@@ -133,7 +133,7 @@ public struct VaultIdentity: Sendable {
     /// 24 words down takes longer than a minute.
     /// - Parameters:
     ///   - recovery: The hash of the new key.
-    ///   - proof: That the owner is there; used up.
+    ///   - proof: A fresh proof; it is used up.
     /// - Throws: `proofExpired`; `otherServer`; as ``BetterAuth/BetterAuthClient/changeRecovery(to:)``.
     public func changeRecovery(to recovery: RecoveryHash, proof: consuming Proof) async throws(IdentityError) {
         try redeem(proof)
@@ -141,7 +141,7 @@ public struct VaultIdentity: Sendable {
     }
 
     /// Ends the account, with all its devices, and erases this device's credentials once the server agreed.
-    /// - Parameter proof: That the owner is there; used up.
+    /// - Parameter proof: A fresh proof; it is used up.
     /// - Throws: `proofExpired`; `otherServer`; as ``BetterAuth/BetterAuthClient/deleteAccount()``.
     public func deleteAccount(proof: consuming Proof) async throws(IdentityError) {
         try redeem(proof)
@@ -150,7 +150,7 @@ public struct VaultIdentity: Sendable {
 
     /// Forgets the account on this device, without telling the server, which keeps it. Without another device only the
     /// recovery phrase leads back.
-    /// - Parameter proof: That the owner is there; used up.
+    /// - Parameter proof: A fresh proof; it is used up.
     /// - Throws: `proofExpired`; as ``BetterAuth/BetterAuthClient/erase()``.
     public func erase(proof: consuming Proof) async throws(IdentityError) {
         try use(proof)
@@ -160,7 +160,7 @@ public struct VaultIdentity: Sendable {
     /// Trusts the next response key that this server names, where the first one has changed; or this one, and no other.
     /// - Parameters:
     ///   - key: The only one from now on; nil for the next that the server names.
-    ///   - proof: That the owner is there; used up.
+    ///   - proof: A fresh proof; it is used up.
     /// - Throws: `proofExpired`; `otherServer`; what the vault throws.
     public func replaceFirstKey(with key: PublicKeyText? = nil, proof: consuming Proof) async throws(IdentityError) {
         try redeem(proof)
@@ -169,7 +169,7 @@ public struct VaultIdentity: Sendable {
 
     /// Remembers that the identity is kept at the server that this was made with, where it was another one before: the
     /// same service under a new address.
-    /// - Parameter proof: That the owner is there; used up.
+    /// - Parameter proof: A fresh proof; it is used up.
     /// - Throws: `proofExpired`; what the vault throws.
     public func moveServer(proof: consuming Proof) async throws(IdentityError) {
         try use(proof)

@@ -29,7 +29,7 @@ extension Vault {
     /// - Parameters:
     ///   - passcode: The present passcode.
     ///   - attempt: Spent on it.
-    ///   - insisting: Whether the owner wants just that. Otherwise nothing is changed.
+    ///   - insisting: Whether the user wants just that. Otherwise nothing is changed.
     /// - Throws: `lastWayIn` without `insisting`, with nothing spent; as the other.
     package func enrollHardware(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, insisting: Bool

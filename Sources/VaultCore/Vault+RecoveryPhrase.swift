@@ -31,7 +31,7 @@ extension Vault {
     /// - Parameters:
     ///   - passcode: The present passcode.
     ///   - attempt: Spent on it.
-    ///   - insisting: Whether the owner wants just that. Otherwise nothing is removed.
+    ///   - insisting: Whether the user wants just that. Otherwise nothing is removed.
     /// - Throws: `lastWayIn` without `insisting`, `noRecoveryPhrase` where there is none, with nothing spent; as
     ///   ``changePasscode(from:spending:to:)``.
     package func removeRecoveryPhrase(

@@ -74,7 +74,7 @@ extension Vault {
     ///   `damaged` when the passcode is right but the header or the database is not (nothing is counted),
     ///   `invalidPasscode`, `outOfMemory`.
     /// - Parameters:
-    ///   - passcode: What the owner typed.
+    ///   - passcode: What the user typed.
     ///   - attempt: Spent on it.
     ///   - evenIfDamaged: Whether to open a database that is not as its last writer left it, for reading and for
     ///     ``verify(progress:)``; nothing can be written then.

@@ -40,7 +40,7 @@ public enum FallbackStep: UInt8, LogWord, Hashable {
 public enum FallbackCondition: UInt8, LogWord, Hashable {
     /// The machine or this version has no such thing, or it did not answer.
     case unavailable = 0
-    /// There, but the owner has set nothing up for it.
+    /// There, but the user has set nothing up for it.
     case notEnrolled = 1
     /// The system, or the vault's own count of attempts, takes no try now.
     case systemLockout = 2
@@ -50,9 +50,9 @@ public enum FallbackCondition: UInt8, LogWord, Hashable {
     case failed = 4
     /// Too long since the last passcode, or too many non-matches.
     case expired = 5
-    /// The owner asked for another way by the prompt's own button.
+    /// The user asked for another way by the prompt's own button.
     case requested = 6
-    /// The owner turned away. Only the open compartment may name it, and only with ``FallbackPolicy/cancelWords``.
+    /// The user cancelled. Only the open compartment may name it, and only with ``FallbackPolicy/cancelWords``.
     case cancelled = 7
 
     /// Its word in a policy's JSON.

@@ -138,7 +138,7 @@ public enum LogLockReason: UInt8, LogWord, Hashable {
     case lidClosed = 10
     /// The window was minimised.
     case minimised = 11
-    /// The owner pulled the emergency brake.
+    /// The user triggered the emergency lock.
     case panic = 12
     /// The clock was that of another boot, or went back.
     case clock = 13

@@ -46,7 +46,7 @@ public enum SecurityEvent: Sendable, Hashable {
 
     /// Self-destruct, or its countdown, was turned on or off.
     case selfDestruct(LogSelfDestruct)
-    /// Whether the owner asked for it; else the limit was reached.
+    /// Whether the user asked for it; else the limit was reached.
     case wipeBegun(isDeliberate: Bool)
     /// A device of the identity; 32 bytes that name it.
     case device(LogDeviceChange, digest: [UInt8])

@@ -2,7 +2,7 @@
 public enum WipeCause: UInt8, Sendable, Hashable, CaseIterable {
     /// Wrong passcodes reached the limit while self-destruct was on.
     case attempts = 1
-    /// The owner asked for it.
+    /// The user asked for it.
     case owner = 2
 
     /// The word in a receipt and in JSON.

@@ -5,7 +5,7 @@ extension LockMachine {
     /// Whether the prompt with this number decides about a change and not about the lock.
     func asksForChange(_ number: UInt64) -> Bool { prompt?.number == number && prompt?.purpose != .unlock }
 
-    /// Why no prompt for a change may begin now; nil when the owner sees the app and nothing else is asked.
+    /// Why no prompt for a change may begin now; nil when the user sees the app and nothing else is asked.
     private func obstacle(_ now: BootInstant) -> AuthenticationOutcome? {
         guard !isShut, prompt == nil, absences.isSubset(of: .inactive) else { return .unavailable }
         guard let until = delayedUntil, isDelayed(now) else { return nil }

@@ -16,9 +16,9 @@ public enum LockReason: String, Sendable, Hashable, CaseIterable {
     case lidClosed = "lidClosed"
     /// The window was minimised, and the settings ask for that to lock.
     case minimised = "minimised"
-    /// The app asked for it, or the owner pressed the button.
+    /// The app asked for it, or the user pressed the button.
     case forced = "forced"
-    /// The owner pulled the emergency brake. Nothing is destroyed.
+    /// The user triggered the emergency lock. Nothing is destroyed.
     case panic = "panic"
     /// The clock is that of another boot.
     case reboot = "reboot"

@@ -1,8 +1,8 @@
 public import VaultFormat
 
-/// What the owner chose about the app lock.
+/// What the user chose about the app lock.
 public struct LockSettings: Sendable, Hashable {
-    /// Whether the app lock is on (settings key `padlock`). Off until the owner switches it on.
+    /// Whether the app lock is on (settings key `padlock`). Off until the user switches it on.
     public var isEnabled: Bool
     /// How long the app may be away before it locks.
     public var timing: LockTiming

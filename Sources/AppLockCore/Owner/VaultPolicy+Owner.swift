@@ -25,7 +25,7 @@ extension VaultPolicy {
         if let next = fallback.steps.flatMap({ fallback.withSteps($0.subtracting([step])) }) {
             fallback = next
         } else if step == .devicePasscode {
-            // In rules of the owner's own making the switch is enough for fingers; the account has none.
+            // In a custom policy the switch is enough for fingers; the account has none.
             do throws(FallbackPolicyError) { fallback = try fallback.without(step.fallback) } catch {
                 throw VaultError(.invalidPolicy, "\(error); nothing was changed")
             }

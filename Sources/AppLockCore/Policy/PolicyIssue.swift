@@ -5,7 +5,7 @@ package struct PolicyIssue: Sendable, Hashable {
         // Errors.
         /// Steps behind the open compartment are never reached.
         case openCompartmentNotLast = "openCompartmentNotLast"
-        /// No step takes a secret of the owner: after a restart nothing opens.
+        /// No step uses a secret that the user knows: after a restart nothing opens.
         case noSecretStep = "noSecretStep"
         /// A step judged by the system runs out, and no step with a secret is there for that.
         case expiredLeadsNowhere = "expiredLeadsNowhere"

@@ -2,10 +2,10 @@ package import VaultCore
 
 /// A change of self-destruct that is under way, as a value: events in, effects out, no clock and no disk.
 ///
-/// Switching it on or off takes a fresh authentication, a confirmation, the whole countdown, and a fresh authentication
-/// again. Anything else ends the change with nothing changed: a cancel at any time, leaving, a refusal, waiting too long,
-/// a restart of the machine or a clock that went back. It exists in memory only, so that an ended process changes
-/// nothing either.
+/// Turning it on or off requires an authentication, a confirmation, the whole countdown, and another authentication.
+/// Anything else ends the change with nothing changed: a cancel at any time, leaving, a refusal, waiting too long, a
+/// restart of the machine or a clock that went back. It exists in memory only, so that an ended process changes nothing
+/// either.
 package struct SelfDestruct: Sendable, Hashable {
     package typealias Change = SelfDestructChange
 
@@ -120,7 +120,7 @@ package struct SelfDestruct: Sendable, Hashable {
         return passed >= countdown ? 0 : countdown - passed
     }
 
-    /// Takes one event and returns what has to be done, in order.
+    /// Handles one event and returns the effects, in order.
     package mutating func handle(_ event: Event, at now: BootInstant) -> [Effect] {
         if let ending = timeRunsOut(now) { return end(ending) }
         if state != .idle { latest = now }

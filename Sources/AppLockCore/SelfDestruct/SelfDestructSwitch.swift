@@ -42,7 +42,7 @@ public final class SelfDestructSwitch: Sendable {
     /// The whole countdown.
     public var countdown: Duration { .milliseconds(machine.withLock { $0.countdown }) }
 
-    /// Authenticates the owner and makes the change wait for ``confirm()``.
+    /// Authenticates the user and makes the change wait for ``confirm()``.
     /// - Throws: `exists` when it is so already or another change is pending; as ``VaultCore/Vault/burnAttempt()`` and
     ///   ``VaultCore/Vault/verify(passcode:spending:)``, with nothing pending then.
     package func begin(_ change: SelfDestruct.Change, passcode: borrowing SecretBytes) throws(VaultError) {
@@ -64,14 +64,14 @@ public final class SelfDestructSwitch: Sendable {
         guard send(.authenticated(prompt)) == [.askConfirmation(change)] else { throw SelfDestructSwitch.over }
     }
 
-    /// The owner was told what this means and wants it: the countdown begins.
+    /// The user was warned and confirmed: the countdown begins.
     /// - Throws: `notPending` when no change waits for it.
     package func confirm() throws(VaultError) {
         guard case .startCountdown? = send(.confirm).first else { throw SelfDestructSwitch.over }
         vault.log.append(.selfDestruct(.armed))
     }
 
-    /// Authenticates the owner again and writes the change.
+    /// Authenticates the user again and writes the change.
     /// - Throws: `delayed` while the countdown runs; `notPending` when the change was cancelled or has expired;
     ///   otherwise as ``VaultCore/Vault/burnAttempt()`` and writing. A wrong passcode ends the change.
     /// - Returns: The key that a wipe's receipt will be verified with, while self-destruct is on.

@@ -31,7 +31,7 @@ private func setPolicy(_ arguments: Arguments) throws(CommandError) -> ExitCode 
     let status = try vaultCall { try vault.status() }
     let linter = PolicyLinter(status)
     var policy = status.policy
-    // Before the owner types, on rules that are not proved yet; once more below on those that are.
+    // Before the user types, on rules that are not proved yet; once more below on those that are.
     try vaultCall { try change(&policy, settings, linter) }
     guard policy != status.policy else {
         Output.remark("The policy already has these settings. Nothing was changed.")

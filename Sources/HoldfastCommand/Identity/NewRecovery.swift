@@ -9,7 +9,7 @@ struct NewRecovery: ~Copyable {
     /// What the server is told.
     let hash: RecoveryHash
 
-    /// Makes one, and hands it to the owner before anything is sent.
+    /// Makes one, and shows it to the user before anything is sent.
     init(_ delivery: PhraseDelivery) throws(CommandError) {
         let phrase = try identityCall { try IdentityPhrase.generate() }
         let key = try NewRecovery.key(of: phrase)

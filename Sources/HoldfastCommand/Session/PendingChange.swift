@@ -70,7 +70,7 @@ extension AgentAccess {
         guard let agent = try? connect(arguments), let status = try? agent.status(), status.isUnlocked else {
             return nil
         }
-        // The owner needs time for the confirmation and for the last passcode too.
+        // The user needs time for the confirmation and for the last passcode too.
         if let locksIn = status.locksIn, .milliseconds(locksIn) < countdown + .seconds(60) { return nil }
         return AgentChange(agent, countdown: countdown)
     }

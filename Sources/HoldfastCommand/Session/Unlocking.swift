@@ -41,7 +41,7 @@ enum Unlocking {
         return phrase
     }
 
-    /// Tells what the owner of a vault that was just opened should know.
+    /// Shows notices after an unlock.
     static func tellOpened(_ vault: Vault) {
         tellUnclaimed(vault)
         tellOpenItems(vault)

@@ -67,7 +67,7 @@ struct SecretInput {
         return first
     }
 
-    /// The PIN as it is now; nil for an empty answer on the terminal, by which the owner asks for the passcode instead.
+    /// The PIN as it is now; nil for an empty answer on the terminal, by which the user asks for the passcode instead.
     func pin() throws(CommandError) -> SecretBytes? {
         let pin = try read(
             pinDescriptor, "PIN (press Enter to use the passcode): ", SecretInput.longestPasscode, "a PIN")

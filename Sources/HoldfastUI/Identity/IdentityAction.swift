@@ -71,7 +71,7 @@ public enum IdentityProblem: Sendable, Hashable {
     case locked
     /// Another action is under way.
     case busy
-    /// The passcode, which proves that the owner is there, was not taken; why. Nothing was sent.
+    /// Why the passcode for the proof was not accepted. Nothing was sent.
     case proof(VaultProblem)
     /// The proof was too old when it was needed. Nothing was sent.
     case proofExpired

@@ -36,7 +36,7 @@ public struct IdentityFacts: Sendable, Hashable {
     /// What a drill asks for; nil where this device never saw the recovery phrase.
     public let drill: Drill?
 
-    /// The next proof that the owner still has the recovery phrase.
+    /// The next proof that the user still has the recovery phrase.
     public struct Drill: Sendable, Hashable {
         /// The places of the words that are asked for, counted from 1, in order; empty for the whole phrase.
         public let positions: [Int]

@@ -4,7 +4,7 @@ internal import Cryptography
 public import Holdfast
 
 extension IdentityModel {
-    /// Proves that the owner still has the recovery phrase. No server is asked, and how it went is noted: passed, the next
+    /// Proves that the user still has the recovery phrase. No server is asked, and how it went is noted: passed, the next
     /// one is due later; failed, soon.
     /// - Parameter words: Those at ``IdentityFacts/Drill/positions``, in this order with a space between them; all of them
     ///   where none are named.

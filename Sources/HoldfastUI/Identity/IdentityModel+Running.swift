@@ -6,7 +6,7 @@ internal import Synchronization
 
 extension IdentityModel {
     /// Asks the server for something; returns what the security log is told of it.
-    /// - Parameter proof: That the owner is there, where the action wants it.
+    /// - Parameter proof: The proof, if the action needs one.
     typealias Body =
         @Sendable (_ client: VaultIdentity, _ proof: OwnersProof) async throws(IdentityError) -> SecurityEvent?
 
@@ -51,7 +51,7 @@ extension IdentityModel {
     }
 
     /// - Parameters:
-    ///   - passcode: What proves that the owner is there, where the action wants that; checked when it is the action's
+    ///   - passcode: The proof, if the action needs one; checked when it is the action's
     ///     turn, so that the proof is as fresh as can be.
     ///   - then: What belongs to it once the server did it.
     /// - Returns: Whether the server did it.

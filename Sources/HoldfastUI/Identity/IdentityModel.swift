@@ -88,7 +88,7 @@ public final class IdentityModel {
         }
     }
 
-    /// The owner turned away: the new phrase is worth nothing.
+    /// The user cancelled: the new phrase is worth nothing.
     public func giveUp() {
         guard running == nil else { return }
         phrase = nil

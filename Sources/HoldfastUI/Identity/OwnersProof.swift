@@ -2,7 +2,7 @@ internal import BetterAuth
 internal import Holdfast
 internal import Synchronization
 
-/// What an action has to show that the owner is there: a proof, or nothing.
+/// What an action needs: a proof, or nothing.
 struct OwnersProof: Sendable {
     private let proof: ProofCarrier?
 

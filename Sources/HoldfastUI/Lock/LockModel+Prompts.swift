@@ -1,7 +1,7 @@
 public import Holdfast
 
 extension LockModel {
-    /// What the owner can answer with in place of what is asked for now, for a button each.
+    /// What the user can answer with in place of what is asked for now, for a button each.
     public var otherPrompts: [UnlockSecret] {
         guard guidance != .phraseOnly else { return [] }
         var prompts: [UnlockSecret] = hasPIN ? [.pin, .passcode] : [.passcode]

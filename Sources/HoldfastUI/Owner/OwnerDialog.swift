@@ -76,7 +76,7 @@ public final class OwnerDialog {
         answer.give(secret)
     }
 
-    /// The owner turned away.
+    /// The user cancelled.
     public func cancel() {
         asking?.cancel()
         answer?.give(nil)

@@ -25,9 +25,9 @@ public enum PasscodeReason: Sendable, Hashable, CaseIterable {
 public enum OwnerObstacle: Sendable, Hashable, CaseIterable {
     /// It is not there, or not reachable.
     case missing
-    /// The owner has set nothing up for it.
+    /// The user has set nothing up for it.
     case notEnrolled
-    /// The system takes no try now.
+    /// The system is locked out.
     case lockedOut
     /// Something else uses it.
     case busy

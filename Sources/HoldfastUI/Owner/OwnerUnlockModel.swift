@@ -55,7 +55,7 @@ public final class OwnerUnlockModel {
         if facts != nil { await look() }
     }
 
-    /// The owner turned away: the passcode is left, and the same way is offered again.
+    /// The user cancelled: the passcode is left, and the same way is offered again.
     public func turnAway() { dialog.cancel() }
 
     /// Takes what was read of a shut lock in; nil for one that is open, or will never open again.

@@ -1,4 +1,4 @@
-/// What the owner chose about one face. Kept in the vault, so that the lock cannot be weakened without the passcode.
+/// What the user chose about one face. Kept in the vault, so that the lock cannot be weakened without the passcode.
 public struct Preferences: Sendable, Hashable {
     /// What leaving the window for another one does.
     public enum FocusLoss: String, Sendable, Hashable, CaseIterable {

@@ -8,7 +8,7 @@ internal import SystemCalls
 /// the rules.
 @MainActor @Observable
 public final class SecuritySettingsModel {
-    /// A change that the owner asked for.
+    /// A change that the user asked for.
     public enum Change: Sendable, Hashable {
         /// The app lock on or off.
         case lock(Bool)
@@ -145,7 +145,7 @@ public final class SecuritySettingsModel {
         needed = wanted.map(SecuritySettingsModel.proof)
     }
 
-    /// The owner turned away: nothing changes, the switch goes back.
+    /// The user cancelled: nothing changes, the switch goes back.
     public func cancel() {
         guard !isBusy else { return }
         dialog.cancel()
@@ -160,7 +160,7 @@ public final class SecuritySettingsModel {
         let error = await dialog.run(step) { [lock = app.lock] prompts throws(VaultError) in
             try await lock.rehearseOwner(step, prompts)
         }
-        // Meanwhile the lock may have fallen, or the owner may have turned away.
+        // Meanwhile the lock may have fallen, or the user may have cancelled.
         guard wanted == change, needed == .owner(step) else { return }
         guard let error else { return needed = .passcode }
         (wanted, needed) = (nil, nil)

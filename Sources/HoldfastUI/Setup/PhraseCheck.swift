@@ -1,6 +1,6 @@
 internal import Holdfast
 
-/// Whether the owner wrote the recovery phrase down: asks for three of its words.
+/// Whether the user wrote the recovery phrase down: asks for three of its words.
 ///
 /// The phrase stays in locked memory; a word that was right stays right.
 package struct PhraseCheck: ~Copyable {

@@ -12,7 +12,7 @@ extension SetupModel {
             try await SecuritySettingsModel.enrollChip(app.vault, passcode, phrase)
         } catch { problem = VaultProblem(error) }
         isBusy = false
-        guard step == .chip else { return }  // the owner was away
+        guard step == .chip else { return }  // the user was away
         self.passcode = consume passcode
         self.phrase = consume phrase
         if problem == nil { goOn() }
@@ -26,7 +26,7 @@ extension SetupModel {
         let refusal = await dialog.run(.biometrics) { [lock = app.lock] prompts throws(VaultError) in
             try await lock.rehearseOwner(.biometrics, prompts)
         }
-        guard step == .fingerprint else { return isBusy = false }  // the owner was away
+        guard step == .fingerprint else { return isBusy = false }  // the user was away
         if let refusal {
             isBusy = false
             problem = refusal.code == .cancelled ? nil : VaultProblem(refusal)
@@ -42,7 +42,7 @@ extension SetupModel {
         if problem == nil { goOn() }
     }
 
-    /// The owner wants to do without what is offered; a finger that is being waited for is let go.
+    /// The user wants to do without what is offered; a finger that is being waited for is let go.
     public func leaveOut() {
         guard step == .chip || step == .fingerprint else { return }
         if dialog.step != nil { return dialog.cancel() }

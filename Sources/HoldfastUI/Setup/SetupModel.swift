@@ -48,9 +48,9 @@ public final class SetupModel {
     public var enablesLock = true
     /// Whether something is being checked, or the system is asking its owner.
     public internal(set) var isBusy = false
-    /// Whether the words were on paper before the owner was away. Else others are shown, and only those count.
+    /// Whether the words were on paper before the user was away. Else others are shown, and only those count.
     public internal(set) var isPhraseChecked = false
-    /// How often the owner was away: what began before shows nothing any more.
+    /// How often the user was away: what began before shows nothing any more.
     @ObservationIgnored var absences = 0
     /// What the system says and asks while a finger proves itself.
     public let dialog = OwnerDialog()
@@ -66,7 +66,7 @@ public final class SetupModel {
     @ObservationIgnored var left: [Step] = []
     /// The chip is offered after the user has shown to have the words; after an absence there are none to compare with.
     @ObservationIgnored var offersChip = true
-    /// What the owner went away by.
+    /// What the user went away by.
     @ObservationIgnored var lastEvent = LockEvent.systemLocked
     @ObservationIgnored private let create: Create
     @ObservationIgnored private let look: Look
@@ -97,7 +97,7 @@ public final class SetupModel {
         self.look = look
     }
 
-    /// The owner has read what this is.
+    /// The user has read the introduction.
     public func begin() {
         guard step == .welcome else { return }
         step = .passcode
@@ -145,13 +145,13 @@ public final class SetupModel {
         }
     }
 
-    /// The owner says that the words are on paper.
+    /// The user confirms having written the words down.
     public func phraseIsWritten() {
         guard step == .phrase else { return }
         step = .check
     }
 
-    /// The owner wants to see the words again.
+    /// The user wants to see the words again.
     public func showPhraseAgain() {
         guard step == .check else { return }
         step = .phrase

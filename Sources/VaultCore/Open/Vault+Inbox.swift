@@ -67,7 +67,7 @@ extension Vault {
         } catch let error as VaultError { throw error } catch { throw VaultError(.inputOutput, "reading failed") }
     }
 
-    /// As ``withValue(for:in:_:)``, for what the owner wrote or confirmed only.
+    /// As ``withValue(for:in:_:)``, for what the user wrote or confirmed only.
     /// - Throws: As there, and `unconfirmed` for an item of the inbox.
     public func withConfirmedValue<R: ~Copyable>(
         for name: String, in collection: String = Vault.defaultCollection, _ body: (RawSpan) throws -> R
@@ -108,7 +108,7 @@ extension Vault {
     }
 
     /// Throws an item of the inbox away.
-    /// - Throws: `locked`, `recordNotFound`; what the owner wrote or confirmed is not touched.
+    /// - Throws: `locked`, `recordNotFound`; what the user wrote or confirmed is not touched.
     public func reject(_ item: String) throws(VaultError) {
         let vault = try gate.enter()
         defer { gate.leave() }

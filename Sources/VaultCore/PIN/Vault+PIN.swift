@@ -72,7 +72,7 @@ extension Vault {
     /// Wrong ones are counted by the chip, for the PIN, and by the ledger, for the vault: delays run, and self-destruct fires
     /// at the limit. A right one sets both back.
     /// - Parameters:
-    ///   - pin: What the owner typed.
+    ///   - pin: What the user typed.
     ///   - attempt: Spent on it.
     ///   - evenIfDamaged: As ``unlock(passcode:spending:evenIfDamaged:)``.
     /// - Throws: `wrongPasscode`, with the attempts that remain by whichever count has fewer; `noPIN`; `hardwareUnavailable`;

@@ -48,7 +48,7 @@ extension Vault {
 
     /// Proves with the passcode that the owner is there. The vault must be open, and stays so whatever comes of it.
     /// - Parameters:
-    ///   - passcode: What the owner typed.
+    ///   - passcode: What the user typed.
     ///   - attempt: Spent on it: a wrong one counts like any other.
     /// - Throws: `locked`; `keysChanged` where the header is not the one that was opened, with the attempt left spent; as
     ///   ``verify(passcode:spending:)``.
