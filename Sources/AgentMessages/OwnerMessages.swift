@@ -16,7 +16,7 @@ extension OwnerPrompt {
     }
 }
 
-/// What an agent says of its owner's way in.
+/// An agent's state of the owner steps.
 package struct OwnerStatus: Sendable, Hashable {
     /// Nil while a confirmed owner opens the vault.
     package let expiry: OwnerExpiry?

@@ -170,8 +170,8 @@ public actor AppLock {
         if snapshot != before { observers.yield(snapshot) }
     }
 
-    /// If the vault was locked without this lock, the app is locked too. Panic takes the keys before its event is
-    /// played.
+    /// If the vault was locked without this lock, the app is locked too. Panic drops the keys before its event is
+    /// handled.
     private func notice() {
         let count = emergencies.count
         defer { noticedEmergencies = count }

@@ -121,7 +121,7 @@ public struct VaultIdentity: Sendable {
         return try await client.link(text)
     }
 
-    /// Takes a device out of the account. Where it is this one, its credentials are erased once the server agreed.
+    /// Removes a device from the account. Where it is this one, its credentials are erased once the server agreed.
     /// - Parameter proof: A fresh proof; it is used up.
     /// - Throws: `proofExpired`; `otherServer`; as ``BetterAuth/BetterAuthClient/unlink(_:)``.
     public func unlink(_ device: DeviceID, proof: consuming Proof) async throws(IdentityError) {

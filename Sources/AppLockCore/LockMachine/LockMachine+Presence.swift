@@ -21,7 +21,7 @@ extension LockMachine {
         return settings.triggers.contains(.minimised) ? lockIfOpen(.minimised, now) : []
     }
 
-    /// Out of the user's sight: no prompt and no pending change survives that, and the lock timing begins to count.
+    /// Out of the user's sight: no prompt and no pending change survives that, and the lock timing starts.
     mutating func left(
         _ absence: Absence, because reason: LockReason, locksAtOnce: Bool, _ now: BootInstant
     ) -> [LockEffect] {

@@ -17,7 +17,7 @@ public struct LockSettings: Sendable, Hashable {
     }
 }
 
-/// Events of the system that lock at once. One that is left out counts as leaving the foreground.
+/// Events of the system that lock at once. An event that is left out is treated as leaving the foreground.
 public struct LockTriggers: OptionSet, Sendable, Hashable {
     /// One bit for each trigger.
     public let rawValue: UInt8

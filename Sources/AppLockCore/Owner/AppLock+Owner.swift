@@ -13,14 +13,14 @@ extension AppLock {
         return await OwnerThread.run { authenticator.capability(of: step) } ?? .missing("no thread can be had")
     }
 
-    /// Why a way is not taken now: the rules do not have it, or the passcode has to be given first. Nil where
-    /// ``unlock(by:_:)`` would ask the owner.
+    /// Why a way is not taken now: the rules do not have it, or the passcode has to be given first. Nil if
+    /// ``unlock(by:_:)`` would show a prompt.
     /// - Throws: What reading the vault's header throws.
     public nonisolated func ownerObstacle(_ step: OwnerStep) throws(VaultError) -> VaultError? {
         try vault.ownerObstacle(step)
     }
 
-    /// Takes a way of the owner into the vault's rules; it opens the vault from now on.
+    /// Adds an owner step to the vault's policy; it opens the vault from now on.
     ///
     /// It proves the assurance `presence` and no more: collections that ask for more stay out of its reach. After
     /// a restart, three days, five samples without a match, or another finger enrolled, the passcode is needed.
@@ -52,7 +52,7 @@ extension AppLock {
         await noteOwner().value
     }
 
-    /// Takes a way of the owner out of the rules, and off the disk.
+    /// Removes an owner step from the policy, and from the disk.
     /// - Throws: As ``changePasscode(from:to:)``.
     public func removeOwner(_ step: OwnerStep, passcode: borrowing SecretBytes) throws(VaultError) {
         try vault.changePolicy(passcode: passcode, spending: vault.burnAttempt()) { policy throws(VaultError) in
@@ -64,8 +64,8 @@ extension AppLock {
     /// Has the system confirm the device owner, and opens the vault if it did. ``cancelPrompt()``, a lock, and the
     /// cancellation of the task end the prompt; what comes of it then opens nothing.
     ///
-    /// No passcode attempt is spent. A prompt that ended without a match counts as one while self-destruct is on, unless
-    /// the rules switch that off.
+    /// No passcode attempt is spent. A prompt that ended without a match is counted as one while self-destruct is on,
+    /// unless the policy turns that off.
     /// - Throws: `passcodeNeeded`, `notConfirmed`, `cancelled`, `timedOut`, `ownerUnavailable`, `ownerNotEnrolled`,
     ///   `ownerLockedOut`, `ownerBusy`, `busy` while another prompt is up, `locked` where the app is out of sight;
     ///   `wiped`. The lock stays shut then.
@@ -87,7 +87,7 @@ extension AppLock {
         try opened(prompt, by: .owner(step))
     }
 
-    /// Has the system ask its owner while the vault is open, for a switch that shows that it works before it is set: it
+    /// Shows the system's prompt while the vault is open, so that a switch can test the step before it is turned on. It
     /// opens nothing and counts nothing. A lock, and the cancellation of the task, end the prompt.
     /// - Throws: `locked` where the vault is shut or was shut meanwhile, `notConfirmed`, `cancelled`, `timedOut`,
     ///   `ownerUnavailable`, `ownerNotEnrolled`, `ownerLockedOut`, `ownerBusy`, `busy` while another prompt is up.

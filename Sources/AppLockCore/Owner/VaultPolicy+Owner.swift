@@ -2,7 +2,7 @@ package import VaultCore
 package import VaultFormat
 
 extension VaultPolicy {
-    /// Takes a way of the owner into the rules, and no other one.
+    /// Adds this owner step to the policy, and no other one.
     /// - Parameter keeps: Whether it is to survive restarts: the hours since the passcode then end nothing.
     /// - Throws: `stepNotInPolicy` where the rules have an order of their own that does not name it.
     package mutating func take(_ step: OwnerStep, keeps: Bool) throws(VaultError) {
@@ -18,7 +18,7 @@ extension VaultPolicy {
         if keeps { fallback = fallback.withoutHours([step.fallback]) }
     }
 
-    /// Takes it out of them.
+    /// Removes it.
     /// - Throws: `invalidPolicy` where nothing would be left.
     package mutating func refuse(_ step: OwnerStep) throws(VaultError) {
         if step == .biometrics { usesBiometrics = false }
@@ -42,7 +42,7 @@ extension FallbackPolicy {
         return isOurs ? steps : nil
     }
 
-    /// The convenient policy with these ways of the owner alone.
+    /// The convenient policy with only these owner steps.
     private static func convenient(_ steps: Set<OwnerStep>) -> FallbackPolicy? {
         if steps.isEmpty { return .strict }
         return OwnerStep.allCases.filter { !steps.contains($0) }.reduce(Optional.some(.convenient)) { policy, step in

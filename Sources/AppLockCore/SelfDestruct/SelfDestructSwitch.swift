@@ -29,7 +29,7 @@ public final class SelfDestructSwitch: Sendable {
         return machine.withLock { $0.pending }
     }
 
-    /// Time left of the countdown, zero when the last authentication is due; nil when nothing counts.
+    /// Time left of the countdown, zero when the last authentication is due; nil if no countdown is running.
     public var remaining: Duration? {
         send(.tick)
         let now = vault.settings.clock.now()

@@ -4,7 +4,7 @@ internal import VaultCore
 internal import VaultFormat
 
 extension Agent {
-    /// What the session or the machine did. It can shut, and never open: the owner does that.
+    /// What the session or the machine did. It can only lock, never unlock.
     func hear(_ event: SessionEvent) {
         switch event {
         case .locked: shut(.systemLocked, .systemUnlocked, because: .system)

@@ -85,7 +85,7 @@ package final class Agent {
         let method: UnlockMethod
     }
 
-    /// Finds the vault, makes sure that no other agent serves it, and takes clients from then on.
+    /// Finds the vault, makes sure that no other agent serves it, and accepts clients from then on.
     /// - Throws: What finding a vault throws; `agentRunning`; `agentUnavailable` when the socket cannot be made.
     package init(_ settings: AgentSettings, clock: any AgentClock) throws(VaultError) {
         self.settings = settings
@@ -269,7 +269,7 @@ extension Agent {
         send(.failure(error.failure), to: connection)
     }
 
-    /// Takes new clients; the one that has been quiet the longest makes room.
+    /// Accepts new clients; if there are too many, the one that was silent longest is closed.
     private func accept() {
         guard listener >= 0, ready[listener] != nil else { return }
         for _ in 0..<64 {

@@ -13,7 +13,7 @@ package protocol AgentClock: BootClock {
     func arm(_ instant: BootInstant?)
 }
 
-/// The kernel's clock that counts sleep, and a timer on it. The timer belongs to the process, as its signal does.
+/// The kernel's clock that includes sleep, and a timer on it. The timer belongs to the process, as its signal does.
 @safe package final class SystemAgentClock: AgentClock, @unchecked Sendable {  // the timer is never replaced
     private let clock = SystemBootClock()
     #if os(Linux)

@@ -6,7 +6,7 @@ internal import VaultCore
 final class Packet: @unchecked Sendable {  // handed from one thread to another, used by one at a time
     private let bytes: SecretBytes
     private(set) var sent = 0
-    /// Whether it has something of the vault in it, which a lock takes back.
+    /// Whether it contains vault data, which a lock drops.
     let isOfVault: Bool
 
     /// - Throws: `outOfMemory`.

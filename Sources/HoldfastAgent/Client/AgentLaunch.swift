@@ -10,7 +10,7 @@ internal import SystemCalls
 package enum AgentLaunch {
     /// The descriptor that a started agent reports on.
     static let report: Int32 = 3
-    /// Milliseconds that it may take until it takes clients.
+    /// Milliseconds until it must accept clients.
     static let patience: UInt64 = 10_000
 
     /// The client of an agent that was there or was started.

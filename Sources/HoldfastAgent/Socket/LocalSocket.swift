@@ -36,7 +36,7 @@ enum LocalSocket {
         }
     }
 
-    /// A socket that takes clients and that only its owner can open.
+    /// A listening socket that only its user can open.
     static func listen(in folder: borrowing SocketFolder, name: String) throws(VaultError) -> Int32 {
         let descriptor = try make()
         do throws(VaultError) {

@@ -98,7 +98,7 @@ enum Options {
     static let appKey = TextOption("app-key", "KEY", help: "The response key of the app server.")
     static let full = Flag("full", "Ask for the whole phrase instead of three words of it.")
 
-    /// What every command takes that speaks with the identity's server.
+    /// The options of every command that talks to the identity's server.
     static let identity =
         [
             server.option, plainHTTP.option, authority.option, keyService.option, newResponseKey.option,

@@ -15,7 +15,7 @@ extension Command {
         options: [Options.home.option, Options.json.option], run: explainPolicy)
 }
 
-/// What is known at this moment of the owner's ways in: of the machine, and of the agent.
+/// What is known now about the owner steps, from the machine and from the agent.
 struct OwnerFacts {
     var capabilities: [OwnerStep: OwnerCapability] = [:]
     var secondsSincePasscode: UInt64?

@@ -38,7 +38,7 @@ struct IdentityWork {
         throw CommandError.failure("busy", "another program is working on the identity; try again")
     }
 
-    /// - Parameter chain: What vouches for the server's response keys; nil where the first one counts.
+    /// - Parameter chain: The authority for the server's response keys; nil to trust the first key.
     func client(at server: ServerAddress, trusting chain: TrustedKeyChain?) -> VaultIdentity {
         var trust = ResponseTrust.firstUse
         if let chain, let service = try? ServerAddress(chain.service, allowsPlain: true) {

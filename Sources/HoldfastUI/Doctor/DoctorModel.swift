@@ -30,7 +30,7 @@ public final class DoctorModel {
     /// - Parameter home: The vault's folder.
     public convenience init(home: String) { self.init(home: home) { Examination.run($0) } }
 
-    /// - Parameter examine: Looks; blocks for as long as it takes.
+    /// - Parameter examine: Runs the examination; blocks until it is done.
     package init(home: String, examine: @escaping Examine) {
         self.home = home
         self.examine = examine
@@ -39,8 +39,8 @@ public final class DoctorModel {
     /// What is wrong or could be better: the findings that something can be done about.
     public var advice: [Finding] { findings.filter(\.canBeImproved) }
 
-    /// Looks at everything; takes ``HoldfastDoctor/Examination/patience`` at most. A look while another one is under way
-    /// is not begun.
+    /// Checks everything, within ``HoldfastDoctor/Examination/patience``. A look while another one is under way is not
+    /// begun.
     public func look(_ depth: Depth = .quick) async {
         guard looking == nil else { return }
         looking = depth

@@ -36,7 +36,7 @@ extension IdentityModel {
         }
     }
 
-    /// Takes an account back with the phrase that counted so far; the one that was shown counts from then on.
+    /// Recovers an account with the current phrase; the new phrase that was shown replaces it.
     public func recover(_ identity: String, at server: String, phrase old: consuming SecretBytes) async {
         guard let identity = IdentityID(identity) else { return end(.recover, .invalidIdentity) }
         let began = drops
@@ -75,7 +75,7 @@ extension IdentityModel {
         }
     }
 
-    /// Takes a device out of the account; where it is this one, it forgets the account.
+    /// Removes a device from the account; if it is this one, it forgets the account.
     /// - Parameters:
     ///   - device: Its name.
     ///   - passcode: The vault's: an open vault is not enough.

@@ -13,7 +13,7 @@ struct LockFacts: Sendable {
     init(of app: HoldfastApp) async {
         status = Result { () throws(VaultError) in try app.vault.status() }
         snapshot = await app.lock.snapshot
-        // After the snapshot: a lock between the two counts.
+        // Read after the snapshot, so that a lock between the two is noticed.
         isUnlocked = app.vault.isUnlocked
         now = app.vault.settings.clock.now()
         owner =

@@ -33,7 +33,7 @@ public final class OwnerDialog {
         guard self.step == nil else { return VaultError(.busy, "another prompt is up") }
         self.step = step
         misses = 0
-        // One after the other: what a sensor said last is what counts.
+        // In order, because only the sensor's latest hint is valid.
         let (said, saying) = AsyncStream.makeStream(of: Said.self)
         let listening = Task { [weak self] in
             for await word in said { self?.take(word) }

@@ -43,7 +43,7 @@ public enum OwnerObstacle: Sendable, Hashable, CaseIterable {
     }
 }
 
-/// What a lock screen knows of the owner's ways in, read off the main thread.
+/// What a lock screen knows about the owner steps, read off the main thread.
 struct OwnerFacts: Sendable {
     /// The ways that the rules take and that nothing in this process stands in the way of.
     let steps: [OwnerStep]

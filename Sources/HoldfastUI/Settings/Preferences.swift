@@ -6,7 +6,7 @@ public struct Preferences: Sendable, Hashable {
         case ignored = "ignored"
         /// The content is covered until the window has the focus again.
         case covers = "covers"
-        /// It counts as leaving the app: the lock timing runs.
+        /// It is treated as leaving the app: the lock timing starts.
         case leaves = "leaves"
     }
 

@@ -22,7 +22,7 @@ public final class SecuritySettingsModel {
         case chip(Bool)
         /// The PIN is taken away; ``setPIN(_:passcode:)`` gives one.
         case pinRemoval
-        /// Whether a failed biometric prompt counts while self-destruct is on.
+        /// Whether a failed biometric prompt is counted while self-destruct is on.
         case countsBiometrics(Bool)
     }
 

@@ -18,7 +18,7 @@ extension SetupModel {
         if problem == nil { goOn() }
     }
 
-    /// Has the finger prove itself, and takes it into the rules of the vault then.
+    /// Tests the finger, and then adds it to the vault's policy.
     public func enrollFingerprint() async {
         guard step == .fingerprint, !isBusy, let app else { return }
         isBusy = true
@@ -42,7 +42,7 @@ extension SetupModel {
         if problem == nil { goOn() }
     }
 
-    /// The user wants to do without what is offered; a finger that is being waited for is let go.
+    /// The user skips what is offered; a finger that is being waited for is let go.
     public func leaveOut() {
         guard step == .chip || step == .fingerprint else { return }
         if dialog.step != nil { return dialog.cancel() }

@@ -50,7 +50,7 @@ public final class SetupModel {
     public internal(set) var isBusy = false
     /// Whether the words were on paper before the user was away. Else others are shown, and only those count.
     public internal(set) var isPhraseChecked = false
-    /// How often the user was away: what began before shows nothing any more.
+    /// How often the user was away: work that began before is no longer shown.
     @ObservationIgnored var absences = 0
     /// What the system says and asks while a finger proves itself.
     public let dialog = OwnerDialog()
@@ -66,7 +66,7 @@ public final class SetupModel {
     @ObservationIgnored var left: [Step] = []
     /// The chip is offered after the user has shown to have the words; after an absence there are none to compare with.
     @ObservationIgnored var offersChip = true
-    /// What the user went away by.
+    /// How the user left.
     @ObservationIgnored var lastEvent = LockEvent.systemLocked
     @ObservationIgnored private let create: Create
     @ObservationIgnored private let look: Look
@@ -109,7 +109,7 @@ public final class SetupModel {
         if next != strength { strength = next }
     }
 
-    /// Takes the passcode and makes the vault.
+    /// Accepts the passcode and creates the vault.
     public func choose(passcode: consuming SecretBytes, repeated: consuming SecretBytes) async {
         guard step == .passcode else { return }
         guard passcode.isEqual(to: repeated) else { return problem = .passcodesDiffer }

@@ -43,7 +43,7 @@ public enum VaultProblem: Sendable, Hashable {
     case pinsDiffer
     /// The PIN opens nothing any more, or there is none; the passcode opens.
     case pinIsOver
-    /// The chip that counts the PIN does not answer; the passcode opens.
+    /// The chip that counts the PIN is not responding; the passcode still works.
     case pinUnavailable
     /// Rules are outside what is allowed.
     case invalidRules

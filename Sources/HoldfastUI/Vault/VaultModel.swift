@@ -79,7 +79,7 @@ public final class VaultModel {
     /// - Returns: Why not; nil when it was removed.
     public func delete(_ id: VaultItem.ID) async -> VaultProblem? { await change(VaultModel.delete(vault, id)) }
 
-    /// Takes an item of the inbox over as the owner's own.
+    /// Accepts an inbox item as the user's own record.
     public func accept(_ item: Vault.InboxItem) async -> VaultProblem? {
         await change(VaultModel.decide(vault, item, isAccepted: true))
     }
