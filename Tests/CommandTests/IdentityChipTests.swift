@@ -53,7 +53,7 @@ struct IdentityChipTests {
         #expect(created.code == 0, "\(created.errors)")
         #expect(try created.json()["keys"] as? String == "tpm")
         let identity = try #require(try created.json()["identity"] as? String)
-        #expect(try phone.run("status").text.contains("in the TPM, hardware-bound"))
+        #expect(try phone.run("status").text.contains("in the TPM; another machine cannot use them"))
         #expect(try phone.run("rotate").code == 0)
         #expect(try phone.run("session", "open").code == 0)
         #expect(try phone.run("request", "/echo", #"{"a":1}"#).text == "{\"a\":1}\n")

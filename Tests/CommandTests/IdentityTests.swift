@@ -270,7 +270,7 @@ import VaultCore
         terminal.type(Prepared.passcode + "\n")
         try terminal.wait(for: "Type yes when you have written it down: ")
         terminal.type("yes\n")
-        try terminal.wait(for: "to prove that you want this: ")
+        try terminal.wait(for: "Enter the vault's passcode to confirm: ")
         terminal.type(Prepared.passcode + "\n")
         #expect(alone.wait() == 0, "\(terminal.rest())")
     }

@@ -94,21 +94,21 @@ import Testing
     }
 
     @Test(arguments: [
-        (["nonsense"], "a setting is KEY=VALUE"), (["padlock=yes"], "padlock=yes: allowed is on, off"),
-        (["Padlock=on"], "did you mean padlock?"), (["useFaceID="], "useFaceID=: allowed is on, off"),
-        (["attemptLimit=2"], "attemptLimit=2: allowed is 3 to 10"), (["attemptLimit=+5"], "allowed is 3 to 10"),
-        (["attemptLimit=99999999999999999999"], "allowed is 3 to 10"),
-        (["delays="], "delays=: allowed is"), (["delays=1,,2"], "allowed is"), (["delays=5,4"], "allowed is"),
-        (["delays=3601"], "allowed is"), (["delays=-1"], "allowed is"),
-        (["delays=" + [String](repeating: "0", count: 17).joined(separator: ",")], "allowed is 1 to 16"),
-        (["lockTiming=soon"], "lockTiming=soon: allowed is immediately"), (["lockTiming=5 min"], "allowed is"),
-        (["lockTiming=4294967294"], "allowed is"), (["lockTiming=99999999h"], "allowed is"),
-        (["fallback=loose"], "allowed is strict, convenient, neverBlocks, @FILE"), (["fallback=@"], "allowed is"),
-        (["minimum.a=much"], "allowed is none, presence"), (["minimum=keyBound"], "there is no setting minimum"),
+        (["nonsense"], "a setting is KEY=VALUE"), (["padlock=yes"], "padlock=yes: allowed: on, off"),
+        (["Padlock=on"], "did you mean padlock?"), (["useFaceID="], "useFaceID=: allowed: on, off"),
+        (["attemptLimit=2"], "attemptLimit=2: allowed: 3 to 10"), (["attemptLimit=+5"], "allowed: 3 to 10"),
+        (["attemptLimit=99999999999999999999"], "allowed: 3 to 10"),
+        (["delays="], "delays=: allowed:"), (["delays=1,,2"], "allowed:"), (["delays=5,4"], "allowed:"),
+        (["delays=3601"], "allowed:"), (["delays=-1"], "allowed:"),
+        (["delays=" + [String](repeating: "0", count: 17).joined(separator: ",")], "allowed: 1 to 16"),
+        (["lockTiming=soon"], "lockTiming=soon: allowed: immediately"), (["lockTiming=5 min"], "allowed:"),
+        (["lockTiming=4294967294"], "allowed:"), (["lockTiming=99999999h"], "allowed:"),
+        (["fallback=loose"], "allowed: strict, convenient, neverBlocks, @FILE"), (["fallback=@"], "allowed:"),
+        (["minimum.a=much"], "allowed: none, presence"), (["minimum=keyBound"], "unknown setting minimum"),
         (["minimum." + String(repeating: "c", count: 256) + "=keyBound"], "at most 255 bytes"),
         (["selfDestruct=on"], "holdfast self-destruct"), (["selfDestructCountdown=60"], "holdfast self-destruct"),
-        (["padlock=on", "padlock=on"], "padlock is given twice"), ([], "KEY=VALUE is missing"),
-        (["\u{1B}[31m=1"], #"there is no setting \u{1b}[31m"#),
+        (["padlock=on", "padlock=on"], "padlock is repeated"), ([], "KEY=VALUE is missing"),
+        (["\u{1B}[31m=1"], #"unknown setting \u{1b}[31m"#),
     ]) func aSettingThatCannotBeNamesItself(_ settings: [String], _ words: String) throws {
         let sandbox = try Sandbox(prepared: true)
         let before = try sandbox.bytes("home/header")

@@ -93,7 +93,7 @@ import Testing
             atPath: sandbox.home + "/log.state", withIntermediateDirectories: false)
         let result = try sandbox.run("get", "greeting", passcode: Prepared.passcode)
         #expect(result.code == 0 && result.text == Prepared.greeting)
-        #expect(result.errors.contains("could not be written into the security log"))
+        #expect(result.errors.contains("could not be written to the security log"))
     }
 
     @Test func wrongUsageIsRefused() throws {

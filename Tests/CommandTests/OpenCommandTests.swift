@@ -10,7 +10,7 @@ import Testing
         #expect(put.code == 0 && put.output.isEmpty && put.errors.isEmpty, "\(put.errors)")
         #expect(try sandbox.run("get", "note", "--open").output == value)
         let again = try sandbox.run("put", "note", "--open", input: .file(sandbox.file([1])))
-        #expect(again.code == 1 && again.errors.contains("--replace replaces it"))
+        #expect(again.code == 1 && again.errors.contains("use --replace to replace it"))
         #expect(try sandbox.run("put", "note", "--open", "--replace", input: .file(sandbox.file([1, 2]))).code == 0)
         #expect(try sandbox.run("put", "other", "--open", "--collection=c", input: .null).code == 0)
         let list = try sandbox.run("list", "--open").text.split(separator: "\n").map { $0.split(separator: "\t") }

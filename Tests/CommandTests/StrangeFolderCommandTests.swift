@@ -125,7 +125,7 @@ struct StrangeFolderCommandTests {
         #expect(refused.code == 1 && refused.errors.contains("holdfast hardware leave"), "\(refused.errors)")
         let left = try sandbox.run(
             "hardware", "leave", "--yes", "--home", strange, passcode: Prepared.passcode, environment: variables)
-        #expect(left.code == 0 && left.errors.contains("the PIN is gone here"), "\(left.errors)")
+        #expect(left.code == 0 && left.errors.contains("the PIN was removed here"), "\(left.errors)")
         try expectThePINOpens()
         let enrolled = try sandbox.run(
             "enroll", "pin", "--pin-fd=4", "--home", strange, passcode: Prepared.passcode,

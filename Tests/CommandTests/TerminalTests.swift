@@ -175,7 +175,7 @@ import Testing
         try terminal.wait(for: "Repeat passcode: ")
         terminal.type("another\n")
         try terminal.wait(for: "24. ")
-        try terminal.wait(for: "everything is under new keys")
+        try terminal.wait(for: "everything has new keys")
         #expect(child.wait() == 0)
         #expect(try sandbox.run("get", "greeting", passcode: "another").text == Prepared.greeting)
     }
