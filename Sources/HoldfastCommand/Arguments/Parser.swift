@@ -51,7 +51,8 @@ struct Parser {
                 // More likely a forgotten value than one that begins with two hyphens.
                 guard !next.hasPrefix("--") else {
                     throw usage(
-                        "\(option.synopsis): the value is missing (if \(next) is the value, write \(option.spelled)=\(next))")
+                        "\(option.synopsis): the value is missing (if \(next) is the value, write \(option.spelled)=\(next))"
+                    )
                 }
                 value = next
             }
