@@ -59,7 +59,8 @@ extension IdentityError {
         case let error as CryptographyError:
             self.init(.cryptography, "a cryptographic operation failed (\(error))")
         case let error as SecretMemoryError: self.init(error)
-        default: self.init(.unexpected, "something failed in a way that was not expected (\(type(of: error)))")
+        // An app's own store throws what it likes; the rest has types that stand above.
+        default: self.init(.storage, "the store of the identity failed (\(type(of: error)))")
         }
     }
 }
