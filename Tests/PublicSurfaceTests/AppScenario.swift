@@ -82,7 +82,7 @@ enum AppScenario {
         let vault = try TestVault(chip: InMemoryChip())
         let app = try vault.app(isLockEnabled: true)
         try await app.lock.unlock(passcode: vault.passcode)
-        try app.vault.enrollPIN(secret("2580"), passcode: vault.passcode, spending: app.vault.burnAttempt())
+        try await app.lock.enrollPIN(secret("2580"), passcode: vault.passcode)
         await app.lock.forceLock()
         try expect(try await code { try await app.lock.unlock(pin: secret("9999")) } == .wrongPasscode)
         try await app.lock.unlock(pin: secret("2580"))
