@@ -176,8 +176,10 @@ struct LogSession: ~Copyable {
                 continue
             }
             // Of a slot that was never flushed, a power cut may leave its place with anything in it or zeros.
-            let isTorn = slot.count < LogFormat.slotSize || LogSession.index(of: slot) == state.next
-            guard rest <= UInt64(LogFormat.slotSize), isTorn || slot.allSatisfy({ $0 == 0 }) else { return false }
+            // A slot that crosses two of the disk's blocks may have its end alone: no index then.
+            let index = LogSession.index(of: slot)
+            let isTorn = slot.count < LogFormat.slotSize || index == state.next || index == 0
+            guard rest <= UInt64(LogFormat.slotSize), isTorn else { return false }
             try log.truncate(to: state.offset)
             return true
         }

@@ -139,6 +139,8 @@ import VaultFormat
         #expect(positions(copy.after).contains(10), "a copy of an entry is no torn one")
         let torn = try found { $0["log"] += pattern(100) }
         #expect(torn.reading == [] && torn.after == [])
+        let endOnly = try found { $0["log"] += [UInt8](repeating: 0, count: 128) + pattern(64) }
+        #expect(endOnly.reading == [] && endOnly.after == [], "the end of a slot whose first block was lost")
     }
 
     @Test func aLogThatIsPutBackAloneIsFound() throws {
