@@ -18,7 +18,7 @@ enum Naming {
             case VaultError.Code.recordNotFound.description:
                 error.what = "there is no record \(record(name, collection))"
             case VaultError.Code.recordExists.description:
-                error.what = "there is a record \(record(name, collection)) already"
+                error.what = "there is already a record \(record(name, collection))"
             default: break
             }
             throw error

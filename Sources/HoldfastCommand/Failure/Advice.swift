@@ -44,7 +44,7 @@ enum Advice {
             "delete the other name, or put a copy of the file in its place; holdfast recover opens meanwhile"
         case .newerVersion: "open it with the version of Holdfast that wrote it"
         case .recordNotFound: "holdfast list shows what there is"
-        case .recordExists: "--replace replaces it"
+        case .recordExists: "use --replace to replace it"
         case .invalidName, .reservedCollection: "choose another name"
         case .invalidPasscode: "choose another one"
         case .assuranceTooLow: "holdfast slots list shows what each way to unlock proves; unlock with a stronger one"
