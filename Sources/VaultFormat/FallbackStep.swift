@@ -42,7 +42,7 @@ public enum FallbackCondition: UInt8, LogWord, Hashable {
     case unavailable = 0
     /// There, but the user has set nothing up for it.
     case notEnrolled = 1
-    /// The system, or the vault's own count of attempts, takes no try now.
+    /// The system, or the vault's own attempt limit, has locked this step out for now.
     case systemLockout = 2
     /// Something else uses it.
     case hardwareBusy = 3

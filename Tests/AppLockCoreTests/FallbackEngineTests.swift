@@ -275,28 +275,28 @@ import VaultFormat
                 "Asks for the passcode.",
                 "Not biometrics: not built into this version.",
                 "Not the device's passcode: another prompt is up.",
-                "Later the recovery phrase is asked for when what came before is not there, is not set up, takes no try "
-                    + "now, is left for another way by its button.",
-                "Later the open compartment is used when what came before is not there, is not set up, takes no try now, "
-                    + "is busy, fails, was used for too long without the passcode.",
+                "The recovery phrase is offered later, if the step before is unavailable, is not set up, is locked out or "
+                    + "is skipped by choice.",
+                "The open compartment is used later, if the step before is unavailable, is not set up, is locked out, "
+                    + "is busy, fails or has expired (too long without the passcode).",
                 "The policy says in writing: cancelling uses the open compartment and opens nothing of the protected one.",
-                "Strength of this step here: key-bound; the key is derived from a secret; a copy of the disk can be tried "
-                    + "against without limit.",
+                "Strength of this step here: key-bound; the key is derived from a secret; anyone who copies the disk "
+                    + "can guess without limit.",
             ])
         facts.outcomes = [.init(.appPasscode, .wrongSecret)]
         let open = FallbackDecision(facts).explanation(under: .neverBlocks)
         #expect(open.first == "Uses the open compartment. The protected one stays locked.")
         #expect(open.contains("The passcode was wrong."))
         #expect(
-            open.contains("Not the recovery phrase: the policy has no use for it when the step before fails."))
-        #expect(open.last?.hasPrefix("Strength of this step here: open to everybody") == true)
+            open.contains("Not the recovery phrase: the policy does not offer it when the step before fails."))
+        #expect(open.last?.hasPrefix("Strength of this step here: unprotected") == true)
         capabilities[.appPasscode] = .lockedOut(why: "no attempt is left; only the recovery phrase opens")
         let strict = FallbackFacts(policy: policy(.strict), capabilities: capabilities)
         #expect(
             FallbackDecision(strict).explanation(under: .strict) == [
-                "Stays locked: the recovery phrase is not there, and the policy has no step for that.",
+                "Stays locked: the recovery phrase is unavailable, and the policy has no step for that.",
                 "Not the passcode: no attempt is left; only the recovery phrase opens.",
-                "Not the recovery phrase: nobody looked for it.", "Cancelling leaves everything locked.",
+                "Not the recovery phrase: it was not looked for.", "Cancelling leaves everything locked.",
                 "Nothing opens now.",
             ])
     }

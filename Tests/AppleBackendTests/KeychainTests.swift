@@ -13,9 +13,12 @@ import VaultFormat
 extension AppleBackends {
     @Suite struct Keychains {
         let device = ScriptedDevice.current
-        let folder = try ScratchFolder("apple")
+        let folder: ScratchFolder
         let share = [UInt8](0..<32)
-        init() { device.reset() }
+        init() throws {
+            folder = try ScratchFolder("apple")
+            device.reset()
+        }
 
         var store: KeychainStore { KeychainStore(mark: InstallMark(path: folder.path + "/app/mark")) }
 

@@ -14,8 +14,11 @@ extension AppleBackends {
     /// A real vault whose owner is the scripted device's.
     @Suite struct Vaults {
         let device = ScriptedDevice.current
-        let folder = try ScratchFolder("apple")
-        init() { device.reset() }
+        let folder: ScratchFolder
+        init() throws {
+            folder = try ScratchFolder("apple")
+            device.reset()
+        }
 
         private var settings: VaultSettings {
             var settings = VaultSettings.costsForTests()

@@ -153,7 +153,7 @@ import Testing
             atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
         let refused = try sandbox.run("unlock", passcode: Prepared.passcode)
         #expect(refused.code == 1 && refused.errors.contains("can be entered by other users"), "\(refused.errors)")
-        #expect(try sandbox.run("status").text.contains("cannot be asked"))
+        #expect(try sandbox.run("status").text.contains("not responding"))
         // Others do without it, and say so.
         let beside = try sandbox.run("get", "greeting")
         #expect(beside.code == 2 && beside.errors.contains("opening the vault without the agent"), "\(beside.errors)")

@@ -44,7 +44,7 @@ struct PINCommandTests {
         let explained = try sandbox.run("explain", environment: variables).text
         #expect(
             explained.contains(
-                "The PIN is asked for in its place, and counted by the TPM; an empty answer asks for the"),
+                "The PIN is asked for instead, and counted by the TPM; press Enter at its prompt to use the passcode"),
             "\(explained)")
         #expect(try !sandbox.run("explain").text.contains("The PIN"), "no chip, no PIN")
         let log = try sandbox.run("log", passcode: Prepared.passcode).text

@@ -87,7 +87,7 @@ import VaultFormat
             Issue.record("somebody was asked")
             return
         }
-        #expect(why.contains("/etc/pam.d/holdfast"))
+        #expect(why.contains("no service \"holdfast\""))
         #expect(owner.asked.isEmpty)
     }
 }

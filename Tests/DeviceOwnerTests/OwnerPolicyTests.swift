@@ -54,6 +54,6 @@ import VaultFormat
         #expect(policy.fallback[.devicePasscode] == nil && policy.fallback[.openCompartment] != nil)
         let before = policy
         let error = #expect(throws: VaultError.self) { try policy.take(.devicePasscode, keeps: false) }
-        #expect(error?.code == .invalidPolicy && policy == before)
+        #expect(error?.code == .stepNotInPolicy && policy == before)
     }
 }

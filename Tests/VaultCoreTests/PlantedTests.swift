@@ -56,7 +56,7 @@ enum Plant: String, CaseIterable, CustomTestStringConvertible {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let bytes = Array(path.utf8)
-        try #require(bytes.count < 100)
+        try #require(bytes.count < MemoryLayout.size(ofValue: address.sun_path))
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
         #if canImport(Glibc)
         let listener = SystemCalls.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)

@@ -15,7 +15,7 @@ extension VaultError.Code {
     public static let ownerUnavailable = VaultError.Code(.ownerUnavailable)
     /// Nothing is set up for it.
     public static let ownerNotEnrolled = VaultError.Code(.ownerNotEnrolled)
-    /// The system takes no try now.
+    /// The system has locked it out for now.
     public static let ownerLockedOut = VaultError.Code(.ownerLockedOut)
     /// Another program uses the sensor.
     public static let ownerBusy = VaultError.Code(.ownerBusy)

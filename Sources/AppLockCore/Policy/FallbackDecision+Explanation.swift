@@ -22,16 +22,17 @@ extension FallbackDecision {
         case .asked(let outcome): return "\(name.capitalisedFirst) \(outcome.words)."
         case .passedOver(_, let why): return "Not \(name): \(why)."
         case .notCalledFor(let condition):
-            return "Not \(name): the policy has no use for it when the step before \(condition.words)."
+            return "Not \(name): the policy does not offer it when the step before \(condition.words)."
         case .notReached:
             guard let rule = policy[line.step], let index = policy.rules.firstIndex(of: rule), index > 0 else {
                 return nil
             }
             let conditions = rule.conditions.subtracting([.cancelled]).sorted { $0.rawValue < $1.rawValue }
             guard !conditions.isEmpty else { return nil }
-            let reasons = conditions.map(\.words).joined(separator: ", ")
-            let verb = line.step == .openCompartment ? "is used" : "is asked for"
-            return "Later \(name) \(verb) when what came before \(reasons)."
+            let words = conditions.map(\.words)
+            let reasons = (words.dropLast().joined(separator: ", ") + (words.count > 1 ? " or " : "")) + words[words.count - 1]
+            let verb = line.step == .openCompartment ? "is used" : "is offered"
+            return "\(name.capitalisedFirst) \(verb) later, if the step before \(reasons)."
         }
     }
 

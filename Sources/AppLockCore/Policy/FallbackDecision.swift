@@ -155,7 +155,7 @@ private struct Engine {
     }
 
     private func state(of rule: FallbackPolicy.Rule) -> State {
-        let capability = facts.capabilities[rule.step] ?? .missing(why: "nobody looked for it")
+        let capability = facts.capabilities[rule.step] ?? .missing(why: "it was not looked for")
         // What is not there at all is said first.
         if case .missing(let why) = capability { return .unusable(.unavailable, why: why) }
         if let obstacle = ruledOut(rule) { return obstacle }

@@ -4,7 +4,7 @@ extension Assurance {
     /// For people: `key-bound`.
     package var words: String {
         switch self {
-        case .none: "open to everybody"
+        case .none: "unprotected"
         case .presence: "presence only"
         case .keyBound: "key-bound"
         case .hardwareBound: "hardware-bound"
@@ -15,11 +15,11 @@ extension Assurance {
     /// One sentence about how strong it is, without its full stop.
     package var meaning: String {
         switch self {
-        case .none: "nobody is asked; what lies there is encrypted and no secret from whoever has the device"
-        case .presence: "a yes or no in front of a stored key; a program of the same user can go around it"
-        case .keyBound: "the key is derived from a secret; a copy of the disk can be tried against without limit"
+        case .none: "nothing is asked; anyone who has the device can read what is stored there"
+        case .presence: "the system says yes or no in front of a stored key; any program the user runs can go around it"
+        case .keyBound: "the key is derived from a secret; anyone who copies the disk can guess without limit"
         case .hardwareBound: "the key cannot leave a piece of hardware"
-        case .hardwareLimited: "hardware counts the attempts and ends them"
+        case .hardwareLimited: "hardware counts the attempts and stops answering at its limit"
         }
     }
 }
@@ -41,13 +41,13 @@ extension FallbackCondition {
     /// Completes "when it ...".
     package var words: String {
         switch self {
-        case .unavailable: "is not there"
+        case .unavailable: "is unavailable"
         case .notEnrolled: "is not set up"
-        case .systemLockout: "takes no try now"
+        case .systemLockout: "is locked out"
         case .hardwareBusy: "is busy"
         case .failed: "fails"
-        case .expired: "was used for too long without the passcode"
-        case .requested: "is left for another way by its button"
+        case .expired: "has expired (too long without the passcode)"
+        case .requested: "is skipped by choice"
         case .cancelled: "is cancelled"
         }
     }
@@ -60,12 +60,12 @@ extension StepOutcome {
         case .wrongSecret: "was wrong"
         case .biometricFailed: "ended without a match"
         case .cancelled: "was cancelled"
-        case .requestedOther: "was left for another way"
-        case .unavailable: "turned out not to be there"
-        case .notEnrolled: "turned out not to be set up"
-        case .systemLockout: "takes no try now"
+        case .requestedOther: "was skipped by choice"
+        case .unavailable: "is unavailable"
+        case .notEnrolled: "is not set up"
+        case .systemLockout: "is locked out"
         case .hardwareBusy: "is busy"
-        case .retry: "gave no verdict"
+        case .retry: "gave no answer"
         }
     }
 }

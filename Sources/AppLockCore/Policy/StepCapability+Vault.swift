@@ -6,7 +6,7 @@ extension [FallbackStep: StepCapability] {
     /// What can be asked for a vault in this state.
     /// - Parameter owner: What the machine was found to be able to; what is not named was not looked at.
     package init(_ status: Vault.Status, owner: [OwnerStep: OwnerCapability] = [:]) {
-        let isUnknown = StepCapability.missing(why: "nobody looked for it")
+        let isUnknown = StepCapability.missing(why: "it was not looked for")
         self = [
             .biometrics: owner[.biometrics].map(Self.owner) ?? isUnknown,
             .devicePasscode: owner[.devicePasscode].map(Self.owner) ?? isUnknown,

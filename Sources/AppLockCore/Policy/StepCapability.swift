@@ -24,11 +24,11 @@ package enum StepOutcome: String, Sendable, Hashable, CaseIterable {
     case cancelled = "cancelled"
     /// The owner asked for another way by the prompt's own button.
     case requestedOther = "requestedOther"
-    /// It turned out not to be there, or gave no answer in time.
+    /// It is unavailable, or gave no answer in time.
     case unavailable = "unavailable"
     /// It turned out that nothing is set up for it.
     case notEnrolled = "notEnrolled"
-    /// The system takes no try now.
+    /// The system has locked it out for now.
     case systemLockout = "systemLockout"
     /// Something else uses it.
     case hardwareBusy = "hardwareBusy"

@@ -15,7 +15,7 @@ enum CommandTable {
         Section(
             title: "Unlock and lock",
             commands: [
-                .unlock, .lock, .status, .explain, .passcodeVerify, .passcodeChange, .recover,
+                .unlock, .lock, .status, .explain, .passcodeChange, .passcodeVerify, .recover,
             ]),
         Section(
             title: "Protection",

@@ -2,6 +2,7 @@
 internal import AppLockCore
 internal import HoldfastUI
 internal import SwiftUI
+internal import VaultFormat
 
 /// Keys of the lock screen's words in `Localizable.strings`.
 enum LockText {

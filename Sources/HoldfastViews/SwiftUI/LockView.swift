@@ -1,6 +1,7 @@
 #if canImport(SwiftUI)
 public import HoldfastUI
 public import SwiftUI
+internal import VaultFormat
 internal import AppLockCore
 internal import DeviceOwner
 internal import SecretMemory

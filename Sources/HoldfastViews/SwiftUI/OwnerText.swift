@@ -2,6 +2,7 @@
 internal import DeviceOwner
 internal import HoldfastUI
 internal import SwiftUI
+internal import VaultFormat
 
 /// Words and pictures for what the device recognises its owner by: keys in `Localizable.strings`, names of symbols.
 enum OwnerText {

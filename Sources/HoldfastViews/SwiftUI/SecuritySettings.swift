@@ -188,15 +188,12 @@ public struct SecuritySettings: View {
 enum SettingsText {
     static func key(_ timing: LockTiming) -> LocalizedStringKey {
         switch timing {
-        case .immediately: "timing.immediately"
-        case .onRelaunch: "timing.relaunch"
-        case .never: "timing.never"
+        case .immediately: return "timing.immediately"
+        case .onRelaunch: return "timing.relaunch"
+        case .never: return "timing.never"
         default:
-            if let seconds = timing.seconds, seconds >= 60 {
-                "timing.minutes \(Int(seconds) / 60)"
-            } else {
-                "timing.seconds \(Int(timing.seconds ?? 0))"
-            }
+            let seconds = Int(timing.duration?.components.seconds ?? 0)
+            return seconds >= 60 ? "timing.minutes \(seconds / 60)" : "timing.seconds \(seconds)"
         }
     }
 }

@@ -2,6 +2,7 @@
 public import HoldfastUI
 internal import SecretMemory
 public import SwiftUI
+internal import VaultFormat
 
 /// The first run: a passcode, the 24 words on paper with a check, the app lock, and the device's own way to know its owner.
 public struct SetupView: View {

@@ -89,7 +89,7 @@ final class ServerProcess {
         second.process.end(SIGTERM)
         unsafe chmod(keys, 0o644)
         let exposed = try run(arguments, fixture.folder)
-        #expect(exposed.status == 1 && exposed.output.contains("can be read by others"))
+        #expect(exposed.status == 1 && exposed.output.contains("can be read by other users"))
     }
 
     /// Sealed by a TPM the keys are those of one machine: a copy of the file is worth nothing elsewhere.
