@@ -251,8 +251,15 @@ struct Wipe {
             problems.append(error.reason)
             return unfinished(receipt)
         }
-        // What the mark was told by goes after the mark; a start that still finds it sees to that.
-        WipeKeyFile.removeLeftover(in: home)
+        // The key that the mark was recognised by goes after the mark, whole or torn; a start that still finds it whole
+        // removes it.
+        do throws(VaultError) {
+            _ = try home.erase(WipeKeyFile.name, overwriting: false)
+            try home.synchronize()
+        } catch {
+            problems.append(error.reason)
+            return unfinished(receipt)
+        }
         return Ending(receipt: receipt, isFinished: true, error: Wipe.done(receipt, in: home))
     }
 

@@ -29,10 +29,15 @@ enum WipeKeyFile {
         guard let file = try home.openFile(name, O_RDWR | O_CREAT | O_EXCL) else {
             throw .damaged("\(name) cannot be created")
         }
-        let bytes = try encoded(key, place(of: home))
-        try bytes.withBytes { bytes throws(VaultError) in try file.write(bytes, at: 0) }
-        try file.synchronize()
-        try home.synchronize()
+        do throws(VaultError) {
+            let bytes = try encoded(key, place(of: home))
+            try bytes.withBytes { bytes throws(VaultError) in try file.write(bytes, at: 0) }
+            try file.synchronize()
+            try home.synchronize()
+        } catch {
+            home.remove(name)  // a torn key is of no use
+            throw error
+        }
     }
 
     /// The stored key, or another one in its place; where it cannot be stored one that is in memory only.
@@ -66,7 +71,7 @@ enum WipeKeyFile {
         } != (here.device, here.inode)
     }
 
-    /// After a wipe: the last thing that goes. A home that was killed just before is without a header already.
+    /// At a start: what a wipe left that was killed just before its end. Such a home is without a header already.
     static func removeLeftover(in home: HomeDirectory) {
         guard !home.exists(HeaderFile.name), home.exists(name), let receipt = WipeReceiptFile.read(in: home),
             receipt.isComplete, WipeKeyFile.stored(in: home, vault: receipt.vault) != nil
