@@ -76,8 +76,8 @@ lint:
 	@scripts/api --check
 
 # The public API is read from the modules as they are built for the tests.
-BUILD_LIBRARIES = bash -c '. scripts/test-options debug; for product in Holdfast HoldfastUI BetterAuth; do \
-	$(SWIFT) build "$${test_options[@]}" --product $$product || exit 1; done'
+BUILD_LIBRARIES = bash -c '. scripts/test-options debug; for module in HoldfastUI HoldfastTesting; do \
+	$(SWIFT) build "$${test_options[@]}" --target $$module --quiet || exit 1; done'
 
 api:
 	@$(BOOTSTRAP) --test

@@ -30,7 +30,8 @@ extension FallbackDecision {
             let conditions = rule.conditions.subtracting([.cancelled]).sorted { $0.rawValue < $1.rawValue }
             guard !conditions.isEmpty else { return nil }
             let words = conditions.map(\.words)
-            let reasons = (words.dropLast().joined(separator: ", ") + (words.count > 1 ? " or " : "")) + words[words.count - 1]
+            let first = words.dropLast().joined(separator: ", ")
+            let reasons = (first.isEmpty ? "" : first + " or ") + words[words.count - 1]
             let verb = line.step == .openCompartment ? "is used" : "is offered"
             return "\(name.capitalisedFirst) \(verb) later, if the step before \(reasons)."
         }
