@@ -85,30 +85,6 @@ import Testing
         #expect(model.step == .passcode && model.problem == .exists)
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path) == ["file"])
     }
-
-    @Test(arguments: [
-        ("", PasscodeStrength.Level.none), ("1234", .veryWeak), ("password", .veryWeak), ("Password", .veryWeak),
-        ("aaaaaaaaaaaaaaaa", .veryWeak), ("qwertzuiop", .veryWeak), ("8361", .veryWeak), ("83614729", .weak),
-        ("tk4mzp", .weak), ("tk4mzp91", .fair), ("correct horse battery staple", .strong), ("n8#Kx!0vQz", .strong),
-        ("0123456789", .veryWeak), ("abcdefgh", .veryWeak),
-    ])
-    func passcodesAreJudged(_ passcode: String, _ level: PasscodeStrength.Level) throws {
-        let strength = try secret(passcode).withBytes { PasscodeStrength(of: $0) }
-        #expect(strength.level == level, "\(passcode) has \(strength.bits) bits")
-        #expect(strength.hints.isEmpty == (level == .strong || level == .none))
-    }
-
-    @Test func moreOfTheSameIsNeverWeaker() throws {
-        for character in ["x", "7", "ß"] {
-            var last = 0
-            for count in 1..<40 {
-                let text = String(repeating: character, count: count)
-                let bits = try secret(text).withBytes { PasscodeStrength(of: $0).bits }
-                #expect(bits >= last)
-                last = bits
-            }
-        }
-    }
 }
 
 extension SetupModel {

@@ -1,4 +1,5 @@
 import GtkKit
+import Holdfast
 import HoldfastUI
 
 /// What is said of a passcode that is being chosen.

@@ -1,5 +1,3 @@
-internal import SecretMemory
-
 /// How long a passcode would resist someone with a copy of the disk. It is an estimate, and says little about an
 /// attacker who knows the user.
 ///
@@ -159,4 +157,8 @@ public struct PasscodeStrength: Sendable, Hashable {
             }
         }
     }
+}
+
+extension RawSpan {
+    fileprivate func byte(at offset: Int) -> UInt8 { unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
 }
