@@ -67,24 +67,6 @@ extension KeyStore {
     }
 }
 
-/// The kinds of key stores, by the numbers that items are kept with.
-package enum KeyStoreKind: UInt8, Sendable, Hashable, CaseIterable {
-    case tpm = 1
-    case secretService = 2
-    case file = 3
-    case keychain = 4
-
-    /// For people and JSON.
-    package var name: String {
-        switch self {
-        case .tpm: "tpm"
-        case .secretService: "secretService"
-        case .file: "file"
-        case .keychain: "keychain"
-        }
-    }
-}
-
 /// What is needed to find a share again. No secret.
 package struct KeyStoreItem: Sendable, Hashable {
     package let kind: KeyStoreKind

@@ -1,3 +1,5 @@
+package import VaultFormat
+
 /// The key stores of this machine, best first.
 package struct KeyStores: Sendable {
     private let stores: [any KeyStore]

@@ -1,0 +1,93 @@
+package import DeviceOwner
+package import SecretMemory
+package import VaultFormat
+
+/// A key store of this device that keeps shares which can be revoked: once ``revoke(_:of:)`` has returned, a copy of the old
+/// header opens nothing with this store as it is now.
+///
+/// A share is made under a name that was never used before, read back, and revoked; it is never replaced. What the slot
+/// keeps to find it again is a `ShareItem` (vault-format.md 5): no store deletes anything that is not named by one,
+/// and none deletes what does not show that it was made for the vault whose id the caller gives.
+///
+/// Crash safety is the caller's, with what `make` tells it: the item is handed to `note` before the store has anything of
+/// it, so that it can lie on the disk (`hardware.pending`). Whatever was noted can be handed to ``revoke(_:of:)`` later,
+/// whether or not it was ever made.
+///
+/// Calls wait for other programs and chips; keep them off the main thread.
+package protocol ShareStore: Sendable {
+    /// Which one; the number that slots keep.
+    var kind: KeyStoreKind { get }
+
+    /// What an unlock proves that redeems a share under this rule.
+    func assurance(of rule: ShareRule) -> Assurance
+
+    /// Keeps a share of 32 bytes under a new name. What nobody has to be asked for was read back when this returns; what the
+    /// owner has to be asked for is not: read it back with ``read(_:of:after:)`` and the release at hand.
+    /// - Parameters:
+    ///   - share: 32 random bytes.
+    ///   - name: ``ShareName/fresh(for:)``. A name that is taken is a failure, and nothing is changed.
+    ///   - rule: Who gets it back.
+    ///   - note: Called with the item before the store has anything of it. Perhaps called more than once: the last one
+    ///     holds. What it throws ends the making.
+    /// - Returns: The item that was noted last.
+    /// - Throws: ``ShareFailure``. Nothing is left behind, but after a failure of the removal itself: what was noted is then
+    ///   still worth a ``revoke(_:of:)``.
+    func make(
+        _ share: borrowing SecretBytes, as name: ShareName, under rule: ShareRule,
+        note: (ShareItem) throws(ShareFailure) -> Void
+    ) throws(ShareFailure) -> ShareItem
+
+    /// Gives back a share that nobody is asked for.
+    /// - Parameter vault: The slot's. An item that was not made for it is `damaged`, and the store is not asked.
+    /// - Throws: ``ShareFailure``.
+    func read(_ item: ShareItem, of vault: VaultID) throws(ShareFailure) -> SecretBytes
+
+    /// Gives back a share under ``ShareRule/owner(_:)``. Only a store of an Apple device enforces the rule; the others give it
+    /// to every program of the user.
+    /// - Throws: ``ShareFailure``; `notConfirmed` for a release that this store does not take.
+    func read(
+        _ item: ShareItem, of vault: VaultID, after release: borrowing OwnerRelease
+    ) throws(ShareFailure) -> SecretBytes
+
+    /// Revokes a share: overwrites it, reads that back, and removes it. Never asks anybody.
+    /// - Returns: What came of it; for all but `anothers` the share is gone for good.
+    /// - Throws: ``ShareFailure`` when the store could not be asked, or still has the share.
+    func revoke(_ item: ShareItem, of vault: VaultID) throws(ShareFailure) -> Revocation
+
+    /// Makes sure that a share could be kept now, without asking anybody and without leaving anything.
+    /// - Throws: ``ShareFailure`` that says what is missing.
+    func probe() throws(ShareFailure)
+}
+
+extension ShareStore {
+    package func read(
+        _ item: ShareItem, of vault: VaultID, after release: borrowing OwnerRelease
+    ) throws(ShareFailure) -> SecretBytes { try read(item, of: vault) }
+}
+
+/// Who gets a share back.
+package enum ShareRule: Sendable, Hashable {
+    /// Every program that has this store: nobody is asked.
+    case nobodyAsked(ShareAvailability)
+    /// Whoever confirms to be the device's owner in one of these ways. With biometrics it is what is enrolled now; where
+    /// the device's passcode is among them, it stays when the enrolment changes.
+    case owner(Set<OwnerStep>)
+}
+
+/// From when on a share is there. Only the systems of Apple's devices know the difference.
+package enum ShareAvailability: Sendable, Hashable {
+    /// While the device is unlocked.
+    case whileUnlocked
+    /// From the first unlock after the device was started, also while it is locked: for apps that work in the background.
+    case afterFirstUnlock
+}
+
+/// What came of revoking a share.
+package enum Revocation: Sendable, Hashable {
+    /// Nothing of it is there any more, or was there.
+    case gone
+    /// It was overwritten, which was read back; but the store keeps what it was in. The share is revoked.
+    case emptied
+    /// The item does not show that it was made for this vault: nothing was asked for and nothing was touched.
+    case anothers
+}
