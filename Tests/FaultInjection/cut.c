@@ -183,13 +183,18 @@ static void undo_write(const struct note *write, unsigned long *state, bool all,
     }
 }
 
+// Moved, not linked: a file that came back has the one name that it had.
+static void put_back(const struct note *name) {
+    syscall(SYS_renameat2, AT_FDCWD, name->saved, AT_FDCWD, name->path, 1);  // over nothing
+}
+
 static void undo_name(const struct note *name) {
     switch (name->kind) {
     case NOTE_CREATED: syscall(SYS_unlinkat, AT_FDCWD, name->path, 0); break;
-    case NOTE_REMOVED: syscall(SYS_linkat, AT_FDCWD, name->saved, AT_FDCWD, name->path, 0); break;
+    case NOTE_REMOVED: put_back(name); break;
     case NOTE_RENAMED:
         syscall(SYS_renameat2, AT_FDCWD, name->path, AT_FDCWD, name->old_path, 0);
-        if (name->saved) syscall(SYS_linkat, AT_FDCWD, name->saved, AT_FDCWD, name->path, 0);
+        if (name->saved) put_back(name);
         break;
     case NOTE_FOLDER: {
         const char *trash = getenv("HOLDFAST_FAULT_TRASH");

@@ -162,6 +162,14 @@ final class TestAnchor: GenerationAnchor {
         let one = AnchoredState(generation: 1, attempts: 1)
         #expect(AnchorVerdict(isAnchored: false, held: nil, present: one) == .current)
         #expect(AnchorVerdict(isAnchored: true, held: nil, present: one) != .current)
-        #expect(AnchorVerdict(isAnchored: false, held: one, present: one) != .current)
+        // What the store was told of a header that was never written, and is ahead of, level with, or behind.
+        for generation: UInt64 in 1...4 {
+            for attempts: UInt64 in 1...3 {
+                let held = AnchoredState(generation: 3, attempts: 2)
+                let present = AnchoredState(generation: generation, attempts: attempts)
+                let isCurrent = AnchorVerdict(isAnchored: false, held: held, present: present) == .current
+                #expect(isCurrent == (generation >= 2 && attempts >= 2), "\(present)")
+            }
+        }
     }
 }

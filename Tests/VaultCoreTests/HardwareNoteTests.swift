@@ -102,6 +102,45 @@ import VaultFormat
         try vault.unlock("right")
     }
 
+    @Test func `a chip that is away while rules change after an enrolment was cut off does not lock the vault`() throws
+    {
+        let passcode = try secret("right")
+        try vault.removeHardware(passcode: passcode, spending: vault.burnAttempt())
+        var settings = settings
+        settings.tier = VanishingChip(chip, anchor)
+        let other = try Vault(at: home.path, settings: settings)
+        #expect(throws: VaultError.self) {
+            try other.enrollHardware(passcode: passcode, spending: other.burnAttempt(), phrase: phrase.phrase)
+        }
+        #expect(anchor.count == 1, "the next header's generation is held")
+        for limit in [4, 6, 5] {
+            try vault.changePolicy(passcode: passcode, spending: vault.burnAttempt()) { $0.attemptLimit = limit }
+            anchor.unplug(false)
+            var attempt = try vault.burnAttempt()
+            try attempt.refund()
+            anchor.unplug(true)
+        }
+        anchor.unplug(false)
+        try vault.unlock("right")
+        #expect(try !isHeld)
+    }
+
+    @Test func `a note that another name leads to is still acted on`() throws {
+        let key = try noteKey()
+        var note = HardwareNote()
+        note.shares = [try strayShare()]
+        try note.write(in: vault.home, [key])
+        let elsewhere = home.path + "-elsewhere"
+        try FileManager.default.linkItem(atPath: home.file("hardware.pending"), toPath: elsewhere)
+        defer { try? FileManager.default.removeItem(atPath: elsewhere) }
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: elsewhere))
+        try vault.unlock("right")
+        #expect(chip.objectCount == 1)
+        #expect(HardwareNote.read(in: vault.home) == nil)
+        #expect(
+            try Data(contentsOf: URL(fileURLWithPath: elsewhere)) == bytes, "the other name's file is not written to")
+    }
+
     @Test func aWipeThatWasCutOffLetsGoOfTheHardware() throws {
         try vault.eraseKeysOnly()
         #expect(chip.objectCount == 1)
@@ -179,7 +218,7 @@ import VaultFormat
         bad.append(bytes + [0])
         for (number, other) in bad.enumerated() {
             try Data(other).write(to: URL(fileURLWithPath: home.file("hardware.pending")))
-            #expect(HardwareNote.genuine(in: vault.home, [key]) == nil, "\(number)")
+            #expect(try HardwareNote.genuine(in: vault.home, [key]) == nil, "\(number)")
             #expect(try home.bytes("hardware.pending.refused") == other, "put aside")
             try FileManager.default.removeItem(atPath: refused)
         }

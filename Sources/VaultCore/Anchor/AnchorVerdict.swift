@@ -16,10 +16,9 @@ package enum AnchorVerdict: Sendable, Hashable {
         switch (isAnchored, held) {
         case (false, nil): self = .current
         case (false, let held?):
-            // A change that was cut off between the two: the store went ahead, or the header came back from it.
-            let isNext =
-                present.generation != held.generation && present.generation + 1 >= held.generation
-                && present.attempts >= held.attempts
+            // A change that was cut off between the two: the store went ahead, or the header came back from it. Headers
+            // that were written since, while the store could not be asked to let go, have reached or passed its number.
+            let isNext = present.generation + 1 >= held.generation && present.attempts >= held.attempts
             self = isNext ? .current : .rolledBack("a copy from before it was anchored")
         case (true, nil):
             self = .rolledBack("its key store holds nothing for it, as on another machine or after it was cleared")

@@ -82,21 +82,32 @@ struct HardwareNote: Sendable, Hashable {
 
     // MARK: On the disk
 
-    /// What is there, whoever wrote it; nil if there is no note, empty if the content is not a note.
-    static func read(in home: HomeDirectory) -> HardwareNote? { stored(in: home)?.note }
+    /// What is there, whoever wrote it; nil if there is no note, empty if it is not a note or cannot be read.
+    static func read(in home: HomeDirectory) -> HardwareNote? {
+        do throws(VaultError) { return try stored(in: home)?.note } catch { return HardwareNote() }
+    }
 
-    private static func stored(in home: HomeDirectory) -> (note: HardwareNote, isBy: (NoteKey) -> Bool)? {
-        guard let file = try? home.openFile(name, O_RDONLY) else { return nil }
-        guard let bytes = try? file.read(largest, at: 0), let parsed = HardwareNote.parse(bytes) else {
-            return (HardwareNote(), { _ in false })
+    /// A second name takes nothing from a note: its tag says whose it is, and it is only ever replaced.
+    private static func stored(
+        in home: HomeDirectory
+    ) throws(VaultError) -> (note: HardwareNote, isBy: (NoteKey) -> Bool)? {
+        let bytes: [UInt8]
+        do throws(VaultError) {
+            guard let file = try home.openFile(name, O_RDONLY, evenIfLinked: true) else { return nil }
+            bytes = try file.read(largest, at: 0)
+        } catch {
+            guard error.code == .damaged else { throw error }
+            return (HardwareNote(), { _ in false })  // no file at all
         }
+        guard let parsed = HardwareNote.parse(bytes) else { return (HardwareNote(), { _ in false }) }
         return (parsed.note, { key in parsed.tags.contains { key.isValid($0, for: parsed.covered) } })
     }
 
     /// What this vault noted; nil where there is nothing. A note that was not written with one of these keys names nothing
     /// that is let go of: it is put aside.
-    static func genuine(in home: HomeDirectory, _ keys: [NoteKey]) -> HardwareNote? {
-        guard let stored = stored(in: home) else { return nil }
+    /// - Throws: What reading can throw: it is not known then what is noted, and no other note may take its place.
+    static func genuine(in home: HomeDirectory, _ keys: [NoteKey]) throws(VaultError) -> HardwareNote? {
+        guard let stored = try stored(in: home) else { return nil }
         if keys.contains(where: stored.isBy) { return stored.note }
         do throws(VaultError) { try home.rename(name, to: refused) } catch { home.remove(name) }
         return nil
@@ -105,7 +116,7 @@ struct HardwareNote: Sendable, Hashable {
     /// Adds to what is noted; what was noted before a change of the master key is noted under both. Durable when it returns.
     /// - Parameter keys: Of the master keys that the header before and the one after are under.
     static func add(_ more: HardwareNote, in home: HomeDirectory, _ keys: [NoteKey]) throws(VaultError) {
-        let present = genuine(in: home, keys)
+        let present = try genuine(in: home, keys)
         guard !more.isEmpty || present != nil && keys.count > 1 else { return }
         var note = present ?? HardwareNote()
         note.add(more)

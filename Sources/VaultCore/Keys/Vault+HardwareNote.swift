@@ -13,7 +13,10 @@ struct ShareMaker: Sendable {
 
     /// As ``AttemptTier/makeShare(authorisation:limit:for:note:)``.
     func make(authorisation: borrowing SecretBytes, limit: Int) throws(KeyStoreError) -> HardwareShare {
-        let present = HardwareNote.genuine(in: home, noteKeys) ?? HardwareNote()
+        let present: HardwareNote
+        do throws(VaultError) { present = try HardwareNote.genuine(in: home, noteKeys) ?? HardwareNote() } catch {
+            throw KeyStoreError(.failure, error.reason)
+        }
         return try tier.makeShare(authorisation: authorisation, limit: limit, for: owner) {
             object throws(KeyStoreError) in
             // A place that now holds another program's object is removed from the note.
@@ -58,7 +61,8 @@ extension Vault {
     ///   - owner: The home's identity as found before the change: what is in the folder now may have been planted.
     ///   - key: Of the header's master key: what it did not note is not acted on.
     func sweepHardware(_ header: Header, after failed: Header? = nil, of owner: HardwareOwner, _ key: NoteKey) {
-        let genuine = HardwareNote.genuine(in: home, [key])
+        let genuine: HardwareNote?
+        do throws(VaultError) { genuine = try HardwareNote.genuine(in: home, [key]) } catch { return }
         guard var noted = genuine ?? failed.map({ _ in HardwareNote() }) else { return }
         if let failed { noted.add(HardwareNote(of: failed)) }
         let named = HardwareNote(of: header)

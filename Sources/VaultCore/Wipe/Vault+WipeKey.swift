@@ -18,11 +18,15 @@ extension Vault {
     ///   - header: Genuine, where anything follows from the answer.
     ///   - keys: Of its master key: what this vault noted of hardware counts too. None before they are known.
     func standing(of header: Header, _ keys: [NoteKey] = []) -> HomeStanding {
-        var named = HardwareNote(of: header)
-        if !keys.isEmpty, let noted = HardwareNote.genuine(in: home, keys) { named.add(noted) }
+        var namesHardware = !HardwareNote(of: header).isEmpty
+        if !keys.isEmpty {
+            do throws(VaultError) {
+                if let noted = try HardwareNote.genuine(in: home, keys), !noted.isEmpty { namesHardware = true }
+            } catch { namesHardware = true }  // it is not known what is noted
+        }
         return HomeStanding(
             header: header.home, stored: WipeKeyFile.owner(in: home, vault: header.vault)?.home,
-            namesHardware: !named.isEmpty)
+            namesHardware: namesHardware)
     }
 
     /// Makes a header that is about to be written this home's, before anything is made in hardware for it. A key that lies
