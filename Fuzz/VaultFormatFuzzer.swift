@@ -7,7 +7,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     guard count >= 2 else { return 0 }
     let input = unsafe Array(UnsafeBufferPointer(start: start, count: count))
     let rest = Array(input[2...])
-    switch input[0] % 13 {
+    switch input[0] % 15 {
     case 0: fuzzHeader(shape(rest, input[1], Samples.header))
     case 1: fuzzLedgerSector(shape(rest, input[1], Samples.sector))
     case 2: fuzzManifest(shape(rest, input[1], Samples.manifest))
@@ -20,6 +20,8 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     case 9: fuzzWipeMark(shape(rest, input[1], Samples.wipeMark))
     case 10: fuzzWipeJournal(shape(rest, input[1], Samples.wipeJournal))
     case 11: fuzzWipeReceipt(shape(rest, input[1], Samples.wipeReceipt))
+    case 12: fuzzPendingNote(shape(rest, input[1], Samples.pendingNote))
+    case 13: fuzzShareItem(shape(rest, input[1], Samples.chipItem.encoded), input[1])
     default: fuzzRecord(shape(rest, input[1], Samples.record))
     }
     return 0
@@ -112,8 +114,35 @@ private func fuzzFallbackText(_ bytes: [UInt8]) {
     fuzzFallback(policy)
 }
 
+/// `hardware.pending`, and that nothing follows from it against the header that is there.
+private func fuzzPendingNote(_ bytes: [UInt8]) {
+    guard let parsed = try? PendingNote.parse(bytes) else { return }
+    require((try? parsed.note.encoded(tags: parsed.tags)) == bytes, "a note has two encodings")
+    for named in [parsed.note.leaving, parsed.note.coming, []] {
+        for (isBefore, isAfter) in [(true, false), (false, true), (true, true)] {
+            switch PendingDecision(parsed.note, named: named, isBefore: isBefore, isAfter: isAfter) {
+            case .undo(let gone), .finish(let gone):
+                require(!gone.contains(where: named.contains), "a share goes that the header names")
+            case .ignore: require(false, "a note that was proved is ignored")
+            }
+        }
+    }
+}
+
+private func fuzzShareItem(_ bytes: [UInt8], _ selector: UInt8) {
+    let store = KeyStoreKind.allCases[Int(selector / 3) % KeyStoreKind.allCases.count]
+    if let item = try? ShareItem(store, parsing: bytes) { require(item.encoded == bytes, "an item has two encodings") }
+    if let data = try? DeviceSlotData(parsing: bytes) { require(data.encoded == bytes, "a slot's data, twice") }
+    if let data = try? OwnerSlotData(parsing: bytes) { require(data.encoded == bytes, "a slot's data, twice") }
+    if let floor = try? LevelFloor(parsing: bytes) { require(floor.encoded == bytes, "a floor has two encodings") }
+}
+
 /// Whatever was read is well-formed, and both of its forms give it back.
 private func fuzzFallback(_ policy: FallbackPolicy) {
+    if policy.asksNobody {
+        var reader = ByteReader(policy.encoded())
+        return require((try? FallbackPolicy(reading: &reader)) == policy, "a policy's bytes are another policy")
+    }
     require((try? FallbackPolicy(policy.rules)) == policy, "a policy was read that cannot be")
     require((try? FallbackPolicy(json: Array(policy.jsonText.utf8))) == policy, "a policy's text is another policy")
     var reader = ByteReader(policy.encoded())
@@ -223,6 +252,24 @@ private enum Samples {
 
     static let fallbackText = Array(FallbackPolicy.neverBlocks.jsonText.utf8)
 
+    static let shareName = ShareName(vault: vault, nonce: [UInt8](repeating: 5, count: 16))!
+    static let keyringItem = ShareItem(shareName, .named(.secretService, backend: "keyring"))
+    static let chipItem = ShareItem(
+        shareName,
+        .index(
+            ShareItem.Index(
+                handle: 0x0180_0001, name: [UInt8](repeating: 6, count: 34),
+                authorisation: [UInt8](repeating: 7, count: 32))))
+
+    static let pendingNote: [UInt8] = {
+        var note = PendingNote()
+        note.items = [PendingNote.StoredItem(store: .tpm, data: [1, 2, 3])]
+        note.move = PendingNote.Move(from: .device, to: .secret)
+        note.leaving = [keyringItem]
+        note.coming = [chipItem]
+        return (try? note.encoded(tags: [[UInt8](repeating: 1, count: 32)])) ?? []
+    }()
+
     static let header: [UInt8] = {
         let fill = { (byte: UInt8, count: Int) in [UInt8](repeating: byte, count: count) }
         var slots = [
@@ -239,12 +286,20 @@ private enum Samples {
                 id: 4, kind: .pin, flags: [.bindsPolicy, .hardwareShare],
                 derivation: DerivationParameters(passes: 3, memoryKiB: 65_536), salt: fill(8, 16),
                 commitment: fill(9, 32), hardwareName: [4, 5, 6]),
+            Slot(
+                id: 5, kind: .device, flags: .hardwareShare, derivation: nil, salt: fill(8, 16),
+                commitment: fill(9, 32), hardwareName: [2]),
+            Slot(
+                id: 6, kind: .deviceOwner, flags: .hardwareShare, derivation: nil, salt: fill(8, 16),
+                commitment: fill(9, 32), hardwareName: [1]),
         ]
         for index in slots.indices {
             slots[index].nonce = fill(7, 12)
             slots[index].wrappedKey = fill(8, 48)
         }
         slots[2].kindData = [1, 2, 3, 4]
+        slots[4].kindData = DeviceSlotData(keyringItem).encoded
+        slots[5].kindData = OwnerSlotData(chipItem, secret: fill(1, 32), enrollment: "a")?.encoded ?? []
         var policy = VaultPolicy.standard
         policy.collectionMinima = ["a": .presence, "b": .keyBound]
         let header = Header(

@@ -7,11 +7,13 @@
     holdfast_decrypt.py [OPTION] HOME verify                 everything is read and compared with the root record
     holdfast_decrypt.py [OPTION] HOME open                   as list, of what waits in the open compartment
     holdfast_decrypt.py [OPTION] HOME open-get COLLECTION NAME
+    holdfast_decrypt.py HOME describe                        level, slots and what is pending, without a secret, unproved
 
 Asks for the passcode on the terminal. Options:
     --passcode-fd N    read the passcode from this file descriptor: one line, without its line feed
     --phrase           ask for the vault's recovery phrase instead
     --phrase-fd N      read the phrase from this file descriptor, one line
+    --share-fd N       read the share of a vault that opens without asking, which its key store has: 64 hexadecimal digits
 
 Needs Python 3.9, cryptography, argon2-cffi and lmdb (Debian: python3-cryptography python3-argon2 python3-lmdb).
 
@@ -46,8 +48,11 @@ except ImportError as missing:
 FORMAT_VERSION = 1
 REVISION = 1  # of the layout; builds from before the first release wrote 0
 COPY_SIZE = 8192
-PASSCODE, PHRASE, PIN = 1, 2, 4
-KIND_NAMES = {1: "passcode", 2: "recoveryPhrase", 3: "deviceOwner", 4: "pin"}
+PASSCODE, PHRASE, OWNER, PIN, DEVICE = 1, 2, 3, 4, 5
+KIND_NAMES = {1: "passcode", 2: "recoveryPhrase", 3: "deviceOwner", 4: "pin", 5: "device"}
+STORE_NAMES = {1: "tpm", 2: "secretService", 3: "file", 4: "keychain"}
+TPM, KEYCHAIN = 1, 4
+LEVELS = ("device", "owner", "secret")
 HARDWARE_SHARE, BINDS_POLICY = 1, 2
 RECORDS, NAMES, FILES, LOG, IDENTITY, INBOX = 1, 2, 3, 4, 5, 6
 ROOT_KEY, ROOT_LOOKUP = b"\0", bytes(32)
@@ -265,6 +270,36 @@ class Reader:
             raise Damaged(f"{self.what} has a field that no writer writes")
 
 
+class ShareItem:
+    """Where a revocable share rests (vault-format.md 5)."""
+
+    def __init__(self, store, data):
+        reader = Reader(data, "a share's item")
+        reader.check(store in STORE_NAMES)
+        self.store, self.name = store, reader.take(32)
+        if store == TPM:
+            self.handle, self.index_name = reader.integer(4), reader.counted(34)
+            reader.check(len(self.index_name) == 34)
+            reader.take(32)  # what the chip asks for
+        else:
+            backend = reader.counted(128)
+            reader.check(all(0x21 <= byte <= 0x7E for byte in backend))
+            self.backend = backend.decode("ascii")
+        reader.check(not reader.rest())
+
+
+def share_of(kind, store, data):
+    """The item that a slot of kind 3 (version 2) or 5 names."""
+    reader = Reader(data, "a slot")
+    reader.check(reader.integer(1) == (1 if kind == DEVICE else 2) and reader.integer(1) == store)
+    if kind == OWNER:
+        reader.take(32)  # the second share
+        text(reader.counted(512), "a slot")
+    item = ShareItem(store, reader.counted(1024))
+    reader.check(not reader.rest())
+    return item
+
+
 class Slot:
     def __init__(self, data):
         reader = Reader(data, "a slot")
@@ -276,7 +311,7 @@ class Slot:
         self.salt = reader.take(16)
         hardware_name = reader.counted(128)
         reader.check(self.flags & HARDWARE_SHARE or not hardware_name)
-        reader.counted(1024)  # data of kinds to come
+        data_of_kind = reader.counted(1024)
         self.parameters = data[: reader.position]
         self.commitment, self.nonce, self.wrapped = reader.take(32), reader.take(12), reader.take(48)
         reader.check(not reader.rest())
@@ -286,6 +321,14 @@ class Slot:
             reader.check(derivation == 0 and self.flags == 0)
         if self.kind == PIN:
             reader.check(derivation == 1 and self.flags == HARDWARE_SHARE | BINDS_POLICY)
+        self.share = None
+        if self.kind in (OWNER, DEVICE):
+            reader.check(derivation == 0 and self.flags == HARDWARE_SHARE)
+            reader.check(len(hardware_name) == 1 and hardware_name[0] in STORE_NAMES)
+            self.store = hardware_name[0]
+            # Version 1 of an owner's slot has a share that cannot be revoked; nothing here reads it.
+            if self.kind == DEVICE or data_of_kind[:1] == b"\x02":
+                self.share = share_of(self.kind, self.store, data_of_kind)
 
     @property
     def is_cheap(self):
@@ -297,14 +340,14 @@ def check_policy(data):
     """Only the canonical encoding of values within their ranges is a policy."""
     reader = Reader(data, "the policy")
     version, limit, destruct, _, count = (reader.integer(size) for size in (1, 1, 1, 4, 1))
-    reader.check(version in (1, 2) and 3 <= limit <= 10 and destruct <= 1 and 1 <= count <= 16)
+    reader.check(version in (1, 2, 3) and 3 <= limit <= 10 and destruct <= 1 and 1 <= count <= 16)
     delays = [reader.integer(4) for _ in range(count)]
     reader.check(delays == sorted(delays) and delays[-1] <= 3600)
     minima = [(reader.counted(LONGEST_COLLECTION), reader.integer(1)) for _ in range(reader.integer(2))]
     names = [name for name, _ in minima]
     reader.check(names == sorted(set(names)) and all(assurance <= 4 for _, assurance in minima))
-    if version == 2:
-        check_later_rules(reader)
+    if version >= 2:
+        check_later_rules(reader, version)
     reader.check(not reader.rest())
     for name in names:
         text(name, "the policy")
@@ -312,20 +355,21 @@ def check_policy(data):
 
 # Version 1 stands for these: switches, countdown, fallback steps as (step, assurance, conditions, hours).
 LATER_DEFAULTS = (4, 30, [(3, 2, 0, 0), (4, 2, 0b0100_0111, 0)])
-POSSIBLE_ASSURANCE = {1: range(1, 5), 2: range(1, 5), 3: range(2, 5), 4: range(2, 3), 5: range(1)}
+POSSIBLE_ASSURANCE = {1: range(5), 2: range(5), 3: range(2, 5), 4: range(2, 3), 5: range(1)}
 REQUESTED, CANCELLED = 0x40, 0x80
 
 
-def check_later_rules(reader):
-    """What version 2 of the policy adds."""
+def check_later_rules(reader, version):
+    """What version 2 of the policy adds, and version 3: no step at all, or a step of the owner that proves nothing."""
     switches, countdown, count = (reader.integer(size) for size in (1, 4, 1))
-    reader.check(switches <= 7 and 30 <= countdown <= 86400 and count >= 1)
+    reader.check(switches <= 7 and 30 <= countdown <= 86400)
     steps = [tuple(reader.integer(size) for size in (1, 1, 1, 2)) for _ in range(count)]
     for number, (step, assurance, conditions, hours) in enumerate(steps):
         reader.check(assurance in POSSIBLE_ASSURANCE.get(step, ()) and (conditions == 0) == (number == 0))
         reader.check(not conditions & (REQUESTED if step == 5 else CANCELLED))
         reader.check(hours <= 720 and (step <= 2 or hours == 0))
     reader.check(len({step for step, *_ in steps}) == count)
+    reader.check((version == 3) == (count == 0 or any(step <= 2 and assurance == 0 for step, assurance, *_ in steps)))
     reader.check((switches, countdown, steps) != LATER_DEFAULTS)
 
 
@@ -358,7 +402,7 @@ class Header:
         reader.check(not any(reader.take(COPY_SIZE - 64 - 92 - reader.position)))
         self.covered, self.mac = copy[:-64], copy[-64:-32]
         reader.check(len({slot.id for slot in self.slots}) == count)
-        for single in (PASSCODE, PHRASE, PIN):
+        for single in (PASSCODE, PHRASE, PIN, DEVICE):
             reader.check(sum(slot.kind == single for slot in self.slots) <= 1)
 
     def slot(self, kind):
@@ -366,6 +410,15 @@ class Header:
             if slot.kind == kind:
                 return slot
         raise Failure(f"the vault has no {KIND_NAMES[kind]} slot")
+
+    @property
+    def level(self):
+        """How far the vault has grown, by its slots."""
+        kinds = {slot.kind for slot in self.slots}
+        if DEVICE in kinds:
+            return LEVELS[0]
+        weakest = any(slot.kind == OWNER and slot.store != KEYCHAIN for slot in self.slots)
+        return LEVELS[2] if kinds & {PASSCODE, PIN} and not weakest else LEVELS[1]
 
 
 def read_header(home):
@@ -412,15 +465,22 @@ class Keys:
         return int.from_bytes(blake3_keyed(self.sum, lookup + struct.pack("<Q", sequence)), "little")
 
 
+WRONG = {
+    PASSCODE: "wrong passcode", PHRASE: "this is not the phrase of this vault", DEVICE: "this is not the device's share",
+}  # fmt: skip
+
+
 def open_keybag(header, kind, factor):
-    """All keys by kind and epoch. `factor` is what a passcode or a phrase yields for a slot (A)."""
+    """All keys by kind and epoch. `factor` is what a passcode or a phrase yields for a slot (A); of a device's slot, whose
+    A is zero, the share."""
     slot = header.slot(kind)
-    if slot.flags & HARDWARE_SHARE:
+    if slot.flags & HARDWARE_SHARE and kind != DEVICE:
         raise Failure("this slot needs a share from hardware too; use the recovery phrase")
     info = b"holdfast/1/slot/" + KIND_NAMES[kind].encode()
-    both = hkdf(slot.salt, bytes(32) + factor(slot), info, 64)
+    given = factor(slot)
+    both = hkdf(slot.salt, given + bytes(32) if kind == DEVICE else bytes(32) + given, info, 64)
     if not hmac.compare_digest(both[32:], slot.commitment):
-        raise WrongSecret("wrong passcode" if kind == PASSCODE else "this is not the phrase of this vault")
+        raise WrongSecret(WRONG[kind])
     version = struct.pack("<I", FORMAT_VERSION)
     digest = header.policy_digest if slot.flags & BINDS_POLICY else bytes(32)
     associated = header.vault + version + slot.parameters + digest
@@ -781,12 +841,69 @@ def read_secret(descriptor, prompt):
 
 def secret_for(arguments, header):
     """The kind of slot that the caller answers, and what gives its factor."""
+    if arguments.share_fd is not None:
+        digits = read_secret(arguments.share_fd, "").decode("ascii", "replace")
+        try:
+            share = bytes.fromhex(digits)
+        except ValueError:
+            share = b""
+        if len(share) != 32:
+            raise WrongSecret("a share is 64 hexadecimal digits")
+        return DEVICE, lambda _: share
     if arguments.phrase or arguments.phrase_fd is not None:
         phrase = read_secret(arguments.phrase_fd, "Recovery phrase: ").decode("utf-8", "replace")
         entropy = entropy_of(phrase)
         return PHRASE, lambda _: hkdf(header.vault, entropy, b"holdfast/1/recovery", 32)
     passcode = read_secret(arguments.passcode_fd, "Passcode: ")
     return PASSCODE, lambda slot: argon2id(passcode, slot.salt, *slot.costs)
+
+
+ROLES = {6: "leaving", 7: "coming"}
+
+
+def pending(home):
+    """What `hardware.pending` says, or nothing; nobody has proved it."""
+    try:
+        with open(os.open(os.path.join(home, "hardware.pending"), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+            data = file.read(16385)
+    except FileNotFoundError:
+        return None
+    reader = Reader(data, "hardware.pending")
+    reader.check(len(data) <= 16384 and reader.take(8) == b"HFPEND04")
+    found, last = {"shares": 0, "items": 0, "anchors": 0, "move": None, "leaving": [], "coming": []}, 0
+    # In the order of writers: 1, 2, 3, 5, 6, 7, and the tags last.
+    while (kind := reader.integer(1)) != 4:
+        reader.check(1 <= kind <= 7 and kind >= last and (kind, last) != (5, 5))
+        part, last = reader.counted(16384), kind
+        if kind == 1:
+            reader.counted(16384)
+            found["shares"] += 1
+        elif kind == 2:
+            reader.check(part[:1] and part[0] in STORE_NAMES)
+            found["items"] += 1
+        elif kind == 3:
+            reader.check(len(part) == 48)
+            found["anchors"] += 1
+        elif kind == 5:
+            reader.check(len(part) == 2 and max(part) < len(LEVELS))
+            found["move"] = [LEVELS[level] for level in part]
+        else:
+            reader.check(part)
+            item = ShareItem(part[0], part[1:])
+            found[ROLES[kind]].append({"store": STORE_NAMES[item.store], "name": item.name.hex()})
+    tags = reader.counted(64)
+    reader.check(len(tags) % 32 == 0 and not reader.rest())
+    return {**found, "tags": len(tags) // 32}
+
+
+def describe(home):
+    """What can be told without a secret. Nothing of it is proved."""
+    header = read_header(home)
+    slots = []
+    for slot in header.slots:
+        share = {"store": STORE_NAMES[slot.share.store], "name": slot.share.name.hex()} if slot.share else None
+        slots.append({"kind": KIND_NAMES.get(slot.kind, f"unknown-{slot.kind}"), "share": share})
+    print(json.dumps({"vault": header.vault.hex(), "level": header.level, "slots": slots, "pending": pending(home)}))
 
 
 def open_vault(arguments):
@@ -800,6 +917,7 @@ def main():
     parser.add_argument("--passcode-fd", type=int)
     parser.add_argument("--phrase", action="store_true")
     parser.add_argument("--phrase-fd", type=int)
+    parser.add_argument("--share-fd", type=int)
     parser.add_argument("home", nargs="?")
     parser.add_argument("command", nargs="?")
     parser.add_argument("operands", nargs="*")
@@ -808,12 +926,15 @@ def main():
         print(__doc__.strip())
         return 0
     commands = {"list": (list_records, 0), "get": (get, 2), "export": (export, 1), "verify": (verify, 0),
-                "open": (list_open, 0), "open-get": (get_open, 2)}  # fmt: skip
+                "open": (list_open, 0), "open-get": (get_open, 2), "describe": (describe, 0)}  # fmt: skip
     command, operands = commands.get(arguments.command, (None, 0))
     if command is None or len(arguments.operands) != operands:
         print(__doc__.strip(), file=sys.stderr)
         return 2
     try:
+        if command is describe:
+            describe(arguments.home)
+            return 0
         vault = open_vault(arguments)
         command(vault, *arguments.operands)
     except Failure as failure:

@@ -32,7 +32,7 @@ import sys
 SLOT, BOX, TAG = 192, 8, 176
 PER_SEGMENT, MOST = 8191, 1 << 24
 LIVE, BACKUP, RESTORED = 1, 2, 3
-CREATED, RESTARTED, ROTATED, ALTERED, MISSED = 1, 2, 3, 4, 5
+CREATED, RESTARTED, ROTATED, ALTERED, MISSED, LEVEL_CHANGED = 1, 2, 3, 4, 5, 72
 RUN_KINDS = ("refused", "repeated", "wrongPhrase", "turnedAway", "biometricFailed", "backedUp", "rollbackReported")
 # Words of one byte, by what it is called; a number without a word is an error.
 METHODS = ("", "passcode", "recoveryPhrase", "", "pin", "biometrics", "devicePasscode")
@@ -50,6 +50,8 @@ RULES = (
     "attemptLimit", "delays", "selfDestruct", "lockTiming", "collectionMinima", "padlock", "useFaceID",
     "biometricFailures", "countdown", "fallback",
 )  # fmt: skip
+LEVELS = ("device", "owner", "secret")
+FLOORS = ("", "lower", "otherVault")
 # Every event by its code: its word, then its fields as (kind, name, words).
 RUN, DIGEST = (("run", ""),), (("digest", "digest"),)
 EVENTS = {
@@ -75,6 +77,10 @@ EVENTS = {
     69: ("recoveryPhraseRemoved",),
     70: ("pinEnrolled",),
     71: ("pinRemoved",),
+    72: ("levelChanged", ("word", "from", LEVELS), ("word", "to", LEVELS)),
+    73: ("levelContradicted",),
+    74: ("floorReplaced", ("word", "kind", FLOORS), ("word", "was", LEVELS)),
+    75: ("recordsSetAside", ("u32", "count")),
     80: ("selfDestructArmed",),
     81: ("selfDestructEnabled",),
     82: ("selfDestructCancelled",),
@@ -157,6 +163,7 @@ class Entry:
         for field in EVENTS[self.code][1:]:
             self.read(reader, *field)
         reader.check(self.code != ROTATED or self.link.present)
+        reader.check(self.code != LEVEL_CHANGED or self.details["from"] != self.details["to"])
         reader.check(self.details.get("reason") == "newKeys" or self.code != RESTARTED or not any(self.digest))
         reader.check(not any(reader.rest()))
 
@@ -506,6 +513,7 @@ def main():
     secret.add_argument("--passcode-fd", type=int, metavar="N")
     secret.add_argument("--phrase", action="store_true")
     secret.add_argument("--phrase-fd", type=int, metavar="N")
+    secret.add_argument("--share-fd", type=int, metavar="N")
     secret.add_argument("--key-fd", type=int, metavar="N")
     parser.add_argument("home")
     parser.add_argument("what", nargs="?", choices=["entries"])

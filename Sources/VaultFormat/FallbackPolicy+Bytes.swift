@@ -26,6 +26,10 @@ extension FallbackPolicy {
                     when: Set(FallbackCondition.allCases.filter { mask & 1 << $0.rawValue != 0 }),
                     withinHours: hours == 0 ? nil : hours))
         }
+        if rules.isEmpty {
+            self = .nobody
+            return
+        }
         do throws(FallbackPolicyError) {
             try self.init(rules)
         } catch { throw .invalid(field: "policy fallback") }

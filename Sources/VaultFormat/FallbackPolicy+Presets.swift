@@ -1,4 +1,16 @@
 extension FallbackPolicy {
+    /// No step: of a vault at the level ``VaultLevel/device``, which asks nobody. Nobody sets it by itself: it comes and goes
+    /// with the level.
+    package static let nobody = FallbackPolicy(known: [])
+
+    /// The device's owner, as far as the system can confirm him: a finger or a face, then the device's passcode. The phrase
+    /// where none of it can be asked.
+    package static let owner = FallbackPolicy(known: [
+        Rule(.biometrics, assurance: .none),
+        Rule(.devicePasscode, assurance: .none, when: noMatch),
+        Rule(.recoveryPhrase, assurance: .keyBound, when: noPasscode),
+    ])
+
     /// Only what the owner knows: the passcode, and the phrase where no passcode is taken.
     public static let strict = FallbackPolicy(known: [
         Rule(.appPasscode, assurance: .keyBound),

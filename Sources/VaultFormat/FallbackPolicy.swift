@@ -23,7 +23,7 @@ public struct FallbackPolicy: Sendable, Hashable {
         }
     }
 
-    /// The steps in their order; each at most once, never none.
+    /// The steps in their order; each at most once. None in a vault that asks nobody.
     public let rules: [Rule]
 
     /// Hours that a rule may name: up to thirty days.
@@ -47,6 +47,12 @@ public struct FallbackPolicy: Sendable, Hashable {
 
     /// For constants of ours, which the tests put through ``init(_:)``.
     init(known rules: [Rule]) { self.rules = rules }
+
+    /// Whether there is no step: the vault opens without asking.
+    package var asksNobody: Bool { rules.isEmpty }
+
+    /// Whether a step of the device's owner is taken though it proves nothing.
+    var takesNoProof: Bool { rules.contains { $0.step.isJudgedBySystem && $0.assurance == .none } }
 
     /// The rule of a step; nil where the policy does not name it.
     public subscript(step: FallbackStep) -> Rule? { rules.first { $0.step == step } }

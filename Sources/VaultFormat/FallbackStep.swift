@@ -25,7 +25,7 @@ public enum FallbackStep: UInt8, LogWord, Hashable {
     /// What a policy may ask of it; more is never given by it.
     package var possibleAssurance: ClosedRange<Assurance> {
         switch self {
-        case .biometrics, .devicePasscode: .presence ... .hardwareLimited
+        case .biometrics, .devicePasscode: .none ... .hardwareLimited
         case .appPasscode: .keyBound ... .hardwareLimited
         case .recoveryPhrase: .keyBound ... .keyBound
         case .openCompartment: .none ... .none

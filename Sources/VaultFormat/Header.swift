@@ -147,7 +147,7 @@ extension Header {
         sealedWipeKey = Array(bytes[tail..<tail + Header.sealedWipeKeySize])
         home = Array(bytes[tail + Header.sealedWipeKeySize..<covered - Header.macSize])
         mac = Array(bytes[(covered - Header.macSize)..<covered])
-        let single = UnlockSecret.allCases.map(SlotKind.secret)
+        let single = UnlockSecret.allCases.map(SlotKind.secret) + [.device]
         guard Set(slots.map(\.id)).count == count,
             single.allSatisfy({ kind in slots.filter { $0.kind == kind }.count <= 1 })
         else {

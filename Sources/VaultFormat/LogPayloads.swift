@@ -247,6 +247,22 @@ public struct LogRules: Sendable, Hashable, ExpressibleByArrayLiteral {
     }
 }
 
+/// How the key store's word about a vault was not as the vault is.
+public enum LogFloor: UInt8, LogWord, Hashable {
+    /// It named a higher level.
+    case lower = 1
+    /// It named another vault.
+    case otherVault = 2
+
+    /// Its stable word.
+    public var name: String {
+        switch self {
+        case .lower: "lower"
+        case .otherVault: "otherVault"
+        }
+    }
+}
+
 /// A change of self-destruct, by its code.
 public enum LogSelfDestruct: UInt8, Sendable, Hashable, CaseIterable {
     /// The countdown to enabling it began.

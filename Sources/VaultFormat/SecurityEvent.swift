@@ -44,6 +44,15 @@ public enum SecurityEvent: Sendable, Hashable {
     /// The vault was given a PIN under the chip, or its PIN was taken away.
     case pinSet(isThere: Bool)
 
+    /// The vault came to another level.
+    case levelChanged(from: VaultLevel, to: VaultLevel)
+    /// The header had a slot that opens for nobody, and a lock that was to ask: nothing of ours writes both.
+    case levelContradicted
+    /// What the key store said the vault is at least was not so, and the user confirmed it; the level it said.
+    case floorReplaced(LogFloor, was: VaultLevel)
+    /// So many records were under keys of before and did not fit; they were set aside.
+    case recordsSetAside(count: UInt32)
+
     /// Self-destruct, or its countdown, was turned on or off.
     case selfDestruct(LogSelfDestruct)
     /// Whether the user asked for it; else the limit was reached.
@@ -105,6 +114,10 @@ extension SecurityEvent {
         case .recoveryPhraseSet(false): Form(69, "recoveryPhraseRemoved")
         case .pinSet(true): Form(70, "pinEnrolled")
         case .pinSet(false): Form(71, "pinRemoved")
+        case .levelChanged(let from, let to): Form(72, "levelChanged", .word("from", from), .word("to", to))
+        case .levelContradicted: Form(73, "levelContradicted")
+        case .floorReplaced(let kind, let was): Form(74, "floorReplaced", .word("kind", kind), .word("was", was))
+        case .recordsSetAside(let count): Form(75, "recordsSetAside", .count("count", count))
         case .selfDestruct(let change): Form(change.rawValue, change.name)
         case .wipeBegun(let isDeliberate): Form(84, "wipeBegun", .flag("isDeliberate", isDeliberate))
         case .device(let change, let digest): Form(change.rawValue, change.name, .digest("digest", digest))
@@ -137,6 +150,13 @@ extension SecurityEvent {
         case 67: self = .recovered(headerWasAltered: try reader.flag())
         case 68, 69: self = .recoveryPhraseSet(isThere: code == 68)
         case 70, 71: self = .pinSet(isThere: code == 70)
+        case 72:
+            let (from, to): (VaultLevel, VaultLevel) = (try reader.word(), try reader.word())
+            guard from != to else { throw .invalid(field: "log event") }
+            self = .levelChanged(from: from, to: to)
+        case 73: self = .levelContradicted
+        case 74: self = .floorReplaced(try reader.word(), was: try reader.word())
+        case 75: self = .recordsSetAside(count: try reader.integer(UInt32.self))
         case 84: self = .wipeBegun(isDeliberate: try reader.flag())
         case 112: self = .inboxMigrated(count: try reader.integer(UInt32.self))
         case 114: self = .drill(passed: try reader.flag())

@@ -121,7 +121,8 @@ package struct Slot: Sendable, Hashable {
             guard derivation == nil, flags.isEmpty else { throw .invalid(field: "recovery slot") }
         case .secret(.pin):
             guard derivation != nil, flags == [.hardwareShare, .bindsPolicy] else { throw .invalid(field: "PIN slot") }
-        case .deviceOwner, .unknown: break
+        case .deviceOwner, .device: try checkStoredShape()
+        case .unknown: break
         }
     }
 }

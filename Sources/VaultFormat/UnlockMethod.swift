@@ -125,6 +125,8 @@ package enum SlotKind: RawRepresentable, Sendable, Hashable {
     case secret(UnlockSecret)
     /// A key-store share that is released when the system has confirmed its owner.
     case deviceOwner
+    /// A key-store share that is given without asking anybody. At most one slot in a vault.
+    case device
     /// Of another version.
     case unknown(UInt8)
 
@@ -136,13 +138,18 @@ package enum SlotKind: RawRepresentable, Sendable, Hashable {
     package static var pin: SlotKind { .secret(.pin) }
 
     private static let owner: UInt8 = 3
+    private static let deviceNumber: UInt8 = 5
 
     /// Any number is a kind.
     package init(rawValue: UInt8) {
         if let secret = UnlockSecret(rawValue: rawValue) {
             self = .secret(secret)
-        } else {
-            self = rawValue == SlotKind.owner ? .deviceOwner : .unknown(rawValue)
+            return
+        }
+        switch rawValue {
+        case SlotKind.owner: self = .deviceOwner
+        case SlotKind.deviceNumber: self = .device
+        default: self = .unknown(rawValue)
         }
     }
 
@@ -151,6 +158,7 @@ package enum SlotKind: RawRepresentable, Sendable, Hashable {
         switch self {
         case .secret(let secret): secret.rawValue
         case .deviceOwner: SlotKind.owner
+        case .device: SlotKind.deviceNumber
         case .unknown(let number): number
         }
     }
@@ -160,6 +168,7 @@ package enum SlotKind: RawRepresentable, Sendable, Hashable {
         switch self {
         case .secret(let secret): secret.name
         case .deviceOwner: "deviceOwner"
+        case .device: "device"
         case .unknown(let number): "unknown-\(number)"
         }
     }
@@ -168,7 +177,7 @@ package enum SlotKind: RawRepresentable, Sendable, Hashable {
     package var isCounted: Bool {
         switch self {
         case .secret(let secret): secret.isCounted
-        case .deviceOwner, .unknown: false
+        case .deviceOwner, .device, .unknown: false
         }
     }
 }

@@ -3,6 +3,8 @@ extension VaultPolicy {
     /// then keep their bytes and with them their digest.
     static let firstVersion: UInt8 = 1
     static let secondVersion: UInt8 = 2
+    /// As the second, for vaults that ask nobody, or an owner whose confirmation proves nothing.
+    static let thirdVersion: UInt8 = 3
     static let maximumSize = 2048
     static let maximumDelays = 16
 
@@ -11,7 +13,7 @@ extension VaultPolicy {
     package func encoded() throws(FormatError) -> [UInt8] {
         try validate()
         var writer = ByteWriter()
-        writer.integer(hasLaterFields ? VaultPolicy.secondVersion : VaultPolicy.firstVersion)
+        writer.integer(version)
         writer.integer(UInt8(attemptLimit))
         writer.integer(UInt8(selfDestruct ? 1 : 0))
         writer.integer(lockTiming.rawValue)
@@ -23,7 +25,7 @@ extension VaultPolicy {
             writer.counted(Array(collection.utf8))
             writer.integer(assurance.rawValue)
         }
-        if hasLaterFields {
+        if version != VaultPolicy.firstVersion {
             writer.integer(switches.rawValue)
             writer.integer(selfDestructCountdown)
             writer.append(fallback.encoded())
@@ -37,7 +39,7 @@ extension VaultPolicy {
         self = .standard
         var reader = ByteReader(bytes)
         let version = try reader.integer(UInt8.self)
-        guard version == VaultPolicy.firstVersion || version == VaultPolicy.secondVersion else {
+        guard (VaultPolicy.firstVersion...VaultPolicy.thirdVersion).contains(version) else {
             throw .invalid(field: "policy version")
         }
         attemptLimit = Int(try reader.integer(UInt8.self))
@@ -57,10 +59,8 @@ extension VaultPolicy {
             else { throw .invalid(field: "policy collection") }
             collectionMinima[collection] = assurance
         }
-        if version == VaultPolicy.secondVersion {
-            try readLaterFields(&reader)
-            guard hasLaterFields else { throw .invalid(field: "policy version") }
-        }
+        if version != VaultPolicy.firstVersion { try readLaterFields(&reader) }
+        guard self.version == version else { throw .invalid(field: "policy version") }
         try reader.expectEnd()
         guard try encoded() == bytes else { throw .invalid(field: "policy order") }
     }
@@ -107,6 +107,12 @@ extension VaultPolicy {
         if usesBiometrics { switches.insert(.biometrics) }
         if countsBiometricFailures { switches.insert(.biometricFailuresCount) }
         return switches
+    }
+
+    /// The lowest version that has room for these rules: each has one encoding.
+    private var version: UInt8 {
+        if fallback.asksNobody || fallback.takesNoProof { return VaultPolicy.thirdVersion }
+        return hasLaterFields ? VaultPolicy.secondVersion : VaultPolicy.firstVersion
     }
 
     private var hasLaterFields: Bool {

@@ -53,6 +53,49 @@ import Testing
         #expect(isRight)
     }
 
+    @Test func `a device's slot opens with its share and nothing else`() throws {
+        let vault = try #require(VaultID(bytes: example["vault id"]))
+        let slot = try Slot(parsing: example["device slot"])
+        #expect(try slot.kind == .device && slot.shareItem?.encoded == example["device item"])
+        #expect(try slot.commitment == example["device C"])
+        let nothing = try SecretBytes(zeroed: 32)
+        let share = try secret(example["device share"])
+        let key = try SlotKey(factor: nothing, slot: slot, share: share)
+        let master = try key.unwrap(slot, vault: vault, policyDigest: example["policy digest"])
+        #expect(try master.withBytes { $0.array } == example["master key"])
+        let other = try SlotKey(factor: nothing, slot: slot, share: secret([UInt8](repeating: 1, count: 32)))
+        let isOther = other.matches(slot)
+        #expect(!isOther)
+    }
+
+    @Test func `the note of a move has a tag of each master key`() throws {
+        let vault = try #require(VaultID(bytes: example["vault id"]))
+        let parsed = try PendingNote.parse(example["pending"])
+        #expect(parsed.note.move == PendingNote.Move(from: .device, to: .owner))
+        #expect(try parsed.note.leaving.map(\.encoded) == [example["device item"]])
+        #expect(try parsed.note.coming.map(\.encoded) == [example["owner item"]])
+        for (name, tag) in zip(["master key", "new master key"], parsed.tags) {
+            let keys = try HeaderKeys(master: secret(example[name]), vault: vault)
+            #expect(try keys.noteKey.tag(parsed.covered) == tag, "\(name)")
+        }
+        let data = try OwnerSlotData(parsing: example["owner data"])
+        #expect(data.enrollment == "left-index-finger\nright-thumb")
+        #expect(try data.item.encoded == example["owner item"])
+        var creation = PendingNote()
+        creation.coming = parsed.note.leaving
+        let covered = Array("holdfast/1/pending".utf8) + creation.covered
+        let tag = try unsafe HMACSHA256.authenticate(covered.span.bytes, key: secret(example["device share"])).bytes
+        #expect(try tag == example["creation tag"])
+    }
+
+    @Test func `a policy that asks nobody and a floor are the document's bytes`() throws {
+        var policy = VaultPolicy.standard
+        policy.fallback = .nobody
+        #expect(try policy.encoded() == example["policy of nobody"])
+        let vault = try #require(VaultID(bytes: example["vault id"]))
+        #expect(try LevelFloor(vault, .owner).encoded == example["floor"])
+    }
+
     @Test func masterKeyAuthenticatesTheHeader() throws {
         let vault = try #require(VaultID(bytes: example["vault id"]))
         let keys = try HeaderKeys(master: secret(example["master key"]), vault: vault)

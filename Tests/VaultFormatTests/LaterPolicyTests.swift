@@ -78,9 +78,9 @@ import VaultFormat
 
     @Test(
         arguments: [
-            [0], [1, 0, 2, 0, 0, 0], [1, 6, 2, 0, 0, 0], [1, 3, 5, 0, 0, 0],  // none, or unknown
+            [1, 0, 2, 0, 0, 0], [1, 6, 2, 0, 0, 0], [1, 3, 5, 0, 0, 0],  // none, or unknown
             // An assurance that the step never has.
-            [1, 3, 1, 0, 0, 0], [1, 4, 3, 0, 0, 0], [1, 5, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0],
+            [1, 3, 1, 0, 0, 0], [1, 4, 3, 0, 0, 0], [1, 5, 1, 0, 0, 0],
             [1, 3, 2, 1, 0, 0],  // a reason for the first one
             [2, 3, 2, 0, 0, 0, 4, 2, 0, 0, 0],  // none for the second
             [2, 3, 2, 0, 0, 0, 3, 2, 1, 0, 0],  // doubled
@@ -90,6 +90,28 @@ import VaultFormat
         ] as [[UInt8]]) func chainsThatCannotBeAreRefused(_ chain: [UInt8])
     {
         #expect(error(bytes(fallback: chain)) == .invalid(field: "policy fallback"))
+    }
+
+    private static let firstFree = [2, 1, 0, 0, 0, 0, 4, 2, 0b0100_0111, 0, 0] as [UInt8]
+
+    @Test(arguments: [[0], firstFree] as [[UInt8]])
+    func `rules that ask nobody, or take no proof of the owner, are version 3 and no other`(_ chain: [UInt8]) throws {
+        let third = bytes(fallback: chain).with(3, at: 0)
+        let policy = try VaultPolicy(parsing: third)
+        #expect(try policy.encoded() == third)
+        #expect(error(bytes(fallback: chain)) == .invalid(field: "policy version"))
+        #expect(error(bytes().with(3, at: 0)) == .invalid(field: "policy version"), "neither is so")
+        #expect(error(bytes().with(4, at: 0)) == .invalid(field: "policy version"))
+        #expect(try VaultPolicy(parsing: bytes(switches: 4, fallback: chain).with(3, at: 0)).encoded().first == 3)
+        for count in 0..<third.count { #expect(error(Array(third.prefix(count))) != nil, "\(count) bytes") }
+    }
+
+    @Test func `a policy that asks nobody is of a level and no policy of a file`() throws {
+        var policy = VaultPolicy.standard
+        policy.fallback = .nobody
+        #expect(try VaultPolicy(parsing: policy.encoded()).fallback == .nobody)
+        #expect(throws: FallbackPolicyError.self) { try FallbackPolicy([]) }
+        #expect(try FallbackPolicy(FallbackPolicy.owner.rules) == .owner)
     }
 
     @Test func presetsAreWellFormedAndTheirOwn() throws {

@@ -43,6 +43,7 @@ import VaultFormat
         let expected: [UInt8: [UInt8: String]] = [
             2: names(LogRestart.Reason.self), 4: names(LogAlteration.Kind.self), 16: names(UnlockMethod.self),
             18: names(LogLockReason.self), 21: names(OwnerStep.self),
+            72: names(VaultLevel.self), 74: names(LogFloor.self),
             64: Dictionary(uniqueKeysWithValues: LogRule.allCases.map { ($0.rawValue, $0.name) }),
         ]
         for row in try LogDocumentTests.rows() {

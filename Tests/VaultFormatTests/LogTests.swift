@@ -32,7 +32,9 @@ import VaultFormat
             .fallbackUsed(.biometrics, .unavailable), .fallbackUsed(.openCompartment, .cancelled),
             .enrollmentChanged(.biometrics),
             .policyChanged([.attemptLimit, .fallback]), .rekeyed(epoch: 7), .recovered(headerWasAltered: true),
-            .wipeBegun(isDeliberate: true), .inboxMigrated(count: 5), .drill(passed: false),
+            .levelChanged(from: .device, to: .secret), .levelChanged(from: .owner, to: .device), .levelContradicted,
+            .floorReplaced(.otherVault, was: .secret), .floorReplaced(.lower, was: .device),
+            .recordsSetAside(count: 3), .wipeBegun(isDeliberate: true), .inboxMigrated(count: 5), .drill(passed: false),
         ] + LogLockReason.allCases.map { .locked($0) } + UnprovenEvent.allCases.map { .unproven($0, run) }
         + LogSelfDestruct.allCases.map { .selfDestruct($0) }
         + LogDeviceChange.allCases.map { .device($0, digest: repeated(9, 32)) }
@@ -58,7 +60,7 @@ import VaultFormat
         let known = Set(LogTests.events.map(\.code))
         let all: [UInt8] =
             [1, 2, 3, 4, 5, 16, 17, 18, 19, 20, 21] + Array(32...38) + [
-                48, 64, 65, 66, 67, 68, 69, 70, 71, 80, 81, 82, 83, 84,
+                48, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 80, 81, 82, 83, 84,
             ]
             + Array(96...101) + [112, 114]
         #expect(known == Set(all))

@@ -36,10 +36,17 @@ import VaultFormat
     @Test func `the second reader has the same kinds of slots and keys`() throws {
         let line = try #require(script.firstMatch(of: /KIND_NAMES = \{(.*)\}/))
         let theirs = line.1.matches(of: /([0-9]+): "(\w+)"/).map { (UInt8($0.1) ?? 0, String($0.2)) }
-        let kinds: [SlotKind] = UnlockSecret.allCases.map { .secret($0) } + [.deviceOwner]
+        let kinds: [SlotKind] = UnlockSecret.allCases.map { .secret($0) } + [.deviceOwner, .device]
         #expect(
             Dictionary(theirs, uniquingKeysWith: { $1 })
                 == Dictionary(uniqueKeysWithValues: kinds.map { ($0.rawValue, $0.name) }))
+        let stores = try #require(script.firstMatch(of: /STORE_NAMES = \{(.*)\}/))
+        let theirStores = stores.1.matches(of: /([0-9]+): "(\w+)"/).map { (UInt8($0.1) ?? 0, String($0.2)) }
+        #expect(
+            Dictionary(theirStores, uniquingKeysWith: { $1 })
+                == Dictionary(uniqueKeysWithValues: KeyStoreKind.allCases.map { ($0.rawValue, $0.name) }))
+        let levels = try #require(script.firstMatch(of: /LEVELS = \((.*)\)/)).1.matches(of: /"(\w+)"/)
+        #expect(levels.map { String($0.1) } == VaultLevel.allCases.map(\.name))
         let keys = try numbers("RECORDS, NAMES, FILES, LOG, IDENTITY, INBOX")
         #expect(keys == KeybagLayout.Kind.allCases.map { Int($0.rawValue) })
     }

@@ -26,7 +26,7 @@ import VaultFormat
     }
 
     @Test func aSlotOfAnUnknownKindIsKept() throws {
-        for kind: UInt8 in [0, 5, 99, 255] {
+        for kind: UInt8 in [0, 6, 99, 255] {
             let bytes = Sample.unknownSlotBytes.with(kind, at: 1)
             let header = try header(bytes)
             #expect(header.slots[0].kind.rawValue == kind && !header.slots[0].kind.isCounted)

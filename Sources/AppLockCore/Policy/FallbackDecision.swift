@@ -94,6 +94,8 @@ private struct Engine {
 
     mutating func run() -> FallbackDecision.Action {
         for asked in facts.outcomes where !isPossible(asked) { return stop(.inconsistent, asked.step, nil) }
+        // Rules of a vault that asks nobody: it opens by its level, never by a step.
+        guard !rules.isEmpty else { return stop(.nothingLeft, nil, nil) }
         let action = goOn(from: 0)
         // A refusal of the owner ends it where it was given, even if by now another way leads past that step.
         if let last = facts.outcomes.last, last.outcome.isCancel, last.step != refusal,

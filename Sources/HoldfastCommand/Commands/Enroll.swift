@@ -232,6 +232,7 @@ extension SlotKind {
         case .secret(.recoveryPhrase), .unknown: "keyBound"
         case .secret(.pin): "hardwareLimited"
         case .deviceOwner: "presence"
+        case .device: "none"
         }
     }
 

@@ -110,6 +110,7 @@ private func words(_ kind: SlotKind) -> String {
     case .secret(.recoveryPhrase): "recovery phrase"
     case .secret(.pin): "PIN under the TPM"
     case .deviceOwner: "device owner"
+    case .device: "this device, nobody is asked"
     case .unknown: kind.name
     }
 }

@@ -28,6 +28,12 @@ enum LogText {
         case .recoveryPhraseSet(false): "the recovery phrase was removed"
         case .pinSet(true): "a PIN was enrolled in the TPM"
         case .pinSet(false): "the PIN was removed"
+        case .levelChanged(let from, let to): of(to, after: from)
+        case .levelContradicted: "the header opened for nobody and asked for a lock at once; it was not opened"
+        case .floorReplaced(.lower, let was):
+            "the vault was below the level \(was.name) that the key store expected; you confirmed it"
+        case .floorReplaced(.otherVault, _): "the key store expected another vault here; you confirmed this one"
+        case .recordsSetAside(let count): "\(Format.count(UInt64(count), "record")) did not fit and were set aside"
         case .selfDestruct(let change): of(change)
         case .wipeBegun(let isDeliberate): isDeliberate ? "a wipe began" : "a wipe began at the limit"
         case .device(.linked, _): "a device was linked"
@@ -36,6 +42,16 @@ enum LogText {
         case .inboxMigrated(let count): "\(Format.count(UInt64(count), "record")) came out of the open compartment"
         case .drill(let passed): passed ? "a drill was passed" : "a drill failed"
         }
+    }
+
+    private static func of(_ level: VaultLevel, after before: VaultLevel) -> String {
+        let now =
+            switch level {
+            case .device: "opens without asking"
+            case .owner: "opens for the device's owner"
+            case .secret: "opens with a secret of its own"
+            }
+        return level < before ? "lowered: the vault now \(now)" : "raised: the vault now \(now)"
     }
 
     private static func of(_ reason: LogRestart.Reason) -> String {

@@ -37,7 +37,10 @@ public struct LogLine: Sendable, Hashable, Identifiable {
         case .unlocked(let unlock): unlock.refused > 0 ? .warning : .lock
         case .locked, .confirmed, .fallbackUsed: .lock
         case .unproven(.backedUp, _), .created, .rotated, .restarted, .inboxMigrated: .log
-        case .unproven, .unsettled, .runEnded, .altered, .missed, .wipeBegun: .warning
+        case .unproven, .unsettled, .runEnded, .altered, .missed, .wipeBegun, .levelContradicted, .floorReplaced,
+            .recordsSetAside:
+            .warning
+        case .levelChanged(let from, let to): to < from ? .warning : .settings
         case .device, .identity, .drill: .identity
         case .enrollmentChanged, .policyChanged, .passcodeChanged, .rekeyed, .recovered, .recoveryPhraseSet, .pinSet,
             .selfDestruct:

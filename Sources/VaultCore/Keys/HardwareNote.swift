@@ -35,6 +35,12 @@ struct HardwareNote: Sendable, Hashable {
     var items: [KeyStoreItem] = []
     /// The homes whose generation is held, or about to be.
     var anchors: [HardwareOwner] = []
+    /// The change of the level that is under way.
+    var move: PendingNote.Move?
+    /// Revocable shares of the header before.
+    var leaving: [ShareItem] = []
+    /// Revocable shares of the header after.
+    var coming: [ShareItem] = []
 
     static let name = "hardware.pending"
     private static let part = "hardware.pending.part"
@@ -43,22 +49,7 @@ struct HardwareNote: Sendable, Hashable {
     /// Every name that it can have.
     static let names = [name, part]
 
-    private static let mark = Array("HFPEND03".utf8)
-    private static let largest = 16_384
-    private static let tagSize = 32
-
-    /// The kinds of what is noted, each before its counted parts.
-    private enum Kind: UInt8 {
-        case share = 1
-        case item = 2
-        case anchor = 3
-        /// The last one; its part is the tags.
-        case tags = 4
-
-        var parts: Int { self == .share ? 2 : 1 }
-    }
-
-    var isEmpty: Bool { shares.isEmpty && items.isEmpty && anchors.isEmpty }
+    var isEmpty: Bool { form.isEmpty }
 
     init() {}
 
@@ -78,6 +69,9 @@ struct HardwareNote: Sendable, Hashable {
         shares += other.shares
         items += other.items.filter { !items.contains($0) }
         anchors += other.anchors.filter { !anchors.contains($0) }
+        move = other.move ?? move
+        leaving += other.leaving.filter { !leaving.contains($0) }
+        coming += other.coming.filter { !coming.contains($0) }
     }
 
     // MARK: On the disk
@@ -94,13 +88,13 @@ struct HardwareNote: Sendable, Hashable {
         let bytes: [UInt8]
         do throws(VaultError) {
             guard let file = try home.openFile(name, O_RDONLY, evenIfLinked: true) else { return nil }
-            bytes = try file.read(largest, at: 0)
+            bytes = try file.read(PendingNote.maximumSize, at: 0)
         } catch {
             guard error.code == .damaged else { throw error }
             return (HardwareNote(), { _ in false })  // no file at all
         }
-        guard let parsed = HardwareNote.parse(bytes) else { return (HardwareNote(), { _ in false }) }
-        return (parsed.note, { key in parsed.tags.contains { key.isValid($0, for: parsed.covered) } })
+        guard let parsed = try? PendingNote.parse(bytes) else { return (HardwareNote(), { _ in false }) }
+        return (HardwareNote(parsed.note), { key in parsed.tags.contains { key.isValid($0, for: parsed.covered) } })
     }
 
     /// What this vault noted; nil where there is nothing. A note that was not written with one of these keys names nothing
@@ -127,9 +121,6 @@ struct HardwareNote: Sendable, Hashable {
     /// - Parameter keys: The home that may act on it at an unlock; none for a wipe, which does not know it.
     func write(in home: HomeDirectory, _ keys: [NoteKey]) throws(VaultError) {
         let bytes = try encoded(keys)
-        guard bytes.count <= HardwareNote.largest else {
-            throw VaultError(.hardwareFull, "the chip still holds too many old shares that it could not remove")
-        }
         guard let file = try home.openFile(HardwareNote.part, O_RDWR | O_CREAT) else {
             throw .damaged("\(HardwareNote.part) cannot be created")
         }
@@ -143,52 +134,38 @@ struct HardwareNote: Sendable, Hashable {
     static func remove(in home: HomeDirectory) { for name in names { home.remove(name) } }
 
     private func encoded(_ keys: [NoteKey]) throws(VaultError) -> [UInt8] {
-        func counted(_ part: [UInt8]) -> [UInt8] { [UInt8(part.count & 0xff), UInt8(part.count >> 8 & 0xff)] + part }
-        var bytes = HardwareNote.mark
-        for share in shares { bytes += [Kind.share.rawValue] + counted(share.name) + counted(share.data) }
-        for item in items { bytes += [Kind.item.rawValue] + counted([item.kind.rawValue] + item.data) }
-        for anchor in anchors { bytes += [Kind.anchor.rawValue] + counted(anchor.vault.bytes + anchor.home) }
-        var tags: [UInt8] = []
-        for key in keys { tags += try key.tag(bytes) }
-        return bytes + [Kind.tags.rawValue] + counted(tags)
+        let form = form
+        let covered = form.covered
+        var tags: [[UInt8]] = []
+        for key in keys { tags.append(try key.tag(covered)) }
+        do throws(FormatError) {
+            return try form.encoded(tags: tags)
+        } catch {
+            throw VaultError(.hardwareFull, "the chip still holds too many old shares that it could not remove")
+        }
+    }
+}
+
+extension HardwareNote {
+    /// As the file says it.
+    init(_ form: PendingNote) {
+        shares = form.shares.map { HardwareObject(name: $0.name, data: $0.object) }
+        items = form.items.map { KeyStoreItem($0.store, data: $0.data) }
+        anchors = form.anchors.map { HardwareOwner(vault: $0.vault, home: $0.home) }
+        move = form.move
+        leaving = form.leaving
+        coming = form.coming
     }
 
-    /// Nil for anything but what ``encoded(_:)`` makes.
-    private static func parse(_ bytes: [UInt8]) -> (note: HardwareNote, covered: [UInt8], tags: [[UInt8]])? {
-        guard bytes.starts(with: mark) else { return nil }
-        var note = HardwareNote()
-        var place = mark.count
-        while place < bytes.count {
-            let start = place
-            guard let kind = Kind(rawValue: bytes[place]) else { return nil }
-            place += 1
-            var parts: [[UInt8]] = []
-            for _ in 0..<kind.parts {
-                guard place + 2 <= bytes.count else { return nil }
-                let size = Int(bytes[place]) | Int(bytes[place + 1]) << 8
-                guard place + 2 + size <= bytes.count else { return nil }
-                parts.append(Array(bytes[place + 2..<place + 2 + size]))
-                place += 2 + size
-            }
-            switch kind {
-            case .share: note.shares.append(HardwareObject(name: parts[0], data: parts[1]))
-            case .item:
-                guard let store = parts[0].first.flatMap(KeyStoreKind.init) else { return nil }
-                note.items.append(KeyStoreItem(store, data: Array(parts[0].dropFirst())))
-            case .anchor:
-                guard parts[0].count == 16 + Header.homeSize, let vault = VaultID(bytes: Array(parts[0][..<16])) else {
-                    return nil
-                }
-                note.anchors.append(HardwareOwner(vault: vault, home: Array(parts[0][16...])))
-            case .tags:
-                guard place == bytes.count, parts[0].count % tagSize == 0, parts[0].count <= 2 * tagSize else {
-                    return nil
-                }
-                let tags = stride(from: 0, to: parts[0].count, by: tagSize).map { Array(parts[0][$0..<$0 + tagSize]) }
-                return (note, Array(bytes[..<start]), tags)
-            }
-        }
-        return nil
+    private var form: PendingNote {
+        var form = PendingNote()
+        form.shares = shares.map { PendingNote.ChipShare(name: $0.name, object: $0.data) }
+        form.items = items.map { PendingNote.StoredItem(store: $0.kind, data: $0.data) }
+        form.anchors = anchors.map { PendingNote.Anchor(vault: $0.vault, home: $0.home) }
+        form.move = move
+        form.leaving = leaving
+        form.coming = coming
+        return form
     }
 }
 

@@ -166,7 +166,8 @@ private struct LogVerification {
                 "before entry \(index), \(count) \(count == 1 ? "event" : "events") could not be written")
         case .created, .rotated, .unlocked, .confirmed, .locked, .unsettled, .unproven, .runEnded, .fallbackUsed,
             .enrollmentChanged, .policyChanged, .passcodeChanged, .rekeyed, .recovered, .recoveryPhraseSet, .pinSet,
-            .selfDestruct, .wipeBegun, .device, .identity, .inboxMigrated, .drill:
+            .levelChanged, .levelContradicted, .floorReplaced, .recordsSetAside, .selfDestruct, .wipeBegun, .device,
+            .identity, .inboxMigrated, .drill:
             break
         }
     }
@@ -231,7 +232,8 @@ extension LogReader {
         case .created, .restarted, .missed, .unlocked, .confirmed, .locked, .unsettled, .unproven, .runEnded,
             .fallbackUsed,
             .enrollmentChanged, .policyChanged, .passcodeChanged, .rekeyed, .recovered, .recoveryPhraseSet, .pinSet,
-            .selfDestruct, .wipeBegun, .device, .identity, .inboxMigrated, .drill:
+            .levelChanged, .levelContradicted, .floorReplaced, .recordsSetAside, .selfDestruct, .wipeBegun, .device,
+            .identity, .inboxMigrated, .drill:
             return nil
         }
     }
