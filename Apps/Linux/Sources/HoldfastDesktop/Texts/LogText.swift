@@ -58,7 +58,9 @@ enum LogText {
         case .floorReplaced(.lower, _): tr("You confirmed that the vault is less protected than it was")
         case .floorReplaced(.otherVault, _): tr("You confirmed another vault in this place")
         case .recordsSetAside(let count):
-            trn("%d item did not fit and was set aside", "%d items did not fit and were set aside", Int(clamping: count))
+            trn(
+                "%d item did not fit and was set aside", "%d items did not fit and were set aside", Int(clamping: count)
+            )
         case .selfDestruct(let change): of(change)
         case .wipeBegun: tr("A wipe began")
         case .device(.linked, _): tr("A device was linked")
