@@ -3,8 +3,8 @@ extension FallbackPolicy {
     /// with the level.
     package static let nobody = FallbackPolicy(known: [])
 
-    /// The device's owner, as far as the system can confirm him: a finger or a face, then the device's passcode. The phrase
-    /// where none of it can be asked.
+    /// The device's owner, confirmed by the system: a finger or a face, then the device's passcode. The phrase where neither
+    /// can be asked for.
     package static let owner = FallbackPolicy(known: [
         Rule(.biometrics, assurance: .none),
         Rule(.devicePasscode, assurance: .none, when: noMatch),
