@@ -133,7 +133,11 @@ SERVER_MANUAL := $(DESTDIR)$(PREFIX)/share/man/man1/holdfast-server.1
 BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/holdfast
 ZSH_COMPLETION := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_holdfast
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/holdfast.fish
-INSTALLED := $(BINARY) $(SERVER) $(MANUAL) $(SERVER_MANUAL) $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
+# The completions of both programs.
+BASH_COMPLETIONS := $(BASH_COMPLETION) $(BASH_COMPLETION)-server
+ZSH_COMPLETIONS := $(ZSH_COMPLETION) $(ZSH_COMPLETION)-server
+FISH_COMPLETIONS := $(FISH_COMPLETION) $(FISH_COMPLETION:.fish=-server.fish)
+INSTALLED := $(BINARY) $(SERVER) $(MANUAL) $(SERVER_MANUAL) $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS)
 
 install:
 	@test -x $(STAGE)/holdfast -a -x $(STAGE)/holdfast-server || $(MAKE) build
@@ -144,12 +148,13 @@ install:
 	-$(STRIP) $(SERVER)
 	$(INSTALL) -m 644 Docs/man/holdfast.1 $(MANUAL)
 	$(INSTALL) -m 644 Docs/man/holdfast-server.1 $(SERVER_MANUAL)
-	@$(INSTALL) -m 644 /dev/null $(BASH_COMPLETION)
+	@$(foreach file,$(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS),$(INSTALL) -m 644 /dev/null $(file) &&) true
 	$(STAGE)/holdfast completions bash > $(BASH_COMPLETION)
-	@$(INSTALL) -m 644 /dev/null $(ZSH_COMPLETION)
 	$(STAGE)/holdfast completions zsh > $(ZSH_COMPLETION)
-	@$(INSTALL) -m 644 /dev/null $(FISH_COMPLETION)
 	$(STAGE)/holdfast completions fish > $(FISH_COMPLETION)
+	$(STAGE)/holdfast-server completions bash > $(BASH_COMPLETION)-server
+	$(STAGE)/holdfast-server completions zsh > $(ZSH_COMPLETION)-server
+	$(STAGE)/holdfast-server completions fish > $(FISH_COMPLETION:.fish=-server.fish)
 
 uninstall:
 	rm -f $(INSTALLED)

@@ -162,6 +162,7 @@ let serverTargets: [Target] = [
     .executableTarget(
         name: "HoldfastServer",
         dependencies: [
+            "CommandLineArguments",
             "BetterAuthHTTP", "BetterAuthPostgres", "BetterAuthServer", "BetterAuthVerification", "BetterAuthMessages",
             "BetterAuthGzip", "KeyStores", "Cryptography", "SecretMemory", "SystemCalls",
         ].map { .byName(name: $0) },
@@ -177,7 +178,7 @@ let serverTargets: [Target] = [
         "BetterAuthServerTests",
         [
             "BetterAuthServer", "BetterAuthHTTP", "BetterAuthPostgres", "BetterAuth", "BetterAuthVerification",
-            "HoldfastServer", "ServerSubject",
+            "HoldfastServer", "CommandLineArguments", "ServerSubject",
             "RealParts", "BetterAuthMessages", "BetterAuthGzip", "Cryptography",
             "SecretMemory",
         ]),
@@ -268,9 +269,11 @@ let package = Package(
                 "AgentMessages", "AppLockCore", "DeviceOwner", "KeyStores", "VaultCore", "VaultFormat", "Cryptography",
                 "SecretMemory", "SystemCalls",
             ]),
+        library("CommandLineArguments"),
         .executableTarget(
             name: "HoldfastCommand",
             dependencies: (exported + [
+                "CommandLineArguments",
                 "HoldfastDoctor", "HoldfastAgent", "AgentMessages", "BetterAuth", "BetterAuthVerification",
                 "BetterAuthTransport",
                 "BetterAuthMessages", "QRCodes", "WipingHeap", "SystemCalls",
@@ -301,7 +304,8 @@ let package = Package(
         tests(
             "CommandTests",
             [
-                "HoldfastCommand", "HoldfastAgent", "AgentMessages", "RealParts", "BetterAuth",
+                "HoldfastCommand", "CommandLineArguments", "HoldfastAgent", "AgentMessages", "RealParts",
+                "BetterAuth",
                 "BetterAuthVerification", "BetterAuthServer",
                 "BetterAuthMessages", "BetterAuthGzip",
             ] + exported),

@@ -1,3 +1,4 @@
+internal import CommandLineArguments
 internal import SystemCalls
 
 /// From the command line to an exit code.
@@ -5,10 +6,10 @@ enum Entry {
     static func run() -> ExitCode {
         var isJSON = false
         do throws(CommandError) {
-            let line = try words()
+            let line = try usage(CommandWords.read())
             // Decided before parsing, so that a usage error is an object too.
             isJSON = line.prefix { $0 != "--" }.contains(Options.json.option.spelled)
-            return try perform(Parser.parse(line))
+            return try perform(usage(CommandTable.program.parse(line)))
         } catch {
             if error.exit != .interrupted { Output.note(error.message) }
             if isJSON { try? Output.write(error.json) }
@@ -16,12 +17,12 @@ enum Entry {
         }
     }
 
-    private static func perform(_ outcome: Parser.Outcome) throws(CommandError) -> ExitCode {
+    private static func perform(_ outcome: ParsedLine<Command>) throws(CommandError) -> ExitCode {
         switch outcome {
         case .version: try Output.write("holdfast \(Version.text)\n")
-        case .help(let words): try Output.write(try Help.text(for: words))
+        case .help(let words): try Output.write(usage(CommandTable.program.help(for: words)))
         case .run(let command, let arguments):
-            try Descriptors.check(arguments, of: command)
+            try Descriptors.check(arguments, of: command.syntax)
             do throws(CommandError) {
                 return try command.run(arguments)
             } catch {
@@ -30,18 +31,5 @@ enum Entry {
             }
         }
         return .done
-    }
-
-    /// The arguments as given. `CommandLine.arguments` repairs invalid UTF-8, which would turn a name into another one.
-    private static func words() throws(CommandError) -> [String] {
-        var words: [String] = []
-        for index in 1..<max(1, Int(CommandLine.argc)) {
-            guard let pointer = unsafe CommandLine.unsafeArgv[index] else { break }
-            guard let word = unsafe String(validatingCString: pointer) else {
-                throw .usage("argument \(index) is not valid UTF-8")
-            }
-            words.append(word)
-        }
-        return words
     }
 }

@@ -3,69 +3,78 @@ internal import BetterAuthHTTP
 internal import BetterAuthMessages
 internal import BetterAuthPostgres
 internal import BetterAuthServer
+internal import CommandLineArguments
 
-/// `holdfast-server app`: an application server in a process of its own.
+extension ServerCommand {
+    static let app = ServerCommand(
+        "app", summary: "an example application in a process of its own",
+        details: [
+            "Verifies access requests and answers /foo/bar. It trusts the keys of a key chain (--keys and --trust), "
+                + "or those that --access-key names."
+        ],
+        example: "holdfast-server app --listen 127.0.0.1:8090 --access-key 1AAIA...",
+        required: [ServerOptions.listen.option],
+        options: [
+            ServerOptions.keys.option, ServerOptions.trust.option, ServerOptions.accessKey.option,
+            ServerOptions.redis.option, ServerOptions.name.option, ServerOptions.responseKeysFile.option,
+            ServerOptions.accessWindow.option, ServerOptions.addressRate.option,
+        ] + ServerOptions.listening
+    ) { arguments in try AppCommand(arguments: arguments).run() }
+}
+
 struct AppCommand {
-    private let arguments: Arguments
+    let arguments: Arguments
 
-    init(_ words: [String]) throws(UsageError) {
-        let own: Set<String> = [
-            "keys", "trust", "access-key", "redis", "name", "response-keys-file", "access-window-seconds",
-            "address-rate",
-        ]
-        arguments = try Arguments(words, valued: FrontOptions.valued.union(own))
-    }
-
-    func run() throws -> Int32 {
+    func run() throws -> ServerExit {
         Signals.hold()
-        let log = try FrontOptions.log(arguments)
+        let log = FrontOptions.log(arguments)
         let settings = try FrontOptions.settings(arguments)
         var verifierSettings = AccessVerifier.Settings()
-        verifierSettings.window = .seconds(try arguments.number("access-window-seconds", 1...86_400, default: 30))
+        verifierSettings.window = .seconds(Int64(arguments[ServerOptions.accessWindow]))
         let (nonces, revocations) = try shared()
         let verifier = AccessVerifier(
             keys: try keySource(), nonces: nonces, revocations: revocations, settings: verifierSettings)
         let keys =
-            if let path = try arguments.text("response-keys-file") {
+            if let path = arguments[ServerOptions.responseKeysFile] {
                 try KeyFile(path).load(responseLifetime: Serve.responseLifetime, accessLifetime: 0)
             } else {
                 try ServerKeys.fresh(Lifetimes())
             }
         let example = ExampleApp(
-            verifier, name: try arguments.text("name") ?? "app",
+            verifier, name: arguments[ServerOptions.name] ?? "app",
             report: { log.write(.error, "access", ["reason": "\($0)"]) }, key: { keys.responseKey(now: $0) })
-        let rate = Double(try arguments.number("address-rate", 0...1_000_000, default: 50))
+        let rate = arguments[ServerOptions.addressRate] ?? AuthService.Rates().requests.perSecond
         let service = AppService(example, keys, rate: rate, log: log)
-        let front = try HTTPServer(listening: arguments.required("listen"), service, settings)
+        let front = try HTTPServer(listening: arguments.required(ServerOptions.listen), service, settings)
         FrontOptions.announce(
             front, settings, key: keys.responseKey(now: SystemClock().now).publicKey.description)
         while !Signals.wait(seconds: 3600) {}
-        return front.stop() ? 0 : 1
+        return front.stop() ? .done : .failure
     }
 
     private func shared() throws -> (any NonceStore, any RevocationList) {
-        guard let text = try arguments.perhapsFromFile("redis") else {
+        guard let text = try arguments.perhapsFromFile(ServerOptions.redis) else {
             return (MemoryNonceStore(), MemoryRevocationList())
         }
-        guard let location = RedisLocation(text) else { throw UsageError("--redis takes redis://HOST:PORT") }
+        guard let location = RedisLocation(text) else { throw UsageError("--redis must be redis://HOST:PORT") }
         let shared = SharedAccess(location)
         return (shared, shared)
     }
 
     private func keySource() throws -> any ServerKeySource {
-        let pinned = arguments.all("access-key")
+        let pinned = arguments[ServerOptions.accessKey]
         guard pinned.isEmpty else {
             return PinnedServerKeys(
                 access: try pinned.map { text in
-                    guard let key = PublicKeyText(text) else { throw UsageError("\(text) is no public key") }
+                    guard let key = PublicKeyText(text) else {
+                        throw UsageError("--access-key \(text): this is not a public key")
+                    }
                     return try VerificationKey(key)
                 })
         }
-        let url = try arguments.required("keys")
-        guard let identity = DigestText(try arguments.required("trust")) else {
-            throw UsageError("--trust takes the identity of a key chain")
-        }
-        guard let service = HTTPKeyService(url) else { throw UsageError("--keys takes http://HOST:PORT") }
+        let url = try arguments.required(ServerOptions.keys)
+        let identity = try FrontOptions.chainIdentity(arguments)
+        guard let service = HTTPKeyService(url) else { throw UsageError("--keys must be http://HOST:PORT") }
         return EndorsedServerKeys(trusting: identity, from: service, window: EndorsedServerKeys.appServerWindow)
     }
 }

@@ -1,45 +1,65 @@
 internal import BetterAuthHTTP
+internal import BetterAuthMessages
+internal import CommandLineArguments
 
-/// What every listening command takes.
+/// What every listening command has.
 enum FrontOptions {
-    static let valued: Set<String> = [
-        "listen", "threads", "tls-certificate", "tls-key", "trusted-proxy", "connections", "connections-per-address",
-        "request-seconds", "log",
-    ]
-
     static func settings(_ arguments: Arguments) throws(UsageError) -> HTTPSettings {
         var settings = HTTPSettings()
-        settings.threads = try arguments.number("threads", 1...256, default: settings.threads)
-        settings.connections = try arguments.number("connections", 1...1_000_000, default: settings.connections)
-        settings.connectionsPerAddress = try arguments.number(
-            "connections-per-address", 1...1_000_000, default: settings.connectionsPerAddress)
-        settings.requestSeconds = try arguments.number("request-seconds", 1...3600, default: settings.requestSeconds)
-        for text in arguments.all("trusted-proxy") {
-            guard let block = AddressBlock(text) else { throw UsageError("\(text) is no block of addresses") }
-            settings.trustedProxies.append(block)
-        }
-        switch (try arguments.text("tls-certificate"), try arguments.text("tls-key")) {
+        settings.threads = arguments[ServerOptions.threads]
+        settings.connections = arguments[ServerOptions.connections]
+        settings.connectionsPerAddress = arguments[ServerOptions.connectionsPerAddress]
+        settings.requestSeconds = arguments[ServerOptions.requestSeconds]
+        settings.trustedProxies = try addressBlocks(arguments, ServerOptions.trustedProxy)
+        switch (arguments[ServerOptions.certificate], arguments[ServerOptions.certificateKey]) {
         case (nil, nil): break
         case (let certificate?, let key?):
             settings.certificate = try TextFile.read(certificate)
             settings.key = try TextFile.read(key)
-        default: throw UsageError("--tls-certificate and --tls-key belong together")
+        default: throw UsageError("--tls-certificate and --tls-key require each other")
         }
         return settings
     }
 
-    static func log(_ arguments: Arguments) throws(UsageError) -> ServerLog {
-        switch try arguments.text("log") {
+    static func addressBlocks(_ arguments: Arguments, _ option: ListOption) throws(UsageError) -> [AddressBlock] {
+        var blocks: [AddressBlock] = []
+        for text in arguments[option] {
+            guard let block = AddressBlock(text) else {
+                throw UsageError(
+                    "\(option.option.spelled) \(text): this is not a block of addresses, such as 10.0.0.0/8")
+            }
+            blocks.append(block)
+        }
+        return blocks
+    }
+
+    static func log(_ arguments: Arguments) -> ServerLog {
+        switch arguments[ServerOptions.log] {
         case "error": ServerLog(.error)
-        case "notice", nil: ServerLog(.notice)
         case "requests": ServerLog(.requests)
-        case let other?: throw UsageError("--log takes error, notice or requests, not \(other)")
+        default: ServerLog(.notice)
         }
     }
 
-    /// The one line that says that the server can be asked.
+    /// The service at a URL that an option gives.
+    static func service(_ arguments: Arguments, _ option: TextOption) throws(UsageError) -> PlainHTTP {
+        guard let service = PlainHTTP(try arguments.required(option)) else {
+            throw UsageError("\(option.option.spelled) must be http://HOST:PORT")
+        }
+        return service
+    }
+
+    /// The value of `--trust`.
+    static func chainIdentity(_ arguments: Arguments) throws(UsageError) -> DigestText {
+        guard let identity = DigestText(try arguments.required(ServerOptions.trust)) else {
+            throw UsageError("--trust must be the identity of a key chain")
+        }
+        return identity
+    }
+
+    /// The one line that says that the server is ready.
     static func announce(_ front: HTTPServer, _ settings: HTTPSettings, key: String) {
         let scheme = settings.key == nil ? "http" : "https"
-        ServerCommand.say("ready \(scheme)://\(front.address) \(key)\n")
+        ServerOutput.say("ready \(scheme)://\(front.address) \(key)\n")
     }
 }

@@ -1,42 +1,49 @@
 internal import BetterAuthHTTP
 internal import BetterAuthMessages
 internal import BetterAuthServer
+internal import CommandLineArguments
 internal import SecretMemory
 internal import Synchronization
 internal import SystemCalls
 
-/// `holdfast-server hsm`: keeps the key chain, and vouches for keys of servers that know its token. Rotating and tainting
-/// need another token: a server that was broken into cannot do that.
-struct HSMCommand {
-    private let arguments: Arguments
+extension ServerCommand {
+    static let hsm = ServerCommand(
+        "hsm", summary: "keep a key chain, and endorse servers' keys with it",
+        details: [
+            "Endorses the keys of servers that send the sign token. Rotating and tainting the chain needs the admin "
+                + "token: someone who broke into a server has only the other one.",
+            "When it is ready it prints one line: ready, its URL, and the identity of the key chain.",
+        ],
+        example: "holdfast-server hsm --listen 127.0.0.1:8081 --folder chain --sign-token-file sign.token "
+            + "--admin-token-file admin.token",
+        required: [
+            ServerOptions.listen.option, ServerOptions.folder.option, ServerOptions.signToken.option,
+            ServerOptions.adminToken.option,
+        ],
+        options: [ServerOptions.keysIn.option] + ServerOptions.listening, run: keepChain)
+}
 
-    init(_ words: [String]) throws(UsageError) {
-        arguments = try Arguments(
-            words,
-            valued: FrontOptions.valued.union([
-                "folder", "sign-token-file", "admin-token-file", KeyPlace.option,
-            ]))
-    }
+private func keepChain(_ arguments: Arguments) throws -> ServerExit {
+    Signals.hold()
+    let chain = try KeyChainFolder(
+        arguments.required(ServerOptions.folder), KeyPlace.protection(arguments), now: SystemClock().now)
+    let identity = chain.identity
+    let service = HSMService(
+        chain, sign: try HSMService.token(arguments, ServerOptions.signToken),
+        admin: try HSMService.token(arguments, ServerOptions.adminToken), log: FrontOptions.log(arguments))
+    let settings = try FrontOptions.settings(arguments)
+    let front = try HTTPServer(listening: arguments.required(ServerOptions.listen), service, settings)
+    FrontOptions.announce(front, settings, key: identity.description)
+    while !Signals.wait(seconds: 3600) {}
+    return front.stop() ? .done : .failure
+}
 
-    func run() throws -> Int32 {
-        Signals.hold()
-        let chain = try KeyChainFolder(
-            arguments.required("folder"), KeyPlace.protection(arguments), now: SystemClock().now)
-        let identity = chain.identity
-        let service = HSMService(
-            chain, sign: try HSMCommand.token(arguments.required("sign-token-file")),
-            admin: try HSMCommand.token(arguments.required("admin-token-file")), log: try FrontOptions.log(arguments))
-        let settings = try FrontOptions.settings(arguments)
-        let front = try HTTPServer(listening: arguments.required("listen"), service, settings)
-        FrontOptions.announce(front, settings, key: identity.description)
-        while !Signals.wait(seconds: 3600) {}
-        return front.stop() ? 0 : 1
-    }
-
-    /// The first line of a file.
-    static func token(_ path: String) throws(UsageError) -> [UInt8] {
+extension HSMService {
+    /// The first line of the file that an option names.
+    static func token(_ arguments: Arguments, _ option: TextOption) throws(UsageError) -> [UInt8] {
+        let path = try arguments.required(option)
         let token = Array(try TextFile.read(path).prefix { $0 != "\n" }.utf8)
-        guard token.count >= 32 else { throw UsageError("\(path): a token has at least 32 characters") }
+        guard token.count >= 32 else { throw UsageError("\(path): a token must have at least 32 characters") }
         return token
     }
 }

@@ -1,5 +1,6 @@
 internal import BetterAuthMessages
 internal import BetterAuthServer
+internal import CommandLineArguments
 internal import SystemCalls
 
 /// The chain of keys that endorses the keys of servers (protocol.md 10.3): its events and its private keys in a folder.

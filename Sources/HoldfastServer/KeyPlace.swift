@@ -1,26 +1,23 @@
 internal import BetterAuthServer
+internal import CommandLineArguments
 internal import KeyStores
 internal import SecretMemory
 
 /// Where the private keys of a server rest: `--keys-in file|tpm`.
-enum KeyPlace: String {
+enum KeyPlace: String, CaseIterable {
     case file = "file", tpm = "tpm"
 
-    static let option = "keys-in"
-
     /// What was asked for on the command line.
-    /// - Parameter sealing: Whether keys that are not sealed yet are to be.
+    /// - Parameter sealing: Whether to seal keys that are not sealed yet.
     static func protection(_ arguments: Arguments, sealing: Bool = false) throws(UsageError) -> KeyProtection {
-        guard let text = try arguments.text(option) else { return .file }
-        switch KeyPlace(rawValue: text) {
-        case .file: return .file
+        switch arguments[ServerOptions.keysIn].flatMap(KeyPlace.init) {
+        case .file, nil: return .file
         case .tpm:
             guard let location = TPMLocation.standard else {
-                throw UsageError("--keys-in tpm: this machine shows no TPM 2.0 ($HOLDFAST_TPM names another)")
+                throw UsageError("--keys-in tpm: this machine has no TPM 2.0; $HOLDFAST_TPM can name one")
             }
             let seal = ChipSeal(chip: TPMSealing(at: location))
             return sealing ? .toBeSealed(seal) : .sealed(seal)
-        case nil: throw UsageError("--keys-in takes file or tpm")
         }
     }
 }

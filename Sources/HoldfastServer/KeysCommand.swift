@@ -2,39 +2,38 @@ internal import BetterAuthVerification
 internal import BetterAuthHTTP
 internal import BetterAuthMessages
 internal import BetterAuthServer
+internal import CommandLineArguments
 internal import Synchronization
 internal import SystemCalls
 
-/// `holdfast-server keys`: publishes the key chain and the keys that it endorses. It has no secret: records prove
-/// themselves, and servers bring theirs again and again.
-struct KeysCommand {
-    private let arguments: Arguments
+extension ServerCommand {
+    static let keys = ServerCommand(
+        "keys", summary: "publish the key chain and the keys that it endorses",
+        details: [
+            "Needs no secret: records prove themselves, and servers send theirs again and again.",
+            "When it is ready it prints one line: ready, its URL, and the identity of the key chain.",
+        ],
+        example: "holdfast-server keys --listen 127.0.0.1:8082 --hsm http://127.0.0.1:8081 --trust EAbc...",
+        required: [ServerOptions.listen.option, ServerOptions.hsm.option, ServerOptions.trust.option],
+        options: ServerOptions.listening, run: publishKeys)
+}
 
-    init(_ words: [String]) throws(UsageError) {
-        arguments = try Arguments(words, valued: FrontOptions.valued.union(["hsm", "trust"]))
+private func publishKeys(_ arguments: Arguments) throws -> ServerExit {
+    Signals.hold()
+    let hsm = try FrontOptions.service(arguments, ServerOptions.hsm)
+    let identity = try FrontOptions.chainIdentity(arguments)
+    let service = KeysService(hsm, identity)
+    try service.refresh(now: SystemClock().now)
+    let settings = try FrontOptions.settings(arguments)
+    let front = try HTTPServer(listening: arguments.required(ServerOptions.listen), service, settings)
+    FrontOptions.announce(front, settings, key: identity.description)
+    let log = FrontOptions.log(arguments)
+    while !Signals.wait(seconds: 5) {
+        do { try service.refresh(now: SystemClock().now) } catch {
+            log.write(.error, "hsm", ["reason": "\(error)"])
+        }
     }
-
-    func run() throws -> Int32 {
-        Signals.hold()
-        guard let hsm = PlainHTTP(try arguments.required("hsm")) else {
-            throw UsageError("--hsm takes http://HOST:PORT")
-        }
-        guard let identity = DigestText(try arguments.required("trust")) else {
-            throw UsageError("--trust takes the identity of a key chain")
-        }
-        let service = KeysService(hsm, identity)
-        try service.refresh(now: SystemClock().now)
-        let settings = try FrontOptions.settings(arguments)
-        let front = try HTTPServer(listening: arguments.required("listen"), service, settings)
-        FrontOptions.announce(front, settings, key: identity.description)
-        let log = try FrontOptions.log(arguments)
-        while !Signals.wait(seconds: 5) {
-            do { try service.refresh(now: SystemClock().now) } catch {
-                log.write(.error, "hsm", ["reason": "\(error)"])
-            }
-        }
-        return front.stop() ? 0 : 1
-    }
+    return front.stop() ? .done : .failure
 }
 
 /// The paths of the key service.

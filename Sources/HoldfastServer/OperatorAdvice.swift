@@ -1,5 +1,6 @@
 internal import BetterAuthHTTP
 internal import BetterAuthServer
+internal import CommandLineArguments
 
 /// What the operator of a server can do about an error. A library says what is wrong; these are the server's own words, one
 /// for each case. A case without advice does not compile.

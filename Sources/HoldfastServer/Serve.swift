@@ -4,8 +4,31 @@ internal import BetterAuthHTTP
 internal import BetterAuthMessages
 internal import BetterAuthPostgres
 internal import BetterAuthServer
+internal import CommandLineArguments
 
-/// `holdfast-server serve`.
+extension ServerCommand {
+    static let serve = ServerCommand(
+        "serve", summary: "answer the operations of the identity protocol",
+        details: [
+            "When it is ready it prints one line: ready, its URL, and the key that signs responses.",
+            "It stops on SIGTERM, SIGINT and SIGHUP, after finishing the requests that are under way.",
+            "With PostgreSQL, --redis and --keys-file are required.",
+        ],
+        example: "holdfast-server serve --listen 127.0.0.1:8080 --database accounts.db",
+        required: [ServerOptions.listen.option, ServerOptions.database.option],
+        options: [
+            ServerOptions.redis.option, ServerOptions.keysFile.option, ServerOptions.keysIn.option,
+            ServerOptions.attributes.option, ServerOptions.challenges.option, ServerOptions.cache.option,
+            ServerOptions.access.option, ServerOptions.refresh.option, ServerOptions.challenge.option,
+            ServerOptions.accessWindow.option, ServerOptions.reply.option, ServerOptions.addressRate.option,
+            ServerOptions.creationRate.option, ServerOptions.challengeRate.option, ServerOptions.rotateKeys.option,
+            ServerOptions.publish.option, ServerOptions.hsm.option, ServerOptions.hsmToken.option,
+            ServerOptions.keyService.option, ServerOptions.metricsFrom.option, ServerOptions.workers.option,
+            ServerOptions.exampleApp.option, ServerOptions.name.option,
+        ] + ServerOptions.listening
+    ) { arguments in try Serve(arguments).run() }
+}
+
 struct Serve {
     /// Milliseconds for which clients may take a response for good after its key was replaced (protocol.md 10.4).
     static let responseLifetime: Int64 = 43_260_000
@@ -13,40 +36,26 @@ struct Serve {
     private let arguments: Arguments
     private let lifetimes: Lifetimes
 
-    init(_ words: [String]) throws(UsageError) {
-        let own: Set<String> = [
-            "database", "redis", "keys-file", KeyPlace.option, "attributes", "challenges", "cache-mib",
-            "access-seconds",
-            "refresh-seconds", "challenge-seconds", "access-window-seconds", "reply-seconds", "address-rate",
-            "creation-rate", "challenge-rate", "metrics-from", "workers", "rotate-keys-seconds", "publish-seconds",
-            "name", "hsm", "hsm-token-file", "key-service",
-        ]
-        arguments = try Arguments(words, valued: FrontOptions.valued.union(own), flags: ["example-app"])
-        lifetimes = try Serve.lifetimes(arguments)
-    }
-
-    private static func lifetimes(_ arguments: Arguments) throws(UsageError) -> Lifetimes {
+    init(_ arguments: Arguments) {
+        self.arguments = arguments
         var lifetimes = Lifetimes()
-        func seconds(_ name: String, _ other: Int64) throws(UsageError) -> Int64 {
-            Int64(try arguments.number("\(name)-seconds", 1...31_536_000, default: Int(other)))
-        }
-        lifetimes.access = try seconds("access", lifetimes.access)
-        lifetimes.refresh = try seconds("refresh", lifetimes.refresh)
-        lifetimes.challenge = try seconds("challenge", lifetimes.challenge)
-        lifetimes.accessWindow = try seconds("access-window", lifetimes.accessWindow)
-        lifetimes.reply = try seconds("reply", lifetimes.reply)
-        return lifetimes
+        lifetimes.access = Int64(arguments[ServerOptions.access])
+        lifetimes.refresh = Int64(arguments[ServerOptions.refresh])
+        lifetimes.challenge = Int64(arguments[ServerOptions.challenge])
+        lifetimes.accessWindow = Int64(arguments[ServerOptions.accessWindow])
+        lifetimes.reply = Int64(arguments[ServerOptions.reply])
+        self.lifetimes = lifetimes
     }
 
-    func run() throws -> Int32 {
+    func run() throws -> ServerExit {
         Signals.hold()
-        let log = try FrontOptions.log(arguments)
+        let log = FrontOptions.log(arguments)
         let settings = try FrontOptions.settings(arguments)
-        let database = try arguments.perhapsFromFile("database") ?? arguments.required("database")
+        let database = try Maintenance.database(arguments)
         let file = KeyFile(
-            try arguments.text("keys-file") ?? defaultKeyFile(database), try KeyPlace.protection(arguments))
+            try arguments[ServerOptions.keysFile] ?? defaultKeyFile(database), try KeyPlace.protection(arguments))
         let keys =
-            database == ":memory:" && !arguments.has("keys-file")
+            database == ":memory:" && !arguments.contains(ServerOptions.keysFile.option)
             ? try ServerKeys.fresh(lifetimes) : try load(file)
         let attributes = try attributes()
         let metrics = HTTPMetrics()
@@ -62,28 +71,31 @@ struct Serve {
                 log.write(.error, "store", ["reason": error.description])
             })
         let service = AuthService(
-            server, example: try example(server, redis, log), metrics: metrics, log: log, rates: try rates(),
-            metricsFor: try metricsFor(), workers: try arguments.number("workers", 1...1024, default: 32))
+            server, example: try example(server, redis, log), metrics: metrics, log: log, rates: rates(),
+            metricsFor: try FrontOptions.addressBlocks(arguments, ServerOptions.metricsFrom),
+            workers: arguments[ServerOptions.workers])
         defer { service.close() }
         // Before anybody is answered: a key is published before it is used.
         try publish?.publish(keys, now: SystemClock().now)
-        let front = try HTTPServer(listening: arguments.required("listen"), service, settings)
+        let front = try HTTPServer(listening: arguments.required(ServerOptions.listen), service, settings)
         let key = keys.responseKey(now: SystemClock().now).publicKey.description
         FrontOptions.announce(front, settings, key: key)
         log.write(.notice, "start", ["address": front.address])
-        try watch(keys, file, &publish, isKept: database != ":memory:" || arguments.has("keys-file"), log)
+        try watch(
+            keys, file, &publish, isKept: database != ":memory:" || arguments.contains(ServerOptions.keysFile.option),
+            log)
         service.beginStopping()
         let isClean = front.stop()
         log.write(.notice, "stop", ["unanswered": isClean ? "0" : "some"])
-        return isClean ? 0 : 1
+        return isClean ? .done : .failure
     }
 
-    /// Until a signal asks to stop: rotates keys where that is wanted, and sees keys that another process has rotated.
+    /// Until a signal asks to stop: rotates keys if asked to, and reads keys that another process has rotated.
     private func watch(
         _ keys: ServerKeys, _ file: KeyFile, _ publisher: inout KeyPublisher?, isKept: Bool, _ log: ServerLog
     ) throws {
-        let interval = Int64(try arguments.number("rotate-keys-seconds", 0...31_536_000, default: 0))
-        let publish = Int64(try arguments.number("publish-seconds", 0...86_400, default: 300))
+        let interval = Int64(arguments[ServerOptions.rotateKeys])
+        let publish = Int64(arguments[ServerOptions.publish])
         var version = file.version
         while !Signals.wait(seconds: 15) {
             do { try publisher?.publish(keys, now: SystemClock().now) } catch {
@@ -108,12 +120,11 @@ struct Serve {
     }
 
     private func publisher() throws(UsageError) -> KeyPublisher? {
-        guard let hsm = try arguments.text("hsm") else { return nil }
-        guard let keeper = PlainHTTP(hsm), let service = PlainHTTP(try arguments.required("key-service")) else {
-            throw UsageError("--hsm and --key-service take http://HOST:PORT")
-        }
+        guard arguments.contains(ServerOptions.hsm.option) else { return nil }
         return KeyPublisher(
-            hsm: keeper, service: service, token: try HSMCommand.token(arguments.required("hsm-token-file")))
+            hsm: try FrontOptions.service(arguments, ServerOptions.hsm),
+            service: try FrontOptions.service(arguments, ServerOptions.keyService),
+            token: try HSMService.token(arguments, ServerOptions.hsmToken))
     }
 
     private func load(_ file: KeyFile) throws -> ServerKeys {
@@ -122,37 +133,33 @@ struct Serve {
 
     private func defaultKeyFile(_ database: String) throws(UsageError) -> String {
         guard !Maintenance.isPostgres(database) else {
-            throw UsageError("--keys-file is missing: all processes over one database share it")
+            throw UsageError("with PostgreSQL, --keys-file is required: all processes over one database share it")
         }
         return database + ".keys"
     }
 
     private func redis() throws(UsageError) -> RedisLocation? {
-        guard let text = try arguments.perhapsFromFile("redis") else { return nil }
-        guard let location = RedisLocation(text) else { throw UsageError("--redis takes redis://HOST:PORT") }
+        guard let text = try arguments.perhapsFromFile(ServerOptions.redis) else { return nil }
+        guard let location = RedisLocation(text) else { throw UsageError("--redis must be redis://HOST:PORT") }
         return location
     }
 
     private func store(_ database: String, _ redis: RedisLocation?) throws -> any ServerStore {
         if Maintenance.isPostgres(database) {
-            guard let redis else { throw UsageError("with PostgreSQL --redis is needed, for what expires") }
+            guard let redis else { throw UsageError("with PostgreSQL, --redis is required: it keeps what expires") }
             try PostgresStore.migrate(database)
             return PostgresStore(database, redis, lifetimes: lifetimes)
         }
         if database == ":memory:" { return MemoryStore() }
         var settings = SQLiteSettings()
-        settings.cache = try arguments.number("cache-mib", 2...65_536, default: settings.cache)
-        if let text = try arguments.text("challenges") {
-            guard let place = SQLiteSettings.Challenges(rawValue: text) else {
-                throw UsageError("--challenges takes memory or database")
-            }
-            settings.challenges = place
-        }
+        settings.cache = arguments[ServerOptions.cache]
+        settings.challenges =
+            arguments[ServerOptions.challenges].flatMap(SQLiteSettings.Challenges.init) ?? settings.challenges
         return try SQLiteStore(database, settings, now: SystemClock().now)
     }
 
     private func attributes() throws -> ApplicationData {
-        guard let path = try arguments.text("attributes") else {
+        guard let path = arguments[ServerOptions.attributes] else {
             return try ApplicationData(json: #"{"permissionsByRole":{"user":["read"]}}"#)
         }
         let text = try TextFile.read(path)
@@ -164,7 +171,7 @@ struct Serve {
     }
 
     private func example(_ server: AuthServer, _ redis: RedisLocation?, _ log: ServerLog) throws -> ExampleApp? {
-        guard arguments.has("example-app") else { return nil }
+        guard arguments[ServerOptions.exampleApp] else { return nil }
         var settings = AccessVerifier.Settings()
         settings.window = .seconds(lifetimes.accessWindow)
         // Beside the accounts there is room for those that are in use now.
@@ -174,31 +181,19 @@ struct Serve {
             keys: OwnServerKeys(server.keys), nonces: nonces, revocations: StoreRevocations(server.store),
             settings: settings)
         return ExampleApp(
-            verifier, name: try arguments.text("name"), report: { log.write(.error, "access", ["reason": "\($0)"]) },
+            verifier, name: arguments[ServerOptions.name], report: { log.write(.error, "access", ["reason": "\($0)"]) },
             key: { server.keys.responseKey(now: $0) })
     }
 
-    private func rates() throws(UsageError) -> AuthService.Rates {
+    private func rates() -> AuthService.Rates {
         var rates = AuthService.Rates()
-        func set(_ name: String, _ rate: inout (perSecond: Double, burst: Double)) throws(UsageError) {
-            guard let value = try arguments.text(name) else { return }
-            guard let number = Double(value), number >= 0, number.isFinite else {
-                throw UsageError("--\(name) takes requests per second, 0 for no limit")
-            }
+        func set(_ option: RateOption, _ rate: inout (perSecond: Double, burst: Double)) {
+            guard let number = arguments[option] else { return }
             rate = (number, max(10, number * 4))
         }
-        try set("address-rate", &rates.requests)
-        try set("creation-rate", &rates.creations)
-        try set("challenge-rate", &rates.challenges)
+        set(ServerOptions.addressRate, &rates.requests)
+        set(ServerOptions.creationRate, &rates.creations)
+        set(ServerOptions.challengeRate, &rates.challenges)
         return rates
-    }
-
-    private func metricsFor() throws(UsageError) -> [AddressBlock] {
-        var blocks: [AddressBlock] = []
-        for text in arguments.all("metrics-from") {
-            guard let block = AddressBlock(text) else { throw UsageError("\(text) is no block of addresses") }
-            blocks.append(block)
-        }
-        return blocks
     }
 }

@@ -2,4 +2,4 @@ internal import SecretMemory
 internal import SystemCalls
 
 ProcessHardening.apply()
-exit(ServerCommand.run(Array(CommandLine.arguments.dropFirst())))
+exit(ServerEntry.run().rawValue)

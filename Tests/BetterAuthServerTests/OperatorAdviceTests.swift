@@ -1,5 +1,6 @@
 import BetterAuthHTTP
 import BetterAuthServer
+import CommandLineArguments
 import Cryptography
 import Testing
 
@@ -23,9 +24,9 @@ import Testing
         #expect(!advice.isEmpty)
         for part in advice.split(separator: "holdfast-server ", omittingEmptySubsequences: false).dropFirst() {
             let command = String(part.prefix { $0.isLowercase || $0 == "-" })
-            #expect(ServerCommand.usage.contains("holdfast-server \(command) "), "\(command)")
+            #expect(ServerTable.program.command([command]) != nil, "\(command)")
         }
-        let known = ["--keys-file", "--keys-in", "--listen", "--tls-certificate", "--tls-key"]
+        let known = ServerTable.program.options.map(\.spelled)
         for word in advice.split(whereSeparator: { " ,;".contains($0) }) where word.hasPrefix("--") {
             #expect(known.contains(String(word)), "\(word)")
         }

@@ -1,4 +1,5 @@
 import BetterAuth
+import CommandLineArguments
 import Holdfast
 import Testing
 
@@ -24,11 +25,13 @@ import Testing
     private func check(_ advice: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
         for part in advice.split(separator: "holdfast ", omittingEmptySubsequences: false).dropFirst() {
             let words = part.prefix { $0.isLowercase || $0 == " " || $0 == "-" }.split(separator: " ").map(String.init)
-            let named = (1...3).contains { CommandTable.command(Array(words.prefix($0))) != nil }
+            let named = (1...3).contains { CommandTable.program.command(Array(words.prefix($0))) != nil }
             #expect(named, "there is no command holdfast \(part)", sourceLocation: sourceLocation)
         }
         for word in advice.split(whereSeparator: { " ;,:=".contains($0) }) where word.hasPrefix("--") {
-            let isOption = CommandTable.all.contains { $0.option(named: String(word.dropFirst(2))) != nil }
+            let isOption = CommandTable.program.all.contains {
+                $0.syntax.option(named: String(word.dropFirst(2))) != nil
+            }
             #expect(isOption, "no command takes \(word)", sourceLocation: sourceLocation)
         }
         #expect(advice.first?.isUppercase == false && advice.last != ".", sourceLocation: sourceLocation)

@@ -1,3 +1,4 @@
+import CommandLineArguments
 import Foundation
 import Testing
 
@@ -5,10 +6,10 @@ import Testing
 
 /// What is made from the command table, and the man page that is not.
 @Suite struct HelpTests {
-    @Test("help", arguments: CommandTable.all.map(\.name))
+    @Test("help", arguments: CommandTable.program.all.map(\.syntax.name))
     func namesEveryOption(_ name: String) throws {
         let words = name.split(separator: " ").map(String.init)
-        let command = try #require(CommandTable.command(words))
+        let command = try #require(CommandTable.program.command(words)).syntax
         let sandbox = try Sandbox()
         let help = try sandbox.run(raw: (words + ["--help"]).map { Array($0.utf8) })
         #expect(help.code == 0)
@@ -26,7 +27,7 @@ import Testing
         let sandbox = try Sandbox()
         let help = try sandbox.run("--help")
         #expect(help.code == 0)
-        for command in CommandTable.all { #expect(help.text.contains("  \(command.name) ")) }
+        for command in CommandTable.program.all.map(\.syntax) { #expect(help.text.contains("  \(command.name) ")) }
         for code in ExitCode.allCases { #expect(help.text.contains("  \(code.rawValue) ")) }
         #expect(try sandbox.run("help").output == help.output)
         let group = try sandbox.run("passcode", "--help")
@@ -45,12 +46,12 @@ import Testing
             contentsOf: Program.root.appendingPathComponent("Docs/man/holdfast.1"), encoding: .utf8)
         let text = page.replacingOccurrences(of: "\\-", with: "-").replacingOccurrences(of: " \"", with: "")
             .replacingOccurrences(of: "\"", with: "")
-        for command in CommandTable.all {
+        for command in CommandTable.program.all.map(\.syntax) {
             let place = command.places.first.map { " \($0.name)" } ?? ""
             let isThere = [".B ", ".BI "].contains { text.contains("\n\($0)\(command.name)\(place)\n") }
             #expect(isThere, "\(command.name)")
         }
-        for option in ShellText.options {
+        for option in CommandTable.program.options {
             #expect(text.contains(option.spelled), "\(option.spelled)")
         }
         for code in ExitCode.allCases { #expect(text.contains("\n.B \(code.rawValue)\n")) }
@@ -69,11 +70,11 @@ import Testing
         let sandbox = try Sandbox()
         let script = try sandbox.run("completions", shell)
         #expect(script.code == 0)
-        for option in ShellText.options {
+        for option in CommandTable.program.options {
             let name = shell == "fish" ? "-l \(option.name)" : option.spelled
             #expect(script.text.contains(name), "\(option.spelled)")
         }
-        for word in CommandTable.nextWords([]) { #expect(script.text.contains(word)) }
+        for word in CommandTable.program.nextWords([]) { #expect(script.text.contains(word)) }
         guard let program = CompletionTests.found(shell) else {
             #expect(shell != "bash", "bash is needed")
             return

@@ -1,22 +1,25 @@
+import CommandLineArguments
 import Testing
 
 @testable import HoldfastCommand
 
 @Suite struct ParserTests {
-    private func run(_ words: String...) throws -> (Command, Arguments) {
-        guard case .run(let command, let arguments) = try Parser.parse(words) else {
+    private func run(_ words: String...) throws -> (CommandSyntax, Arguments) {
+        guard case .run(let command, let arguments) = try CommandTable.program.parse(words) else {
             throw CommandError.failure("test", "no command")
         }
-        return (command, arguments)
+        return (command.syntax, arguments)
     }
 
     /// The command of a line as help shows it, without its `holdfast`.
-    private func parsed(_ line: String) -> Command? {
+    private func parsed(_ line: String) -> CommandSyntax? {
         let words = line.split(separator: " ").map(String.init)
-        guard words.first == "holdfast", case .run(let command, _)? = try? Parser.parse(Array(words.dropFirst())) else {
+        guard words.first == "holdfast",
+            case .run(let command, _)? = try? CommandTable.program.parse(Array(words.dropFirst()))
+        else {
             return nil
         }
-        return command
+        return command.syntax
     }
 
     @Test func optionsStandAnywhere() throws {
@@ -24,11 +27,11 @@ import Testing
             ["--home", "/h", "get", "n", "--collection", "c"], ["get", "--home=/h", "--collection=c", "n"],
             ["get", "--collection", "c", "n", "--home", "/h"], ["--home=/h", "get", "--collection=c", "--", "n"],
         ] {
-            guard case .run(let command, let arguments) = try Parser.parse(words) else {
+            guard case .run(let command, let arguments) = try CommandTable.program.parse(words) else {
                 Issue.record("\(words)")
                 continue
             }
-            #expect(command.name == "get")
+            #expect(command.syntax.name == "get")
             #expect(arguments[place: 0] == "n")
             #expect(arguments[Options.home] == "/h")
             #expect(arguments.collection == "c")
@@ -62,10 +65,10 @@ import Testing
 
     @Test func helpGoesBeforeErrors() throws {
         for words in [["put", "--help"], ["put", "-h"], ["--help", "put"], ["help", "put"]] {
-            switch try Parser.parse(words) {
+            switch try CommandTable.program.parse(words) {
             case .help(let topic): #expect(topic == ["put"])
             case .run(let command, let arguments):
-                #expect(command.name == "help")
+                #expect(command.syntax.name == "help")
                 #expect(arguments.places == ["put"])
             case .version: Issue.record("\(words)")
             }
@@ -80,7 +83,7 @@ import Testing
             ("comp", "completions"), ("x", nil), ("", nil), (String(repeating: "list", count: 1000), nil),
         ] as [(String, String?)])
     func isNearEnough(_ word: String, _ meant: String?) {
-        #expect(Suggestion.nearest(to: word, among: CommandTable.nextWords([])) == meant)
+        #expect(Suggestion.nearest(to: word, among: CommandTable.program.nextWords([])) == meant)
     }
 
     @Test func distanceCountsEdits() {
@@ -96,17 +99,18 @@ import Testing
 
     /// What help, completions and parsing rely on.
     @Test func theTableIsSound() {
-        let names = CommandTable.all.map(\.name)
+        let commands = CommandTable.program.all.map(\.syntax)
+        let names = commands.map(\.name)
         #expect(Set(names).count == names.count)
-        for command in CommandTable.all {
-            #expect(CommandTable.group(command.words).isEmpty, "\(command.name) is a command and a group")
+        for command in commands {
+            #expect(CommandTable.program.group(command.words).isEmpty, "\(command.name) is a command and a group")
             #expect(Set(command.options.map(\.name)).count == command.options.count)
             #expect(command.places.dropLast().allSatisfy { !$0.isRest })
             #expect(!command.summary.isEmpty && !command.details.isEmpty)
             #expect(parsed(command.example)?.name == command.name, "the example of \(command.name)")
         }
-        for option in CommandTable.all.flatMap(\.options) {
-            let others = CommandTable.all.compactMap { $0.option(named: option.name) }
+        for option in commands.flatMap(\.options) {
+            let others = commands.compactMap { $0.option(named: option.name) }
             #expect(others.allSatisfy { $0.kind == option.kind }, "--\(option.name) differs between commands")
         }
     }

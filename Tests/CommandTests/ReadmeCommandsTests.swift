@@ -1,3 +1,4 @@
+import CommandLineArguments
 import Foundation
 import Testing
 
@@ -27,12 +28,12 @@ import Testing
         let commands = Self.commands(try String(contentsOf: Self.readme, encoding: .utf8))
         #expect(commands.count > 15)
         for (line, words) in commands {
-            do {
-                guard case .run = try Parser.parse(words) else {
+            do throws(UsageError) {
+                guard case .run = try CommandTable.program.parse(words) else {
                     Issue.record("README.md:\(line): \(words) only shows help")
                     continue
                 }
-            } catch { Issue.record("README.md:\(line): \(error.message)") }
+            } catch { Issue.record("README.md:\(line): \(error)") }
         }
     }
 

@@ -1,3 +1,4 @@
+import CommandLineArguments
 import Foundation
 import Testing
 
@@ -80,11 +81,11 @@ import Testing
     }
 
     @Test func helpFitsTheScreen() throws {
-        for command in CommandTable.all {
-            let text = Help.text(for: command)
+        for command in CommandTable.program.all {
+            let text = try CommandTable.program.help(for: command.syntax.words)
             #expect(text.split(separator: "\n").allSatisfy { $0.utf8.count <= 80 }, "\(text)")
         }
-        #expect(try Help.text(for: []).split(separator: "\n").allSatisfy { $0.utf8.count <= 80 })
+        #expect(try CommandTable.program.help(for: []).split(separator: "\n").allSatisfy { $0.utf8.count <= 80 })
     }
 
     @Test func exitCodesFollowTheTable() {

@@ -1,3 +1,4 @@
+import CommandLineArguments
 import Foundation
 import Testing
 
@@ -91,7 +92,7 @@ import Testing
 
     /// There is no way to write a secret on the command line or into the environment, and who tries does not get it echoed.
     @Test func secretsAreNotTakenFromTheCommandLine() throws {
-        for option in CommandTable.all.flatMap(\.options) where option.kind != nil && option.kind != .descriptor {
+        for option in CommandTable.program.options where option.kind != nil && option.kind != .descriptor {
             let names = [
                 "home", "collection", "as", "last", "receipt", "key", "countdown", "idle", "timeout", "server",
                 "authority", "keys", "key-service", "at", "app-key", "system-bus", "pam-folder",

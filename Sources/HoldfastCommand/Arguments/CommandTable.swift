@@ -1,23 +1,19 @@
+internal import CommandLineArguments
+
 /// All commands, in the order in which help lists them.
 enum CommandTable {
-    /// Commands under one heading of the list that `holdfast --help` prints.
-    struct Section: Sendable {
-        let title: String
-        let commands: [Command]
-    }
-
-    static let sections = [
-        Section(
+    private static let sections: [ProgramTable<Command>.Section] = [
+        .init(
             title: "Vault",
             commands: [
                 .create, .put, .get, .list, .remove, .inboxList, .inboxAccept, .inboxReject, .backup, .restore,
             ]),
-        Section(
+        .init(
             title: "Unlock and lock",
             commands: [
                 .unlock, .lock, .status, .explain, .passcodeChange, .passcodeVerify, .recover,
             ]),
-        Section(
+        .init(
             title: "Protection",
             commands: [
                 .enrollPIN, .enrollFingerprint, .enrollDevice, .enrollTPM, .enrollPhrase, .slots, .removeSlot,
@@ -25,7 +21,7 @@ enum CommandTable {
                 .selfDestructEnable, .selfDestructDisable, .selfDestructCancel, .selfDestructStatus, .wipe,
                 .receiptVerify,
             ]),
-        Section(
+        .init(
             title: "Identity",
             commands: [
                 .identityCreate, .identityRecover, .identityDelete, .identityLink, .identityAcceptLink,
@@ -33,34 +29,28 @@ enum CommandTable {
                 .identitySessionClose, .identityRequest, .identityChangeRecovery, .identityTrust, .identityErase,
                 .identityStatus, .identityDrill,
             ]),
-        Section(
+        .init(
             title: "Maintenance",
             commands: [
                 .doctor, .verify, .log, .tour, .completions, .help,
             ]),
     ]
 
-    static let all = sections.flatMap(\.commands)
+    static let program: ProgramTable<Command> = ProgramTable(
+        name: "holdfast", about: "Keeps secrets in an encrypted vault, locked with a passcode.",
+        example: "holdfast put mail --collection logins", sections: sections, hidden: [.agent],
+        general: [Options.home.option, Options.json.option],
+        notes: [
+            .init(homeRule) { $0.options.contains(Options.home.option) },
+            .init(secretRule) { $0.options.contains { $0.kind == .descriptor } },
+        ],
+        exitCodes: ExitCode.allCases.map { ($0.rawValue, $0.meaning) })
 
-    /// Commands for programs: they work and have help, but are neither listed nor completed.
-    static let hidden: [Command] = [.agent]
+    private static let homeRule =
+        "The vault is in the folder given with --home, otherwise in $HOLDFAST_HOME, $XDG_DATA_HOME/holdfast, or "
+        + "~/.local/share/holdfast."
 
-    /// Options that are also accepted before the command.
-    static let general = [Options.home.option, Options.json.option, Options.help.option, Options.version.option]
-
-    static func command(_ words: [String]) -> Command? { (all + hidden).first { $0.words == words } }
-
-    /// The commands whose name begins with these words and has more.
-    static func group(_ words: [String]) -> [Command] {
-        all.filter { $0.words.count > words.count && $0.words.starts(with: words) }
-    }
-
-    /// What may follow these words.
-    static func nextWords(_ words: [String]) -> [String] {
-        var next: [String] = []
-        for command in group(words) where !next.contains(command.words[words.count]) {
-            next.append(command.words[words.count])
-        }
-        return next
-    }
+    private static let secretRule =
+        "Secrets are entered on the terminal without being shown, or read from the file descriptor you name, one line "
+        + "each. They are never read from arguments or the environment."
 }

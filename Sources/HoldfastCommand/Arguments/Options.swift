@@ -1,9 +1,8 @@
+internal import CommandLineArguments
 internal import Holdfast
 
 /// Every option, once; commands list the ones they accept.
 enum Options {
-    static let help = Flag("help", "Show this help.")
-    static let version = Flag("version", "Print the version.")
     static let json = Flag("json", "Print one JSON object, also for errors.")
     static let replace = Flag("replace", "Replace an existing record.")
     static let clean = Flag(

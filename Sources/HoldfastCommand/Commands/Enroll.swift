@@ -1,3 +1,4 @@
+internal import CommandLineArguments
 internal import DeviceOwner
 internal import Holdfast
 

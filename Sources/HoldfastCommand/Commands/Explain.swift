@@ -1,4 +1,5 @@
 internal import AgentMessages
+internal import CommandLineArguments
 internal import DeviceOwner
 internal import Holdfast
 internal import HoldfastAgent

@@ -1,3 +1,4 @@
+internal import CommandLineArguments
 internal import Holdfast
 
 /// Names of records in sentences. The vault's own errors never contain them; here the user has just typed the name.

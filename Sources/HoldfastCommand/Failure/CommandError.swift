@@ -1,3 +1,5 @@
+internal import CommandLineArguments
+
 /// Why a command failed: a line for people, a code for programs, and an exit code.
 struct CommandError: Error, Sendable {
     let exit: ExitCode
@@ -41,4 +43,9 @@ struct CommandError: Error, Sendable {
             ])
         ])
     }
+}
+
+/// The command line's own errors as this command's.
+func usage<Result>(_ work: @autoclosure () throws(UsageError) -> Result) throws(CommandError) -> Result {
+    do { return try work() } catch { throw .usage(error.description) }
 }

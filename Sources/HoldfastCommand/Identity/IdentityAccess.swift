@@ -2,6 +2,7 @@ internal import AgentMessages
 internal import BetterAuth
 internal import BetterAuthMessages
 internal import BetterAuthTransport
+internal import CommandLineArguments
 internal import Holdfast
 
 /// What a command of the identity works with: the vault, opened, and a client where a server is spoken to.

@@ -1,3 +1,4 @@
+internal import CommandLineArguments
 internal import Holdfast
 
 /// One `KEY=VALUE` of `lock-policy set`, understood.

@@ -1,3 +1,5 @@
+internal import CommandLineArguments
+
 /// Asks the user on the terminal to confirm what cannot be undone.
 enum Confirmation {
     /// Makes sure that there is a terminal to ask on, before anything is done.

@@ -1,3 +1,4 @@
+internal import CommandLineArguments
 internal import SystemCalls
 
 /// Where the vault is: `--home`, else `$HOLDFAST_HOME`, else the user's data folder (XDG Base Directory

@@ -1,3 +1,4 @@
+internal import CommandLineArguments
 internal import Holdfast
 
 // What proves, in a command, that the vault's owner is there.

@@ -1,3 +1,4 @@
+internal import CommandLineArguments
 internal import Holdfast
 
 /// Finds and opens the vault that a command works on.

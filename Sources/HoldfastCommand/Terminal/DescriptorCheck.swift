@@ -1,10 +1,11 @@
+internal import CommandLineArguments
 internal import SystemCalls
 
 extension Descriptors {
     /// Checks every descriptor that was named, before any file is opened that could get its number: a phrase must not be
     /// written into the vault's own files because a shell redirection was forgotten.
     /// - Throws: A usage error.
-    static func check(_ arguments: Arguments, of command: Command) throws(CommandError) {
+    static func check(_ arguments: Arguments, of command: CommandSyntax) throws(CommandError) {
         for option in command.options where option.kind == .descriptor {
             guard let descriptor = arguments.descriptor(option) else { continue }
             let isWritten = [

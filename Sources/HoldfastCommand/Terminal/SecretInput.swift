@@ -1,4 +1,5 @@
 internal import BetterAuth
+internal import CommandLineArguments
 internal import Holdfast
 internal import SystemCalls
 

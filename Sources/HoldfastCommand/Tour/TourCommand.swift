@@ -1,3 +1,4 @@
+internal import CommandLineArguments
 internal import Synchronization
 internal import SystemCalls
 

@@ -5,6 +5,8 @@ import Foundation
 import RealParts
 import Testing
 
+@testable import HoldfastServer
+
 /// The built command as an operator runs it.
 final class ServerProcess {
     static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
@@ -64,9 +66,9 @@ final class ServerProcess {
         #expect(first.process.wait() == 0)
         #expect(!first.log.contains(device.identity.description))
         let check = try run(["check", "--database", fixture.path], fixture.folder)
-        #expect(check.status == 0 && check.output.hasPrefix("accounts 1, of these deleted 0, devices 1"))
+        #expect(check.status == 0 && check.output.hasPrefix("1 accounts (0 deleted), 1 devices, "))
         #expect(try run(["vacuum", "--database", fixture.path], fixture.folder).status == 0)
-        #expect(try run(["migrate", "--database=\(fixture.path)"], fixture.folder).output == "version 1 already\n")
+        #expect(try run(["migrate", "--database=\(fixture.path)"], fixture.folder).output == "Already at version 1.\n")
         let second = try ServerProcess(arguments, folder: fixture.folder)
         #expect(second.key == first.key)
         #expect(try HTTPClient(second.address).post("/device/rotate", device.rotation().0.bytes).status == 200)
@@ -145,31 +147,52 @@ final class ServerProcess {
     @Test func commandLinesAreChecked() throws {
         let fixture = try StoreFixture(.memory)
         for (arguments, part) in [
-            ([], "usage:"), (["serve"], "--database is missing"), (["serve", "--nonsense"], "unknown option"),
-            (["serve", "--database", ":memory:"], "--listen is missing"),
-            (["serve", "--database", ":memory:", "--listen", "x", "--access-seconds", "0"], "takes a number"),
-            (["serve", "--database", "postgres://x/y", "--listen", "127.0.0.1:0"], "--keys-file is missing"),
-            (["serve", "--database", ":memory:", "--tls-key", "/x"], "belong together"),
-            (["app", "--listen", "127.0.0.1:0"], "--keys is missing"),
-            (["rotate-keys", "--keys-file", "/x", "--keys-in", "cloud"], "--keys-in takes file or tpm"),
-            (["check", "--database", "postgres://u:hunter2@x/y"], "--database holds a password"),
-            (["check", "--database", "postgres://u@x/y?password=hunter2"], "--database holds a password"),
+            ([], "no command was given"), (["serv"], "unknown command serv; did you mean serve?"),
+            (["serve", "--listen", "x"], "serve: --database WHERE is missing"),
+            (["serve", "--nonsense"], "unknown option"),
+            (["serve", "--databse", "x"], "unknown option --databse; did you mean --database?"),
+            (["serve", "--database", "x", "--database", "y"], "--database is repeated"),
+            (["serve", "--database", ":memory:"], "serve: --listen HOST:PORT is missing"),
+            (
+                ["serve", "--database", ":memory:", "--listen", "x", "--access-seconds", "0"],
+                "--access-seconds SECONDS: the value must be 1 to 31536000 seconds"
+            ),
+            (["serve", "--database", ":memory:", "--listen", "x", "--threads=+2"], "must be a whole number from 1 to"),
+            (
+                ["serve", "--database", ":memory:", "--listen", "x", "--address-rate=1e3"],
+                "must be a number of requests"
+            ),
+            (["serve", "--database", "postgres://x/y", "--listen", "127.0.0.1:0"], "--keys-file is required"),
+            (
+                ["serve", "--database", ":memory:", "--listen", "127.0.0.1:0", "--tls-key", "/x"],
+                "--tls-certificate and --tls-key require each other"
+            ),
+            (["app", "--listen", "127.0.0.1:0"], "--keys URL is missing"),
+            (
+                ["rotate-keys", "--keys-file", "/x", "--keys-in", "cloud"],
+                "--keys-in PLACE: the value must be one of: file, tpm"
+            ),
+            (["check", "--database", "postgres://u:hunter2@x/y"], "--database: this URL contains a password"),
+            (["check", "--database", "postgres://u@x/y?password=hunter2"], "--database: this URL contains a password"),
             (
                 [
                     "serve", "--listen", "127.0.0.1:0", "--keys-file", fixture.folder + "/k", "--database",
                     "postgres://x/y", "--redis",
                     "redis://:hunter2@x",
-                ], "--redis holds a password"
+                ], "--redis: this URL contains a password"
             ),
         ] {
             let result = try run(arguments, fixture.folder)
             #expect(!result.output.contains("hunter2"), "\(arguments)")
             #expect(result.status == 2 && result.output.contains(part), "\(arguments): \(result.output)")
+            #expect(result.output.hasPrefix("holdfast-server: ") && result.output.split(separator: "\n").count == 1)
         }
         #expect(try run(["serve", "--database", ":memory:", "--listen", "nowhere"], fixture.folder).status == 1)
-        for arguments in [["--help"], ["help"], ["serve", "--help"], ["rotate-keys", "--help"]] {
+        let version = try run(["--version"], fixture.folder)
+        #expect(version.status == 0 && version.output == "holdfast-server \(ServerEntry.version)\n")
+        for arguments in [["--help"], ["-h"], ["help"]] {
             let help = try run(arguments, fixture.folder)
-            #expect(help.status == 0 && help.output.hasPrefix("usage: holdfast-server serve"), "\(arguments)")
+            #expect(help.status == 0 && help.output.contains("\nUsage: holdfast-server COMMAND ...\n"), "\(arguments)")
         }
     }
 

@@ -1,5 +1,6 @@
 internal import BetterAuth
 internal import BetterAuthMessages
+internal import CommandLineArguments
 internal import Holdfast
 
 extension Command {

@@ -1,6 +1,7 @@
 internal import AgentMessages
 internal import BetterAuth
 internal import BetterAuthMessages
+internal import CommandLineArguments
 internal import Holdfast
 
 extension Place {

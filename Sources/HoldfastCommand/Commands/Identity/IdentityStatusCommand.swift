@@ -1,5 +1,6 @@
 internal import AgentMessages
 internal import BetterAuth
+internal import CommandLineArguments
 internal import Holdfast
 
 extension Command {

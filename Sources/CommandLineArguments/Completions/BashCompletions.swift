@@ -1,9 +1,9 @@
-/// A completion script for bash, made from the command table.
-enum BashCompletions {
-    static var script: String {
+/// A completion script for bash, made from the table.
+extension ProgramTable {
+    var bashCompletions: String {
         var script = """
-            # bash completion for holdfast
-            _holdfast() {
+            # bash completion for \(name)
+            \(shellName)() {
                 local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
                 local path='' places=0 skip='' i
                 COMPREPLY=()
@@ -16,11 +16,11 @@ enum BashCompletions {
                         continue
                     fi
                     case ${COMP_WORDS[i]} in
-                    \(ShellText.optionsWithValue.joined(separator: " | "))) skip=yes ;;
+                    \(optionsWithValue.joined(separator: " | "))) skip=yes ;;
                     -* | =) ;;
                     *)
                         case "$path ${COMP_WORDS[i]}" in
-                        \(ShellText.prefixes.map { "' \($0)'" }.joined(separator: " | "))) path+=" ${COMP_WORDS[i]}" ;;
+                        \(prefixes.map { "' \($0)'" }.joined(separator: " | "))) path+=" ${COMP_WORDS[i]}" ;;
                         *) places=$((places + 1)) ;;
                         esac
                         ;;
@@ -32,15 +32,15 @@ enum BashCompletions {
                 case "$path" in
 
             """
-        script += "    '') _holdfast_words '\(ShellText.words([], CommandTable.general))' ;;\n"
-        for group in ShellText.groups {
-            script += "    ' \(group.joined(separator: " "))') _holdfast_words "
-            script += "'\(ShellText.words(group, [Options.help.option]))' ;;\n"
+        script += "    '') \(shellName)_words '\(words([], general))' ;;\n"
+        for group in groups {
+            script += "    ' \(group.joined(separator: " "))') \(shellName)_words "
+            script += "'\(words(group, [Flag.help.option]))' ;;\n"
         }
-        for command in CommandTable.all {
+        for command in syntaxes {
             let options = command.options.map(\.spelled).joined(separator: " ")
             script += "    ' \(command.name)')\n"
-            script += "        if [[ $word == -* ]]; then\n            _holdfast_words '\(options)'\n"
+            script += "        if [[ $word == -* ]]; then\n            \(shellName)_words '\(options)'\n"
             for (index, place) in command.places.enumerated() {
                 guard let action = action(place.kind) else { continue }
                 script +=
@@ -52,43 +52,43 @@ enum BashCompletions {
                 esac
             }
 
-            _holdfast_words() {
+            \(shellName)_words() {
                 local line
                 while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -W "$1" -- "$word")
             }
 
-            _holdfast_folders() {
+            \(shellName)_folders() {
                 local line
                 compopt -o filenames 2>/dev/null
                 while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -d -- "$word")
             }
 
-            _holdfast_files() {
+            \(shellName)_files() {
                 local line
                 compopt -o filenames 2>/dev/null
                 while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "$word")
             }
 
-            complete -F _holdfast holdfast
+            complete -F \(shellName) \(name)
 
             """
     }
 
     /// What may stand behind an option; nothing is offered for free text and numbers.
-    private static var optionValues: String {
-        ShellText.optionsByKind.map { kind, names in
+    private var optionValues: String {
+        optionsByKind.map { kind, names in
             let action = action(kind).map { "\n        \($0)" } ?? ""
             return "    \(names.joined(separator: " | ")))\(action)\n        return\n        ;;"
         }.joined(separator: "\n")
     }
 
-    private static func action(_ kind: ValueKind) -> String? {
+    private func action(_ kind: ValueKind) -> String? {
         switch kind {
-        case .text, .descriptor, .number, .seconds: nil
-        case .folder: "_holdfast_folders"
-        case .file: "_holdfast_files"
-        case .word(let words): "_holdfast_words '\(words.joined(separator: " "))'"
-        case .command: "_holdfast_words '\(ShellText.allWords)'"
+        case .text, .descriptor, .number, .whole, .rate, .seconds: nil
+        case .folder: "\(shellName)_folders"
+        case .file: "\(shellName)_files"
+        case .word(let words): "\(shellName)_words '\(words.joined(separator: " "))'"
+        case .command: "\(shellName)_words '\(allWords)'"
         }
     }
 }

@@ -1,19 +1,19 @@
-/// What completion scripts of all shells need of the command table.
-enum ShellText {
+/// What completion scripts of all shells need of the table.
+extension ProgramTable {
     /// Every option once, in the order of the table.
-    static var options: [Option] {
-        var options = CommandTable.general
-        for option in CommandTable.all.flatMap(\.options) where !options.contains(where: { $0.name == option.name }) {
+    package var options: [Option] {
+        var options = general
+        for option in syntaxes.flatMap(\.options) where !options.contains(where: { $0.name == option.name }) {
             options.append(option)
         }
         return options
     }
 
     /// Options with a value, as they are typed.
-    static var optionsWithValue: [String] { options.filter { $0.kind != nil }.map(\.spelled) }
+    var optionsWithValue: [String] { options.filter { $0.kind != nil }.map(\.spelled) }
 
     /// Options with a value by what the value is.
-    static var optionsByKind: [(ValueKind, [String])] {
+    var optionsByKind: [(ValueKind, [String])] {
         var result: [(ValueKind, [String])] = []
         for option in options {
             guard let kind = option.kind else { continue }
@@ -27,9 +27,9 @@ enum ShellText {
     }
 
     /// Words that are not commands by themselves but begin some.
-    static var groups: [[String]] {
+    var groups: [[String]] {
         var groups: [[String]] = []
-        for command in CommandTable.all where command.words.count > 1 {
+        for command in syntaxes where command.words.count > 1 {
             let group = Array(command.words.dropLast())
             if !groups.contains(group) { groups.append(group) }
         }
@@ -37,20 +37,34 @@ enum ShellText {
     }
 
     /// Every beginning of a command's name.
-    static var prefixes: [String] { (groups + CommandTable.all.map(\.words)).map { $0.joined(separator: " ") } }
+    var prefixes: [String] { (groups + syntaxes.map(\.words)).map { $0.joined(separator: " ") } }
 
     /// What may come behind these words.
-    static func words(_ path: [String], _ options: [Option]) -> String {
-        (CommandTable.nextWords(path) + options.map(\.spelled)).joined(separator: " ")
+    func words(_ path: [String], _ options: [Option]) -> String {
+        (nextWords(path) + options.map(\.spelled)).joined(separator: " ")
     }
 
     /// Every word of a command's name.
-    static var allWords: String {
+    var allWords: String {
         var words: [String] = []
-        for word in CommandTable.all.flatMap(\.words) where !words.contains(word) { words.append(word) }
+        for word in syntaxes.flatMap(\.words) where !words.contains(word) { words.append(word) }
         return words.joined(separator: " ")
     }
 
+    /// A script for one of the shells `bash`, `zsh` and `fish`; for bash if the name is another.
+    package func completions(for shell: String) -> String {
+        switch shell {
+        case "zsh": zshCompletions
+        case "fish": fishCompletions
+        default: bashCompletions
+        }
+    }
+
+    /// The name as a part of a shell function's name.
+    var shellName: String { "_" + name.map { $0 == "-" ? "_" : String($0) }.joined() }
+}
+
+enum ShellText {
     /// In single quotes, for any of the three shells.
     static func quoted(_ text: String) -> String {
         var result = "'"

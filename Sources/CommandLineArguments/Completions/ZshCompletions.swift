@@ -1,70 +1,71 @@
-/// A completion script for zsh, made from the command table.
-enum ZshCompletions {
-    static var script: String {
-        var script = "#compdef holdfast\n# zsh completion for holdfast\n\n"
-        for command in CommandTable.all {
+/// A completion script for zsh, made from the table.
+extension ProgramTable {
+    var zshCompletions: String {
+        var script = "#compdef \(name)\n# zsh completion for \(name)\n\n"
+        for command in syntaxes {
             script += "\(function(command.words))() {\n    _arguments -s -S"
             for line in command.options.map(argument) + command.places.map(argument) {
                 script += " \\\n        \(line)"
             }
             script += "\n}\n\n"
         }
-        for group in ShellText.groups { script += dispatcher(group, [Options.help.option]) }
-        script += dispatcher([], CommandTable.general)
+        for group in groups { script += dispatcher(group, [Flag.help.option]) }
+        script += dispatcher([], general)
         return script + """
-            if [ "$funcstack[1]" = _holdfast ]; then
-                _holdfast "$@"
+            if [ "$funcstack[1]" = \(shellName) ]; then
+                \(shellName) "$@"
             else
-                compdef _holdfast holdfast
+                compdef \(shellName) \(name)
             fi
 
             """
     }
 
     /// A function that reads one word and calls the function for it.
-    private static func dispatcher(_ path: [String], _ options: [Option]) -> String {
+    private func dispatcher(_ path: [String], _ options: [Option]) -> String {
         var text = "\(function(path))() {\n    local line state\n    local -a commands\n    commands=(\n"
-        for word in CommandTable.nextWords(path) {
-            let command = CommandTable.command(path + [word])
-            let help = command?.summary ?? CommandTable.group(path + [word]).map(\.summary).joined(separator: ", ")
+        for word in nextWords(path) {
+            let command = command(path + [word])
+            let help = command?.syntax.summary ?? group(path + [word]).map(\.summary).joined(separator: ", ")
             text += "        \(ShellText.quoted("\(word):\(help)"))\n"
         }
         text += "    )\n    _arguments -C"
         for option in options { text += " \\\n        \(argument(option))" }
         text += " \\\n        '1: :->command' \\\n        '*:: :->rest'\n    case $state in\n"
         text += "    command) _describe command commands ;;\n    rest)\n        case $line[1] in\n"
-        for word in CommandTable.nextWords(path) {
+        for word in nextWords(path) {
             text += "        \(word)) \(function(path + [word])) ;;\n"
         }
         return text + "        esac\n        ;;\n    esac\n}\n\n"
     }
 
-    private static func function(_ path: [String]) -> String { (["_holdfast"] + path).joined(separator: "_") }
+    private func function(_ path: [String]) -> String { ([shellName] + path).joined(separator: "_") }
 
-    private static func argument(_ option: Option) -> String {
-        let name = option == Options.help.option ? "(-h --help)'{-h,--help}'" : option.spelled
+    private func argument(_ option: Option) -> String {
+        let name =
+            option == Flag.help.option ? "(-h --help)'{-h,--help}'" : (option.isRepeatable ? "*" : "") + option.spelled
         guard let kind = option.kind, let placeholder = option.placeholder else {
             return "'\(name)[\(escaped(option.help))]'"
         }
-        return "'\(name)=[\(escaped(option.help))]:\(placeholder):\(action(kind))'"
+        return "'\(name)=[\(escaped(option.help))]:\(escaped(placeholder)):\(action(kind))'"
     }
 
-    private static func argument(_ place: Place) -> String {
+    private func argument(_ place: Place) -> String {
         "'\(place.isRest ? "*" : ""):\(place.name):\(action(place.kind))'"
     }
 
-    private static func action(_ kind: ValueKind) -> String {
+    private func action(_ kind: ValueKind) -> String {
         switch kind {
-        case .text, .descriptor, .number, .seconds: " "
+        case .text, .descriptor, .number, .whole, .rate, .seconds: " "
         case .file: "_files"
         case .folder: "_directories"
         case .word(let words): "(\(words.joined(separator: " ")))"
-        case .command: "(\(ShellText.allWords))"
+        case .command: "(\(allWords))"
         }
     }
 
     /// Inside `'...[...]'`.
-    private static func escaped(_ text: String) -> String {
+    private func escaped(_ text: String) -> String {
         var result = ""
         for character in text {
             switch character {

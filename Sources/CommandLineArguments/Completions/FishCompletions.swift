@@ -1,10 +1,10 @@
-/// A completion script for fish, made from the command table.
-enum FishCompletions {
-    static var script: String {
+/// A completion script for fish, made from the table.
+extension ProgramTable {
+    var fishCompletions: String {
         var script = """
-            # fish completion for holdfast
+            # fish completion for \(name)
             # Succeeds when the words typed so far name exactly this command; what comes behind it does not matter.
-            function __holdfast_at
+            function _\(shellName)_at
                 set -l words
                 set -l skip no
                 for word in (commandline -opc)[2..-1]
@@ -13,52 +13,52 @@ enum FishCompletions {
                         continue
                     end
                     switch $word
-                        case \(ShellText.optionsWithValue.joined(separator: " "))
+                        case \(optionsWithValue.joined(separator: " "))
                             set skip yes
                         case '-*'
                         case '*'
-                            contains -- "$words $word" \(ShellText.prefixes.map { ShellText.quoted(" " + $0) }.joined(separator: " "))
+                            contains -- "$words $word" \(prefixes.map { ShellText.quoted(" " + $0) }.joined(separator: " "))
                             and set words "$words $word"
                     end
                 end
                 test "$words" = "$argv[1]"
             end
 
-            complete -c holdfast -f
+            complete -c \(name) -f
 
             """
-        script += block([], CommandTable.general)
-        for group in ShellText.groups { script += block(group, [Options.help.option]) }
-        for command in CommandTable.all {
+        script += block([], general)
+        for group in groups { script += block(group, [Flag.help.option]) }
+        for command in syntaxes {
             let condition = condition(command.words)
             for option in command.options { script += line(option, condition) }
             for place in command.places {
                 guard let values = values(place.kind) else { continue }
-                script += "complete -c holdfast -n \(condition) -f -a \(values) -d \(ShellText.quoted(place.help))\n"
+                script += "complete -c \(name) -n \(condition) -f -a \(values) -d \(ShellText.quoted(place.help))\n"
             }
         }
         return script
     }
 
     /// The words that may follow, and the options there.
-    private static func block(_ path: [String], _ options: [Option]) -> String {
+    private func block(_ path: [String], _ options: [Option]) -> String {
         var text = ""
-        for word in CommandTable.nextWords(path) {
-            let help = CommandTable.command(path + [word])?.summary ?? "several commands"
-            text += "complete -c holdfast -n \(condition(path)) -a \(word) -d \(ShellText.quoted(help))\n"
+        for word in nextWords(path) {
+            let help = command(path + [word])?.syntax.summary ?? "several commands"
+            text += "complete -c \(name) -n \(condition(path)) -a \(word) -d \(ShellText.quoted(help))\n"
         }
         for option in options { text += line(option, condition(path)) }
         return text
     }
 
-    private static func condition(_ path: [String]) -> String {
+    private func condition(_ path: [String]) -> String {
         let words = path.map { " " + $0 }.joined()
-        return ShellText.quoted("__holdfast_at \"\(words)\"")
+        return ShellText.quoted("_\(shellName)_at \"\(words)\"")
     }
 
-    private static func line(_ option: Option, _ condition: String) -> String {
-        var text = "complete -c holdfast -n \(condition) -l \(option.name)"
-        if option == Options.help.option { text += " -s h" }
+    private func line(_ option: Option, _ condition: String) -> String {
+        var text = "complete -c \(name) -n \(condition) -l \(option.name)"
+        if option == Flag.help.option { text += " -s h" }
         if let kind = option.kind {
             text += " -x"
             if let values = values(kind) { text += " -a \(values)" }
@@ -66,13 +66,13 @@ enum FishCompletions {
         return text + " -d \(ShellText.quoted(option.help))\n"
     }
 
-    private static func values(_ kind: ValueKind) -> String? {
+    private func values(_ kind: ValueKind) -> String? {
         switch kind {
-        case .text, .descriptor, .number, .seconds: nil
+        case .text, .descriptor, .number, .whole, .rate, .seconds: nil
         case .file: "'(__fish_complete_path)'"
         case .folder: "'(__fish_complete_directories)'"
         case .word(let words): ShellText.quoted(words.joined(separator: " "))
-        case .command: ShellText.quoted(ShellText.allWords)
+        case .command: ShellText.quoted(allWords)
         }
     }
 }

@@ -1,7 +1,7 @@
 /// Finds the word that was probably meant.
-enum Suggestion {
+package enum Suggestion {
     /// The candidate nearest to `word`; nil if none is close.
-    static func nearest(to word: String, among candidates: [String]) -> String? {
+    package static func nearest(to word: String, among candidates: [String]) -> String? {
         let ranked = candidates.map { ($0, distance(Array(word.utf8), Array($0.utf8))) }
         if let (best, changes) = ranked.min(by: { $0.1 < $1.1 }), changes <= max(1, best.utf8.count / 3) { return best }
         let longer = candidates.filter { $0.hasPrefix(word) }
@@ -9,13 +9,13 @@ enum Suggestion {
     }
 
     /// ` (did you mean X?)`, or nothing.
-    static func hint(_ word: String, _ candidates: [String]) -> String {
+    package static func hint(_ word: String, _ candidates: [String]) -> String {
         nearest(to: word, among: candidates).map { "; did you mean \($0)?" } ?? ""
     }
 
     /// Insertions, deletions, changes and swaps of neighbours that lead from one word to the other (optimal string
     /// alignment). Long words are not compared, so that input cannot make this slow.
-    static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+    package static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         guard left.count <= 64, right.count <= 64 else { return .max }
         var beforeLast: [Int] = []
         var last = Array(0...right.count)

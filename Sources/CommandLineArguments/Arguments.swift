@@ -1,0 +1,50 @@
+/// The arguments of a command, checked against its row of the table.
+package struct Arguments: Sendable {
+    /// Values by option name; a switch has an empty one.
+    private var values: [String: [String]] = [:]
+    package private(set) var places: [String] = []
+
+    init() {}
+
+    mutating func append(_ option: Option, _ value: String) { values[option.name, default: []].append(value) }
+
+    mutating func append(place: String) { places.append(place) }
+
+    package func contains(_ option: Option) -> Bool { values[option.name] != nil }
+
+    /// Whether the switch was given.
+    package subscript(flag: Flag) -> Bool { contains(flag.option) }
+
+    package subscript(option: TextOption) -> String? { value(option.option) }
+
+    /// All values, in the order in which they were given.
+    package subscript(option: ListOption) -> [String] { values[option.option.name] ?? [] }
+
+    package subscript(option: SecondsOption) -> Int? {
+        value(option.option).flatMap { ValueKind.whole($0, option.range) }
+    }
+
+    /// The number that was given, or the default.
+    package subscript(option: NumberOption) -> Int {
+        value(option.option).flatMap { ValueKind.whole($0, option.range) } ?? option.fallback
+    }
+
+    package subscript(option: RateOption) -> Double? { value(option.option).flatMap(ValueKind.rate) }
+
+    package subscript(option: DescriptorOption) -> Int32? { descriptor(option.option) }
+
+    /// The descriptor that any option names.
+    package func descriptor(_ option: Option) -> Int32? { value(option).flatMap(ValueKind.descriptor) }
+
+    /// The argument at a place; the parser has checked that it exists.
+    package subscript(place index: Int) -> String { places.indices.contains(index) ? places[index] : "" }
+
+    /// The value of an option that this command, or another of its options, needs.
+    /// - Throws: ``UsageError`` if it was not given.
+    package func required(_ option: TextOption) throws(UsageError) -> String {
+        guard let value = self[option] else { throw UsageError("\(option.option.synopsis) is missing") }
+        return value
+    }
+
+    private func value(_ option: Option) -> String? { values[option.name]?.first }
+}

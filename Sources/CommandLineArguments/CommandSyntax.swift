@@ -1,0 +1,79 @@
+/// Everything that parsing, help and completions know of a command.
+package struct CommandSyntax: Sendable {
+    /// The words that name it: `["passcode", "change"]`.
+    package let words: [String]
+    /// What other programs call it. The parser does not accept these words, but suggests this command for them.
+    package let synonyms: [String]
+    /// What the command does, in a few words without a full stop; lower case, for the list of commands.
+    package let summary: String
+    /// Paragraphs for its own help.
+    package let details: [String]
+    /// One command line as it is typed.
+    package let example: String
+    package let places: [Place]
+    /// Options without which the command does not run; they are among ``options``.
+    package let required: [Option]
+    package let options: [Option]
+
+    package init(
+        _ words: [String], synonyms: [String] = [], summary: String, details: [String], example: String,
+        places: [Place] = [], required: [Option] = [], options: [Option]
+    ) {
+        self.words = words
+        self.synonyms = synonyms
+        self.summary = summary
+        self.details = details
+        self.example = example
+        self.places = places
+        self.required = required
+        self.options = required + options + [Flag.help.option]
+    }
+
+    /// As it is typed, without the program.
+    package var name: String { words.joined(separator: " ") }
+
+    /// The command and its arguments as help shows them, without the program.
+    var usage: String {
+        var parts = words
+        parts += places.map { $0.isRest ? "[\($0.name)...]" : $0.isOptional ? "[\($0.name)]" : $0.name }
+        for option in options where option != Flag.help.option {
+            let isRequired = required.contains(option)
+            parts.append((isRequired ? option.synopsis : "[\(option.synopsis)]") + (option.isRepeatable ? "..." : ""))
+        }
+        return parts.joined(separator: " ")
+    }
+
+    package func option(named name: String) -> Option? { options.first { $0.name == name } }
+}
+
+extension Flag {
+    /// Every command has it.
+    package static let help = Flag("help", "Show this help.")
+    /// It is accepted before the command.
+    package static let version = Flag("version", "Print the version.")
+}
+
+extension CommandSyntax {
+    /// The command that shows help for a command.
+    package static func help(of program: String, example: String) -> CommandSyntax {
+        CommandSyntax(
+            ["help"], summary: "show help for a command",
+            details: ["Shows the same help as \(program) COMMAND --help, or the list of all commands."],
+            example: example,
+            places: [Place(name: "COMMAND", kind: .command, help: "The words that name it.", isRest: true)], options: []
+        )
+    }
+
+    /// The command that prints a completion script for the shell at its first place.
+    package static func completions(of program: String) -> CommandSyntax {
+        CommandSyntax(
+            ["completions"], summary: "print shell completions",
+            details: [
+                "Prints a script that completes commands, options and folders. For bash, add this to ~/.bashrc: "
+                    + "source <(\(program) completions bash)"
+            ],
+            example: "\(program) completions bash",
+            places: [Place(name: "SHELL", kind: .word(["bash", "zsh", "fish"]), help: "bash, zsh or fish.")],
+            options: [])
+    }
+}

@@ -1,0 +1,131 @@
+/// What a command line asks for.
+package enum ParsedLine<Command: TableCommand>: Sendable {
+    case run(Command, Arguments)
+    /// Help for the command or group named by these words; for everything when there are none.
+    case help([String])
+    case version
+}
+
+extension ProgramTable {
+    /// Parses the words behind the program's name. It is pure: it neither prints nor reads anything from the system.
+    /// - Throws: ``UsageError`` that says what is wrong and, if possible, what was meant.
+    package func parse(_ line: [String]) throws(UsageError) -> ParsedLine<Command> {
+        var parser = Parser(table: self)
+        var rest = line[...]
+        while let word = rest.popFirst() { try parser.take(word, &rest) }
+        return try parser.finish()
+    }
+}
+
+private struct Parser<Command: TableCommand> {
+    let table: ProgramTable<Command>
+    private var words: [String] = []
+    private var command: Command?
+    private var arguments = Arguments()
+    private var wantsHelp = false
+    private var wantsVersion = false
+    private var optionsEnded = false
+
+    init(table: ProgramTable<Command>) { self.table = table }
+
+    mutating func take(_ word: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
+        if optionsEnded || !word.hasPrefix("-") || word == "-" { return try take(place: word) }
+        if word == "--" {
+            optionsEnded = true
+        } else if word == "-h" {
+            wantsHelp = true
+        } else if word.hasPrefix("--") {
+            try take(option: word, &rest)
+        } else {
+            throw usage("unknown option \(word); put -- before a name that begins with a hyphen")
+        }
+    }
+
+    private mutating func take(option word: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
+        let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let name = String(parts[0])
+        let known = command?.syntax.options ?? table.general
+        guard let option = known.first(where: { $0.name == name }) else { throw unknown(name, known) }
+        guard option.isRepeatable || !arguments.contains(option) else { throw usage("\(option.spelled) is repeated") }
+        var value = ""
+        if let kind = option.kind {
+            if parts.count == 2 {
+                value = String(parts[1])
+            } else {
+                guard let next = rest.popFirst() else { throw usage("\(option.synopsis): the value is missing") }
+                // More likely a forgotten value than one that begins with two hyphens.
+                guard !next.hasPrefix("--") else {
+                    throw usage(
+                        "\(option.synopsis): the value is missing (if \(next) is the value, write \(option.spelled)=\(next))"
+                    )
+                }
+                value = next
+            }
+            if let complaint = kind.complaint(value) { throw usage("\(option.synopsis): the value \(complaint)") }
+        } else if parts.count == 2 {
+            throw usage("\(option.spelled) has no value")
+        }
+        arguments.append(option, value)
+        if option == Flag.help.option { wantsHelp = true }
+        if option == Flag.version.option { wantsVersion = true }
+    }
+
+    private mutating func take(place word: String) throws(UsageError) {
+        guard let syntax = command?.syntax else {
+            // `--` ends the options, even before the command.
+            let candidates = table.nextWords(words)
+            guard candidates.contains(word) || table.command(words + [word]) != nil else {
+                let spoken = (words + [word]).joined(separator: " ")
+                let same = table.group(words).first {
+                    $0.words.count == words.count + 1 && $0.synonyms.contains(word)
+                }
+                let hint = same.map { "; did you mean \($0.name)?" } ?? Suggestion.hint(word, candidates)
+                throw usage("unknown command \(spoken)" + hint)
+            }
+            words.append(word)
+            self.command = table.command(words)
+            return
+        }
+        let index = arguments.places.count
+        guard let place = index < syntax.places.count ? syntax.places[index] : syntax.places.last,
+            index < syntax.places.count || place.isRest
+        else { throw usage("\(syntax.name): unexpected argument \(word)") }
+        if let complaint = place.kind.complaint(word) { throw usage("\(place.name) \(complaint)") }
+        arguments.append(place: word)
+    }
+
+    func finish() throws(UsageError) -> ParsedLine<Command> {
+        if wantsHelp { return .help(words) }
+        if wantsVersion { return .version }
+        guard let command else {
+            let next = table.nextWords(words).joined(separator: ", ")
+            guard !words.isEmpty else { throw UsageError("no command was given; \(table.name) --help lists them") }
+            throw usage("\(words.joined(separator: " ")) needs one of: \(next)")
+        }
+        let syntax = command.syntax
+        for option in table.general where arguments.contains(option) && !syntax.options.contains(option) {
+            throw usage("\(syntax.name) has no option \(option.spelled)")
+        }
+        if arguments.places.count < syntax.places.count, !syntax.places[arguments.places.count].isRest,
+            !syntax.places[arguments.places.count].isOptional
+        {
+            throw usage("\(syntax.name): \(syntax.places[arguments.places.count].name) is missing")
+        }
+        for option in syntax.required where !arguments.contains(option) {
+            throw usage("\(syntax.name): \(option.synopsis) is missing")
+        }
+        return .run(command, arguments)
+    }
+
+    private func unknown(_ name: String, _ known: [Option]) -> UsageError {
+        guard command != nil || !table.syntaxes.contains(where: { $0.option(named: name) != nil }) else {
+            return usage("put --\(name) after the command")
+        }
+        return usage("unknown option --\(name)" + Suggestion.hint("--" + name, known.map(\.spelled)))
+    }
+
+    private func usage(_ text: String) -> UsageError {
+        let help = ([table.name] + words + ["--help"]).joined(separator: " ")
+        return UsageError("\(text) (see \(help))")
+    }
+}

@@ -1,0 +1,19 @@
+/// A positional argument.
+package struct Place: Sendable, Hashable {
+    /// Its word in help.
+    package let name: String
+    package let kind: ValueKind
+    package let help: String
+    /// Whether it takes all remaining arguments, possibly none.
+    package let isRest: Bool
+    /// Whether it can be omitted.
+    package let isOptional: Bool
+
+    package init(name: String, kind: ValueKind, help: String, isRest: Bool = false, isOptional: Bool = false) {
+        self.name = name
+        self.kind = kind
+        self.help = help
+        self.isRest = isRest
+        self.isOptional = isOptional
+    }
+}

@@ -1,0 +1,80 @@
+/// A row of a program's table: what parsing needs of a command, beside what the program does with it.
+package protocol TableCommand: Sendable {
+    var syntax: CommandSyntax { get }
+}
+
+/// All commands of a program, in the order in which help lists them.
+package struct ProgramTable<Command: TableCommand>: Sendable {
+    /// Commands under one heading of the list that `--help` prints.
+    package struct Section: Sendable {
+        package let title: String
+        package let commands: [Command]
+
+        package init(title: String, commands: [Command]) {
+            self.title = title
+            self.commands = commands
+        }
+    }
+
+    /// A paragraph below the help of all commands, and of those that it applies to.
+    package struct Note: Sendable {
+        let text: String
+        let applies: @Sendable (CommandSyntax) -> Bool
+
+        package init(_ text: String, applies: @escaping @Sendable (CommandSyntax) -> Bool) {
+            self.text = text
+            self.applies = applies
+        }
+    }
+
+    /// As it is typed.
+    package let name: String
+    /// What the program does, as a sentence.
+    let about: String
+    /// One command line as it is typed.
+    let example: String
+    let sections: [Section]
+    /// Commands for programs: they work and have help, but are neither listed nor completed.
+    let hidden: [Command]
+    /// Options that are also accepted before the command.
+    package let general: [Option]
+    let notes: [Note]
+    /// The exit codes and what they mean.
+    let exitCodes: [(Int32, String)]
+
+    package init(
+        name: String, about: String, example: String, sections: [Section], hidden: [Command] = [],
+        general: [Option] = [], notes: [Note] = [], exitCodes: [(Int32, String)]
+    ) {
+        self.name = name
+        self.about = about
+        self.example = example
+        self.sections = sections
+        self.hidden = hidden
+        self.general = general + [Flag.help.option, Flag.version.option]
+        self.notes = notes
+        self.exitCodes = exitCodes
+    }
+
+    /// All commands that are listed.
+    package var all: [Command] { sections.flatMap(\.commands) }
+
+    /// Their syntax.
+    var syntaxes: [CommandSyntax] { all.map(\.syntax) }
+
+    package func command(_ words: [String]) -> Command? { (all + hidden).first { $0.syntax.words == words } }
+
+    /// The commands whose name begins with these words and has more.
+    package func group(_ words: [String]) -> [CommandSyntax] {
+        syntaxes.filter { $0.words.count > words.count && $0.words.starts(with: words) }
+    }
+
+    /// What may follow these words.
+    package func nextWords(_ words: [String]) -> [String] {
+        var next: [String] = []
+        for command in group(words) where !next.contains(command.words[words.count]) {
+            next.append(command.words[words.count])
+        }
+        return next
+    }
+}

@@ -1,0 +1,68 @@
+/// The kind of an option's value or of an argument. It decides how the value is checked, shown in help, and completed
+/// by a shell.
+package enum ValueKind: Sendable, Hashable {
+    /// Any text that is not empty.
+    case text
+    /// The path of a folder.
+    case folder
+    /// The path of a file.
+    case file
+    /// Seconds in this range.
+    case seconds(ClosedRange<Int>)
+    /// The number of an open file descriptor.
+    case descriptor
+    /// A whole number from 1 on.
+    case number
+    /// A whole number in this range.
+    case whole(ClosedRange<Int>)
+    /// Requests per second; may have a fraction.
+    case rate
+    /// One of these words.
+    case word([String])
+    /// The words of a command.
+    case command
+
+    /// What is wrong with a value of this kind; nil if it is valid.
+    package func complaint(_ text: String) -> String? {
+        switch self {
+        case .text, .folder, .file: text.isEmpty ? "must not be empty" : nil
+        case .seconds(let range):
+            ValueKind.whole(text, range) == nil ? "must be \(range.lowerBound) to \(range.upperBound) seconds" : nil
+        case .descriptor:
+            ValueKind.descriptor(text) == nil ? "must be the number of a file descriptor (0, 3, 4 ...)" : nil
+        case .number: Int(text).map { $0 > 0 } ?? false ? nil : "must be a whole number, at least 1"
+        case .whole(let range):
+            ValueKind.whole(text, range) == nil
+                ? "must be a whole number from \(range.lowerBound) to \(range.upperBound)" : nil
+        case .rate: ValueKind.rate(text) == nil ? "must be a number of requests per second, 0 for no limit" : nil
+        case .word(let words): words.contains(text) ? nil : "must be one of: " + words.joined(separator: ", ")
+        case .command: nil
+        }
+    }
+
+    /// A whole number in a range.
+    static func whole(_ text: String, _ range: ClosedRange<Int>) -> Int? {
+        guard let number = digits(text), range.contains(number) else { return nil }
+        return number
+    }
+
+    static func descriptor(_ text: String) -> Int32? { digits(text).flatMap { Int32(exactly: $0) } }
+
+    /// Digits with at most one point between them.
+    static func rate(_ text: String) -> Double? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard (1...2).contains(parts.count), parts.allSatisfy({ $0.utf8.count <= 9 && digits(String($0)) != nil })
+        else {
+            return nil
+        }
+        return Double(text)
+    }
+
+    /// Decimal digits only: a sign or a space is not part of a number.
+    private static func digits(_ text: String) -> Int? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+            return nil
+        }
+        return Int(text)
+    }
+}

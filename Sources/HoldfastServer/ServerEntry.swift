@@ -1,0 +1,36 @@
+internal import CommandLineArguments
+internal import SystemCalls
+
+/// The whole program: from the command line to an exit code.
+enum ServerEntry {
+    static let version = "0.1.0"
+
+    static func run() -> ServerExit {
+        do {
+            switch try ServerTable.program.parse(CommandWords.read()) {
+            case .version: ServerOutput.say("holdfast-server \(version)\n")
+            case .help(let words): ServerOutput.say(try ServerTable.program.help(for: words))
+            case .run(let command, let arguments): return try command.run(arguments)
+            }
+            return .done
+        } catch {
+            ServerOutput.complain("holdfast-server: \(OperatorAdvice.line(for: error))\n")
+            return error is UsageError ? .usage : .failure
+        }
+    }
+}
+
+enum ServerOutput {
+    static func say(_ text: String) { write(1, text) }
+
+    static func complain(_ text: String) { write(2, text) }
+
+    private static func write(_ descriptor: Int32, _ text: String) {
+        var bytes = Array(text.utf8)
+        while !bytes.isEmpty {
+            let count = unsafe SystemCalls.write(descriptor, bytes, bytes.count)
+            guard count > 0 || errno == EINTR else { return }
+            bytes.removeFirst(max(count, 0))
+        }
+    }
+}

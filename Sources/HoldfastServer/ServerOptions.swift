@@ -1,0 +1,104 @@
+internal import BetterAuthHTTP
+internal import BetterAuthServer
+internal import CommandLineArguments
+
+/// Every option, once; commands list the ones they accept.
+enum ServerOptions {
+    // What every listening command has.
+    static let listen = TextOption("listen", "HOST:PORT", help: "Listen at this address; port 0 takes a free one.")
+    static let threads = NumberOption(
+        "threads", 1...256, default: front.threads, help: "Threads that serve connections")
+    static let connections = NumberOption(
+        "connections", 1...1_000_000, default: front.connections, help: "Connections at one time")
+    static let connectionsPerAddress = NumberOption(
+        "connections-per-address", 1...1_000_000, default: front.connectionsPerAddress,
+        help: "Connections of one address at one time")
+    static let requestSeconds = NumberOption(
+        seconds: "request-seconds", 1...3600, default: front.requestSeconds, help: "Time for a request to arrive")
+    static let certificate = TextOption(
+        "tls-certificate", "FILE", .file, help: "The certificate, a PEM file; requires --tls-key.")
+    static let certificateKey = TextOption("tls-key", "FILE", .file, help: "Its private key, a PEM file.")
+    static let trustedProxy = ListOption(
+        "trusted-proxy", "BLOCK", help: "Believe X-Forwarded-For from these addresses (10.0.0.0/8); repeatable.")
+    static let log = TextOption(
+        "log", "LEVEL", .word(["error", "notice", "requests"]),
+        help: "What to log, as JSON on standard error: error, notice or requests (default: notice).")
+
+    static let listening = [
+        threads.option, connections.option, connectionsPerAddress.option, requestSeconds.option, certificate.option,
+        certificateKey.option, trustedProxy.option, log.option,
+    ]
+
+    // Where data and keys are.
+    static let database = TextOption(
+        "database", "WHERE",
+        help: "A file for SQLite; postgres://...; :memory:, which keeps nothing; or @FILE, whose first line says it.")
+    static let redis = TextOption(
+        "redis", "WHERE", help: "redis://[:PASSWORD@]HOST[:PORT], or @FILE, whose first line says it.")
+    static let keysFile = TextOption(
+        "keys-file", "FILE", .file, help: "The server's keys (default: beside the SQLite database).")
+    static let keysIn = TextOption(
+        "keys-in", "PLACE", .word(KeyPlace.allCases.map(\.rawValue)),
+        help: "file: readable by the file's owner (default). tpm: sealed by this machine's TPM 2.0.")
+    static let challenges = TextOption(
+        "challenges", "PLACE", .word(SQLiteSettings.Challenges.allCases.map(\.rawValue)),
+        help: "With SQLite, keep challenges in memory or in the database (default: memory).")
+    static let cache = NumberOption(
+        "cache-mib", 2...65_536, default: SQLiteSettings().cache, help: "MiB of memory for SQLite's pages")
+    static let attributes = TextOption(
+        "attributes", "FILE", .file, help: "One line of compact JSON that goes into each token.")
+
+    // How long things live, in seconds.
+    static let access = lifetime("access", lifetimes.access, "Lifetime of an access token")
+    static let refresh = lifetime("refresh", lifetimes.refresh, "Lifetime of a session")
+    static let challenge = lifetime("challenge", lifetimes.challenge, "Lifetime of a challenge")
+    static let accessWindow = lifetime("access-window", lifetimes.accessWindow, "Lifetime of an access request")
+    static let reply = lifetime("reply", lifetimes.reply, "How long a repeated request gets the same reply")
+    static let rotateKeys = NumberOption(
+        seconds: "rotate-keys-seconds", 0...31_536_000, default: 0, help: "Make new keys this often; 0 for never")
+    static let publish = NumberOption(
+        seconds: "publish-seconds", 0...86_400, default: 300, help: "How long a new key is published before it signs")
+
+    // Limits.
+    static let addressRate = rate("address-rate", \.requests, "Requests per second of one address")
+    static let creationRate = rate("creation-rate", \.creations, "New accounts per second of one address")
+    static let challengeRate = rate("challenge-rate", \.challenges, "Challenges per second of one address")
+    static let metricsFrom = ListOption(
+        "metrics-from", "BLOCK", help: "Let these addresses read /metrics, beside this machine; repeatable.")
+    static let workers = NumberOption(
+        "workers", 1...1024, default: 32, help: "Threads that wait for PostgreSQL and Redis")
+
+    // The key chain.
+    static let hsm = TextOption("hsm", "URL", help: "The keeper of the key chain, http://HOST:PORT.")
+    static let hsmToken = TextOption(
+        "hsm-token-file", "FILE", .file, help: "The keeper's token for signing, in the first line.")
+    static let keyService = TextOption(
+        "key-service", "URL", help: "Where the endorsed keys are published, http://HOST:PORT.")
+    static let trust = TextOption("trust", "ID", help: "The identity of the key chain.")
+    static let folder = TextOption("folder", "DIR", .folder, help: "The folder of the key chain.")
+    static let signToken = TextOption(
+        "sign-token-file", "FILE", .file, help: "The token for signing, at least 32 characters in the first line.")
+    static let adminToken = TextOption(
+        "admin-token-file", "FILE", .file, help: "The token for rotating and tainting, likewise.")
+
+    // The example application.
+    static let exampleApp = Flag("example-app", "Also answer /foo/bar and /bad/nonce.")
+    static let name = TextOption("name", "NAME", help: "The name in the example application's replies.")
+    static let keys = TextOption("keys", "URL", help: "The key service, http://HOST:PORT; requires --trust.")
+    static let accessKey = ListOption("access-key", "KEY", help: "A key that signs tokens, instead; repeatable.")
+    static let responseKeysFile = TextOption("response-keys-file", "FILE", .file, help: "Keep the response key here.")
+
+    private static let front = HTTPSettings()
+    private static let lifetimes = Lifetimes()
+
+    private static func rate(
+        _ name: String, _ fallback: KeyPath<AuthService.Rates, (perSecond: Double, burst: Double)>, _ help: String
+    ) -> RateOption {
+        let number = Int(AuthService.Rates()[keyPath: fallback].perSecond)
+        return RateOption(name, help: "\(help); 0 for no limit (default: \(number)).")
+    }
+
+    private static func lifetime(_ name: String, _ fallback: Int64, _ help: String) -> NumberOption {
+        NumberOption(seconds: "\(name)-seconds", 1...31_536_000, default: Int(fallback), help: help)
+    }
+}
