@@ -1,7 +1,7 @@
 # `make run` and `make test` need nothing but git, make and Swift: they install the system packages, build, and do
 # their job. `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help build run test check bench lint format api docs fuzz-smoke soak install uninstall clean desktop desktop-test check-apple desktop-bench
+.PHONY: help build run test check bench lint format api docs fuzz-smoke soak install uninstall clean desktop desktop-test check-apple desktop-bench deb deb-test
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -37,6 +37,8 @@ help:
 	@echo 'make desktop      bootstrap, build and start the desktop app (GTK 4, libadwaita)'
 	@echo 'make desktop-test drive the desktop app on a display of its own; pictures in build/screenshots'
 	@echo 'make install      binary, man page and completions, below PREFIX ($(PREFIX)) and DESTDIR'
+	@echo 'make deb          Debian packages of what is committed, in build/packages'
+	@echo 'make deb-test     install, use, upgrade and purge them in a clean Debian (needs root)'
 	@echo 'make uninstall    removes what install put there'
 	@echo 'make clean        removes everything that was built'
 
@@ -125,6 +127,14 @@ desktop-bench:
 	@$(BOOTSTRAP) --desktop --desktop-test
 	@scripts/desktop release build/desktop
 	@scripts/desktop-test build/desktop/bin/holdfast-desktop first_run figures
+
+deb:
+	@$(BOOTSTRAP) --desktop --packages
+	@scripts/packages
+
+deb-test:
+	@$(BOOTSTRAP) --packages
+	@scripts/packages-test
 
 BINARY := $(DESTDIR)$(PREFIX)/bin/holdfast
 SERVER := $(DESTDIR)$(PREFIX)/bin/holdfast-server

@@ -233,7 +233,34 @@ def follow_moves(root):
         (root / place).write_text(PATH.sub(follow, text), encoding="utf-8")
 
 
+# The version stands in Sources/HoldfastCommand/Version.swift. What other tools read repeats it, and has to follow.
+VERSION_SOURCE = "Sources/HoldfastCommand/Version.swift"
+VERSION_COPIES = {
+    "Sources/HoldfastServer/ServerCommand.swift": r'static let version = "(.+)"',
+    "Apps/Linux/Sources/HoldfastDesktop/Place.swift": r'static let text = "(.+)"',
+    "Apps/Linux/data/org.holdfast.Holdfast.metainfo.xml": r'<release version="([^"]+)"',
+    "debian/changelog": r"^holdfast \((.+)\) ",
+}
+
+
+def versions(root):
+    """The first mention in each file is the present version."""
+    stated = re.search(r'static let text = "(.+)"', read(root, VERSION_SOURCE))
+    for path, pattern in VERSION_COPIES.items():
+        for number, line in enumerate(read(root, path).splitlines(), 1):
+            if found := re.search(pattern, line):
+                if stated and found[1] != stated[1]:
+                    yield path, number, f"version {found[1]}; {VERSION_SOURCE} says {stated[1]}"
+                break
+
+
+def read(root, path):
+    file = root / path
+    return file.read_text(encoding="utf-8") if file.is_file() else ""
+
+
 def violations(root):
+    yield from versions(root)
     root = root.resolve()
     documents = Documents(root)
     yield from citations(root, documents)
