@@ -23,7 +23,7 @@ STAGE := build/stage
 help:
 	@echo 'make run          bootstrap, build, and take the tour'
 	@echo 'make test         bootstrap, build and run the tests, those of the desktop app and of the Apple branch too'
-	@echo 'make check        the same with every scenario of the desktop app'
+	@echo 'make check        the same with every scenario of the desktop app, and the packages'
 	@echo 'make bench        measure; prints one line per figure and writes bench.json'
 	@echo 'make lint         format, layout, public API and script checks'
 	@echo 'make api          write down the public API in Docs/api, which lint compares'
@@ -59,6 +59,7 @@ test:
 
 check:
 	@HOLDFAST_DESKTOP=full $(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory deb deb-test
 
 # The command that is measured is the one that `make install` installs. BENCH takes options (see --help).
 BENCH ?=
