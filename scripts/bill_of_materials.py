@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Writes the bill of materials of a release (SPDX 2.3, JSON): what the packages contain and link.
+
+    bill_of_materials.py PACKAGE.deb...
+
+Libraries are those that the packages depend on, in the versions that they were built with here; licenses stand in
+Docs/dependencies.md. Times are those of SOURCE_DATE_EPOCH, so that the same packages give the same bytes.
+"""
+
+import datetime
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# What Docs/dependencies.md calls a license, as SPDX expressions.
+SPDX = {
+    "Apache-2.0": "Apache-2.0",
+    "CC0-1.0 or Apache-2.0": "CC0-1.0 OR Apache-2.0",
+    "ISC": "ISC",
+    "OLDAP-2.8": "OLDAP-2.8",
+    "BSD-2-Clause": "BSD-2-Clause",
+    "BSD-3-Clause": "BSD-3-Clause",
+    "LGPL-2.1+": "LGPL-2.1-or-later",
+    "BSD-3-Clause or GPL-2+": "BSD-3-Clause OR GPL-2.0-or-later",
+    "Zlib": "Zlib",
+    "curl": "curl",
+    "public domain": "blessing",
+    "PostgreSQL": "PostgreSQL",
+    "Apache-2.0 with the Runtime Library Exception": "Apache-2.0 WITH Swift-exception",
+}
+
+
+def field(package, name):
+    return subprocess.run(["dpkg-deb", "-f", package, name], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def licenses():
+    """The license of each Debian package of the table."""
+    found = {}
+    for line in (ROOT / "Docs/dependencies.md").read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 5 and cells[2] in SPDX:
+            for name in re.findall(r"lib[a-z0-9.+-]+|zlib1g", cells[1]):
+                found[name] = SPDX[cells[2]]
+    return found
+
+
+def license_of(name, table):
+    return next((table[known] for known in table if name.startswith(known)), "NOASSERTION")
+
+
+def identifier(name):
+    return "SPDXRef-" + re.sub(r"[^A-Za-z0-9.-]", "-", name.replace("+", "plus"))
+
+
+def main():
+    table = licenses()
+    moment = datetime.datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), datetime.timezone.utc)
+    packages, relations, linked = [], [], {}
+    version = ""
+    for path in map(pathlib.Path, sys.argv[1:]):
+        name, version = field(path, "Package"), field(path, "Version")
+        own = identifier(name)
+        packages.append({
+            "SPDXID": own, "name": name, "versionInfo": version, "packageFileName": path.name,
+            "downloadLocation": "NOASSERTION", "filesAnalyzed": False,
+            "licenseDeclared": "Apache-2.0", "licenseConcluded": "Apache-2.0", "copyrightText": "The Holdfast authors",
+            "checksums": [{"algorithm": "SHA256", "checksumValue": hashlib.sha256(path.read_bytes()).hexdigest()}],
+        })
+        relations.append(("SPDXRef-DOCUMENT", "DESCRIBES", own))
+        if field(path, "Architecture") != "all":
+            relations.append((own, "STATIC_LINK", "SPDXRef-swift"))
+        for dependency in re.split(r",\s*", field(path, "Depends")):
+            library = re.split(r"[ |:(]", dependency)[0]
+            if library.startswith("lib") or library == "zlib1g":
+                linked.setdefault(library, []).append(own)
+    for library in sorted(linked):
+        shown = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", library], capture_output=True, text=True).stdout
+        packages.append({
+            "SPDXID": identifier(library), "name": library, "versionInfo": shown or "unknown",
+            "supplier": "Organization: Debian", "downloadLocation": "NOASSERTION", "filesAnalyzed": False,
+            "licenseDeclared": license_of(library, table), "licenseConcluded": "NOASSERTION",
+            "copyrightText": "NOASSERTION",
+            "externalRefs": [{
+                "referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
+                "referenceLocator": f"pkg:deb/debian/{library}@{shown}",
+            }],
+        })
+        relations += [(own, "DYNAMIC_LINK", identifier(library)) for own in linked[library]]
+    swift = subprocess.run(["swift", "--version"], capture_output=True, text=True).stdout
+    packages.append({
+        "SPDXID": "SPDXRef-swift", "name": "swift", "versionInfo": re.search(r"version ([\d.]+)", swift)[1],
+        "downloadLocation": "https://www.swift.org/download/", "filesAnalyzed": False,
+        "licenseDeclared": "Apache-2.0 WITH Swift-exception", "licenseConcluded": "NOASSERTION",
+        "copyrightText": "NOASSERTION",
+    })
+    text = json.dumps({
+        "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT",
+        "name": f"holdfast-{version}",
+        "documentNamespace": f"urn:holdfast:{version}:" + hashlib.sha256(
+            json.dumps(packages, sort_keys=True).encode()).hexdigest(),
+        "creationInfo": {"created": moment.strftime("%Y-%m-%dT%H:%M:%SZ"), "creators": ["Organization: The Holdfast authors"]},
+        "packages": packages,
+        "relationships": [
+            {"spdxElementId": a, "relationshipType": kind, "relatedSpdxElement": b} for a, kind, b in relations],
+    }, indent=1)
+    print(text)
+
+
+main()
