@@ -1,7 +1,7 @@
 # `make run` and `make test` need nothing but git, make and Swift: they install the system packages, build, and do
 # their job. `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help build run test check bench lint format api docs fuzz-smoke soak install uninstall clean desktop desktop-test check-apple desktop-bench deb deb-test
+.PHONY: help build run test check bench lint format api docs fuzz-smoke soak install uninstall clean desktop desktop-test check-apple desktop-bench deb deb-test server-image
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -39,6 +39,7 @@ help:
 	@echo 'make install      binary, man page and completions, below PREFIX ($(PREFIX)) and DESTDIR'
 	@echo 'make deb          Debian packages of what is committed, in build/packages'
 	@echo 'make deb-test     install, use, upgrade and purge them in a clean Debian (needs root)'
+	@echo 'make server-image an OCI image of the server from those packages, without a registry'
 	@echo 'make uninstall    removes what install put there'
 	@echo 'make clean        removes everything that was built'
 
@@ -136,6 +137,11 @@ deb:
 deb-test:
 	@$(BOOTSTRAP) --packages
 	@scripts/packages-test
+	@scripts/server-image-test
+
+server-image:
+	@$(BOOTSTRAP) --packages
+	@scripts/server-image
 
 BINARY := $(DESTDIR)$(PREFIX)/bin/holdfast
 SERVER := $(DESTDIR)$(PREFIX)/bin/holdfast-server
