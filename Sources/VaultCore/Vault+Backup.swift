@@ -112,7 +112,9 @@ extension Vault {
             throw VaultError(.noBackup, "there is no backup at \(source)")
         }
         let size = try file.status().size
-        guard size <= 1 << 30 else { throw .damaged("the manifest is too large") }
+        guard try size <= largestManifest(of: backup) else {
+            throw .damaged("\(BackupManifest.fileName) is too large for the files that are here, or files are missing")
+        }
         let bytes = try file.read(Int(size), at: 0)
         let manifest = try format(BackupManifest.fileName) { () throws(FormatError) in
             try BackupManifest(parsing: bytes, checksum: HeaderFile.checksum)
@@ -126,6 +128,12 @@ extension Vault {
             throw error
         }
         return CopyReport(files: manifest.entries.count, bytes: manifest.entries.reduce(0) { $0 &+ $1.size })
+    }
+
+    /// A manifest names each file once, so what lies there bounds it.
+    private static func largestManifest(of backup: HomeDirectory) throws(VaultError) -> UInt64 {
+        guard try backup.openFolder(FileStore.folder) != nil else { return BackupManifest.largestSize(files: 0) }
+        return BackupManifest.largestSize(files: try backup.names(in: FileStore.folder).count(where: FileStore.isName))
     }
 
     private static func fill(

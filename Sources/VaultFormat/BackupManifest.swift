@@ -28,6 +28,16 @@ package struct BackupManifest: Sendable, Hashable {
         self.entries = entries
     }
 
+    /// What the manifest of a folder can have at most, in bytes: known before any of it is read.
+    /// - Parameter files: How many files lie beneath `files/`.
+    package static func largestSize(files: Int) -> UInt64 {
+        func line(_ path: String) -> Int { "file \(path) \(UInt64.max) ".utf8.count + 64 + 1 }
+        let front = "\(firstLine)\nvault \n".utf8.count + 32
+        let named = (["header", "vault.mdb"] + OpenFiles.copied).reduce(0) { $0 + line($1) }
+        let other = line("files/" + String(repeating: "0", count: 32))
+        return UInt64(front + named + "end \n".utf8.count + 64) + UInt64(max(0, files)) * UInt64(other)
+    }
+
     private var body: String {
         var lines = [BackupManifest.firstLine, "vault \(vault)"]
         lines += entries.map { "file \($0.path) \($0.size) \(Hexadecimal.encode($0.digest))" }

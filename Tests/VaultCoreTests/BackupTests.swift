@@ -50,6 +50,24 @@ import VaultFormat
         #expect(!FileManager.default.fileExists(atPath: backup.path + "2"))
     }
 
+    @Test func `a manifest that is larger than its files allow is refused before it is read`() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        for number in 0..<12 { try vault.stream(pattern(Vault.largestInlineValue + number), "file \(number)") }
+        let backup = try TestHome()
+        _ = try vault.backup(to: backup.path)
+        let restored = try TestHome()
+        let manifest = try backup.bytes("backup.manifest")
+        // Sparse: it takes no room on the disk, and all of the memory that it is read into.
+        try #require(unsafe truncate(backup.file("backup.manifest"), 1 << 30) == 0)
+        let error = #expect(throws: VaultError.self) {
+            _ = try Vault.restore(from: backup.path, to: restored.path)
+        }
+        #expect(error?.code == .damaged && error?.reason.contains("too large for the files") == true, "\(error as Any)")
+        try backup.write(manifest, to: "backup.manifest")
+        _ = try Vault.restore(from: backup.path, to: restored.path)
+    }
+
     @Test func achangedBackupIsRefusedAndLeavesNothing() throws {
         let home = try TestHome()
         let vault = try home.unlocked()

@@ -20,6 +20,19 @@ import VaultFormat
         #expect(BackupManifest.fileName == "backup.manifest")
     }
 
+    @Test(arguments: [0, 1, 1000]) func `the largest manifest of a folder has the largest size exactly`(_ files: Int) {
+        let names = (0..<files).map { number in
+            let digits = String(number, radix: 16)
+            return "files/" + String(repeating: "0", count: 32 - digits.count) + digits
+        }
+        let entries = (["header", "vault.mdb"] + OpenFiles.copied + names).map {
+            BackupManifest.Entry(path: $0, size: .max, digest: [UInt8](repeating: 9, count: 32))
+        }
+        let largest = BackupManifest(vault: Sample.manifest.vault, entries: entries)
+        #expect(
+            UInt64(largest.encoded(checksum: testChecksum).count) == BackupManifest.largestSize(files: files))
+    }
+
     @Test func everyOtherSizeIsRefused() {
         let bytes = Sample.manifest(Sample.manifestBody)
         for count in 0..<bytes.count where error(bytes: Array(bytes.prefix(count))) == nil {
