@@ -66,6 +66,7 @@ import VaultCore
         case "wipe-owner": try Wipes.byOwner(home, clock)
         case "wipe-start": Wipes.start(home, clock)
         case "toggle": try Wipes.toggle(home, clock)
+        case "claim": try Wipes.claim(home, clock)
         case "small-disk": try SmallDisk.run(home, clock)
         default: return false
         }

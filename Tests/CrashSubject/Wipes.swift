@@ -44,6 +44,17 @@ package enum Wipes {
     }
 }
 
+extension Wipes {
+    /// The home's own wipe key, put back in place of another one.
+    static func claim(_ home: String, _ clock: FileClock) throws {
+        let vault = try Vault.known(home, clock)
+        Report.step("claim") {
+            try vault.claimHardware(passcode: Known.passcode(0), spending: vault.burnAttempt())
+        }
+        Report.line("end")
+    }
+}
+
 extension Vault {
     /// Without the countdown, which leaves nothing on disk.
     package func switchSelfDestruct(_ isOn: Bool) throws {

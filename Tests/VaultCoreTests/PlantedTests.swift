@@ -85,7 +85,7 @@ enum Plant: String, CaseIterable, CustomTestStringConvertible {
         "header", "ledger", "vault.mdb", "vault.mdb-lock", "open.mdb", "open.mdb-lock", "open.key", "open.pub", "log",
         "log.old", "log.new", "log.state", "receipt.key", "wipe.journal", "wipe-receipt", "identity-mark",
         ".identity-lock", "hardware.pending", "hardware.pending.part", "backup.manifest", "open.mdb.damaged",
-        "open.key.damaged", ".header.part", ".open.mdb.part", ".open.pub.part", ".receipt.key.part",
+        "open.key.damaged", ".header.part", ".open.mdb.part", ".open.pub.part", ".receipt.key.part", ".wipe.key.part",
         ".wipe.journal.part", ".wipe-receipt.part", "files/0123456789abcdef0123456789abcdef",
         "shares/owner.share",
     ]

@@ -6,8 +6,8 @@ internal import SystemCalls
 struct VaultCreation: ~Copyable {
     static let marker = ".creating"
     /// What a creation may have left behind.
-    static let ownNames = Set(SecurityLog.fileNames + OpenFiles.all).union([
-        marker, HeaderFile.name, WipeKeyFile.name, AttemptLedger.name, DatabaseName.protected.file,
+    static let ownNames = Set(SecurityLog.fileNames + OpenFiles.all + WipeKeyFile.names).union([
+        marker, HeaderFile.name, AttemptLedger.name, DatabaseName.protected.file,
         DatabaseName.protected.file + "-lock", FileStore.folder, BackupManifest.fileName,
     ])
 

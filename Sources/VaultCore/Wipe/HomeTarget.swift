@@ -54,8 +54,9 @@ struct HomeTarget: Sendable {
     /// Every name that a home of ours can have; others are strangers.
     static let knownNames: Set<String> = Set(
         all.flatMap(\.names) + HardwareNote.names + [HardwareNote.refused] + ReceiptKeyFile.names
+            + WipeKeyFile.names
     ).union([
-        HeaderFile.name, HeaderFile.part, WipeKeyFile.name, WipeJournalFile.name, WipeJournalFile.part,
+        HeaderFile.name, HeaderFile.part, WipeJournalFile.name, WipeJournalFile.part,
         WipeReceipt.fileName, WipeReceiptFile.part,
     ])
 

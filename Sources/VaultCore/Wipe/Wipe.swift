@@ -251,10 +251,9 @@ struct Wipe {
             problems.append(error.reason)
             return unfinished(receipt)
         }
-        // The key that the mark was recognised by goes after the mark, whole or torn; a start that still finds it whole
-        // removes it.
+        // The key that the mark was recognised by goes after the mark; a start that still finds it removes it.
         do throws(VaultError) {
-            _ = try home.erase(WipeKeyFile.name, overwriting: false)
+            for name in WipeKeyFile.names { _ = try home.erase(name, overwriting: false) }
             try home.synchronize()
         } catch {
             problems.append(error.reason)

@@ -7,15 +7,12 @@ internal import SystemCalls
 /// the home has it, and anyone who has it and can write here could destroy the home anyway. No backup copies it.
 enum WipeKeyFile {
     static let name = "wipe.key"
+    static let names = file.names
 
-    private static let magic = Array("HFWIPKEY".utf8)
-    private static let size = 128
-    private static let version: UInt32 = 1
-    private static let vaultOffset = 12
+    private static let file = SecretFile(name: name, magic: Array("HFWIPKEY".utf8), size: 128)
     private static let secretOffset = 32
     private static let deviceOffset = 64
     private static let inodeOffset = 72
-    private static let checksumOffset = 96
 
     /// Makes a key and stores it durably in place of any other.
     static func make(in home: HomeDirectory, vault: VaultID) throws(VaultError) -> WipeKey {
@@ -24,19 +21,15 @@ enum WipeKeyFile {
         return key
     }
 
+    /// Stores a key durably in place of any other: at no moment is there half of one, or none where there was one.
     static func write(_ key: borrowing WipeKey, in home: HomeDirectory) throws(VaultError) {
-        guard try home.erase(name, overwriting: false) != .foreign else { throw .damaged("\(name) is not a file") }
-        guard let file = try home.openFile(name, O_RDWR | O_CREAT | O_EXCL) else {
-            throw .damaged("\(name) cannot be created")
-        }
-        do throws(VaultError) {
-            let bytes = try encoded(key, place(of: home))
-            try bytes.withBytes { bytes throws(VaultError) in try file.write(bytes, at: 0) }
-            try file.synchronize()
-            try home.synchronize()
-        } catch {
-            home.remove(name)  // a torn key is of no use
-            throw error
+        let place = try place(of: home)
+        try key.withSecret { secret throws(VaultError) in
+            try file.write(for: key.owner.vault, in: home) { bytes in
+                secret.withBytes { SecretFile.store($0, in: &bytes, at: secretOffset) }
+                bytes.store(place.device, at: deviceOffset)
+                bytes.store(place.inode, at: inodeOffset)
+            }
         }
     }
 
@@ -51,9 +44,7 @@ enum WipeKeyFile {
     /// The stored key; nil when there is none for this vault, or what is there is not what was written.
     /// - Throws: What reading can throw.
     static func load(in home: HomeDirectory, vault: VaultID) throws(VaultError) -> WipeKey? {
-        guard let bytes = try read(in: home) else { return nil }
-        let isOurs = bytes.withBytes { starts($0, with: vault.bytes, at: vaultOffset) }
-        guard isOurs else { return nil }
+        guard let bytes = try file.load(for: vault, in: home) else { return nil }
         let secret = try bytes.withBytes { bytes throws(VaultError) in
             try secretMemory { () throws(SecretMemoryError) in
                 try SecretBytes(copying: bytes.extracting(secretOffset..<secretOffset + WipeKey.size))
@@ -65,7 +56,9 @@ enum WipeKeyFile {
     /// Whether the key was made in another folder than this one, which is a copy or was moved. It is unauthenticated:
     /// it only affects the text of a warning.
     static func isFromElsewhere(_ home: HomeDirectory) -> Bool {
-        guard let bytes = (try? read(in: home)) ?? nil, let here = try? place(of: home) else { return false }
+        guard let bytes = (try? file.load(for: nil, in: home)) ?? nil, let here = try? place(of: home) else {
+            return false
+        }
         return bytes.withBytes { bytes in
             (bytes.integer(at: deviceOffset, as: UInt64.self), bytes.integer(at: inodeOffset, as: UInt64.self))
         } != (here.device, here.inode)
@@ -76,7 +69,7 @@ enum WipeKeyFile {
         guard !home.exists(HeaderFile.name), home.exists(name), let receipt = WipeReceiptFile.read(in: home),
             receipt.isComplete, WipeKeyFile.stored(in: home, vault: receipt.vault) != nil
         else { return }
-        home.remove(name)
+        for name in names { home.remove(name) }
         try? home.synchronize()
     }
 
@@ -91,56 +84,9 @@ enum WipeKeyFile {
         return key.owner
     }
 
-    private static func read(in home: HomeDirectory) throws(VaultError) -> SecretBytes? {
-        guard let file = try home.openFile(name, O_RDONLY) else { return nil }
-        var bytes = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: size) }
-        let count = try bytes.withMutableBytes { bytes throws(VaultError) in try file.read(into: &bytes, at: 0) }
-        let stored = try file.status().size
-        guard count == size, stored == UInt64(size) else { return nil }
-        let isWhole = bytes.withBytes { bytes in
-            starts(bytes, with: magic, at: 0) && bytes.integer(at: 8, as: UInt32.self) == version
-                && starts(bytes, with: HeaderFile.checksum(bytes.extracting(0..<checksumOffset)), at: checksumOffset)
-        }
-        guard isWhole else { return nil }
-        return bytes
-    }
-
     private static func place(of home: HomeDirectory) throws(VaultError) -> (device: UInt64, inode: UInt64) {
         var status = stat()
         try system("examining \(home.path)") { unsafe fstat(home.descriptor, &status) }
         return (UInt64(truncatingIfNeeded: status.st_dev), UInt64(truncatingIfNeeded: status.st_ino))
-    }
-
-    private static func encoded(
-        _ key: borrowing WipeKey, _ place: (device: UInt64, inode: UInt64)
-    ) throws(VaultError) -> SecretBytes {
-        var bytes = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: size) }
-        let vault = key.owner.vault.bytes
-        try key.withSecret { secret throws(VaultError) in
-            bytes.withMutableBytes { bytes in
-                store(magic, in: &bytes, at: 0)
-                bytes.store(version, at: 8)
-                store(vault, in: &bytes, at: vaultOffset)
-                secret.withBytes { secret in
-                    for index in 0..<secret.byteCount {
-                        bytes.store(secret.integer(at: index, as: UInt8.self) ?? 0, at: secretOffset + index)
-                    }
-                }
-                bytes.store(place.device, at: deviceOffset)
-                bytes.store(place.inode, at: inodeOffset)
-            }
-        }
-        let checksum = bytes.withBytes { HeaderFile.checksum($0.extracting(0..<checksumOffset)) }
-        bytes.withMutableBytes { store(checksum, in: &$0, at: checksumOffset) }
-        return bytes
-    }
-
-    private static func store(_ part: [UInt8], in bytes: inout MutableRawSpan, at offset: Int) {
-        for (index, byte) in part.enumerated() { bytes.store(byte, at: offset + index) }
-    }
-
-    /// For parts that are not secret.
-    private static func starts(_ bytes: RawSpan, with part: [UInt8], at offset: Int) -> Bool {
-        part.indices.allSatisfy { bytes.integer(at: offset + $0, as: UInt8.self) == part[$0] }
     }
 }
