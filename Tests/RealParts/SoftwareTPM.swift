@@ -73,6 +73,10 @@ package final class SoftwareTPM: Sendable {
     /// Runs one of tpm2-tools: a program that is not ours talking to the same chip.
     @discardableResult
     package func tool(_ arguments: String...) throws -> (status: Int32, output: String) {
+        try tool(arguments: arguments)
+    }
+
+    package func tool(arguments: [String]) throws -> (status: Int32, output: String) {
         let path = folder + "/output"
         let file = unsafe open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         defer { close(file) }

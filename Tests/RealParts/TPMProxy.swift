@@ -12,6 +12,7 @@ package final class TPMProxy: Sendable {
     private struct State {
         var commands = 0
         var codes: [UInt32] = []
+        var heard: [UInt8] = []
         var cut: Int?
         var isCut = false
         /// The chip gets the command, and its answer is lost.
@@ -50,6 +51,8 @@ package final class TPMProxy: Sendable {
     package var commands: Int { state.withLock { $0.commands } }
     /// Their codes.
     package var codes: [UInt32] { state.withLock { $0.codes } }
+    /// Everything that was sent since then, either way.
+    package var heard: [UInt8] { state.withLock { $0.heard } }
     /// Whether the action was begun; returns when it has ended.
     package var hasCut: Bool {
         while true {
@@ -66,6 +69,7 @@ package final class TPMProxy: Sendable {
             state.losesAnswer = losesAnswer
             state.commands = 0
             state.codes = []
+            state.heard = []
             state.cut = number
             state.isCut = false
             state.isEnded = false
@@ -134,6 +138,7 @@ package final class TPMProxy: Sendable {
                             break pump
                         }
                     }
+                    if isData { state.withLock { $0.heard += buffer[..<count] } }
                     guard unsafe send(other, buffer, count, Int32(MSG_NOSIGNAL)) == count else { break pump }
                 }
             }

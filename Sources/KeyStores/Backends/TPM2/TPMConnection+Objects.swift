@@ -4,7 +4,13 @@ internal import SecretMemory
 extension TPMConnection {
     /// The storage key that everything of ours lies under: made again from the owner's seed when it is needed, so that
     /// nothing rests in the chip. Not subject to the chip's lockout, which other programs can cause.
-    func primary() throws(KeyStoreError) -> TPMHandle {
+    func primary() throws(KeyStoreError) -> TPMHandle { try primary(in: UInt32(ESYS_TR_RH_OWNER)) }
+
+    /// A key of this start of the chip, to salt sessions with. It is there also where somebody has set an authorisation for
+    /// the owner's hierarchy.
+    func saltKey() throws(KeyStoreError) -> TPMHandle { try primary(in: UInt32(ESYS_TR_RH_NULL)) }
+
+    private func primary(in hierarchy: ESYS_TR) throws(KeyStoreError) -> TPMHandle {
         let template = Structure<TPM2B_PUBLIC>()
         let area = unsafe template.pointer
         unsafe area.pointee.publicArea.type = UInt16(TPM2_ALG_ECC)
@@ -26,8 +32,8 @@ extension TPMConnection {
         do throws(TPMFailure) {
             try tpm("create primary key") {
                 unsafe Esys_CreatePrimary(
-                    context, UInt32(ESYS_TR_RH_OWNER), UInt32(ESYS_TR_PASSWORD), TPMConnection.none,
-                    TPMConnection.none, sensitive.pointer, template.pointer, outside.pointer, registers.pointer,
+                    context, hierarchy, UInt32(ESYS_TR_PASSWORD), TPMConnection.none, TPMConnection.none,
+                    sensitive.pointer, template.pointer, outside.pointer, registers.pointer,
                     &handle, nil, nil, nil, nil)
             }
         } catch { throw error.error }

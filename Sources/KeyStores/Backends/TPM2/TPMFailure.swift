@@ -1,4 +1,5 @@
 internal import CTSS2
+internal import VaultFormat
 
 /// A response code of the chip or of the software in front of it (TPM 2.0 Library, part 2, section 6.6).
 struct TPMFailure: KeyStoreErrorSource {
@@ -33,6 +34,12 @@ struct TPMFailure: KeyStoreErrorSource {
     /// No object or index has this handle: TPM_RC_HANDLE, or the same of an NV index that is not defined.
     var isMissing: Bool { meaning == CTSS2_HANDLE || meaning == 0x14a }
 
+    /// The chip has no room for another index: TPM_RC_NV_SPACE.
+    var isFull: Bool { meaning == 0x14b }
+
+    /// The chip cannot write now, and says so: TPM_RC_NV_RATE, TPM_RC_NV_UNAVAILABLE.
+    private var isResting: Bool { meaning == 0x920 || meaning == 0x923 }
+
     /// As users read it.
     var error: KeyStoreError {
         switch meaning {
@@ -46,6 +53,7 @@ struct TPMFailure: KeyStoreErrorSource {
             KeyStoreError(.ownedByAnother, "the TPM refused an authorisation (\(operation)): its owner has set one")
         case let code where code & 0xff_0000 == TPMFailure.transportLayer:
             KeyStoreError(.unavailable, "the TPM does not answer (\(operation): \(words))")
+        case _ where isResting: KeyStoreError(.busy, "the TPM does not write now")
         default: KeyStoreError(.failure, "the TPM failed (\(operation): \(words))")
         }
     }
@@ -53,6 +61,15 @@ struct TPMFailure: KeyStoreErrorSource {
     private var words: String {
         guard let text = unsafe Tss2_RC_Decode(code) else { return String(code, radix: 16) }
         return unsafe String(cString: text)
+    }
+}
+
+extension TPMFailure: ShareFailureSource {
+    var shareFailure: ShareFailure {
+        if isFull { return .unavailable(.full) }
+        // The chip-wide protection against guessing is in force: nothing of ours is under it, but sessions may wait.
+        if meaning == CTSS2_LOCKOUT { return .unavailable(.busy(error.reason)) }
+        return ShareFailure(error, in: .tpm)
     }
 }
 

@@ -16,6 +16,11 @@ struct TPMPolicyDigest {
         bytes = TPMPolicyDigest.hash([Array("\(purpose)".utf8), owner.vault.bytes, owner.home])
     }
 
+    /// The same, for a share.
+    init(nobodys purpose: StaticString, _ name: ShareName) {
+        bytes = TPMPolicyDigest.hash([Array("\(purpose)".utf8), name.bytes])
+    }
+
     private static let policyOR: UInt32 = 0x171
     private static let policyCommandCode: UInt32 = 0x16c
     private static let policySigned: UInt32 = 0x160

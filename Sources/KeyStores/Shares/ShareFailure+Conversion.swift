@@ -1,0 +1,30 @@
+internal import SecretMemory
+internal import VaultFormat
+
+/// An error of a backend's own, which says what it means for a share.
+protocol ShareFailureSource: Error {
+    var shareFailure: ShareFailure { get }
+}
+
+extension ShareFailure {
+    /// What an error means that says nothing of shares: the store was there and failed, or was not there.
+    init(_ error: KeyStoreError, in kind: KeyStoreKind) {
+        switch error.code {
+        case .unavailable: self = .unavailable(.absent(kind, error.reason))
+        case .busy, .unanswered: self = .unavailable(.busy(error.reason))
+        case .lockedOut: self = .unavailable(.locked)
+        case .ownedByAnother: self = .unavailable(.ownedByAnother)
+        case .cancelled: self = .notConfirmed
+        default: self = .failed(error)
+        }
+    }
+}
+
+/// Runs a backend and turns what it throws into our failures.
+func shareFailures<R: ~Copyable>(in kind: KeyStoreKind, _ body: () throws -> R) throws(ShareFailure) -> R {
+    do { return try body() } catch let failure as ShareFailure {
+        throw failure
+    } catch let failure as any ShareFailureSource {
+        throw failure.shareFailure
+    } catch { throw ShareFailure(KeyStoreError(any: error), in: kind) }
+}
