@@ -33,10 +33,9 @@ let linuxLibraryNames = [
     "CPQ", "CHiredis",
 ]
 let appleLibraryNames = ["CPlatform", "CZlib", "CSQLite"]
-/// C libraries that come as packages where no system has them; the check takes Debian's.
+/// C libraries that come as packages where no system has them.
 let packagedLibraryNames = ["CLMDB", "CArgon2"]
-let systemLibraryNames =
-    isApple ? appleLibraryNames + (checksApple ? packagedLibraryNames : []) : linuxLibraryNames
+let systemLibraryNames = isApple ? appleLibraryNames : linuxLibraryNames
 let libraryNames = isApple ? appleLibraryNames + packagedLibraryNames : linuxLibraryNames
 
 func library(_ name: String, _ dependencies: [String] = [], c libraries: [String] = []) -> Target {
@@ -221,9 +220,13 @@ let faceTargets: [Target] =
             ] + exported + (isApple ? [] : ["RealParts"])),
     ]
 
+/// Stand-ins for what only Apple's systems have (scripts/check-apple).
+let standIns = "Support/AppleInterfaces"
 let sectionTargets =
-    systemLibraryNames.map { .systemLibrary(name: $0, path: "Sources/\($0)") } + crashTests + agentTests
-    + ownerTargets + identityTargets + serverTargets + faceTargets
+    systemLibraryNames.map {
+        // The check reads the shim as Apple's compiler does.
+        .systemLibrary(name: $0, path: (checksApple && $0 == "CPlatform" ? standIns : "Sources") + "/\($0)")
+    } + crashTests + agentTests + ownerTargets + identityTargets + serverTargets + faceTargets
 
 let package = Package(
     name: "holdfast",
@@ -351,11 +354,8 @@ let appleTests: Set<String> = [
     "SecretMemoryTests", "CryptographyTests", "VaultFormatTests", "VaultCoreTests", "AppLockCoreTests", "HoldfastTests",
     "HoldfastUITests", "BetterAuthMessagesTests", "TestSupport", "SeededNumbers",
 ]
-/// What the check runs: whatever has a backend of Apple's below it, and the screens' models over all of them.
-let checkedTests: Set<String> = [
-    "SecretMemoryTests", "CryptographyTests", "AppleBackendTests", "HoldfastUITests", "BetterAuthTransportTests",
-    "RealParts", "TestSupport", "SeededNumbers",
-]
+/// What the check runs besides: the backends of Apple's over stand-ins.
+let checkedTests: Set<String> = ["AppleBackendTests", "BetterAuthTransportTests", "RealParts"]
 /// Backends over Linux libraries.
 let linuxBackends = [
     "Cryptography": ["Backends/OpenSSL"],
@@ -371,27 +371,23 @@ if isApple {
         tests(
             "AppleBackendTests",
             ["HoldfastUI"] + exported))
-    let wanted = appleTargets.union(checksApple ? checkedTests : appleTests).union(libraryNames)
+    let wanted = appleTargets.union(appleTests).union(libraryNames).union(checksApple ? checkedTests : [])
     package.targets.removeAll { !wanted.contains($0.name) }
     for target in package.targets {
         target.exclude += (linuxBackends[target.name] ?? []) + (linuxTests[target.name] ?? [])
     }
 }
-if checksApple {
-    package.dependencies.append(.package(path: "Support/AppleInterfaces"))
-    for target in package.targets where target.type != .system {
-        target.dependencies.append(.product(name: "AppleInterfaces", package: "AppleInterfaces"))
-        // Foundation on Linux makes `stat` a member of a module that nobody imports. Which imports are missing is seen in
-        // the targets with a backend of Apple's here, and in all others by the ordinary build.
-        guard linuxBackends[target.name] == nil else { continue }
-        target.swiftSettings = settingsWithoutVisibility
-    }
-} else if isApple {
-    package.dependencies += [
-        .package(url: "https://github.com/agisboye/CLMDB.git", exact: "0.9.31"),
-        .package(
-            url: "https://github.com/P-H-C/phc-winner-argon2.git", revision: "16d3df698db2486dde480b09a732bf9bf48599f9"),
-    ]
+// What no Apple system has comes as a package: the check takes packages of the same names and headers over Debian's libraries.
+if isApple {
+    package.dependencies +=
+        checksApple
+        ? ["CLMDB", "phc-winner-argon2"].map { .package(path: "\(standIns)/Packages/\($0)") }
+        : [
+            .package(url: "https://github.com/agisboye/CLMDB.git", exact: "0.9.31"),
+            .package(
+                url: "https://github.com/P-H-C/phc-winner-argon2.git",
+                revision: "16d3df698db2486dde480b09a732bf9bf48599f9"),
+        ]
     package.targets += [
         .target(
             name: "CLMDB", dependencies: [.product(name: "LMDB", package: "CLMDB")],
@@ -400,4 +396,19 @@ if checksApple {
             name: "CArgon2", dependencies: [.product(name: "argon2", package: "phc-winner-argon2")],
             path: "Support/AppleLibraries/CArgon2"),
     ]
+}
+if checksApple {
+    package.dependencies.append(.package(path: standIns))
+    // Given as a flag, so that the test runner that SwiftPM generates does not find a Darwin: it would ask for XCTest.
+    let darwin = "-fmodule-map-file=\(Context.packageDirectory)/\(standIns)/Darwin/module.modulemap"
+    for target in package.targets where target.type != .system && !packagedLibraryNames.contains(target.name) {
+        target.dependencies.append(.product(name: "AppleInterfaces", package: "AppleInterfaces"))
+        // Foundation on Linux makes `stat` a member of a module that nobody imports. Which imports are missing is seen in
+        // the targets with a backend of Apple's here, and in all others by the ordinary build.
+        if linuxBackends[target.name] == nil {
+            let optimized = (target.swiftSettings ?? []).dropFirst(settings.count)
+            target.swiftSettings = settingsWithoutVisibility + optimized
+        }
+        target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Xcc", darwin])]
+    }
 }

@@ -24,7 +24,7 @@ enum ProcessMark {
     }
 
     private static let emptiedByForks: Page = {
-        #if os(Linux)
+        #if os(Linux) && !canImport(Darwin)
         let size = Int(sysconf(Int32(_SC_PAGESIZE)))
         let flags = Int32(MAP_PRIVATE) | Int32(MAP_ANONYMOUS)
         guard let page = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, flags, -1, 0), unsafe page != MAP_FAILED else {

@@ -31,7 +31,7 @@ internal import SystemCalls
             throw .lockedMemoryExhausted(bytes: size)
         }
         // A forked child does not get it, as with memory that is hidden.
-        #if os(Linux)
+        #if os(Linux) && !canImport(Darwin)
         unsafe madvise(pages, size, Int32(MADV_DONTDUMP))
         unsafe madvise(pages, size, Int32(MADV_DONTFORK))
         #else
@@ -45,7 +45,7 @@ internal import SystemCalls
     static func mapHidden(_ size: Int, at fixed: UnsafeMutableRawPointer?) throws(SecretMemoryError)
         -> UnsafeMutableRawPointer
     {
-        #if os(Linux)
+        #if os(Linux) && !canImport(Darwin)
         let descriptor = cplatform_memfd_secret()
         guard descriptor >= 0 else { throw .lockedMemoryExhausted(bytes: size) }
         defer { close(descriptor) }

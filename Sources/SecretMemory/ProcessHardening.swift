@@ -10,11 +10,11 @@ public enum ProcessHardening {
     @discardableResult
     public static func apply() -> [String] {
         var missed: [String] = []
-        #if os(Linux)
+        #if os(Linux) && !canImport(Darwin)
         if cplatform_set_dumpable(0) != 0 { missed.append("the process stays readable to its user") }
         #endif
         var noCore = rlimit(rlim_cur: 0, rlim_max: 0)
-        #if os(Linux)
+        #if os(Linux) && !canImport(Darwin)
         let limited = unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &noCore)
         #else
         let limited = unsafe setrlimit(RLIMIT_CORE, &noCore)

@@ -11,7 +11,7 @@ package enum MonotonicClock {
 /// A clock that only goes forward from the boot on, also while the machine sleeps.
 package enum SuspendAwareClock {
     package static var milliseconds: UInt64 {
-        #if os(Linux)
+        #if os(Linux) && !canImport(Darwin)
         reading(CLOCK_BOOTTIME).milliseconds
         #else
         reading(CLOCK_MONOTONIC).milliseconds  // goes on during sleep on Apple systems

@@ -68,7 +68,7 @@ private func startThread(_ run: @escaping @Sendable () -> Void) -> UInt? {
         return nil
     }
     #if canImport(Darwin)
-    return unsafe UInt(bitPattern: thread)
+    return UInt(bitPattern: thread)
     #else
     return thread
     #endif

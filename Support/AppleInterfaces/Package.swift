@@ -9,12 +9,14 @@ let package = Package(
     products: [
         .library(
             name: "AppleInterfaces",
-            targets: ["AppleScripting", "LocalAuthentication", "Security", "CryptoKit"])
+            targets: ["DarwinOverGlibc", "AppleScripting", "LocalAuthentication", "Security", "CryptoKit"])
     ],
     targets: [
         // Libcrypto behind a header without its types: who imports CryptoKit need not find OpenSSL.
         .target(
             name: "CStandInCrypto", path: "CStandInCrypto", linkerSettings: [.linkedLibrary("crypto")]),
+        // The bodies of the module Darwin, without its header: only what asks for that module by a flag finds it.
+        .target(name: "DarwinOverGlibc", path: "DarwinOverGlibc"),
         .target(name: "AppleScripting", path: "AppleScripting"),
         .target(name: "LocalAuthentication", dependencies: ["AppleScripting"], path: "LocalAuthentication"),
         .target(name: "Security", dependencies: ["AppleScripting"], path: "Security"),

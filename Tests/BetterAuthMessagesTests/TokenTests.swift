@@ -112,7 +112,7 @@ private struct TokenVectors: Decodable {
         #expect(whole.count == 1 << 20)
     }
 
-    #if os(Linux)
+    #if os(Linux) && !canImport(Darwin)
     /// However large it would become, a process of its own grows by less than a megabyte.
     @Test(.enabled(if: !isSanitized, "what is freed stays in memory under a sanitizer"))
     func aBombsOutputIsBounded() async {
@@ -226,7 +226,7 @@ func base64URL(_ bytes: [UInt8]) -> String {
         .replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
 }
 
-#if os(Linux)
+#if os(Linux) && !canImport(Darwin)
 private let isSanitized = unsafe dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
 
 /// What this process has in memory, in kB.

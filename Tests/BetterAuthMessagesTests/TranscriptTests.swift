@@ -149,7 +149,7 @@ private struct Replay {
         signatures += 1
         // Other builds of zlib choose other bytes; they must open to the same text.
         let again = try rebuilt.text(gzip)
-        #if os(Linux)
+        #if os(Linux) && !canImport(Darwin)
         #expect(again == text)
         #endif
         #expect(try AccessToken(opening: again, with: gzip) == token)

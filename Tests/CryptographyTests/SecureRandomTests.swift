@@ -76,7 +76,7 @@ import SystemCalls
         }
     }
 
-    #if canImport(Glibc)
+    #if canImport(Glibc) && !canImport(Darwin)
     @Test("a forked child neither repeats its parent's nonces nor touches its memory")
     func fork() async {
         await #expect(processExitsWith: .success) {
@@ -119,6 +119,6 @@ import SystemCalls
 
 private func end(_ pool: consuming NoncePool) {}
 
-#if canImport(Glibc)
+#if canImport(Glibc) && !canImport(Darwin)
 private func forkProcess() -> pid_t { fork() }
 #endif

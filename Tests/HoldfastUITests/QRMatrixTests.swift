@@ -1,7 +1,7 @@
 import QRCodes
 import Testing
 
-#if os(Linux)
+#if os(Linux) && !canImport(Darwin)
 @Suite struct QRMatrixTests {
     /// Three finder patterns, seven modules wide, and nothing else in their corners (ISO/IEC 18004, 6.3.3).
     @Test func aCodeHasItsFinderPatterns() throws {

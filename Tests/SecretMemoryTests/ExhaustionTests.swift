@@ -3,7 +3,7 @@ import SecretMemory
 import TestSupport
 import Testing
 
-#if os(Linux)
+#if os(Linux) && !canImport(Darwin)
 @Suite struct ExhaustionTests {
     @Test func `the end of locked memory is an error, and what was freed can be had again`() async {
         await #expect(processExitsWith: .success) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SecretMemory
 
-#if os(Linux)
+#if os(Linux) && !canImport(Darwin)
 /// What secrets lie in where the kernel hides nothing. This kernel may; its locked pages are made all the same.
 @Suite struct LockedFallbackTests {
     @Test func pagesAreLockedOutOfCoreFilesAndNotInherited() throws {

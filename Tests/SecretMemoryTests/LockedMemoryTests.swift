@@ -3,7 +3,7 @@ import SecretMemory
 import TestSupport
 import Testing
 
-#if os(Linux)
+#if os(Linux) && !canImport(Darwin)
 private let page = UInt(sysconf(CInt(_SC_PAGESIZE)))
 private let hidden = ProcessHardening.memoryProtection.hasPrefix("memfd_secret")
 

@@ -66,6 +66,7 @@ enum Probe {
     }
 }
 
+#if canImport(Glibc) && !canImport(Darwin)
 /// What only a process of its own can try: limits, users and signals.
 enum Child {
     /// Sets both ends of a limit.
@@ -93,3 +94,4 @@ enum Child {
         return limit(RLIMIT_NOFILE, soft: open.rlim_cur, hard: open.rlim_max) && protection.hasPrefix("locked pages")
     }
 }
+#endif

@@ -2,7 +2,7 @@ import Foundation
 import SecretMemory
 import Testing
 
-#if os(Linux)
+#if os(Linux) && !canImport(Darwin)
 private let fatalSignals = [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGQUIT]
 
 @Suite struct ProcessHardeningTests {

@@ -2,7 +2,7 @@ import Foundation
 import SecretMemory
 import Testing
 
-#if os(Linux)
+#if os(Linux) && !canImport(Darwin)
 // Each in a process of its own: there nobody else takes the slot that was just freed, or the pages.
 @Suite struct WipeTests {
     @Test func `a freed slot is wiped at once and reads zero when it is handed out again`() async {

@@ -162,6 +162,9 @@ enum Decryptor {
     }
 
     private static func start(_ words: [String], input: String) throws -> Result {
+        #if os(iOS)
+        throw CocoaError(.featureUnsupported)  // nothing is started there
+        #else
         let process = Process()
         process.executableURL = URL(filePath: words[0])
         process.arguments = Array(words.dropFirst())
@@ -177,6 +180,7 @@ enum Decryptor {
         process.waitUntilExit()
         return Result(
             status: process.terminationStatus, output: Array(output), errors: String(decoding: errors, as: UTF8.self))
+        #endif
     }
 }
 

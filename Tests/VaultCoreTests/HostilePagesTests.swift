@@ -6,6 +6,8 @@ import VaultFormat
 
 @testable import VaultCore
 
+// iOS starts no process for a test.
+#if !os(iOS)
 /// A vault's database that somebody altered while it lay locked. LMDB would write over memory that is not its own.
 @Suite struct HostilePagesTests {
     /// What can be wrong with a page, each in a place of its own.
@@ -170,3 +172,4 @@ private func isDamaged(_ vault: Vault) -> Bool {
         return false
     } catch { return error.code == .damaged }
 }
+#endif

@@ -36,6 +36,8 @@ import VaultFormat
         #expect(errorCode { try home.open().open.put([3], "c") } == .damaged)
     }
 
+    // iOS starts no process for a test.
+    #if !os(iOS)
     /// A page whose list of nodes reaches over its end: LMDB copies 20,000 bytes of the file into a page of 4,096.
     @Test func aPageThatIsLongerThanItselfIsNotCopied() async throws {
         await #expect(processExitsWith: .success) {
@@ -60,6 +62,7 @@ import VaultFormat
             precondition(code == .damaged, "\(String(describing: code))")
         }
     }
+    #endif
 
     @Test("a root record with the highest numbers there are", arguments: ["next", "count"])
     func theHighestNumbersAreDamage(field: String) throws {

@@ -21,7 +21,7 @@ enum Plant: String, CaseIterable, CustomTestStringConvertible {
     var number: Int { Plant.allCases.firstIndex(of: self) ?? 0 }
 
     /// Whether this test's user may make one.
-    var isPossible: Bool { self != .device || geteuid() == 0 }
+    var isPossible: Bool { self != .device || Planting.isRoot }
 
     /// - Returns: False where there is nothing that could have a second name.
     func put(_ name: String, in home: String, outside: String) throws -> Bool {
@@ -32,13 +32,13 @@ enum Plant: String, CaseIterable, CustomTestStringConvertible {
             try files.linkItem(atPath: path, toPath: outside + "/second")
             return true
         }
-        if unsafe unlink(path) != 0 { try? files.removeItem(atPath: path) }
+        if !Planting.unlinks(path) { try? files.removeItem(atPath: path) }
         switch self {
         case .link: try files.createSymbolicLink(atPath: path, withDestinationPath: outside + "/file")
         case .foreignFile: try files.linkItem(atPath: outside + "/file", toPath: path)
-        case .pipe: try #require(unsafe mkfifo(path, 0o600) == 0)
-        case .socket: try Plant.bind(path)
-        case .device: try #require(unsafe mknod(path, S_IFCHR | 0o600, 0x103) == 0)  // as /dev/null
+        case .pipe: try #require(Planting.makesPipe(path))
+        case .socket: try #require(Planting.bindsSocket(path))
+        case .device: try #require(Planting.makesDevice(path))
         case .folder, .fullFolder:
             try files.createDirectory(atPath: path, withIntermediateDirectories: false)
             if self == .fullFolder { try Data("theirs".utf8).write(to: URL(fileURLWithPath: path + "/inner")) }
@@ -50,26 +50,6 @@ enum Plant: String, CaseIterable, CustomTestStringConvertible {
     static func isFile(_ path: String) -> Bool {
         let type = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
         return type == .typeRegular
-    }
-
-    private static func bind(_ path: String) throws {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
-        try #require(bytes.count < MemoryLayout.size(ofValue: address.sun_path))
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
-        #if canImport(Glibc)
-        let listener = SystemCalls.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        #else
-        let listener = SystemCalls.socket(AF_UNIX, SOCK_STREAM, 0)
-        #endif
-        defer { close(listener) }
-        let status = unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe SystemCalls.bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        #expect(status == 0)
     }
 }
 

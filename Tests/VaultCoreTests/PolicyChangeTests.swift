@@ -52,7 +52,7 @@ import VaultFormat
         #expect(try vault.status().remainingAttempts == 4)
     }
 
-    #if os(Linux)
+    #if os(Linux) && !canImport(Darwin)
     /// The right passcode, and a ledger that keeps the wrong ones all the same: at a lower limit the next start would
     /// destroy the vault of an owner who did nothing wrong.
     @Test func countsThatCouldNotBeGivenBackMeetNoNewRules() throws {

@@ -74,7 +74,7 @@ package struct KeyFile: Sendable {
     package var version: [Int]? {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { return nil }
-        #if canImport(Glibc)
+        #if canImport(Glibc) && !canImport(Darwin)
         let changed = status.st_mtim
         #else
         let changed = status.st_mtimespec

@@ -16,14 +16,14 @@ package protocol AgentClock: BootClock {
 /// The kernel's clock that includes sleep, and a timer on it. The timer belongs to the process, as its signal does.
 @safe package final class SystemAgentClock: AgentClock, @unchecked Sendable {  // the timer is never replaced
     private let clock = SystemBootClock()
-    #if os(Linux)
+    #if os(Linux) && !canImport(Darwin)
     /// The kernel's number for it, which C takes for a pointer: the first timer of a process is number 0, here nil.
     private let timer: timer_t?
     #endif
 
     /// - Throws: `agentUnavailable` when the system has no timer left.
     package init() throws(VaultError) {
-        #if os(Linux)
+        #if os(Linux) && !canImport(Darwin)
         var event = unsafe sigevent()
         unsafe event.sigev_notify = Int32(SIGEV_SIGNAL)
         unsafe event.sigev_signo = SIGALRM
@@ -34,7 +34,7 @@ package protocol AgentClock: BootClock {
     }
 
     deinit {
-        #if os(Linux)
+        #if os(Linux) && !canImport(Darwin)
         unsafe timer_delete(timer)
         #endif
     }
@@ -46,7 +46,7 @@ package protocol AgentClock: BootClock {
     package func now() -> BootInstant { clock.now() }
 
     package func arm(_ instant: BootInstant?) {
-        #if os(Linux)
+        #if os(Linux) && !canImport(Darwin)
         var setting = itimerspec()
         if let instant {
             // Zero would disarm it.

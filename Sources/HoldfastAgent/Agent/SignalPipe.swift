@@ -78,7 +78,7 @@ extension sigaction {
             _ = unsafe write(target.pointee, &byte, 1)
             errno = number
         }
-        #if canImport(Glibc)
+        #if canImport(Glibc) && !canImport(Darwin)
         unsafe action.__sigaction_handler.sa_handler = handler
         #else
         unsafe action.__sigaction_u.__sa_handler = handler

@@ -121,7 +121,7 @@ package enum AgentLaunch {
     private static func spawn(
         _ program: String, _ arguments: [String], _ runtime: String?, reportingOn descriptor: Int32
     ) throws(VaultError) -> Int32 {
-        #if os(Linux)
+        #if os(Linux) && !canImport(Darwin)
         var actions = unsafe posix_spawn_file_actions_t()
         #else
         var actions: posix_spawn_file_actions_t?
@@ -133,7 +133,7 @@ package enum AgentLaunch {
         for standard in 0..<3 as Range<Int32> {
             unsafe posix_spawn_file_actions_addopen(&actions, standard, "/dev/null", O_RDWR, 0)
         }
-        #if os(Linux)
+        #if os(Linux) && !canImport(Darwin)
         var attributes = posix_spawnattr_t()
         let flags: Int32 = 0x80 | 0x08 | 0x04  // POSIX_SPAWN_SETSID, SETSIGMASK, SETSIGDEF
         #else

@@ -5,7 +5,7 @@ internal import SystemCalls
 enum LocalSocket {
     /// A new socket that no program we start inherits.
     static func make() throws(VaultError) -> Int32 {
-        #if os(Linux)
+        #if os(Linux) && !canImport(Darwin)
         let type = Int32(SOCK_STREAM.rawValue)
         #else
         let type = SOCK_STREAM
@@ -107,7 +107,7 @@ enum LocalSocket {
 
     /// Writes some bytes. A reader that has gone is no signal.
     static func send(_ descriptor: Int32, _ bytes: RawSpan) -> Transfer {
-        #if os(Linux)
+        #if os(Linux) && !canImport(Darwin)
         let flags = Int32(MSG_NOSIGNAL)
         let sent = unsafe bytes.withUnsafeBytes { unsafe SystemCalls.send(descriptor, $0.baseAddress, $0.count, flags) }
         #else

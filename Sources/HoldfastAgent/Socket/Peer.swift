@@ -10,7 +10,7 @@ struct Peer: Sendable, Hashable {
 
     /// Nil when the kernel does not say.
     init?(_ descriptor: Int32) {
-        #if os(Linux)
+        #if os(Linux) && !canImport(Darwin)
         // struct ucred: process, user, group. It is GNU's own and does not import.
         var credentials: [Int32] = [0, -1, -1]
         var size = socklen_t(credentials.count * 4)

@@ -5,7 +5,7 @@ internal import QRCodes
 enum QRCode {
     /// Nil when the text is too long for a code, or the library is not installed.
     static func text(of content: String) -> String? {
-        #if os(Linux)
+        #if os(Linux) && !canImport(Darwin)
         QRMatrix(of: content).map(draw)
         #else
         nil

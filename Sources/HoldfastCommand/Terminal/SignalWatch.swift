@@ -93,7 +93,7 @@ extension sigaction {
     }
 
     private mutating func setHandler(_ handler: (@convention(c) (Int32) -> Void)?) {
-        #if canImport(Glibc)
+        #if canImport(Glibc) && !canImport(Darwin)
         unsafe __sigaction_handler.sa_handler = handler
         #else
         unsafe __sigaction_u.__sa_handler = handler
@@ -101,7 +101,7 @@ extension sigaction {
     }
 
     fileprivate var isIgnored: Bool {
-        #if canImport(Glibc)
+        #if canImport(Glibc) && !canImport(Darwin)
         let handler = unsafe __sigaction_handler.sa_handler
         #else
         let handler = unsafe __sigaction_u.__sa_handler

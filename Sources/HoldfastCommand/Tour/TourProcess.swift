@@ -38,7 +38,7 @@ final class TourProcess {
     }
 
     private func spawn(_ words: [String], input: Int32, output: Int32) -> Int32 {
-        #if os(Linux)
+        #if os(Linux) && !canImport(Darwin)
         var actions = unsafe posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()
         #else

@@ -25,7 +25,7 @@ final class TourServers {
 
     /// The program, beside this one; nil where it is not.
     static var program: String? {
-        #if os(Linux)
+        #if os(Linux) && !canImport(Darwin)
         var buffer = [CChar](repeating: 0, count: 4096)
         let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
         guard count > 0, count < buffer.count else { return nil }

@@ -34,7 +34,7 @@ package struct SystemBootClock: BootClock {
 
     /// Unknown boots are all alike: zeros. A delay then continues only if the clock does not jump back.
     private static let bootID: [UInt8] = {
-        #if os(Linux)
+        #if os(Linux) && !canImport(Darwin)
         let file = unsafe open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return [UInt8](repeating: 0, count: 16) }
         defer { close(file) }

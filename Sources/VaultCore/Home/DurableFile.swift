@@ -70,7 +70,7 @@ struct DurableFile: ~Copyable, Sendable {
 
     /// Returns when the contents are on the disk.
     func synchronize() throws(VaultError) {
-        #if os(Linux)
+        #if os(Linux) && !canImport(Darwin)
         try system("synchronizing \(name)") { fdatasync(descriptor) }
         #else
         try system("synchronizing \(name)") { fcntl(descriptor, F_FULLFSYNC) }

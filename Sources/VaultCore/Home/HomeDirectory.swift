@@ -37,7 +37,7 @@ package final class HomeDirectory: Sendable {
     /// whatever lies under the folder's own path by now, where the system can say that. The caller checks its last part
     /// before and after use.
     func pathForLibraries(_ name: String) -> String {
-        #if os(Linux)
+        #if os(Linux) && !canImport(Darwin)
         let folder = "/proc/self/fd/\(descriptor)"
         if unsafe access(folder, F_OK) == 0 { return "\(folder)/\(name)" }
         #endif

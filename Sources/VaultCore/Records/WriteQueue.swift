@@ -18,11 +18,11 @@ final class WriteQueue: Sendable {
         var waiting: [Pending] = []
         var isLed = false
         /// The thread that runs a caller's closure.
-        var performer: pthread_t?
+        var performer: UInt?
 
         /// A write inside a batch's closure would wait for itself.
         func refuseNested() throws(VaultError) {
-            guard let performer, pthread_equal(performer, pthread_self()) != 0 else { return }
+            guard performer == ReaderSlots.thisThread else { return }
             throw VaultError(.busy, "write through the batch that is open, not beside it")
         }
 
@@ -48,7 +48,7 @@ final class WriteQueue: Sendable {
         _ = try monitor.withLock { queue throws(VaultError) in try queue.refuseNested() }
         monitor.withLock(when: { !$0.isLed }) { queue in
             queue.isLed = true
-            queue.performer = pthread_self()
+            queue.performer = ReaderSlots.thisThread
         }
         defer { endLead() }
         return try transact(patience: patience, body)

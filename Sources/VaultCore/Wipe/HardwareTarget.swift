@@ -100,7 +100,7 @@ struct HardwareTarget {
     /// A vault that was opened without them may still have something there.
     private static func stores(_ home: HomeDirectory, _ settings: VaultSettings) -> KeyStores? {
         if let stores = settings.ownerStores { return stores(home.path) }
-        #if os(Linux)
+        #if os(Linux) && !canImport(Darwin)
         return KeyStores(folder: home.path + "/shares")
         #else
         return nil

@@ -62,7 +62,7 @@ public struct URLSessionTransport: Transport {
         configuration.urlCache = nil
         configuration.urlCredentialStorage = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-        #if canImport(Darwin)
+        #if !canImport(FoundationNetworking)
         configuration.tlsMinimumSupportedProtocolVersion = .TLSv12
         configuration.waitsForConnectivity = false
         #endif

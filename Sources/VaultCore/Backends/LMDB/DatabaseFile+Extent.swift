@@ -21,12 +21,12 @@ extension DatabaseFile {
         let size = try unsafe extent(handle).size
         // The list of free pages may itself lie in what is missing: zeros there are damage that LMDB finds.
         try system("extending the database") {
-            unsafe ftruncate(descriptor, off_t(missing.upperBound * pageSize(handle)))
+            unsafe ftruncate(descriptor, numericCast(missing.upperBound * pageSize(handle)))
         }
         do throws(VaultError) {
             try unsafe checkMissing(handle, missing)
         } catch {
-            ftruncate(descriptor, size)
+            ftruncate(descriptor, numericCast(size))
             throw error
         }
     }
@@ -44,12 +44,12 @@ extension DatabaseFile {
         return UInt64(max(1, statistics.ms_psize))
     }
 
-    private static func extent(_ handle: OpaquePointer) throws(VaultError) -> (descriptor: Int32, size: off_t) {
+    private static func extent(_ handle: OpaquePointer) throws(VaultError) -> (descriptor: Int32, size: Int64) {
         var descriptor: Int32 = -1
         var status = stat()
         unsafe mdb_env_get_fd(handle, &descriptor)
         try system("examining the database") { unsafe fstat(descriptor, &status) }
-        return (descriptor, status.st_size)
+        return (descriptor, Int64(status.st_size))
     }
 
     /// Numbers of pages that the database has and the file has not; nil when there are none.

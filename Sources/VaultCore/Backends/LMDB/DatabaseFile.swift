@@ -49,7 +49,7 @@ enum DatabaseFile {
     /// Keeps reads of the file from noting their time, which each commit would then write too. Only the file's owner may
     /// ask for that, and it changes nothing else.
     static func noteNoReads(_ handle: OpaquePointer) {
-        #if os(Linux)
+        #if os(Linux) && !canImport(Darwin)
         var descriptor: Int32 = -1
         unsafe mdb_env_get_fd(handle, &descriptor)
         let noAccessTime: Int32 = 0o1_000_000  // O_NOATIME, which does not import
