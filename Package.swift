@@ -183,18 +183,15 @@ let serverTargets: [Target] = [
         ]),
 ]
 
-// What every face shows. The views for Apple systems are compiled on Linux by scripts/check-apple.
-#if os(Linux)
-let viewTargets: [Target] = []
-let viewProducts: [Product] = []
-#else
-let viewTargets: [Target] = [
-    .target(
-        name: "HoldfastViews", dependencies: (["HoldfastUI"] + exported).map { .byName(name: $0) },
-        resources: [.process("Resources")], swiftSettings: settings)
-]
-let viewProducts: [Product] = [.library(name: "HoldfastViews", targets: ["HoldfastViews"])]
-#endif
+// What every face shows. The views are for Apple's systems; scripts/check-apple runs them over stand-ins.
+let viewTargets: [Target] =
+    isApple
+    ? [
+        .target(
+            name: "HoldfastViews", dependencies: (["HoldfastUI"] + exported).map { .byName(name: $0) },
+            resources: [.process("Resources")], swiftSettings: settings)
+    ] : []
+let viewProducts: [Product] = isApple ? [.library(name: "HoldfastViews", targets: ["HoldfastViews"])] : []
 let faceTargets: [Target] =
     viewTargets + [
         // What the doctor finds, for the command and the faces.
@@ -354,8 +351,8 @@ let appleTests: Set<String> = [
     "SecretMemoryTests", "CryptographyTests", "VaultFormatTests", "VaultCoreTests", "AppLockCoreTests", "HoldfastTests",
     "HoldfastUITests", "BetterAuthMessagesTests", "TestSupport", "SeededNumbers",
 ]
-/// What the check runs besides: the backends of Apple's over stand-ins.
-let checkedTests: Set<String> = ["AppleBackendTests", "BetterAuthTransportTests", "RealParts"]
+/// What the check runs besides: the backends of Apple's over stand-ins, and every screen.
+let checkedTests: Set<String> = ["AppleBackendTests", "BetterAuthTransportTests", "RealParts", "ViewTests"]
 /// Backends over Linux libraries.
 let linuxBackends = [
     "Cryptography": ["Backends/OpenSSL"],
@@ -371,6 +368,15 @@ if isApple {
         tests(
             "AppleBackendTests",
             ["HoldfastUI"] + exported))
+    if checksApple {
+        package.targets.append(
+            tests(
+                "ViewTests",
+                [
+                    "HoldfastViews", "HoldfastUI", "HoldfastDoctor", "BetterAuth", "BetterAuthVerification",
+                    "BetterAuthMessages", "BetterAuthServer", "BetterAuthGzip",
+                ] + exported))
+    }
     let wanted = appleTargets.union(appleTests).union(libraryNames).union(checksApple ? checkedTests : [])
     package.targets.removeAll { !wanted.contains($0.name) }
     for target in package.targets {
@@ -403,6 +409,9 @@ if checksApple {
     let darwin = "-fmodule-map-file=\(Context.packageDirectory)/\(standIns)/Darwin/module.modulemap"
     for target in package.targets where target.type != .system && !packagedLibraryNames.contains(target.name) {
         target.dependencies.append(.product(name: "AppleInterfaces", package: "AppleInterfaces"))
+        if ["HoldfastViews", "ViewTests"].contains(target.name) {
+            target.dependencies.append(.product(name: "AppleViews", package: "AppleInterfaces"))
+        }
         // Foundation on Linux makes `stat` a member of a module that nobody imports. Which imports are missing is seen in
         // the targets with a backend of Apple's here, and in all others by the ordinary build.
         if linuxBackends[target.name] == nil {
@@ -410,5 +419,9 @@ if checksApple {
             target.swiftSettings = settingsWithoutVisibility + optimized
         }
         target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Xcc", darwin])]
+        // Testing would bring an overlay for a UIKit that is not there.
+        if target.name == "ViewTests" {
+            target.swiftSettings?.append(.unsafeFlags(["-Xfrontend", "-disable-cross-import-overlays"]))
+        }
     }
 }

@@ -78,6 +78,8 @@ public final class AppModels {
     public let lock: LockModel
     /// What hides content.
     public let cover: PrivacyCover
+    /// The scenes in front of the lock.
+    public let scenes: ScenePresence
     /// The choices about this face.
     public let preferences: PreferencesModel
     /// The items.
@@ -95,16 +97,19 @@ public final class AppModels {
 
     /// The models over one app.
     /// - Parameter face: Names the face, for its preferences.
-    public init(_ app: HoldfastApp, face: String) {
+    public convenience init(_ app: HoldfastApp, face: String) { self.init(app, face: face) { IdentityModel($0) } }
+
+    package init(_ app: HoldfastApp, face: String, identity: @MainActor (LockModel) -> IdentityModel) {
         let lock = LockModel(app)
         self.lock = lock
+        scenes = ScenePresence(lock)
         preferences = PreferencesModel(app.vault, face: face)
         cover = PrivacyCover(lock, preferences)
         vault = VaultModel(lock)
         settings = SecuritySettingsModel(app)
         selfDestruct = SelfDestructModel(app)
         log = SecurityLogModel(lock)
-        identity = IdentityModel(lock)
+        self.identity = identity(lock)
         doctor = DoctorModel(home: app.vault.home.path)
         settings.onPIN = { [weak lock] in await lock?.pinWasSet() }
         lock.onLock { [weak vault, weak settings, weak selfDestruct, weak log, weak doctor] in

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 // Stand-ins for Apple's frameworks, written from Apple's public documentation, so that Apple code is compiled and run on
-// Linux. Never part of the product: the root manifest names this package only under HOLDFAST_CHECK_APPLE. The stand-ins
-// for SwiftUI and UIKit are compiled by scripts/check-apple itself, once with UIKit and once without.
+// Linux. Never part of the product: the root manifest names this package only under HOLDFAST_CHECK_APPLE. The strict
+// stand-in for SwiftUI is compiled by scripts/check-apple itself, once with UIKit and once without.
 import PackageDescription
 
 let package = Package(
@@ -9,7 +9,9 @@ let package = Package(
     products: [
         .library(
             name: "AppleInterfaces",
-            targets: ["DarwinOverGlibc", "AppleScripting", "LocalAuthentication", "Security", "CryptoKit"])
+            targets: ["DarwinOverGlibc", "AppleScripting", "LocalAuthentication", "Security", "CryptoKit"]),
+        // Views that run. The type check has a SwiftUI of its own (scripts/check-apple).
+        .library(name: "AppleViews", targets: ["SwiftUI", "UIKit", "CoreImage", "FoundationGaps"]),
     ],
     targets: [
         // Libcrypto behind a header without its types: who imports CryptoKit need not find OpenSSL.
@@ -23,5 +25,12 @@ let package = Package(
         .target(
             name: "CryptoKit", dependencies: ["AppleScripting", "LocalAuthentication", "Security", "CStandInCrypto"],
             path: "CryptoKit"),
+        .target(name: "FoundationGaps", path: "FoundationGaps"),
+        .target(name: "CoreImage", path: "CoreImage"),
+        .target(name: "UIKit", dependencies: ["CoreImage", "FoundationGaps"], path: "UIKit"),
+        // In Swift 6 mode the compiler does not emit its bindings.
+        .target(
+            name: "SwiftUI", dependencies: ["UIKit", "CoreImage", "FoundationGaps"], path: "RunningSwiftUI",
+            swiftSettings: [.swiftLanguageMode(.v5), .unsafeFlags(["-suppress-warnings"])]),
     ]
 )

@@ -35,9 +35,9 @@ struct Content: View {
                     ForEach(models.vault.items) { item in Text(verbatim: item.name) }
                 }
             }
-            .tabItem { Image(systemName: "key") }
-            NavigationStack { IdentityView(models) }.tabItem { Image(systemName: "person.badge.key") }
-            NavigationStack { SecuritySettings(models) }.tabItem { Image(systemName: "gearshape") }
+            .tabItem { Label("Items", systemImage: "key") }
+            NavigationStack { IdentityView(models) }.tabItem { Label("Identity", systemImage: "person.badge.key") }
+            NavigationStack { SecuritySettings(models) }.tabItem { Label("Security", systemImage: "gearshape") }
         }
         .appLock(models)
         .onAppear { signals = DeviceSignals(models.lock) }

@@ -37,6 +37,13 @@ public final class PrivacyCover {
         return lock.isCovered ? .cover : .nothing
     }
 
+    /// What stands in front of the content in one of several scenes: one that is not in front is covered, although another
+    /// one keeps the app open. Where the app lock is off, nothing is.
+    /// - Parameter phase: That scene's.
+    public func shown(in phase: ScenePresence.Phase) -> Shown {
+        shown == .nothing && phase != .active && lock.isEnabled ? .cover : shown
+    }
+
     /// How it looks.
     public var style: Style { preferences.values.blursCover ? .blurred : .plain }
 }

@@ -8,7 +8,8 @@ internal import VaultFormat
 enum LockText {
     static func key(_ reason: LockReason, _ prompt: UnlockSecret) -> LocalizedStringKey {
         if reason == .launch, prompt == .pin { return "lock.reason.launch.pin" }
-        return LocalizedStringKey("lock.reason.\(reason.rawValue)")
+        // Joined before: what is interpolated becomes an argument of the key.
+        return LocalizedStringKey("lock.reason." + reason.rawValue)
     }
 
     static func key(_ guidance: LockGuidance) -> LocalizedStringKey? {

@@ -22,6 +22,10 @@ public struct LockView: View {
 
     /// What is shown.
     public var body: some View {
+        if model.state == .destroyed { DestroyedView() } else { prompt }
+    }
+
+    private var prompt: some View {
         VStack(spacing: 20) {
             Image(systemName: "lock.fill").font(.largeTitle).accessibilityHidden(true)
             Text("lock.title", bundle: .module).font(.title2).accessibilityAddTraits(.isHeader)
@@ -95,6 +99,18 @@ public struct LockView: View {
             case .recoveryPhrase: await model.unlock(phrase: carried.take())
             }
         }
+    }
+}
+
+/// The end: nothing can be entered any more.
+struct DestroyedView: View {
+    var body: some View {
+        Text("app.destroyed", bundle: .module)
+            .multilineTextAlignment(.center)
+            .padding()
+            .frame(maxWidth: .infinity, maxHeight: .infinity)
+            .background(.ultraThickMaterial)
+            .accessibilityAddTraits(.isModal)
     }
 }
 #endif

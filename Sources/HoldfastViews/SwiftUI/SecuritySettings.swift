@@ -12,6 +12,10 @@ internal import VaultFormat
 public struct SecuritySettings: View {
     private let models: AppModels
     @State private var typed = ""
+    @State private var sheet = SheetPresence()
+    /// Whether the confirmation stands there, and whether it was answered by one of its buttons.
+    @State private var confirms = false
+    @State private var isAnswered = false
 
     /// The settings of an open app.
     public init(_ models: AppModels) { self.models = models }
@@ -22,7 +26,7 @@ public struct SecuritySettings: View {
             Section {
                 Toggle(isOn: lock) { Text("settings.lock", bundle: .module) }
                 Picker(selection: timing) {
-                    ForEach(LockTiming.presets, id: \.self) { choice in
+                    ForEach(timings, id: \.self) { choice in
                         Text(SettingsText.key(choice), bundle: .module).tag(choice)
                     }
                 } label: {
@@ -67,17 +71,23 @@ public struct SecuritySettings: View {
             if case .owner = needed { Task { await models.settings.proveOwner() } }
         }
         .task { await models.selfDestruct.load() }
-        .sheet(isPresented: asksPasscode) { proof }
+        .sheet(isPresented: asksPasscode, onDismiss: { sheet.hasGone() }) { proof.noted(in: sheet).covered(by: models) }
+        .onChange(of: isConfirming, initial: true) { _, isConfirming in (confirms, isAnswered) = (isConfirming, false) }
+        .onChange(of: confirms) { _, isShown in
+            // Put away without an answer.
+            if !isShown, !isAnswered, isConfirming { Task { await models.selfDestruct.cancel() } }
+        }
         .confirmationDialog(
-            Text("settings.selfDestruct.confirm", bundle: .module), isPresented: asksConfirmation,
-            titleVisibility: .visible
+            Text("settings.selfDestruct.confirm", bundle: .module), isPresented: $confirms, titleVisibility: .visible
         ) {
             Button(role: .destructive) {
+                isAnswered = true
                 Task { await models.selfDestruct.confirm() }
             } label: {
                 Text("settings.selfDestruct.yes", bundle: .module)
             }
             Button(role: .cancel) {
+                isAnswered = true
                 Task { await models.selfDestruct.cancel() }
             } label: {
                 Text("settings.cancel", bundle: .module)
@@ -107,8 +117,14 @@ public struct SecuritySettings: View {
             }
             .buttonStyle(.borderedProminent)
             .disabled(typed.isEmpty)
+            Button(role: .cancel) {
+                asksPasscode.wrappedValue = false
+            } label: {
+                Text("settings.cancel", bundle: .module)
+            }
         }
         .padding()
+        .frame(maxWidth: .infinity, maxHeight: .infinity)
         .presentationDetents([.medium])
         .presentationDragIndicator(.visible)
     }
@@ -171,15 +187,20 @@ public struct SecuritySettings: View {
             })
     }
 
-    private var asksConfirmation: Binding<Bool> {
-        Binding(
-            get: { @MainActor in if case .confirming = models.selfDestruct.step { true } else { false } },
-            set: { @MainActor _ in })
+    /// What is asked after the passcode waits until its sheet is gone.
+    private var isConfirming: Bool {
+        if case .confirming = models.selfDestruct.step { !sheet.isThere } else { false }
+    }
+
+    /// One that was set elsewhere is shown, too.
+    private var timings: [LockTiming] {
+        let shown = models.settings.shownTiming
+        return LockTiming.presets.contains(shown) ? LockTiming.presets : LockTiming.presets + [shown]
     }
 
     private var showsFailure: Binding<Bool> {
         Binding(
-            get: { @MainActor in models.settings.failure != nil },
+            get: { @MainActor in models.settings.failure != nil && !sheet.isThere },
             set: { @MainActor isShown in if !isShown { models.settings.failure = nil } })
     }
 }

@@ -44,6 +44,9 @@ public struct SetupView: View {
             }
             .padding()
         }
+        // There is no lock yet: the words, and what is typed, are covered whenever the scene is not in front.
+        .accessibilityHidden(phase != .active)
+        .overlay { if phase != .active { CoverView(style: .plain) } }
         .onChange(of: model.step) { _, step in if step == .finished { finished() } }
         .onChange(of: phase) { _, phase in if phase == .background { leave() } }
     }

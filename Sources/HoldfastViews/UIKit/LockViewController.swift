@@ -1,16 +1,17 @@
 #if canImport(UIKit)
 internal import AppLockCore
 public import HoldfastUI
+internal import Observation
 internal import SwiftUI
 public import UIKit
 
-/// The lock screen for apps without SwiftUI.
+/// The cover and the lock screen for apps without SwiftUI. One that was presented dismisses itself when content may be seen.
 public final class LockViewController: UIViewController {
-    private let model: LockModel
+    private let models: AppModels
 
-    /// The screen of this lock.
-    public init(_ model: LockModel) {
-        self.model = model
+    /// What stands in front of these models' content.
+    public init(_ models: AppModels) {
+        self.models = models
         super.init(nibName: nil, bundle: nil)
         modalPresentationStyle = .overFullScreen
         isModalInPresentation = true
@@ -23,19 +24,43 @@ public final class LockViewController: UIViewController {
     /// Puts the lock view in.
     public override func viewDidLoad() {
         super.viewDidLoad()
-        let content = UIHostingController(rootView: LockView(model))
+        let content = UIHostingController(rootView: FrontView(models: models))
         addChild(content)
         content.view.frame = view.bounds
         content.view.autoresizingMask = [.flexibleWidth, .flexibleHeight]
+        // What is below shows through the cover's material.
+        view.backgroundColor = .clear
+        content.view.backgroundColor = .clear
         view.addSubview(content.view)
         content.didMove(toParent: self)
         view.accessibilityViewIsModal = true
+        follow()
+    }
+
+    private func follow() {
+        withObservationTracking {
+            if models.cover.shown == .nothing, presentingViewController != nil { dismiss(animated: true) }
+        } onChange: { [weak self] in
+            Task { @MainActor in self?.follow() }
+        }
     }
 
     /// Tells the screen reader that this is another screen.
     public override func viewDidAppear(_ animated: Bool) {
         super.viewDidAppear(animated)
         UIAccessibility.post(notification: .screenChanged, argument: view)
+    }
+}
+
+/// The cover alone for a mere interruption; the lock screen when it is locked.
+private struct FrontView: View {
+    let models: AppModels
+
+    var body: some View {
+        switch models.cover.shown {
+        case .nothing, .cover: CoverView(style: models.cover.style)
+        case .lockScreen: LockView(models.lock)
+        }
     }
 }
 #endif

@@ -12,6 +12,8 @@ public final class LockWindow {
     private var window: UIWindow?
     private weak var covered: UIWindow?
     private weak var scene: UIWindowScene?
+    /// The scene's own; one that connects is on its way to the front.
+    private var phase = ScenePresence.Phase.active
 
     /// The window over what these models keep shut.
     public init(_ models: AppModels) { self.models = models }
@@ -24,21 +26,36 @@ public final class LockWindow {
 
     /// From `sceneWillResignActive(_:)`: covers before the system takes its picture.
     public func sceneWillResignActive() {
-        models.lock.send(.willResignActive)
+        phase = .inactive
+        models.scenes.report(.inactive, of: self)
         update()
     }
 
     /// From `sceneDidEnterBackground(_:)`.
-    public func sceneDidEnterBackground() { models.lock.send(.didEnterBackground) }
+    public func sceneDidEnterBackground() {
+        phase = .background
+        models.scenes.report(.background, of: self)
+        update()
+    }
 
     /// From `sceneWillEnterForeground(_:)`.
-    public func sceneWillEnterForeground() { models.lock.send(.willEnterForeground) }
+    public func sceneWillEnterForeground() {
+        phase = .inactive
+        models.scenes.report(.inactive, of: self)
+    }
 
     /// From `sceneDidBecomeActive(_:)`.
-    public func sceneDidBecomeActive() { models.lock.send(.didBecomeActive) }
+    public func sceneDidBecomeActive() {
+        phase = .active
+        models.scenes.report(.active, of: self)
+        update()
+    }
 
     /// From `sceneDidDisconnect(_:)`: gives the window up.
-    public func sceneDidDisconnect() { hide() }
+    public func sceneDidDisconnect() {
+        models.scenes.remove(self)
+        hide()
+    }
 
     private func follow() {
         withObservationTracking {
@@ -48,15 +65,16 @@ public final class LockWindow {
         }
     }
 
-    private func update() { if models.cover.shown == .nothing { hide() } else { show() } }
+    private func update() { if models.cover.shown(in: phase) == .nothing { hide() } else { show() } }
 
     private func show() {
         guard window == nil, let scene else { return }
         covered = scene.windows.first { $0.isKeyWindow }
         covered?.endEditing(true)
         let window = UIWindow(windowScene: scene)
+        window.backgroundColor = .clear
         window.windowLevel = UIWindow.Level(rawValue: UIWindow.Level.alert.rawValue + 1)
-        window.rootViewController = LockViewController(models.lock)
+        window.rootViewController = LockViewController(models)
         window.makeKeyAndVisible()
         self.window = window
     }

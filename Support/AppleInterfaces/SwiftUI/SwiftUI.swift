@@ -212,6 +212,9 @@ extension Image {
 public struct Label<Title: View, Icon: View>: Leaf {
     public nonisolated init(@ViewBuilder title: () -> Title, @ViewBuilder icon: () -> Icon) {}
 }
+extension Label where Title == Text, Icon == Image {
+    public nonisolated init(_ titleKey: LocalizedStringKey, systemImage name: String) {}
+}
 public struct LabeledContent<Label: View, Content: View>: Leaf {
     public nonisolated init(@ViewBuilder content: () -> Content, @ViewBuilder label: () -> Label) {}
 }

@@ -40,17 +40,20 @@ final class Scratch {
     }
 
     /// The models over a vault whose lock is on, as they are after the app was started.
-    func models(isLockEnabled: Bool = true) async throws -> AppModels {
+    func models(isLockEnabled: Bool = true, identity: NearServer? = nil) async throws -> AppModels {
         try create()
-        let models = AppModels(try app(isLockEnabled: isLockEnabled), face: "test")
+        let opened = try app(isLockEnabled: isLockEnabled)
+        let models =
+            identity.map { near in AppModels(opened, face: "test") { near.model($0) } }
+            ?? AppModels(opened, face: "test")
         await models.lock.handle(.launch)
         await models.lock.handle(.didBecomeActive)
         return models
     }
 
-    /// As ``models(isLockEnabled:)``, opened.
-    func open(isLockEnabled: Bool = true) async throws -> AppModels {
-        let models = try await models(isLockEnabled: isLockEnabled)
+    /// As ``models(isLockEnabled:identity:)``, opened.
+    func open(isLockEnabled: Bool = true, identity: NearServer? = nil) async throws -> AppModels {
+        let models = try await models(isLockEnabled: isLockEnabled, identity: identity)
         await models.lock.unlock(passcode: try secret("right"))
         await models.load()
         return models

@@ -7,6 +7,7 @@ public import SwiftUI
 public struct IdentityView: View {
     private let models: AppModels
     @State private var sheet: IdentitySheet?
+    @State private var presence = SheetPresence()
 
     /// The identity of an open app.
     public init(_ models: AppModels) { self.models = models }
@@ -28,7 +29,9 @@ public struct IdentityView: View {
         .overlay { if model.running != nil { ProgressView() } }
         .navigationTitle(Text("identity.title", bundle: .module))
         .task { await model.load() }
-        .sheet(item: $sheet) { IdentitySheetView($0, models) }
+        .sheet(item: $sheet, onDismiss: { presence.hasGone() }) {
+            IdentitySheetView($0, models).noted(in: presence).covered(by: models)
+        }
         .alert(Text("identity.failed", bundle: .module), isPresented: hasFailed) {
             Button {
                 model.outcome = nil
@@ -122,7 +125,7 @@ public struct IdentityView: View {
     /// While a sheet is up, it says itself what went wrong.
     private var hasFailed: Binding<Bool> {
         Binding(
-            get: { @MainActor in sheet == nil && model.outcome?.problem != nil },
+            get: { @MainActor in sheet == nil && !presence.isThere && model.outcome?.problem != nil },
             set: { @MainActor isShown in if !isShown { model.outcome = nil } })
     }
 }

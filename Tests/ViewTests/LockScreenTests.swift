@@ -1,0 +1,93 @@
+import Foundation
+import Holdfast
+import HoldfastUI
+import SwiftUI
+import TestSupport
+import Testing
+
+@testable import DeviceOwner
+@testable import HoldfastViews
+
+@MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct LockScreenTests {
+    @Test(arguments: languages)
+    func `each reason and each problem has words`(_ language: String) {
+        let problems: [VaultProblem] = [
+            .wrongPasscode(remaining: 1), .wrongPIN(remaining: 1), .pinIsOver, .attemptsExhausted, .destroyed,
+            .delayed(seconds: 3), .ownerUnavailable(.lockedOut), .passcodeNeeded(.start), .notRecognised,
+        ]
+        let screen = Screen(language: language) {
+            ForEach(LockReason.allCases, id: \.self) { reason in
+                Text(LockText.key(reason, .passcode), bundle: .module)
+                Text(LockText.key(reason, .pin), bundle: .module)
+            }
+            ForEach(problems, id: \.self) { Text(ProblemText.key($0), bundle: .module) }
+        }
+        screen.update()
+        #expect(screen.faults == [])
+        #expect(screen.texts.count == LockReason.allCases.count * 2 + problems.count)
+    }
+
+    @Test(arguments: languages)
+    func `every state says what it is and names its controls`(_ language: String) async throws {
+        let scratch = try Scratch()
+        scratch.has(PlayedSensor(.biometrics), PlayedSensor(.devicePasscode))
+        let models = try await scratch.models()
+        let lock = models.lock
+        let screen = Screen(language: language) { LockView(lock) }
+        try await screen.until("locked") { !screen.texts.isEmpty }
+        #expect(screen.faults == [], "at launch")
+        lock.choose(.recoveryPhrase)
+        screen.update()
+        #expect(screen.faults == [], "the phrase is asked for")
+        lock.choose(.passcode)
+        await lock.unlock(passcode: try secret("wrong"))
+        screen.update()
+        #expect(screen.faults == [] && lock.remainingAttempts == 4, "refused")
+        for word in ["two", "three"] { await lock.unlock(passcode: try secret(word)) }
+        screen.update()
+        #expect(screen.faults == [] && lock.state == .delayed, "delayed")
+        await lock.unlock(phrase: try secret("abandon abandon zzz"))
+        screen.update()
+        #expect(screen.faults == [], "words that are none")
+        for number in 4...6 {
+            scratch.clock.advance(seconds: 3600)
+            await lock.refresh()
+            await lock.unlock(passcode: try secret("wrong \(number)"))
+        }
+        screen.update()
+        #expect(screen.faults == [], "no attempt is left: \(lock.guidance)")
+    }
+
+    @Test func `a passcode is typed, a wrong one is refused, and the right one brings the content`() async throws {
+        let scratch = try Scratch()
+        let models = try await scratch.models()
+        let screen = Screen { Content(models: models) }
+        try await screen.until("locked") { screen.has("Locked") }
+        screen.finishAnimations()
+        #expect(!screen.pictures(Content.secret) && screen.hasKeyboard)
+        #expect(throws: Screen.Failure.self) { try screen.tap("Unlock") }
+        try screen.type("wrong", into: "Passcode")
+        try screen.tap("Unlock")
+        try await screen.until("refused") {
+            screen.has("That passcode is wrong.") && !screen.nodes(.secureField).contains(where: \.isDisabled)
+        }
+        try screen.type("right", into: "Passcode")
+        try screen.submit("Passcode")
+        try await screen.until("open") { !screen.has("Locked") && screen.has("Self-destruct") }
+        screen.finishAnimations()
+        #expect(screen.pictures(Content.secret) && screen.faults == [])
+    }
+
+    @Test(arguments: languages)
+    func `after the end there is nothing to type into, and it says what happened`(_ language: String) async throws {
+        let app = try await OpenApp(language: language)
+        let vault = app.models.lock.app.vault
+        _ = try vault.wipe(passcode: try secret("right"), spending: try vault.burnAttempt()) { _ in }
+        await app.models.lock.play(.forceLock)
+        try await app.screen.until("destroyed") { app.models.lock.state == .destroyed }
+        try await app.screen.rest()
+        app.screen.finishAnimations()
+        #expect(app.screen.nodes(.secureField).isEmpty)
+        #expect(app.screen.photograph().count == 1 && app.screen.faults == [])
+    }
+}
