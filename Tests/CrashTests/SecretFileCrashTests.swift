@@ -1,4 +1,4 @@
-#if os(Linux)
+#if os(Linux) && !canImport(Darwin)
 import CrashSubject
 import Foundation
 import TestSupport
