@@ -403,6 +403,14 @@ if isApple {
             path: "Support/AppleLibraries/CArgon2"),
     ]
 }
+// What an app's privacy report asks of the library.
+for target in package.targets where target.name == "Holdfast" {
+    if isApple {
+        target.resources = [.copy("PrivacyInfo.xcprivacy")]
+    } else {
+        target.exclude.append("PrivacyInfo.xcprivacy")
+    }
+}
 if checksApple {
     package.dependencies.append(.package(path: standIns))
     // Given as a flag, so that the test runner that SwiftPM generates does not find a Darwin: it would ask for XCTest.
