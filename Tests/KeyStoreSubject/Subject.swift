@@ -11,7 +11,10 @@ import VaultFormat
 /// Or puts the passcode `right` of a vault under the TPM that SUBJECT_TPM names, changes it there, takes it out; gives it the
 /// PIN `2580` under that TPM, changes a rule, takes the PIN away.
 ///
-/// Usage: KeyStoreSubject probe | put NAME BYTE | get NAME | delete NAME | CHANGE HOME PHRASE, with CHANGE one of enroll,
+/// Or keeps a revocable share of the vault 0101... in that keyring, or in files of the folder $SUBJECT_SHARES.
+///
+/// Usage: KeyStoreSubject shares probe | shares make NONCE BYTE | shares read ITEM | shares revoke ITEM |
+/// shares floor | shares raise LEVEL | shares forget | probe | put NAME BYTE | get NAME | delete NAME | CHANGE HOME PHRASE, with CHANGE one of enroll,
 /// change, remove, enrollPIN, rules, removePIN. Standard output: what came of it, or the code of an error.
 @main enum Subject {
     static func main() {
@@ -29,6 +32,7 @@ import VaultFormat
                 let share = try store.redeem(item, OwnerRelease(.biometrics, secret))
                 return say(share.withBytes { bytes in unsafe bytes.withUnsafeBytes { "\(unsafe $0[0]) \($0.count)" } })
             case "delete": try store.delete(item)
+            case "shares": return say(try Shares.run(Array(words.dropFirst())))
             case "enroll", "change", "remove", "enrollPIN", "rules", "removePIN": try Hardware.run(words)
             default: exit(2)
             }
@@ -48,6 +52,61 @@ import VaultFormat
     }
 
     private static func say(_ text: String) { print(text) }
+}
+
+/// Revocable shares; what came of it as one line.
+private enum Shares {
+    static func run(_ words: [String]) throws -> String {
+        let folder = unsafe getenv("SUBJECT_SHARES").map { unsafe String(cString: $0) }
+        let store: any ShareStore = folder.map { FileShares(in: $0) } ?? SecretServiceShares()
+        unsafe kind = store.kind
+        guard let vault = VaultID(bytes: [UInt8](repeating: 1, count: 16)) else { exit(2) }
+        do throws(ShareFailure) {
+            switch words.first {
+            case "probe":
+                try store.probe()
+                return "done"
+            case "make":
+                guard let nonce = Hexadecimal.decode(words[1]), let name = ShareName(vault: vault, nonce: nonce),
+                    let share = try? SecretBytes(copyingBytes: [UInt8](repeating: UInt8(words[2]) ?? 0, count: 32))
+                else { exit(2) }
+                // The note is said before the store has anything: whoever ends this process knows it.
+                let item = try store.make(share, as: name, under: .nobodyAsked(.whileUnlocked)) { item in
+                    if folder != nil { note(item) }
+                }
+                return Hexadecimal.encode(item.encoded)
+            case "read":
+                let share = try store.read(item(words[1]), of: vault)
+                return share.withBytes { bytes in unsafe bytes.withUnsafeBytes { "\(unsafe $0[31]) \($0.count)" } }
+            case "floor": return "\(try SecretServiceFloors().floor(of: .standard))"
+            case "raise":
+                guard let level = VaultLevel(rawValue: UInt8(words[1]) ?? 0) else { exit(2) }
+                try SecretServiceFloors().set(LevelFloor(vault, level), of: .standard)
+                return "done"
+            case "forget":
+                try SecretServiceFloors().removeFloor(of: .standard)
+                return "done"
+            case "revoke": return "\(try store.revoke(item(words[1]), of: vault))"
+            default: exit(2)
+            }
+        } catch { return "\(error)" }
+    }
+
+    nonisolated(unsafe) private static var kind = KeyStoreKind.secretService  // set once, before anything is parsed
+
+    private static func note(_ item: ShareItem) {
+        let line = Hexadecimal.encode(item.encoded) + "\n"
+        _ = unsafe write(1, line, line.utf8.count)
+    }
+
+    private static func item(_ text: String) -> ShareItem {
+        guard let item = try? ShareItem(unsafe kind, parsing: Hexadecimal.decode(text) ?? []) else { exit(2) }
+        return item
+    }
+}
+
+extension SecretBytes {
+    fileprivate init(copyingBytes bytes: [UInt8]) throws { self = try unsafe SecretBytes(copying: bytes.span.bytes) }
 }
 
 private enum Hardware {

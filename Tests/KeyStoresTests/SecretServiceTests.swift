@@ -2,54 +2,62 @@ import Foundation
 import RealParts
 import Testing
 
+let subject: String = {
+    let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+    return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("KeyStoreSubject").path
+}()
+
+/// What a process of the session says that asks its keyring: a process keeps the bus that it connected to first.
+func askKeyring(_ words: String..., environment: [String: String]) throws -> String {
+    let (status, said) = try runSubject(words, environment: environment)
+    #expect(status == 0)
+    return said.trimmingCharacters(in: .newlines)
+}
+
+/// Exit status, or -1 for one that a signal ended, and what it said.
+func runSubject(_ words: [String], environment: [String: String]) throws -> (Int32, String) {
+    let path = NSTemporaryDirectory() + "holdfast-keyring-\(UUID().uuidString)"
+    let file = unsafe open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    defer {
+        close(file)
+        unsafe unlink(path)
+    }
+    let status = try Spawned([subject] + words, environment: environment, output: file).wait()
+    return (status, try String(contentsOfFile: path, encoding: .utf8))
+}
+
 /// The real gnome-keyring, asked by a process that belongs to its session.
 @Suite(
     .enabled(if: SessionKeyring.isInstalled, "gnome-keyring or dbus-daemon is not installed: keyrings are not tested"))
 struct SecretServiceTests {
-    private static let subject: String = {
-        let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-        return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("KeyStoreSubject").path
-    }()
-
-    private func ask(_ words: String..., environment: [String: String]) throws -> String {
-        let path = NSTemporaryDirectory() + "holdfast-keyring-\(UUID().uuidString)"
-        let file = unsafe open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        defer {
-            close(file)
-            unsafe unlink(path)
-        }
-        let status = try Spawned([SecretServiceTests.subject] + words, environment: environment, output: file).wait()
-        #expect(status == 0)
-        return try String(contentsOfFile: path, encoding: .utf8).trimmingCharacters(in: .newlines)
-    }
-
     @Test func aShareRestsInTheKeyringUntilItIsLockedOrRemoved() throws {
         let keyring = try SessionKeyring()
         let environment = keyring.environment
-        #expect(try ask("probe", environment: environment) == "done")
-        #expect(try ask("get", "a", environment: environment).hasPrefix("notFound"))
-        #expect(try ask("put", "a", "7", environment: environment) == "done")
-        #expect(try ask("put", "b", "8", environment: environment) == "done")
-        #expect(try ask("get", "a", environment: environment) == "7 32")
-        #expect(try ask("put", "a", "9", environment: environment) == "done")
-        #expect(try ask("get", "a", environment: environment) == "9 32", "a second one takes the place of the first")
-        #expect(try ask("delete", "a", environment: environment) == "done")
-        #expect(try ask("delete", "a", environment: environment) == "done")
-        #expect(try ask("get", "a", environment: environment).hasPrefix("notFound"))
+        #expect(try askKeyring("probe", environment: environment) == "done")
+        #expect(try askKeyring("get", "a", environment: environment).hasPrefix("notFound"))
+        #expect(try askKeyring("put", "a", "7", environment: environment) == "done")
+        #expect(try askKeyring("put", "b", "8", environment: environment) == "done")
+        #expect(try askKeyring("get", "a", environment: environment) == "7 32")
+        #expect(try askKeyring("put", "a", "9", environment: environment) == "done")
+        #expect(
+            try askKeyring("get", "a", environment: environment) == "9 32", "a second one takes the place of the first")
+        #expect(try askKeyring("delete", "a", environment: environment) == "done")
+        #expect(try askKeyring("delete", "a", environment: environment) == "done")
+        #expect(try askKeyring("get", "a", environment: environment).hasPrefix("notFound"))
         try keyring.lock()
         for words in ["probe", "get", "put", "delete"] {
-            #expect(try ask(words, "b", "1", environment: environment).hasPrefix("lockedOut"), "\(words)")
+            #expect(try askKeyring(words, "b", "1", environment: environment).hasPrefix("lockedOut"), "\(words)")
         }
     }
 
     @Test func whatIsAbsentIsToldApart() throws {
         let bus = try PrivateBus()
         #expect(
-            try ask("probe", environment: bus.environment)
+            try askKeyring("probe", environment: bus.environment)
                 == "unavailable: no keyring runs in this session (gnome-keyring)")
         let nowhere = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent/bus"]
         #expect(
-            try ask("probe", environment: nowhere)
+            try askKeyring("probe", environment: nowhere)
                 == "unavailable: there is no session bus that a keyring could be on")
     }
 
@@ -66,6 +74,6 @@ struct SecretServiceTests {
             """,
         ])
         try bus.waitForOwner("org.freedesktop.secrets")
-        #expect(try ask("probe", environment: bus.environment) == "busy: the keyring does not answer")
+        #expect(try askKeyring("probe", environment: bus.environment) == "busy: the keyring does not answer")
     }
 }

@@ -1,8 +1,10 @@
 import Foundation
+import Synchronization
 
 /// A gnome-keyring of a test's own, without a screen, on a bus of its own.
 package final class SessionKeyring: Sendable {
     package let bus: PrivateBus
+    private let daemon = Mutex<Spawned?>(nil)
 
     package static let isInstalled =
         PrivateBus.isInstalled && FileManager.default.isExecutableFile(atPath: "/usr/bin/gnome-keyring-daemon")
@@ -10,7 +12,7 @@ package final class SessionKeyring: Sendable {
     package init() throws {
         bus = try PrivateBus()
         // Before anybody asks for it: the bus would start one without a keyring.
-        try unlock(isFirst: true)
+        try start()
     }
 
     /// What a program of the session has in its environment.
@@ -21,10 +23,15 @@ package final class SessionKeyring: Sendable {
         ]) { $1 }
     }
 
-    private func unlock(isFirst: Bool) throws {
-        try bus.start(
-            ["sh", "-c", "printf login | exec gnome-keyring-daemon --unlock --components=secrets --foreground"],
+    /// Starts the program with the keyring unlocked.
+    package func start() throws {
+        // From a file: at the end of a pipe the program would be a child of the shell, which alone would be ended.
+        let password = bus.folder + "/password"
+        try "login".write(toFile: password, atomically: true, encoding: .utf8)
+        let started = try bus.start(
+            ["sh", "-c", "exec gnome-keyring-daemon --unlock --components=secrets --foreground < \(password)"],
             environment: environment)
+        daemon.withLock { $0 = started }
         try bus.waitForOwner("org.freedesktop.secrets")
         try bus.wait("the keyring") { (try? state())?.contains("0") ?? false }
     }
@@ -38,6 +45,66 @@ package final class SessionKeyring: Sendable {
             print(int(dbus.Interface(o, 'org.freedesktop.DBus.Properties').Get('org.freedesktop.Secret.Collection', 'Locked')))
             """)
     }
+
+    /// Ends the program, as a logout does.
+    package func stop() throws {
+        daemon.withLock { daemon in
+            daemon?.end(SIGTERM)
+            daemon = nil
+        }
+        try bus.wait("the end of the keyring") { (try? bus.owner(of: "org.freedesktop.secrets")) == nil }
+    }
+
+    /// The files that the keyrings lie in.
+    package var files: String { bus.folder + "/data/keyrings" }
+
+    /// Another program in the keyring's place: it has a keyring, unlocked and empty.
+    package func startAnother() throws {
+        try bus.start([
+            "/usr/bin/python3", "-c",
+            """
+            import dbus, dbus.service, dbus.mainloop.glib
+            from gi.repository import GLib
+            dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
+            bus = dbus.bus.BusConnection('\(bus.address)')
+            S, C, P = 'org.freedesktop.Secret.Service', 'org.freedesktop.Secret.Collection', dbus.PROPERTIES_IFACE
+            ROOT = '/org/freedesktop/secrets'
+            class Collection(dbus.service.Object):
+                @dbus.service.method(P, in_signature='s', out_signature='a{sv}')
+                def GetAll(self, interface):
+                    return {'Items': dbus.Array([], signature='o'), 'Label': 'Other', 'Locked': False,
+                            'Created': dbus.UInt64(0), 'Modified': dbus.UInt64(0)}
+            class Service(dbus.service.Object):
+                @dbus.service.method(P, in_signature='s', out_signature='a{sv}')
+                def GetAll(self, interface):
+                    return {'Collections': dbus.Array([ROOT + '/collection/other'], signature='o')}
+                @dbus.service.method(S, in_signature='sv', out_signature='vo')
+                def OpenSession(self, algorithm, given):
+                    if algorithm != 'plain':
+                        raise dbus.DBusException('no', name='org.freedesktop.DBus.Error.NotSupported')
+                    return dbus.String('', variant_level=1), dbus.ObjectPath(ROOT + '/session/1')
+                @dbus.service.method(S, in_signature='a{ss}', out_signature='aoao')
+                def SearchItems(self, attributes):
+                    return dbus.Array([], signature='o'), dbus.Array([], signature='o')
+                @dbus.service.method(S, in_signature='s', out_signature='o')
+                def ReadAlias(self, name):
+                    return dbus.ObjectPath(ROOT + '/collection/other')
+            class Session(dbus.service.Object):
+                @dbus.service.method('org.freedesktop.Secret.Session')
+                def Close(self):
+                    pass
+            objects = [Service(bus, ROOT), Collection(bus, ROOT + '/collection/other'), Session(bus, ROOT + '/session/1')]
+            bus.request_name('org.freedesktop.secrets')
+            GLib.MainLoop().run()
+            """,
+        ])
+        try bus.waitForOwner("org.freedesktop.secrets")
+    }
+
+    /// Whether ``startAnother()`` can be played here.
+    package static let canPlayAnother =
+        FileManager.default.fileExists(atPath: "/usr/lib/python3/dist-packages/dbus/__init__.py")
+        && FileManager.default.fileExists(atPath: "/usr/lib/python3/dist-packages/gi/__init__.py")
 
     /// Locks the keyring.
     package func lock() throws {

@@ -2,13 +2,14 @@ package import SecretMemory
 internal import Synchronization
 package import VaultFormat
 
-/// Shares in this process's memory: for previews and for tests, which have no keychain. They end with the process.
-package final class MemoryShares: ShareStore {
+/// Shares and floors in this process's memory: for previews and for tests, which have no keychain. They end with the process.
+package final class MemoryShares: ShareStore, FloorStore {
     package let kind: KeyStoreKind
     private let state = Mutex(State())
 
     private struct State {
         var shares: [ShareName: SecretBox] = [:]
+        var floors: [FloorProfile: LevelFloor] = [:]
     }
 
     /// A share that lies in a dictionary.
@@ -28,6 +29,7 @@ package final class MemoryShares: ShareStore {
         _ share: borrowing SecretBytes, as name: ShareName, under rule: ShareRule,
         note: (ShareItem) throws(ShareFailure) -> Void
     ) throws(ShareFailure) -> ShareItem {
+        guard share.count == 32 else { throw .failed(KeyStoreError(.failure, "a share has 32 bytes")) }
         let item = ShareItem(name, .named(kind, backend: MemoryShares.backend))
         try note(item)
         let kept: SecretBytes
@@ -56,4 +58,16 @@ package final class MemoryShares: ShareStore {
     }
 
     package func probe() throws(ShareFailure) {}
+
+    package func floor(of profile: FloorProfile) throws(ShareFailure) -> FloorAnswer {
+        state.withLock { $0.floors[profile] }.map(FloorAnswer.floor) ?? .none
+    }
+
+    package func set(_ floor: LevelFloor, of profile: FloorProfile) throws(ShareFailure) {
+        state.withLock { $0.floors[profile] = floor }
+    }
+
+    package func removeFloor(of profile: FloorProfile) throws(ShareFailure) {
+        state.withLock { $0.floors[profile] = nil }
+    }
 }

@@ -1,11 +1,17 @@
 package import VaultFormat
 
-/// The stores that a caller lets shares rest in, best first.
+/// The stores that a caller lets shares rest in, best first, and the floors in them.
 package struct ShareStores: Sendable {
     private let stores: [any ShareStore]
+    private let floorStores: [any FloorStore]
 
-    /// - Parameter stores: Best first.
-    package init(_ stores: [any ShareStore]) { self.stores = stores }
+    /// - Parameters:
+    ///   - stores: Best first.
+    ///   - floors: Best first.
+    package init(_ stores: [any ShareStore], floors: [any FloorStore]) {
+        self.stores = stores
+        floorStores = floors
+    }
 
     /// The best one in which a share could be kept now.
     /// - Throws: ``ShareFailure`` of the best one that is not merely absent, or of the last one.
@@ -22,6 +28,81 @@ package struct ShareStores: Sendable {
         throw why ?? .failed(KeyStoreError(.unavailable, "no key store may be used"))
     }
 
+    #if !canImport(Security)
+    /// A TPM, then the session's keyring.
+    package static func system(tpm: TPMLocation? = .standard) -> ShareStores {
+        ShareStores(
+            (tpm.map { [TPMShares(at: $0)] } ?? []) + [SecretServiceShares()] as [any ShareStore],
+            floors: (tpm.map { [TPMFloors(at: $0)] } ?? []) + [SecretServiceFloors()] as [any FloorStore])
+    }
+    #endif
+
+    /// Files, for a caller who said so in words. Nothing notices another home in the place of the vault's.
+    package static func files(in folder: String) -> ShareStores { ShareStores([FileShares(in: folder)], floors: []) }
+
+    /// This process's memory, which is new with each call.
+    package static func inMemory() -> ShareStores {
+        let memory = MemoryShares()
+        return ShareStores([memory], floors: [memory])
+    }
+
     /// The one that an item came from; nil where the caller does not let it be used.
     package func store(of kind: KeyStoreKind) -> (any ShareStore)? { stores.first { $0.kind == kind } }
+
+    /// Whether any floor could ever be kept: not in the file tier.
+    package var hasFloors: Bool { !floorStores.isEmpty }
+
+    /// The floor of a profile: that of the best store which has one. A store that cannot be asked hides what the ones after
+    /// it say, because a floor may lie in it; one that is absent on this machine does not, if another answers.
+    /// - Throws: ``ShareFailure`` (`unavailable`, `failed`) when it is not known whether there is one.
+    package func floor(of profile: FloorProfile) throws(ShareFailure) -> FloorAnswer {
+        var absent: ShareFailure?
+        var hasAnswer = false
+        for store in floorStores {
+            do throws(ShareFailure) {
+                let answer = try store.floor(of: profile)
+                if answer != .none { return answer }
+                hasAnswer = true
+            } catch {
+                guard case .unavailable(.absent) = error else { throw error }
+                absent = absent ?? error
+            }
+        }
+        if !hasAnswer, let absent { throw absent }
+        return .none
+    }
+
+    /// Puts a floor into the best store that works, and takes it from all the others, so that none says something older.
+    /// - Returns: The store that has it; nil where there is none for floors.
+    /// - Throws: ``ShareFailure`` when none took it; the older floor is then still there.
+    @discardableResult
+    package func set(_ floor: LevelFloor, of profile: FloorProfile) throws(ShareFailure) -> KeyStoreKind? {
+        var why: ShareFailure?
+        var kept: KeyStoreKind?
+        for store in floorStores {
+            if kept != nil {
+                try? store.removeFloor(of: profile)
+                continue
+            }
+            do throws(ShareFailure) {
+                try store.set(floor, of: profile)
+                kept = store.kind
+            } catch { why = why ?? error }
+        }
+        if kept == nil, let why { throw why }
+        return kept
+    }
+
+    /// Takes a profile's floor from every store.
+    /// - Throws: ``ShareFailure`` of the first store that could not be asked, after all were.
+    package func removeFloor(of profile: FloorProfile) throws(ShareFailure) {
+        var why: ShareFailure?
+        for store in floorStores {
+            do throws(ShareFailure) { try store.removeFloor(of: profile) } catch {
+                if case .unavailable(.absent) = error { continue }
+                why = why ?? error
+            }
+        }
+        if let why { throw why }
+    }
 }

@@ -10,23 +10,23 @@ internal import SystemCalls
 package struct FileKeyStore: KeyStore {
     package let kind = KeyStoreKind.file
     package let assurance = Assurance.none
-    private let folder: String
+    private let folder: ShareFolder
 
     /// - Parameter folder: Made when the first share is put there, for its user alone.
-    package init(in folder: String) { self.folder = folder }
+    package init(in folder: String) { self.folder = ShareFolder(path: folder) }
 
     package func put(
         _ share: borrowing SecretBytes, as name: String, releasedBy secret: borrowing SecretBytes
     ) throws(KeyStoreError) -> KeyStoreItem {
         try KeyStoreError.checkName(name)
         guard share.count == FileKeyStore.size else { throw KeyStoreError(.failure, "a share has 32 bytes") }
-        let parent = try open(making: true)
+        let parent = try folder.open(making: true)
         defer { close(parent) }
         let part = name + FileKeyStore.ending + ".part"
         unsafe unlinkat(parent, part, 0)
         let file: Int32
         do throws(BeneathError) { file = try Beneath(parent).file(part, O_WRONLY | O_CREAT | O_EXCL) } catch {
-            throw FileKeyStore.failure(error, "creating a share's file")
+            throw ShareFolder.failure(error, "creating a share's file")
         }
         let written = share.withBytes { bytes in
             unsafe bytes.withUnsafeBytes { unsafe write(file, $0.baseAddress, $0.count) }
@@ -35,7 +35,7 @@ package struct FileKeyStore: KeyStore {
         close(file)
         guard isDurable, unsafe renameat(parent, part, parent, name + FileKeyStore.ending) == 0, fsync(parent) == 0
         else {
-            let failure = FileKeyStore.failure("writing a share's file")
+            let failure = ShareFolder.failure("writing a share's file")
             unsafe unlinkat(parent, part, 0)
             throw failure
         }
@@ -52,11 +52,11 @@ package struct FileKeyStore: KeyStore {
 
     private func take(_ item: KeyStoreItem) throws(KeyStoreError) -> SecretBytes {
         let name = try name(of: item)
-        let parent = try open()
+        let parent = try folder.open()
         defer { close(parent) }
         let file: Int32
         do throws(BeneathError) { file = try Beneath(parent).file(name, O_RDONLY) } catch {
-            throw FileKeyStore.failure(error, "opening a share's file")
+            throw ShareFolder.failure(error, "opening a share's file")
         }
         defer { close(file) }
         var status = stat()
@@ -70,7 +70,7 @@ package struct FileKeyStore: KeyStore {
                 unsafe bytes.withUnsafeMutableBytes { got = unsafe read(file, $0.baseAddress, $0.count) }
             }
         } catch { throw KeyStoreError(error) }
-        guard got == FileKeyStore.size else { throw FileKeyStore.failure("reading a share's file") }
+        guard got == FileKeyStore.size else { throw ShareFolder.failure("reading a share's file") }
         return share
     }
 
@@ -79,7 +79,7 @@ package struct FileKeyStore: KeyStore {
     package func delete(_ item: KeyStoreItem) throws(KeyStoreError) {
         let name = try name(of: item)
         let parent: Int32
-        do throws(KeyStoreError) { parent = try open() } catch {
+        do throws(KeyStoreError) { parent = try folder.open() } catch {
             if error.code == .notFound { return }
             throw error
         }
@@ -91,24 +91,13 @@ package struct FileKeyStore: KeyStore {
             close(file)
         }
         guard unsafe unlinkat(parent, name, 0) == 0 || errno == ENOENT else {
-            throw FileKeyStore.failure("removing a share's file")
+            throw ShareFolder.failure("removing a share's file")
         }
         fsync(parent)
-        unsafe rmdir(folder)  // where it was the last one
+        folder.removeIfEmpty()
     }
 
-    package func probe() throws(KeyStoreError) {
-        do throws(KeyStoreError) {
-            let parent = try open()
-            defer { close(parent) }
-            if unsafe faccessat(parent, ".", W_OK | X_OK, 0) == 0 { return }
-            throw FileKeyStore.failure("writing into the share's folder")
-        } catch {
-            guard error.code == .notFound, unsafe access(above, W_OK | X_OK) == 0 else {
-                throw KeyStoreError(error.code == .notFound ? .unavailable : error.code, error.reason)
-            }
-        }
-    }
+    package func probe() throws(KeyStoreError) { try folder.probe() }
 
     private static let size = 32
     private static let ending = ".share"
@@ -119,58 +108,5 @@ package struct FileKeyStore: KeyStore {
         }
         try KeyStoreError.checkName(name)
         return name + FileKeyStore.ending
-    }
-
-    /// The folder that the share's one lies in.
-    private var above: String {
-        guard let slash = folder.lastIndex(of: "/") else { return "." }
-        return slash == folder.startIndex ? "/" : String(folder[..<slash])
-    }
-
-    /// Opens the folder of the shares. A link in its place is refused, because it could lead elsewhere.
-    /// - Parameter making: Whether it is made where it is not there.
-    private func open(making: Bool = false) throws(KeyStoreError) -> Int32 {
-        let home = unsafe SystemCalls.open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard home >= 0 else {
-            throw errno == ENOENT ? FileKeyStore.noFolder : FileKeyStore.failure("opening the share's folder")
-        }
-        defer { close(home) }
-        let name = folder.lastIndex(of: "/").map { String(folder[folder.index(after: $0)...]) } ?? folder
-        if making {
-            if unsafe mkdirat(home, name, 0o700) == 0 {
-                // A share is lost with the name of its folder.
-                guard fsync(home) == 0 else { throw FileKeyStore.failure("making the share's folder") }
-            } else if errno != EEXIST {
-                throw FileKeyStore.failure("making the share's folder")
-            }
-        }
-        do throws(BeneathError) { return try Beneath(home).folder(name) } catch {
-            if error == .notThere { throw FileKeyStore.noFolder }
-            throw FileKeyStore.failure(error, "opening the share's folder")
-        }
-    }
-
-    private static let noFolder = KeyStoreError(.notFound, "the share's folder is not there")
-
-    private static func failure(_ error: BeneathError, _ doing: String) -> KeyStoreError {
-        switch error {
-        case .notThere: return KeyStoreError(.notFound, "the share's file is not there")
-        case .link: return KeyStoreError(.damaged, "\(doing): it is a link")
-        case .notRegular, .notFolder: return KeyStoreError(.damaged, "\(doing): something else lies in its place")
-        case .hardLinked:
-            return KeyStoreError(
-                .hardLinked,
-                "the share's file has a second name on this disk (a hard link), through which another program could "
-                    + "change it")
-        case .system(let number):
-            errno = number
-            return failure(doing)
-        }
-    }
-
-    private static func failure(_ doing: String) -> KeyStoreError {
-        let number = errno
-        let code: KeyStoreError.Code = [EACCES, EPERM, EROFS, ENOENT].contains(number) ? .unavailable : .failure
-        return KeyStoreError(code, "\(doing): \(SystemError(number))")
     }
 }

@@ -15,6 +15,14 @@ internal import SystemCalls
         return unsafe Keyring(call: table)
     }()
 
+    /// - Throws: ``KeyStoreError`` (`unavailable`) where the library is not installed.
+    static func required() throws(KeyStoreError) -> Keyring {
+        guard let loaded else {
+            throw KeyStoreError(.unavailable, "libsecret is not installed, and without it no keyring can be asked")
+        }
+        return loaded
+    }
+
     private init?(call: csecret) {
         unsafe self.call = call
         // An attribute of type 0 is a text. The table is kept by the schema's own copy.

@@ -1,8 +1,6 @@
-internal import CSecret
 package import DeviceOwner
 package import SecretMemory
 package import VaultFormat
-internal import SystemCalls
 
 /// Shares in the keyring of the user's session (freedesktop.org Secret Service), through libsecret.
 ///
@@ -21,21 +19,7 @@ package struct SecretServiceStore: KeyStore {
         try KeyStoreError.checkName(name)
         try keyStoreErrors {
             let keyring = try open()
-            let value = unsafe share.withBytes { bytes in
-                unsafe bytes.withUnsafeBytes { bytes in
-                    unsafe keyring.call.secret_value_new(
-                        bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, "application/octet-stream")
-                }
-            }
-            guard let value = unsafe value else { throw KeyStoreError(.outOfMemory, "no memory for a share") }
-            defer { unsafe keyring.call.secret_value_unref(value) }
-            let isStored = try unsafe keyring.withAttributes(name) { attributes in
-                try unsafe keyring.limited { cancellable, error in
-                    unsafe keyring.call.secret_service_store_sync(
-                        nil, keyring.schema, attributes, "default", "Holdfast", value, cancellable, &error)
-                }
-            }
-            guard isStored != 0 else { throw KeyStoreError(.failure, "the keyring did not take the share") }
+            try keyring.store(share, as: name, in: "default")
         }
         return KeyStoreItem(.secretService, data: Array(name.utf8))
     }
@@ -52,36 +36,25 @@ package struct SecretServiceStore: KeyStore {
         let name = try name(of: item)
         return try keyStoreErrors {
             let keyring = try open()
-            let value = try unsafe keyring.withAttributes(name) { attributes in
-                try unsafe keyring.limited { cancellable, error in
-                    unsafe keyring.call.secret_service_lookup_sync(
-                        nil, keyring.schema, attributes, cancellable, &error)
+            let found = try keyring.lookUp(name) { bytes in
+                guard bytes.byteCount == 32 else {
+                    throw KeyStoreError(.damaged, "the keyring's share is not what was stored")
                 }
+                return try SecretBytes(copying: bytes)
             }
             // A keyring that was locked meanwhile says the same as one without the item.
-            guard let value = unsafe value else {
+            guard let share = found else {
                 _ = try open()
                 throw KeyStoreError(.notFound, "the keyring has no such share any more")
             }
-            defer { unsafe keyring.call.secret_value_unref(value) }
-            var count = 0
-            guard let bytes = unsafe keyring.call.secret_value_get(value, &count), count == 32 else {
-                throw KeyStoreError(.damaged, "the keyring's share is not what was stored")
-            }
-            return try unsafe SecretBytes(copying: RawSpan(_unsafeStart: bytes, byteCount: count))
+            return share
         }
     }
 
     package func delete(_ item: KeyStoreItem) throws(KeyStoreError) {
         let name = try name(of: item)
         try keyStoreErrors {
-            let keyring = try open()
-            _ = try unsafe keyring.withAttributes(name) { attributes in
-                try unsafe keyring.limited { cancellable, error in
-                    unsafe keyring.call.secret_service_clear_sync(
-                        nil, keyring.schema, attributes, cancellable, &error)
-                }
-            }
+            try open().clear(name)
         }
     }
 
@@ -96,27 +69,9 @@ package struct SecretServiceStore: KeyStore {
     }
 
     /// Looks first: without a keyring a call would start one, and a locked one answers as if it were empty.
-    private func open() throws -> Keyring {
-        guard let keyring = Keyring.loaded else {
-            throw KeyStoreError(.unavailable, "libsecret is not installed, and without it no keyring can be asked")
-        }
-        let service = try unsafe keyring.limited { cancellable, error in
-            unsafe keyring.call.secret_service_get_sync(0, cancellable, &error)
-        }
-        guard let service = unsafe service else {
-            throw KeyStoreError(.unavailable, "no keyring runs in this session (gnome-keyring)")
-        }
-        defer { unsafe keyring.call.g_object_unref(service) }
-        let collection = try unsafe keyring.limited { cancellable, error in
-            unsafe keyring.call.secret_collection_for_alias_sync(service, "default", 0, cancellable, &error)
-        }
-        guard let collection = unsafe collection else {
-            throw KeyStoreError(.unavailable, "the session has a keyring program but no keyring")
-        }
-        defer { unsafe keyring.call.g_object_unref(collection) }
-        guard unsafe keyring.call.secret_collection_get_locked(collection) == 0 else {
-            throw KeyStoreError(.lockedOut, Keyring.lockedReason)
-        }
+    private func open() throws -> KeyringService {
+        let keyring = try KeyringService.current()
+        _ = try keyring.openStandard()
         return keyring
     }
 }
