@@ -1,3 +1,4 @@
+import AppleScripting
 import Foundation
 import Holdfast
 import HoldfastUI
@@ -89,5 +90,21 @@ import Testing
         app.screen.finishAnimations()
         #expect(app.screen.nodes(.secureField).isEmpty)
         #expect(app.screen.photograph().count == 1 && app.screen.faults == [])
+    }
+
+    @Test func `evaluating the screens asks the system nothing, but what it is once`() async throws {
+        let app = try await OpenApp()
+        try await app.screen.rest()
+        let before = ScriptedDevice.current.with(\.contexts)
+        #expect(before <= 1)
+        for language in languages {
+            let screen = Screen(language: language) {
+                LockView(app.models.lock)
+                SecuritySettings(app.models)
+            }
+            screen.update()
+            try await screen.rest()
+        }
+        #expect(ScriptedDevice.current.with(\.contexts) == before)
     }
 }

@@ -110,4 +110,28 @@ import Testing
         app.screen.finishAnimations()
         #expect(try app.screen.find("Lock after leaving").shown == "After 45 s")
     }
+
+    @Test func `how a change of self-destruct ended is said`() async throws {
+        let app = try await OpenApp()
+        let model = app.models.selfDestruct
+        try app.screen.tap("Self-destruct")
+        try app.screen.type("wrong", into: "Passcode")
+        try app.screen.tap("Continue")
+        try await app.screen.until("refused") { model.outcome != nil }
+        app.screen.finishAnimations()
+        #expect(app.screen.presented == ["alert"] && app.screen.has("That passcode is wrong."))
+        try app.screen.tap("OK")
+        app.screen.finishAnimations()
+        #expect(model.outcome == nil && app.screen.presented == [] && app.screen.faults == [])
+    }
+
+    @Test func `the cover is plain where the user wants that`() async throws {
+        let app = try await OpenApp()
+        #expect(app.models.cover.style == .blurred)
+        try app.screen.tap("Blur the content when you leave")
+        try await app.screen.until("plain") { app.models.cover.style == .plain }
+        app.screen.phase = .inactive
+        app.screen.update()
+        #expect(!app.screen.pictures(Content.secret))
+    }
 }

@@ -67,6 +67,7 @@ public struct LockView: View {
         .background(.ultraThickMaterial)
         .accessibilityAddTraits(.isModal)
         .onAppear { isFocused = true }
+        .task { await Biometry.current.look() }
         // One field for all of them: what was typed for one is not handed over as another.
         .onChange(of: model.prompt) { _, _ in typed = "" }
     }

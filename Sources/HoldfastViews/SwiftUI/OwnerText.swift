@@ -5,10 +5,10 @@ internal import SwiftUI
 internal import VaultFormat
 
 /// Words and pictures for what the device recognises its owner by: keys in `Localizable.strings`, names of symbols.
-enum OwnerText {
+@MainActor enum OwnerText {
     static func unlock(_ step: OwnerStep) -> LocalizedStringKey {
         guard step == .biometrics else { return "lock.owner.device" }
-        return switch BiometryKind.current {
+        return switch Biometry.current.kind {
         case .touchID: "lock.owner.touchID"
         case .opticID: "lock.owner.opticID"
         case .faceID: "lock.owner.faceID"
@@ -18,7 +18,7 @@ enum OwnerText {
 
     static func setting(_ step: OwnerStep) -> LocalizedStringKey {
         guard step == .biometrics else { return "settings.device" }
-        return switch BiometryKind.current {
+        return switch Biometry.current.kind {
         case .touchID: "settings.biometrics.touchID"
         case .opticID: "settings.biometrics.opticID"
         case .faceID: "settings.biometrics"
@@ -28,7 +28,7 @@ enum OwnerText {
 
     static func symbol(_ step: OwnerStep) -> String {
         guard step == .biometrics else { return "key.fill" }
-        return switch BiometryKind.current {
+        return switch Biometry.current.kind {
         case .touchID: "touchid"
         case .opticID: "opticid"
         case .faceID: "faceid"
@@ -36,7 +36,7 @@ enum OwnerText {
         }
     }
 
-    static func key(_ obstacle: OwnerObstacle) -> LocalizedStringKey {
+    nonisolated static func key(_ obstacle: OwnerObstacle) -> LocalizedStringKey {
         switch obstacle {
         case .missing: "problem.owner.missing"
         case .notEnrolled: "problem.owner.notEnrolled"
@@ -45,7 +45,7 @@ enum OwnerText {
         }
     }
 
-    static func key(_ reason: PasscodeReason) -> LocalizedStringKey {
+    nonisolated static func key(_ reason: PasscodeReason) -> LocalizedStringKey {
         switch reason {
         case .start: "problem.passcode.start"
         case .nonMatches: "problem.passcode.nonMatches"

@@ -25,6 +25,7 @@ public struct SecuritySettings: View {
         Form {
             Section {
                 Toggle(isOn: lock) { Text("settings.lock", bundle: .module) }
+                Toggle(isOn: blursCover) { Text("settings.blurCover", bundle: .module) }
                 Picker(selection: timing) {
                     ForEach(timings, id: \.self) { choice in
                         Text(SettingsText.key(choice), bundle: .module).tag(choice)
@@ -63,6 +64,7 @@ public struct SecuritySettings: View {
             }
         }
         .task {
+            await Biometry.current.look()
             await models.settings.load()
             await models.settings.look()
         }
@@ -95,14 +97,26 @@ public struct SecuritySettings: View {
         } message: {
             Text("settings.selfDestruct.footer \(models.selfDestruct.attemptLimit)", bundle: .module)
         }
-        .alert(Text("settings.unchanged", bundle: .module), isPresented: showsFailure) {
+        .alert(Text(notice?.title ?? "settings.unchanged", bundle: .module), isPresented: showsNotice) {
             Button {
-                models.settings.failure = nil
+                showsNotice.wrappedValue = false
             } label: {
                 Text("settings.ok", bundle: .module)
             }
         } message: {
-            if let failure = models.settings.failure { Text(ProblemText.key(failure.problem), bundle: .module) }
+            if let message = notice?.message { Text(message, bundle: .module) }
+        }
+    }
+
+    /// How the last change ended, where the user has to know.
+    private var notice: (title: LocalizedStringKey, message: LocalizedStringKey?)? {
+        if let failure = models.settings.failure { return ("settings.unchanged", ProblemText.key(failure.problem)) }
+        return switch models.selfDestruct.outcome {
+        case nil, .cancelled: nil
+        case .done(.enable): ("settings.selfDestruct.on", nil)
+        case .done(.disable): ("settings.selfDestruct.off", nil)
+        case .givenUp: ("settings.unchanged", "settings.selfDestruct.givenUp")
+        case .refused(let problem): ("settings.unchanged", ProblemText.key(problem))
         }
     }
 
@@ -198,10 +212,20 @@ public struct SecuritySettings: View {
         return LockTiming.presets.contains(shown) ? LockTiming.presets : LockTiming.presets + [shown]
     }
 
-    private var showsFailure: Binding<Bool> {
+    private var showsNotice: Binding<Bool> {
         Binding(
-            get: { @MainActor in models.settings.failure != nil && !sheet.isThere },
-            set: { @MainActor isShown in if !isShown { models.settings.failure = nil } })
+            get: { @MainActor in notice != nil && !sheet.isThere },
+            set: { @MainActor isShown in
+                guard !isShown else { return }
+                models.settings.failure = nil
+                models.selfDestruct.outcome = nil
+            })
+    }
+
+    private var blursCover: Binding<Bool> {
+        Binding(
+            get: { @MainActor in models.preferences.values.blursCover },
+            set: { @MainActor isOn in Task { await models.preferences.change { $0.blursCover = isOn } } })
     }
 }
 

@@ -47,6 +47,7 @@ public struct SetupView: View {
         // There is no lock yet: the words, and what is typed, are covered whenever the scene is not in front.
         .accessibilityHidden(phase != .active)
         .overlay { if phase != .active { CoverView(style: .plain) } }
+        .task { await Biometry.current.look() }
         .onChange(of: model.step) { _, step in if step == .finished { finished() } }
         .onChange(of: phase) { _, phase in if phase == .background { leave() } }
     }

@@ -47,6 +47,8 @@ public final class ScriptedDevice: @unchecked Sendable {
         public var prompts: [Prompt] = []
         /// Contexts that were made and not invalidated yet.
         public var liveContexts = 0
+        /// Contexts that were made.
+        public var contexts = 0
         /// What the next calls return in place of what they would do, by the name of the function.
         public var failures: [String: [Int32]] = [:]
         public var calls: [String] = []

@@ -73,7 +73,10 @@ open class LAContext: NSObject {
 
     public override init() {
         super.init()
-        ScriptedDevice.current.with { $0.liveContexts += 1 }
+        ScriptedDevice.current.with {
+            $0.liveContexts += 1
+            $0.contexts += 1
+        }
     }
 
     deinit { if !invalidated { ScriptedDevice.current.with { $0.liveContexts -= 1 } } }
