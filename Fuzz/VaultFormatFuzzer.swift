@@ -7,7 +7,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     guard count >= 2 else { return 0 }
     let input = unsafe Array(UnsafeBufferPointer(start: start, count: count))
     let rest = Array(input[2...])
-    switch input[0] % 15 {
+    switch input[0] % 16 {
     case 0: fuzzHeader(shape(rest, input[1], Samples.header))
     case 1: fuzzLedgerSector(shape(rest, input[1], Samples.sector))
     case 2: fuzzManifest(shape(rest, input[1], Samples.manifest))
@@ -22,6 +22,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     case 11: fuzzWipeReceipt(shape(rest, input[1], Samples.wipeReceipt))
     case 12: fuzzPendingNote(shape(rest, input[1], Samples.pendingNote))
     case 13: fuzzShareItem(shape(rest, input[1], Samples.chipItem.encoded), input[1])
+    case 14: fuzzItem(shape(rest, input[1], Samples.item))
     default: fuzzRecord(shape(rest, input[1], Samples.record))
     }
     return 0
@@ -214,6 +215,37 @@ private func fuzzRecord(_ bytes: [UInt8]) {
     }
 }
 
+/// An item, written anew entry by entry; entries that nobody knows are copied.
+private func fuzzItem(_ bytes: [UInt8]) {
+    let span = unsafe bytes.span.bytes
+    guard let item = try? ItemLayout(parsing: span) else { return }
+    let empty = span.extracting(0..<0)
+    var end = ItemLayout.frontSize
+    let written = write(bytes.count) { target in
+        item.front.write(into: &target)
+        for field in item.fields {
+            end = ItemEntry.field(field.kind, label: span.text(field.label))
+                .write(span.extracting(field.value), into: &target, at: end)
+        }
+        for tag in item.tags { end = ItemEntry.tag(span.text(tag)).write(empty, into: &target, at: end) }
+        if let notes = item.notes { end = ItemEntry.notes.write(span.extracting(notes), into: &target, at: end) }
+        if let trash = item.trash {
+            end = ItemEntry.trash(moved: trash.moved, expires: trash.expires, name: span.text(trash.name))
+                .write(empty, into: &target, at: end)
+        }
+        for earlier in item.history {
+            end = ItemEntry.earlier(
+                replaced: earlier.replaced, earlier.field.kind, label: span.text(earlier.field.label)
+            ).write(span.extracting(earlier.field.value), into: &target, at: end)
+        }
+        for entry in item.entries where entry.tag > ItemLayout.Tag.earlier {
+            target.store(span.extracting(entry.whole), at: end)
+            end = entry.range.upperBound
+        }
+    }
+    require(end == bytes.count && written == bytes, "an item has two encodings")
+}
+
 private func write(_ count: Int, _ body: (inout MutableRawSpan) -> Void) -> [UInt8] {
     var bytes = [UInt8](repeating: 0xFF, count: count)
     var elements = bytes.mutableSpan
@@ -348,6 +380,25 @@ private enum Samples {
     static let keybag: [UInt8] = {
         let keys = KeybagLayout.Kind.allCases.map { (kind: $0, epoch: UInt32(1)) } + [(kind: .records, epoch: 2)]
         return write(KeybagLayout.size(entries: keys.count)) { _ = try? KeybagLayout(writing: keys, into: &$0) }
+    }()
+
+    static let item: [UInt8] = {
+        let front = ItemFront(kind: .login, isFavourite: true, id: ItemID(Array(1...16))!, created: 1, modified: 2)
+        let value = Array("otpauth://totp/x".utf8)
+        let entries: [(entry: ItemEntry, value: [UInt8])] = [
+            (.field(.text, label: "username"), [0x61]), (.field(.secret, label: "password"), [1, 2]),
+            (.field(.oneTimeCode, label: "code"), value), (.field(.date, label: "until"), Array("2031-12".utf8)),
+            (.field(.file, label: "scan"), [1, 0, 0x61, 7]), (.tag("a"), []), (.tag("b"), []), (.notes, [0x61]),
+            (.trash(moved: 1, expires: 2, name: "x"), []),
+            (.earlier(replaced: 3, .secret, label: "password"), [9]),
+        ]
+        let size = entries.reduce(ItemLayout.frontSize) { $0 + $1.entry.size(value: $1.value.count) }
+        let known = write(size) { bytes in
+            front.write(into: &bytes)
+            var offset = ItemLayout.frontSize
+            for (entry, value) in entries { offset = unsafe entry.write(value.span.bytes, into: &bytes, at: offset) }
+        }
+        return known + [99, 2, 0, 0, 0, 5, 6]
     }()
 
     static let record: [UInt8] = {

@@ -5,6 +5,7 @@
     holdfast_decrypt.py [OPTION] HOME get COLLECTION NAME    the raw bytes of one value to standard output
     holdfast_decrypt.py [OPTION] HOME export FOLDER          every value into a file below a new or empty FOLDER
     holdfast_decrypt.py [OPTION] HOME verify                 everything is read and compared with the root record
+    holdfast_decrypt.py [OPTION] HOME items                  one JSON object a line for each item, secrets included
     holdfast_decrypt.py [OPTION] HOME open                   as list, of what waits in the open compartment
     holdfast_decrypt.py [OPTION] HOME open-get COLLECTION NAME
     holdfast_decrypt.py HOME describe                        level, slots and what is pending, without a secret, unproved
@@ -61,6 +62,11 @@ CHUNK, TAG = 65536, 16
 # Costs of Argon2id that Holdfast takes: at least, at most; and the longest names, in bytes.
 PASSES, MEMORY_KIB = (3, 64), (65536, 2097152)
 LONGEST_COLLECTION, LONGEST_NAME = 255, 1024
+# What an item may hold (items.md 3): bytes, entries, fields, tags, earlier values; then bytes of a label and of a tag.
+ITEM_SIZE, ITEM_ENTRIES, ITEM_FIELDS, ITEM_TAGS, ITEM_HISTORY = 1048576, 1024, 256, 64, 256
+LONGEST_LABEL, LONGEST_TAG = 255, 64
+ITEM_KINDS = {1: "login", 2: "note", 3: "card", 4: "identity", 5: "ssh-key", 6: "one-time-code", 7: "file", 8: "value"}
+FIELD_KINDS = {1: "text", 2: "secret", 3: "url", 4: "one-time-code", 5: "date", 6: "file"}
 FILE_MAGIC = b"HFFILE\0\1"
 
 
@@ -530,9 +536,11 @@ def text(data, what):
 class Record:
     def __init__(self, plaintext, epoch):
         reader = Reader(plaintext, "a record")
-        version, self.kind, origin, reserved = (reader.integer(1) for _ in range(4))
-        reader.check(version == 1 and self.kind <= 3 and origin <= 1 and reserved == 0)
+        version, self.kind, origin, form = (reader.integer(1) for _ in range(4))
+        reader.check(version == 1 and self.kind <= 3 and origin <= 1 and form <= 1)
         reader.check(origin == 1 or self.kind <= 1)
+        reader.check(form == 0 or self.kind == 0 and origin == 0)
+        self.is_item = form == 1
         self.origin = ("protected", "open")[origin]
         sizes = reader.integer(2), reader.integer(2)
         reader.check(sizes[0] <= LONGEST_COLLECTION and 1 <= sizes[1] <= LONGEST_NAME)
@@ -556,8 +564,86 @@ class Record:
         return {
             "collection": self.collection, "name": self.name, "size": self.size, "created": self.created,
             "modified": self.modified, "stored": "file" if self.kind == 1 else "record", "origin": self.origin,
-            **({"original": self.label} if self.label else {}),
+            **({"original": self.label} if self.label else {}), **({"form": "item"} if self.is_item else {}),
         }  # fmt: skip
+
+
+def label(data, limit, reader):
+    reader.check(1 <= len(data) <= limit and not any(byte < 0x20 or byte == 0x7F for byte in data))
+    return text(data, "an item")
+
+
+def date(value):
+    """Whether this is a day or a month: 2031-12-24 or 2031-12."""
+    parts = value.split(b"-")
+    sizes = [len(part) for part in parts]
+    if sizes not in ([4, 2], [4, 2, 2]) or not all(part.isdigit() for part in parts):
+        return False
+    return 1 <= int(parts[1]) <= 12 and (len(parts) == 2 or 1 <= int(parts[2]) <= 31)
+
+
+def item_field(reader):
+    """A field out of the rest of an entry."""
+    kind, zero = reader.integer(1), reader.integer(1)
+    reader.check(kind > 0 and zero == 0)
+    field = {"label": label(reader.counted(LONGEST_LABEL), LONGEST_LABEL, reader)}
+    field["kind"] = FIELD_KINDS.get(kind, kind)
+    if kind == 6:
+        field["file"] = label(reader.counted(255), 255, reader)
+        reader.check("/" not in field["file"] and field["file"] not in (".", ".."))
+    value = reader.rest()
+    if kind in (1, 3, 4):
+        field["value"] = text(value, "an item")
+        reader.check(kind != 4 or value.startswith(b"otpauth://"))
+        return field
+    reader.check(kind != 5 or date(value))
+    try:
+        field["value"] = value.decode("utf-8")
+    except UnicodeDecodeError:
+        field["bytes"] = value.hex()
+    return field
+
+
+def parse_item(data):
+    """What is in an item (items.md 2)."""
+    reader = Reader(data, "an item")
+    reader.check(len(data) <= ITEM_SIZE)
+    version = reader.integer(1)
+    if version > 1:
+        raise Failure(f"an item has version {version}; this program knows 1")
+    kind, flags = reader.integer(1), reader.integer(2)
+    reader.check(version == 1 and kind > 0 and flags <= 1)
+    item = {"kind": ITEM_KINDS.get(kind, kind), "favourite": flags == 1, "id": reader.take(16).hex()}
+    item["created"], item["modified"] = struct.unpack("<qq", reader.take(16))
+    item.update(fields=[], tags=[], history=[], unknown=[])
+    last, count = 1, 0
+    while reader.position < len(data):
+        tag, size = reader.integer(1), reader.integer(4)
+        entry = Reader(reader.take(size), "an item")
+        count += 1
+        reader.check(tag >= last and count <= ITEM_ENTRIES)
+        last = tag
+        if tag == 1:
+            item["fields"].append(item_field(entry))
+        elif tag == 2:
+            item["tags"].append(label(entry.rest(), LONGEST_TAG, reader))
+        elif tag == 3:
+            reader.check("notes" not in item)
+            item["notes"] = text(entry.rest(), "an item")
+        elif tag == 4:
+            reader.check("trash" not in item)
+            moved, expires = struct.unpack("<qq", entry.take(16))
+            name = entry.counted(LONGEST_NAME)
+            reader.check(expires >= moved and name and not entry.rest())
+            item["trash"] = {"moved": moved, "expires": expires, "name": text(name, "an item")}
+        elif tag == 5:
+            item["history"].append({"replaced": struct.unpack("<q", entry.take(8))[0], **item_field(entry)})
+        else:
+            item["unknown"].append({"tag": tag, "bytes": entry.rest().hex()})
+    tags = [tag.encode() for tag in item["tags"]]
+    reader.check(tags == sorted(set(tags)) and len(tags) <= ITEM_TAGS)
+    reader.check(len(item["fields"]) <= ITEM_FIELDS and len(item["history"]) <= ITEM_HISTORY)
+    return item
 
 
 class Vault:
@@ -734,6 +820,15 @@ def list_records(vault):
         show(record.description())
 
 
+def list_items(vault):
+    for _, record in vault.records():
+        if record.is_item:
+            try:
+                show({"collection": record.collection, "name": record.name, **parse_item(record.content)})
+            except Damaged as failure:
+                vault.report(f"{failure}: {record.collection!r} {record.name!r}")
+
+
 def get(vault, collection, name):
     for piece in vault.content(vault.find(collection, name)):
         sys.stdout.buffer.write(piece)
@@ -820,6 +915,8 @@ def verify(vault):
             size = sum(len(piece) for piece in vault.content(record))
             if size != record.size:
                 raise Damaged("the file of a record has the wrong size")
+            if record.is_item:
+                parse_item(record.content)
         except Damaged as failure:
             vault.report(f"{failure}: {record.collection!r} {record.name!r}")
     if count != vault.count or total % 2**256 != vault.sum:
@@ -926,7 +1023,8 @@ def main():
         print(__doc__.strip())
         return 0
     commands = {"list": (list_records, 0), "get": (get, 2), "export": (export, 1), "verify": (verify, 0),
-                "open": (list_open, 0), "open-get": (get_open, 2), "describe": (describe, 0)}  # fmt: skip
+                "items": (list_items, 0), "open": (list_open, 0), "open-get": (get_open, 2),
+                "describe": (describe, 0)}  # fmt: skip
     command, operands = commands.get(arguments.command, (None, 0))
     if command is None or len(arguments.operands) != operands:
         print(__doc__.strip(), file=sys.stderr)

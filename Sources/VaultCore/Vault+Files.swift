@@ -122,6 +122,7 @@ extension Vault {
         try reader.keys.admission.check(collection)
         return try reader.withRecord(collection: collection, name: name) { fields, plaintext, epoch in
             let content = plaintext.extracting(fields.contentOffset..<plaintext.byteCount)
+            guard fields.form == .value else { throw VaultError.isItem }
             guard fields.kind == .file else {
                 try inline(content)
                 return nil

@@ -17,6 +17,7 @@ extension Vault {
     private func inlineRecord(_ name: String, _ collection: String) throws(VaultError) -> LentRecord {
         let record = try gate.lendRecord(collection: collection, name: name)
         guard record.fields.kind != .file else { throw VaultError.storedAsFile }
+        guard record.fields.form == .value else { throw VaultError.isItem }
         return record
     }
 
@@ -119,6 +120,8 @@ extension Vault {
         public let modified: Int64
         /// Whether the content lies in an encrypted file of its own.
         public let isFile: Bool
+        /// Whether it is an item with fields, and no plain value.
+        public let isItem: Bool
         /// Who wrote it: the user, or anyone while the vault was locked.
         public let origin: RecordOrigin
         /// It is sealed to the vault and waits in the open compartment: its own name and size are not known yet.
@@ -126,7 +129,7 @@ extension Vault {
 
         package init(
             collection: String, name: String, size: UInt64, created: Int64, modified: Int64, isFile: Bool,
-            origin: RecordOrigin, isSealed: Bool
+            isItem: Bool = false, origin: RecordOrigin, isSealed: Bool
         ) {
             self.collection = collection
             self.name = name
@@ -134,6 +137,7 @@ extension Vault {
             self.created = created
             self.modified = modified
             self.isFile = isFile
+            self.isItem = isItem
             self.origin = origin
             self.isSealed = isSealed
         }
@@ -142,7 +146,8 @@ extension Vault {
     /// The records of one collection, or of all, sorted by collection and name.
     ///
     /// Names are encrypted, so every record is decrypted on the way. Among all, those that this unlock does not reach are
-    /// left out (``collectionsOutOfReach``), and so are the reserved ones that hold the device's own things.
+    /// left out (``collectionsOutOfReach``), and so are the reserved ones that hold the device's own things, and items in the
+    /// trash.
     /// - Throws: `locked`, `assuranceTooLow`, `reservedCollection`, `damaged` when a record cannot be read
     ///   (``verify(progress:)`` tells which).
     public func records(in collection: String? = nil) throws(VaultError) -> [RecordInfo] {
@@ -158,6 +163,7 @@ extension Vault {
             }
             if admission.shut[info.collection] != nil { return }
             if collection == nil, Vault.isReserved(info.collection) { return }
+            if info.isItem, Vault.isReservedName(info.name) { return }  // in the trash
             // By their bytes, as the lookup does: texts that only look alike are different names.
             if collection.map({ $0.utf8.elementsEqual(info.collection.utf8) }) ?? true { records.append(info) }
         }
@@ -173,8 +179,8 @@ extension Vault {
         }
         return RecordInfo(
             collection: name.collection, name: name.name, size: size, created: fields.created,
-            modified: fields.modified, isFile: fields.kind == .file, origin: RecordOrigin(fields.origin),
-            isSealed: fields.kind == .sealed)
+            modified: fields.modified, isFile: fields.kind == .file, isItem: fields.form == .item,
+            origin: RecordOrigin(fields.origin), isSealed: fields.kind == .sealed)
     }
 }
 
@@ -216,5 +222,6 @@ extension WriteSession {
 
 extension VaultError {
     static let tooLarge = VaultError(.tooLarge, "a value of more than 1 MiB must be streamed into a file")
+    static let isItem = VaultError(.isItem, "this is an item with fields, not a plain value")
     static let storedAsFile = VaultError(.tooLarge, "this value is stored as a file and must be streamed")
 }

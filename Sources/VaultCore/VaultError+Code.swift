@@ -31,7 +31,7 @@ extension VaultError.Code {
         case recordNotFound = "recordNotFound", recordExists = "recordExists", invalidName = "invalidName"
         case reservedCollection = "reservedCollection", invalidPasscode = "invalidPasscode"
         case assuranceTooLow = "assuranceTooLow", invalidPolicy = "invalidPolicy", stepNotInPolicy = "stepNotInPolicy"
-        case tooLarge = "tooLarge"
+        case tooLarge = "tooLarge", isItem = "isItem"
         case readOnly = "readOnly", diskFull = "diskFull", permissionDenied = "permissionDenied"
         case quotaExceeded = "quotaExceeded", unconfirmed = "unconfirmed", noPublicKey = "noPublicKey"
         case busy = "busy", inputOutput = "inputOutput", outOfMemory = "outOfMemory", cryptography = "cryptography"
@@ -124,6 +124,8 @@ extension VaultError.Code {
     public static let stepNotInPolicy = VaultError.Code(.stepNotInPolicy)
     /// A value is too large for the call; stream it into a file.
     public static let tooLarge = VaultError.Code(.tooLarge)
+    /// The record is an item with fields: it is neither read nor replaced as a plain value.
+    public static let isItem = VaultError.Code(.isItem)
     /// The disk or its file system is read-only.
     public static let readOnly = VaultError.Code(.readOnly)
     /// No space is left on the disk.

@@ -78,11 +78,21 @@ package struct RecordFields: Sendable, Hashable {
         case open = 1
     }
 
+    /// What the content is. It is told here, inside of what the tag covers, and never by how the content begins: a plain value
+    /// may begin with anything.
+    package enum Form: UInt8, Sendable, Hashable {
+        /// Bytes that mean nothing to us.
+        case value = 0
+        /// An item (``ItemLayout``); only in the record itself, and only written while unlocked or confirmed.
+        case item = 1
+    }
+
     package static let size = 32
     static let version: UInt8 = 1
 
     package var kind: Kind
     package var origin: Origin
+    package var form: Form
     /// Unique per write in a vault; enters the root record's multiset hash.
     package var sequence: UInt64
     /// Milliseconds since 1970, for display only.
@@ -94,11 +104,12 @@ package struct RecordFields: Sendable, Hashable {
     package var labelSize = 0
 
     package init(
-        kind: Kind, origin: Origin, sequence: UInt64, created: Int64, modified: Int64,
+        kind: Kind, origin: Origin, form: Form = .value, sequence: UInt64, created: Int64, modified: Int64,
         collectionSize: Int, nameSize: Int
     ) {
         self.kind = kind
         self.origin = origin
+        self.form = form
         self.sequence = sequence
         self.created = created
         self.modified = modified
@@ -116,7 +127,7 @@ package struct RecordFields: Sendable, Hashable {
         bytes.store(RecordFields.version, at: 0)
         bytes.store(kind.rawValue, at: 1)
         bytes.store(origin.rawValue, at: 2)
-        bytes.store(UInt8(0), at: 3)
+        bytes.store(form.rawValue, at: 3)
         bytes.store(UInt16(truncatingIfNeeded: collectionSize), at: 4)
         bytes.store(UInt16(truncatingIfNeeded: nameSize), at: 6)
         bytes.store(sequence, at: 8)
@@ -128,7 +139,7 @@ package struct RecordFields: Sendable, Hashable {
     package init(parsing bytes: RawSpan) throws(FormatError) {
         guard bytes.byteCount >= RecordFields.size,
             bytes.integer(at: 0, as: UInt8.self) == RecordFields.version,
-            bytes.integer(at: 3, as: UInt8.self) == 0,
+            let form = bytes.integer(at: 3, as: UInt8.self).flatMap(Form.init(rawValue:)),
             let kind = bytes.integer(at: 1, as: UInt8.self).flatMap(Kind.init(rawValue:)),
             let origin = bytes.integer(at: 2, as: UInt8.self).flatMap(Origin.init(rawValue:)),
             let collectionSize = bytes.integer(at: 4, as: UInt16.self),
@@ -138,9 +149,10 @@ package struct RecordFields: Sendable, Hashable {
             let modified = bytes.integer(at: 24, as: Int64.self)
         else { throw .invalid(field: "record") }
         self.init(
-            kind: kind, origin: origin, sequence: sequence, created: created, modified: modified,
+            kind: kind, origin: origin, form: form, sequence: sequence, created: created, modified: modified,
             collectionSize: Int(collectionSize), nameSize: Int(nameSize))
         guard origin == .open || kind != .inbox && kind != .sealed else { throw .invalid(field: "record") }
+        guard form == .value || kind == .inline && origin == .protected else { throw .invalid(field: "record") }
         if kind == .inbox { labelSize = try RecordLabel.size(in: bytes, at: labelOffset) }
         guard contentOffset <= bytes.byteCount else { throw .invalid(field: "record") }
     }

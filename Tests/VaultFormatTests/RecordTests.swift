@@ -38,11 +38,30 @@ import VaultFormat
     @Test func whatNoWriterWritesIsRefused() {
         let plaintext = Self.bytes + repeated(0x61, 131_072)
         #expect(error(plaintext) == nil)
-        for (offset, byte) in [(0, 0), (0, 2), (1, 4), (1, 255), (2, 2), (2, 255), (3, 1)] as [(Int, UInt8)] {
+        for (offset, byte) in [(0, 0), (0, 2), (1, 4), (1, 255), (2, 2), (2, 255), (3, 1), (3, 2)] as [(Int, UInt8)] {
             #expect(error(plaintext.with(byte, at: offset)) == .invalid(field: "record"))
         }
         let huge = (Self.bytes + repeated(0x61, 65_535)).replacing(at: 4, with: [0xFF, 0xFF, 0xFF, 0xFF])
         #expect(error(huge) == .invalid(field: "record"))
+    }
+
+    @Test func `only a record that was written or confirmed while unlocked, with its content in it, can be an item`()
+        throws
+    {
+        for kind in [RecordFields.Kind.inline, .file, .sealed, .inbox] {
+            for origin in [RecordFields.Origin.protected, .open] {
+                let bytes = [1, kind.rawValue, origin.rawValue, 1, 0, 0, 1, 0] + repeated(0, 24) + repeated(0, 40)
+                let isAllowed = kind == .inline && origin == .protected
+                #expect(error(bytes) == (isAllowed ? nil : .invalid(field: "record")))
+                if isAllowed { #expect(try parse(bytes).form == .item) }
+            }
+        }
+        var item = Self.fields
+        item.form = .item
+        var written = repeated(0xFF, RecordFields.size)
+        written.lendForWriting { item.write(into: &$0) }
+        #expect(written == Self.bytes.with(1, at: 3))
+        #expect(try parse(Self.bytes + repeated(0x61, 3 + 0x0102)).form == .value)
     }
 
     @Test func namesAreLimited() {

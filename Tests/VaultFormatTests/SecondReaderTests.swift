@@ -33,6 +33,14 @@ import VaultFormat
         #expect(try numbers("LONGEST_COLLECTION, LONGEST_NAME") == ours)
     }
 
+    @Test func `the second reader has the same limits of items`() throws {
+        let ours = [
+            ItemLimits.size, ItemLimits.entries, ItemLimits.fields, ItemLimits.tags, ItemLimits.history,
+        ]
+        #expect(try numbers("ITEM_SIZE, ITEM_ENTRIES, ITEM_FIELDS, ITEM_TAGS, ITEM_HISTORY") == ours)
+        #expect(try numbers("LONGEST_LABEL, LONGEST_TAG") == [ItemLimits.label, ItemLimits.tag])
+    }
+
     @Test func `the second reader has the same kinds of slots and keys`() throws {
         let line = try #require(script.firstMatch(of: /KIND_NAMES = \{(.*)\}/))
         let theirs = line.1.matches(of: /([0-9]+): "(\w+)"/).map { (UInt8($0.1) ?? 0, String($0.2)) }

@@ -100,6 +100,8 @@ public enum VaultProblem: Sendable, Hashable {
     case openCompartmentFull
     /// It was written while the vault was locked, and nobody has confirmed it.
     case unconfirmed
+    /// It is an item with fields, and no plain value.
+    case isItem
     /// Reading or writing failed; the system's words.
     case inputOutput(reason: String)
     /// Something else; the reason in English, for support.
@@ -144,6 +146,7 @@ public enum VaultProblem: Sendable, Hashable {
             case .assuranceTooLow: .assuranceTooLow
             case .invalidPolicy, .stepNotInPolicy: .invalidRules
             case .tooLarge: .tooLarge
+            case .isItem: .isItem
             case .readOnly: .readOnly
             case .diskFull: .diskFull
             case .permissionDenied: .permissionDenied

@@ -53,6 +53,7 @@ enum ProblemText {
         case .hardLinked: "problem.hardLinked"
         case .openCompartmentFull: "problem.openCompartmentFull"
         case .unconfirmed: "problem.unconfirmed"
+        case .isItem: "problem.isItem"
         case .other: "problem.other"
         }
     }

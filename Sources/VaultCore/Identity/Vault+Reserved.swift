@@ -16,6 +16,9 @@ extension Vault {
     /// came from the open compartment.
     package static func isReserved(_ collection: String) -> Bool { collection.utf8.first == reservedPrefix }
 
+    /// Whether a record's name is one that only items in the trash have.
+    package static func isReservedName(_ name: String) -> Bool { name.utf8.first == reservedPrefix }
+
     /// What is known of this device's identity, as one record.
     package var identityRecord: ReservedRecord {
         ReservedRecord(vault: self, collection: "\u{0}identity", name: "credentials")

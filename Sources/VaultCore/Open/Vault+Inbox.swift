@@ -78,6 +78,7 @@ extension Vault {
         return try reader.withRecord(collection: collection, name: name) { fields, plaintext, _ in
             guard fields.origin == .protected else { throw VaultError.unconfirmed }
             guard fields.kind != .file else { throw VaultError.storedAsFile }
+            guard fields.form == .value else { throw VaultError.isItem }
             return try body(plaintext.extracting(fields.contentOffset..<plaintext.byteCount))
         }
     }

@@ -46,12 +46,18 @@ struct RecordDraft {
     /// Set when a record is only moved to new keys: times stay, and it must still be the write with this number.
     var moving: RecordFields?
     var origin = RecordFields.Origin.protected
+    /// What the content is; a moved record keeps what it has.
+    var form = RecordFields.Form.value
     /// Stands before the content of an inbox item; a moved one has it in its content already.
     var label: RecordLabel?
     /// When it was written first, where that was in another compartment.
     var created: Int64?
     /// Milliseconds since 1970.
     let now: Int64
+
+    /// Names that begin with a zero byte are those of items in the trash. What comes from the open compartment keeps the name
+    /// that its writer chose, and is never an item.
+    var mayUseItsName: Bool { form == .item || moving != nil || kind == .inbox || !Vault.isReservedName(name) }
 }
 
 /// One transaction: the root record is read first, changed with every write, and written last.
@@ -169,9 +175,11 @@ public struct WriteSession: ~Copyable {
     /// - Throws: `recordExists`, with nothing changed; `recordNotFound` when a moved record is gone; `damaged` when
     ///   the record to be replaced cannot be read.
     mutating func put(_ draft: RecordDraft, content: RawSpan) throws(VaultError) {
+        guard draft.mayUseItsName else { throw .invalidName }
         let lookup = try state.keys.current.lookupKey(collection: draft.collection, name: draft.name)
         var fields = RecordFields(
-            kind: draft.kind, origin: draft.origin, sequence: root.nextSequence, created: draft.created ?? draft.now,
+            kind: draft.kind, origin: draft.origin, form: draft.form, sequence: root.nextSequence,
+            created: draft.created ?? draft.now,
             modified: draft.now, collectionSize: draft.collection.utf8.count, nameSize: draft.name.utf8.count)
         let label = draft.label?.encoded ?? []
         fields.labelSize = label.count
@@ -264,8 +272,11 @@ public struct WriteSession: ~Copyable {
             guard moving.sequence == old.fields.sequence else { throw .recordNotFound }
             fields.modified = old.fields.modified
             fields.origin = old.fields.origin
+            fields.form = old.fields.form
         } else if !draft.replacing {
             throw .recordExists
+        } else if draft.form == .value, old.fields.form == .item {
+            throw .isItem
         }
         fields.created = old.fields.created
     }
@@ -377,7 +388,7 @@ extension VaultError {
     /// Whether the database transaction can go on after this error.
     var leavesTransactionWhole: Bool {
         code == .recordExists || code == .recordNotFound || code == .invalidName || code == .tooLarge
-            || code == .assuranceTooLow
+            || code == .assuranceTooLow || code == .isItem
     }
 
     static let brokenBatch = VaultError(

@@ -61,6 +61,7 @@ enum ProblemText {
         case .proofExpired: tr("More than a minute has passed since you entered the passcode. Try again.")
         case .hardLinked: tr("A file of this vault has a second name, through which another program could change it.")
         case .openCompartmentFull: tr("There is no room for more items while the vault is locked.")
+        case .isItem: tr("This is an item with fields, not a plain value.")
         case .unconfirmed: tr("This was written while the vault was locked, and nobody has confirmed it.")
         case .inputOutput(let reason): tr("Reading or writing failed: %s", reason)
         case .other(let reason): reason
