@@ -50,7 +50,8 @@ func tests(_ name: String, _ dependencies: [String]) -> Target {
 
 // `Holdfast` re-exports these. Who imports it names them too: the build must see that their layout is used.
 let exported = [
-    "Holdfast", "AppLockCore", "VaultCore", "KeyStores", "DeviceOwner", "VaultFormat", "Cryptography", "SecretMemory",
+    "Holdfast", "AppLockCore", "VaultCore", "KeyStores", "DeviceOwner", "VaultFormat", "OneTimeCodes",
+    "Cryptography", "SecretMemory",
 ]
 
 // The processes that the crash tests kill and that the agent's tests talk to, and the library that makes a disk fail
@@ -244,6 +245,7 @@ let package = Package(
         // For programs: what they free is wiped.
         .target(name: "WipingHeap"),
         library("Cryptography", ["SecretMemory", "SystemCalls"], c: ["COpenSSL", "CArgon2"]),
+        library("OneTimeCodes", ["Cryptography", "SecretMemory"]),
         library("VaultFormat"),
         library("HomeFiles", ["SystemCalls"]),
         library(
@@ -261,7 +263,7 @@ let package = Package(
             [
                 "BetterAuth", "BetterAuthVerification", "BetterAuthMessages", "AppLockCore", "KeyStores", "VaultCore",
                 "DeviceOwner",
-                "VaultFormat", "Cryptography", "SecretMemory",
+                "VaultFormat", "OneTimeCodes", "Cryptography", "SecretMemory",
             ]),
         library(
             "HoldfastAgent",
@@ -289,6 +291,7 @@ let package = Package(
             path: "Tests/TestSupport", swiftSettings: settings),
         tests("SecretMemoryTests", ["SecretMemory"]),
         tests("CryptographyTests", ["Cryptography", "SecretMemory", "SystemCalls"]),
+        tests("OneTimeCodesTests", ["OneTimeCodes", "SecretMemory"]),
         tests("VaultFormatTests", ["VaultFormat"]),
         // The real parts that tests start: a software TPM, and what else runs as a process of its own.
         .target(name: "RealParts", path: "Tests/RealParts", swiftSettings: settings),
@@ -341,14 +344,14 @@ if Context.environment["HOLDFAST_OPTIMIZED"] != nil {
 
 // Apple systems have the libraries that an app is made of; the command, the agent and the server are for Linux.
 let appleTargets: Set<String> = [
-    "SystemCalls", "SecretMemory", "Cryptography", "VaultFormat", "HomeFiles", "DeviceOwner", "KeyStores", "VaultCore",
+    "SystemCalls", "SecretMemory", "Cryptography", "OneTimeCodes", "VaultFormat", "HomeFiles", "DeviceOwner", "KeyStores", "VaultCore",
     "AppLockCore",
     "BetterAuthMessages", "BetterAuthGzip", "BetterAuthVerification", "BetterAuth", "BetterAuthTransport",
     "BetterAuthServer", "Holdfast",
     "HoldfastDoctor", "QRCodes", "HoldfastUI", "HoldfastViews", "HoldfastTesting",
 ]
 let appleTests: Set<String> = [
-    "SecretMemoryTests", "CryptographyTests", "VaultFormatTests", "VaultCoreTests", "AppLockCoreTests", "HoldfastTests",
+    "SecretMemoryTests", "CryptographyTests", "OneTimeCodesTests", "VaultFormatTests", "VaultCoreTests", "AppLockCoreTests", "HoldfastTests",
     "HoldfastUITests", "BetterAuthMessagesTests", "TestSupport", "SeededNumbers",
 ]
 /// What the check runs besides: the backends of Apple's over stand-ins, and every screen.

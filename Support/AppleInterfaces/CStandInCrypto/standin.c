@@ -12,10 +12,15 @@ int standin_sha256(const uint8_t *bytes, size_t count, uint8_t digest[32]) {
     return EVP_Digest(bytes, count, digest, NULL, EVP_sha256(), NULL);
 }
 
-int standin_hmac_sha256(const uint8_t *key, size_t key_count, const uint8_t *bytes, size_t count, uint8_t tag[32]) {
+int standin_digest(const char *name, const uint8_t *bytes, size_t count, uint8_t *digest) {
+    return EVP_Digest(bytes, count, digest, NULL, EVP_get_digestbyname(name), NULL);
+}
+
+int standin_hmac(const char *name, const uint8_t *key, size_t key_count, const uint8_t *bytes, size_t count,
+                 uint8_t *tag) {
     static const uint8_t none[1];
     unsigned written = 0;
-    return HMAC(EVP_sha256(), key ? key : none, (int)key_count, bytes ? bytes : none, count, tag, &written) != NULL;
+    return HMAC(EVP_get_digestbyname(name), key ? key : none, (int)key_count, bytes ? bytes : none, count, tag, &written) != NULL;
 }
 
 int standin_gcm_seal(const uint8_t key[32], const uint8_t *nonce, size_t nonce_count, const uint8_t *aad,

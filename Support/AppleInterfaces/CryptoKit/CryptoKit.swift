@@ -17,6 +17,7 @@ func checked(_ status: Int32) throws { if status != 1 { throw CryptoKitError.und
 public protocol HashFunction: Sendable {
     associatedtype Digest: CryptoKit.Digest
     static func digest(_ message: [UInt8]) -> Digest  // ours
+    static var standInName: String { get }  // ours
 }
 extension HashFunction {
     public static func hash<D: DataProtocol>(data: D) -> Digest { digest(Array(data)) }
@@ -33,11 +34,46 @@ public struct SHA256Digest: Digest {
     }
 }
 public struct SHA256: HashFunction {
+    public static let standInName = "SHA256"
     public static func digest(_ message: [UInt8]) -> SHA256Digest {
         var digest = [UInt8](repeating: 0, count: 32)
         precondition(standin_sha256(message, message.count, &digest) == 1)
         return SHA256Digest(value: digest)
     }
+}
+
+public struct SHA512Digest: Digest {
+    let value: [UInt8]
+    public static var byteCount: Int { 64 }
+    public func makeIterator() -> Array<UInt8>.Iterator { value.makeIterator() }
+    public func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+        try value.withUnsafeBytes(body)
+    }
+}
+public struct SHA512: HashFunction {
+    public static let standInName = "SHA512"
+    public static func digest(_ message: [UInt8]) -> SHA512Digest { SHA512Digest(value: standIn(standInName, message, 64)) }
+}
+public enum Insecure: Sendable {
+    public struct SHA1Digest: Digest {
+        let value: [UInt8]
+        public static var byteCount: Int { 20 }
+        public func makeIterator() -> Array<UInt8>.Iterator { value.makeIterator() }
+        public func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+            try value.withUnsafeBytes(body)
+        }
+    }
+    public struct SHA1: HashFunction {
+        public static let standInName = "SHA1"
+        public static func digest(_ message: [UInt8]) -> SHA1Digest {
+            SHA1Digest(value: standIn(standInName, message, 20))
+        }
+    }
+}
+private func standIn(_ name: String, _ message: [UInt8], _ size: Int) -> [UInt8] {
+    var digest = [UInt8](repeating: 0, count: size)
+    precondition(standin_digest(name, message, message.count, &digest) == 1)
+    return digest
 }
 
 // MARK: Keys, HMAC, HKDF
@@ -66,9 +102,8 @@ public struct HMAC<H: HashFunction>: Sendable {
     }
     public static func authenticationCode<D: DataProtocol>(for data: D, using key: SymmetricKey) -> MAC {
         let message = Array(data)
-        var tag = [UInt8](repeating: 0, count: 32)
-        precondition(H.self == SHA256.self, "the stand-in has SHA-256 only")
-        precondition(standin_hmac_sha256(key.value, key.value.count, message, message.count, &tag) == 1)
+        var tag = [UInt8](repeating: 0, count: H.Digest.byteCount)
+        precondition(standin_hmac(H.standInName, key.value, key.value.count, message, message.count, &tag) == 1)
         return MAC(value: tag)
     }
 }

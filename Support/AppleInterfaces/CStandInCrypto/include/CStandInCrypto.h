@@ -4,7 +4,9 @@
 #include <stdint.h>
 
 int standin_sha256(const uint8_t *bytes, size_t count, uint8_t digest[32]);
-int standin_hmac_sha256(const uint8_t *key, size_t key_count, const uint8_t *bytes, size_t count, uint8_t tag[32]);
+int standin_digest(const char *name, const uint8_t *bytes, size_t count, uint8_t *digest);
+int standin_hmac(const char *name, const uint8_t *key, size_t key_count, const uint8_t *bytes, size_t count,
+                 uint8_t *tag);
 
 int standin_gcm_seal(const uint8_t key[32], const uint8_t *nonce, size_t nonce_count, const uint8_t *aad,
                      size_t aad_count, const uint8_t *text, size_t count, uint8_t *output, uint8_t tag[16]);

@@ -1,0 +1,173 @@
+internal import Cryptography
+public import SecretMemory
+
+/// A key and settings of one-time codes: by time (TOTP, RFC 6238) or by a counter (HOTP, RFC 4226).
+///
+/// A code proves that its maker has the key. A vault that keeps it beside the password is one factor, not two.
+public struct OneTimeCode: ~Copyable, Sendable {
+    /// What the codes are computed with. Nearly every service uses SHA-1, which is not weak for this use.
+    public enum Hash: String, Sendable, Hashable, CaseIterable {
+        /// HMAC-SHA-1.
+        case sha1 = "SHA1"
+        /// HMAC-SHA-256.
+        case sha256 = "SHA256"
+        /// HMAC-SHA-512.
+        case sha512 = "SHA512"
+    }
+
+    /// What makes one code differ from the next.
+    public enum Moment: Sendable, Hashable {
+        /// The time, in steps of so many seconds.
+        case time(period: Int)
+        /// A counter: the number of the next code.
+        case counter(UInt64)
+    }
+
+    /// How many digits a code may have.
+    public static let digitCounts = 6...8
+    /// Seconds that a step may have.
+    public static let periods = 1...3600
+    /// Bytes that a key may have.
+    public static let keySizes = 1...256
+
+    /// The hash of the service's choice.
+    public let hash: Hash
+    /// Digits of a code; one of ``digitCounts``.
+    public let digits: Int
+    /// Time or counter.
+    public let moment: Moment
+    /// The service, as it calls itself; empty when unknown.
+    public let issuer: String
+    /// The account at the service; empty when unknown.
+    public let account: String
+    let key: SecretBytes
+
+    /// - Throws: ``OneTimeCodeError/invalid(_:)`` for a setting outside of its range.
+    public init(
+        key: consuming SecretBytes, hash: Hash = .sha1, digits: Int = 6, moment: Moment = .time(period: 30),
+        issuer: String = "", account: String = ""
+    ) throws(OneTimeCodeError) {
+        guard OneTimeCode.keySizes.contains(key.count) else { throw .invalid(.secret) }
+        guard OneTimeCode.digitCounts.contains(digits) else { throw .invalid(.digits) }
+        if case .time(let period) = moment, !OneTimeCode.periods.contains(period) { throw .invalid(.period) }
+        self.key = key
+        self.hash = hash
+        self.digits = digits
+        self.moment = moment
+        self.issuer = issuer
+        self.account = account
+    }
+
+    /// The code of a time, or of the counter, as ASCII digits.
+    /// - Parameter time: Seconds since 1970; means nothing to a counter.
+    /// - Throws: ``OneTimeCodeError/memory(_:)``, ``OneTimeCodeError/cryptography``.
+    public borrowing func code(at time: UInt64) throws(OneTimeCodeError) -> SecretBytes {
+        defer { WorkingMemory.wipe() }
+        let count =
+            switch moment {
+            case .time(let period): time / UInt64(period)
+            case .counter(let number): number
+            }
+        let tag = try tag(count)
+        var number = tag.withBytes { OneTimeCode.truncated($0) }
+        let digits = digits
+        return try memory { () throws(SecretMemoryError) in
+            try SecretBytes(count: digits) { text in
+                for place in (0..<digits).reversed() {
+                    text.storeBytes(of: UInt8(ascii: "0") + UInt8(number % 10), toByteOffset: place, as: UInt8.self)
+                    number /= 10
+                }
+            }
+        }
+    }
+
+    /// Seconds for which the code of a time is still the code; nil with a counter.
+    public func remaining(at time: UInt64) -> Int? {
+        guard case .time(let period) = moment else { return nil }
+        return period - Int(time % UInt64(period))
+    }
+
+    /// The same with the counter's next number; nil with time, and behind the last number.
+    ///
+    /// Store it before the code is shown: a number that was used must not be used again.
+    /// - Throws: ``OneTimeCodeError/memory(_:)``.
+    public borrowing func advanced() throws(OneTimeCodeError) -> OneTimeCode? {
+        guard case .counter(let number) = moment, number < .max else { return nil }
+        return try OneTimeCode(
+            key: copyOfKey(), hash: hash, digits: digits, moment: .counter(number + 1), issuer: issuer, account: account
+        )
+    }
+
+    private borrowing func copyOfKey() throws(OneTimeCodeError) -> SecretBytes {
+        do throws(SecretMemoryError) { return try key.copy() } catch { throw .memory(error) }
+    }
+
+    private borrowing func tag(_ count: UInt64) throws(OneTimeCodeError) -> SecretBytes {
+        var message: UInt64 = count.bigEndian
+        let hash: OneTimeHash =
+            switch hash {
+            case .sha1: .sha1
+            case .sha256: .sha256
+            case .sha512: .sha512
+            }
+        do throws(CryptographyError) {
+            return try unsafe withUnsafeBytes(of: &message) { message throws(CryptographyError) in
+                try unsafe OneTimeMAC.authenticate(RawSpan(_unsafeBytes: message), key: key, hash: hash)
+            }
+        } catch .memory(let error) { throw .memory(error) } catch { throw .cryptography }
+    }
+
+    /// Dynamic truncation (RFC 4226, section 5.3): 31 bits from where the last four say.
+    private static func truncated(_ tag: RawSpan) -> UInt32 {
+        let offset = Int(unsafe tag.unsafeLoad(fromByteOffset: tag.byteCount - 1, as: UInt8.self) & 15)
+        return UInt32(bigEndian: unsafe tag.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self)) & 0x7FFF_FFFF
+    }
+}
+
+/// Why something is no one-time code. Names the part, never what it holds.
+public enum OneTimeCodeError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// A part of an `otpauth://` text.
+    public enum Part: String, Sendable, Hashable {
+        /// The scheme: it does not begin with `otpauth://`.
+        case scheme = "scheme"
+        /// Neither `totp` nor `hotp`.
+        case kind = "kind"
+        /// Issuer and account.
+        case label = "label"
+        /// The key, in base 32.
+        case secret = "secret"
+        /// The hash.
+        case algorithm = "algorithm"
+        /// 6 to 8 digits.
+        case digits = "digits"
+        /// The seconds of a step.
+        case period = "period"
+        /// The counter, which `hotp` must have.
+        case counter = "counter"
+        /// Something that is there twice, or written in a way that no text of this kind is.
+        case parameters = "parameters"
+    }
+
+    /// A part is missing or not what it may be.
+    case invalid(Part)
+    /// The text is longer than 4,096 bytes.
+    case tooLong
+    /// Locked memory cannot be had.
+    case memory(SecretMemoryError)
+    /// The cryptographic library failed.
+    case cryptography
+
+    /// In plain words.
+    public var description: String {
+        switch self {
+        case .invalid(let part): "the \(part.rawValue) of the one-time code is missing or not valid"
+        case .tooLong: "the text of the one-time code is too long"
+        case .memory(let error): "\(error)"
+        case .cryptography: "the cryptographic library failed"
+        }
+    }
+}
+
+func memory<R: ~Copyable>(_ body: () throws(SecretMemoryError) -> R) throws(OneTimeCodeError) -> R {
+    do throws(SecretMemoryError) { return try body() } catch { throw .memory(error) }
+}
