@@ -51,7 +51,7 @@ func tests(_ name: String, _ dependencies: [String]) -> Target {
 // `Holdfast` re-exports these. Who imports it names them too: the build must see that their layout is used.
 let exported = [
     "Holdfast", "AppLockCore", "VaultCore", "KeyStores", "DeviceOwner", "VaultFormat", "OneTimeCodes",
-    "Cryptography", "SecretMemory",
+    "Items", "Cryptography", "SecretMemory",
 ]
 
 // The processes that the crash tests kill and that the agent's tests talk to, and the library that makes a disk fail
@@ -255,6 +255,7 @@ let package = Package(
             "VaultCore",
             ["VaultFormat", "HomeFiles", "DeviceOwner", "KeyStores", "Cryptography", "SecretMemory", "SystemCalls"],
             c: ["CLMDB"]),
+        library("Items", ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"]),
         library(
             "AppLockCore", ["DeviceOwner", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"]),
         library("AgentMessages", ["VaultFormat"]),
@@ -263,7 +264,7 @@ let package = Package(
             [
                 "BetterAuth", "BetterAuthVerification", "BetterAuthMessages", "AppLockCore", "KeyStores", "VaultCore",
                 "DeviceOwner",
-                "VaultFormat", "OneTimeCodes", "Cryptography", "SecretMemory",
+                "VaultFormat", "OneTimeCodes", "Items", "Cryptography", "SecretMemory",
             ]),
         library(
             "HoldfastAgent",
@@ -297,6 +298,7 @@ let package = Package(
         .target(name: "RealParts", path: "Tests/RealParts", swiftSettings: settings),
         tests(
             "VaultCoreTests", ["VaultCore", "KeyStores", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"]),
+        tests("ItemsTests", ["Items", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         tests("AppLockCoreTests", ["AppLockCore", "VaultCore", "VaultFormat", "SecretMemory"]),
         tests("HoldfastTests", exported),
         // What apps see: examples and attempts of theirs are compiled as another package.
@@ -326,7 +328,7 @@ if Context.environment["HOLDFAST_BENCHMARKS"] != nil {
         .executableTarget(
             name: "HoldfastBenchmarks",
             dependencies: [
-                "CRawLoops", "RealParts", "BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip", "VaultCore",
+                "CRawLoops", "RealParts", "BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip", "VaultCore", "Items",
                 "KeyStores", "DeviceOwner", "VaultFormat", "Cryptography", "SecretMemory",
             ],
             path: "Benchmarks/HoldfastBenchmarks", swiftSettings: settings),
@@ -344,14 +346,14 @@ if Context.environment["HOLDFAST_OPTIMIZED"] != nil {
 
 // Apple systems have the libraries that an app is made of; the command, the agent and the server are for Linux.
 let appleTargets: Set<String> = [
-    "SystemCalls", "SecretMemory", "Cryptography", "OneTimeCodes", "VaultFormat", "HomeFiles", "DeviceOwner", "KeyStores", "VaultCore",
+    "SystemCalls", "SecretMemory", "Cryptography", "OneTimeCodes", "VaultFormat", "HomeFiles", "DeviceOwner", "KeyStores", "VaultCore", "Items",
     "AppLockCore",
     "BetterAuthMessages", "BetterAuthGzip", "BetterAuthVerification", "BetterAuth", "BetterAuthTransport",
     "BetterAuthServer", "Holdfast",
     "HoldfastDoctor", "QRCodes", "HoldfastUI", "HoldfastViews", "HoldfastTesting",
 ]
 let appleTests: Set<String> = [
-    "SecretMemoryTests", "CryptographyTests", "OneTimeCodesTests", "VaultFormatTests", "VaultCoreTests", "AppLockCoreTests", "HoldfastTests",
+    "SecretMemoryTests", "CryptographyTests", "OneTimeCodesTests", "VaultFormatTests", "VaultCoreTests", "ItemsTests", "AppLockCoreTests", "HoldfastTests",
     "HoldfastUITests", "BetterAuthMessagesTests", "TestSupport", "SeededNumbers",
 ]
 /// What the check runs besides: the backends of Apple's over stand-ins, and every screen.

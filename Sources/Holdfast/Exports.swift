@@ -2,6 +2,7 @@
 @_exported public import AppLockCore
 @_exported public import Cryptography
 @_exported public import DeviceOwner
+@_exported public import Items
 @_exported public import OneTimeCodes
 @_exported public import SecretMemory
 @_exported public import VaultCore

@@ -3,7 +3,8 @@ internal import VaultFormat
 internal import SystemCalls
 
 /// Something that holds a key between operations and gives it up when the vault is locked.
-protocol KeyHolder: AnyObject, Sendable {
+package protocol KeyHolder: AnyObject, Sendable {
+    /// Called when the vault is being locked, after every operation that used the keys.
     func dropKeys()
 }
 

@@ -31,7 +31,7 @@ extension VaultError.Code {
         case recordNotFound = "recordNotFound", recordExists = "recordExists", invalidName = "invalidName"
         case reservedCollection = "reservedCollection", invalidPasscode = "invalidPasscode"
         case assuranceTooLow = "assuranceTooLow", invalidPolicy = "invalidPolicy", stepNotInPolicy = "stepNotInPolicy"
-        case tooLarge = "tooLarge", isItem = "isItem"
+        case tooLarge = "tooLarge", isItem = "isItem", invalidItem = "invalidItem"
         case readOnly = "readOnly", diskFull = "diskFull", permissionDenied = "permissionDenied"
         case quotaExceeded = "quotaExceeded", unconfirmed = "unconfirmed", noPublicKey = "noPublicKey"
         case busy = "busy", inputOutput = "inputOutput", outOfMemory = "outOfMemory", cryptography = "cryptography"
@@ -126,6 +126,8 @@ extension VaultError.Code {
     public static let tooLarge = VaultError.Code(.tooLarge)
     /// The record is an item with fields: it is neither read nor replaced as a plain value.
     public static let isItem = VaultError.Code(.isItem)
+    /// An item cannot hold this: a label, a tag or a value is not what it may be, or there are too many. Nothing was changed.
+    public static let invalidItem = VaultError.Code(.invalidItem)
     /// The disk or its file system is read-only.
     public static let readOnly = VaultError.Code(.readOnly)
     /// No space is left on the disk.

@@ -50,6 +50,7 @@ enum Advice {
         case .assuranceTooLow: "holdfast slots list shows what each way to unlock proves; unlock with a stronger one"
         case .invalidPolicy: "holdfast lock-policy show prints the rules with the values that are allowed"
         case .stepNotInPolicy: "add it with holdfast lock-policy set fallback=@FILE"
+        case .invalidItem: "a label has 1 to 255 bytes, a tag 1 to 64, a date is written 2031-12-24 or 2031-12"
         case .isItem: "give it another name, or remove the item first"
         case .tooLarge: "store it with holdfast put, from a file or a pipe, without --open"
         case .readOnly: "mount the disk for writing; --phrase opens the vault for reading"

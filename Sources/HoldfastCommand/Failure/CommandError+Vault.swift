@@ -64,7 +64,7 @@ extension CommandError {
         case .delayed, .attemptsExhausted, .noWayLeft, .hardwareDestroyed, .wiped: .delayed
         case .damaged, .receiptMismatch, .newerVersion: .damaged
         case .noVault, .noBackup, .recordNotFound: .notFound
-        case .invalidName, .reservedCollection, .isItem: .usage
+        case .invalidName, .reservedCollection, .isItem, .invalidItem: .usage
         case .proofExpired: .refused
         case .malformedPhrase: .refused
         default: exit(for: IdentityError.Code(word: code.description))  // of an operation that the agent ran

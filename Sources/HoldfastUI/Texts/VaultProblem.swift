@@ -141,7 +141,7 @@ public enum VaultProblem: Sendable, Hashable {
             case .hardLinked: .hardLinked
             case .newerVersion: .newerVersion
             case .recordNotFound: .notFound
-            case .invalidName, .reservedCollection: .invalidName
+            case .invalidName, .reservedCollection, .invalidItem: .invalidName
             case .invalidPasscode: .invalidPasscode
             case .assuranceTooLow: .assuranceTooLow
             case .invalidPolicy, .stepNotInPolicy: .invalidRules

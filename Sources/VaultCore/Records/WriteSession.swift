@@ -266,6 +266,16 @@ public struct WriteSession: ~Copyable {
         return nil
     }
 
+    /// Whether a record lies under the newest keys.
+    mutating func isCurrent(collection: String, name: String) throws(VaultError) -> Bool {
+        try existing(state.keys.current.lookupKey(collection: collection, name: name), state.keys.current) != nil
+    }
+
+    /// Keeps a file that the last change let go of, because another record of this transaction names it now.
+    mutating func keepFile(_ name: String) {
+        if let index = releasedFiles.lastIndex(of: name) { releasedFiles.remove(at: index) }
+    }
+
     /// The new record keeps the old one's creation time; a moved one must still be the write it was.
     private func take(_ old: Existing, over draft: RecordDraft, _ fields: inout RecordFields) throws(VaultError) {
         if let moving = draft.moving {

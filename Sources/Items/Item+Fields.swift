@@ -1,0 +1,126 @@
+public import SecretMemory
+public import VaultCore
+public import VaultFormat
+
+extension Item {
+    /// A field without its value.
+    public struct Field: Sendable, Hashable {
+        /// Its place among the fields, from 0. Good until the item is changed.
+        public let index: Int
+        /// What it holds.
+        public let kind: FieldKind
+        /// What it is called; fields may have the same label.
+        public let label: String
+        /// Bytes of its value.
+        public let size: Int
+    }
+
+    /// The fields, in the order in which they are shown.
+    public var fields: [Field] {
+        bytes.withBytes { bytes in
+            layout.fields.enumerated().map { index, field in
+                Field(index: index, kind: field.kind, label: bytes.text(field.label), size: field.value.count)
+            }
+        }
+    }
+
+    /// The first field of this label, whatever its case.
+    public func field(_ label: String) -> Field? {
+        let wanted = label.lowercased()
+        return fields.first { $0.label == label } ?? fields.first { $0.label.lowercased() == wanted }
+    }
+
+    /// The first field of one of these kinds.
+    public func field(_ kinds: FieldKind...) -> Field? { fields.first { kinds.contains($0.kind) } }
+
+    /// What the item is mostly read for: a login's password, a note's text, the value of what was a plain value. Nil where nothing
+    /// of it is a secret.
+    public var mainField: Field? { field("password") ?? field("value") ?? field(.secret) ?? field(.oneTimeCode) }
+
+    /// Lends a field's value from locked memory for the time of the closure.
+    /// - Throws: What `body` throws. A field of another item traps.
+    public borrowing func withValue<R: ~Copyable, E: Error>(
+        of field: Field, _ body: (RawSpan) throws(E) -> R
+    ) throws(E) -> R {
+        let range = layout.fields[field.index].value
+        return try bytes.withBytes { bytes throws(E) in try body(bytes.extracting(range)) }
+    }
+
+    /// The name and the content of a file's field; nil of any other.
+    public borrowing func withFile<R, E: Error>(
+        of field: Field, _ body: (_ name: String, _ content: RawSpan) throws(E) -> R
+    ) throws(E) -> R? {
+        guard field.kind == .file else { return nil }
+        return try withValue(of: field) { value throws(E) in
+            guard let (name, content) = ItemValue.fileContent(value) else { return nil }
+            return try body(value.text(name), value.extracting(content))
+        }
+    }
+
+    /// Adds a field behind the others.
+    /// - Throws: `invalidItem` for what an item cannot hold, `tooLarge` beyond 1 MiB, `outOfMemory`; then nothing has changed.
+    public mutating func add(
+        _ kind: FieldKind, _ label: String, _ value: borrowing SecretBytes
+    ) throws(VaultError) {
+        try value.withBytes { value throws(VaultError) in try add(kind, label, bytes: value) }
+    }
+
+    /// As ``add(_:_:_:)``, for bytes that the caller keeps.
+    public mutating func add(_ kind: FieldKind, _ label: String, bytes value: RawSpan) throws(VaultError) {
+        let end = layout.end(of: ItemLayout.Tag.field)
+        try replace(end..<end, with: .field(kind, label: label), value)
+    }
+
+    /// Adds a file's name and content as a field.
+    /// - Throws: As ``add(_:_:_:)``.
+    public mutating func addFile(_ label: String, name: String, content: RawSpan) throws(VaultError) {
+        let front = Array(name.utf8)
+        guard front.count <= ItemLimits.fileName, content.byteCount <= ItemLimits.size else { throw .tooLargeItem }
+        var value = try locked { () throws(SecretMemoryError) in
+            try SecretBytes(zeroed: 2 + front.count + content.byteCount)
+        }
+        value.withMutableBytes { value in
+            value.store(UInt16(front.count), at: 0)
+            unsafe value.store(front.span.bytes, at: 2)
+            value.store(content, at: 2 + front.count)
+        }
+        try add(.file, label, value)
+    }
+
+    /// Changes a field's value. What it held becomes an earlier value, unless it was the same or empty.
+    /// - Throws: As ``add(_:_:_:)``. A field of another item traps.
+    public mutating func set(_ field: Field, _ value: borrowing SecretBytes) throws(VaultError) {
+        try value.withBytes { value throws(VaultError) in try set(field, bytes: value, now: Item.now) }
+    }
+
+    package mutating func set(_ field: Field, bytes value: RawSpan, now: Int64) throws(VaultError) {
+        let old = try part(layout.fields[field.index].value)
+        if old.isEqual(to: value) { return }
+        let entry = layout.entries(ItemLayout.Tag.field)[field.index]
+        try replace(entry.whole, with: .field(field.kind, label: field.label), value)
+        try remember(field, old, now: now)
+    }
+
+    /// Gives a field another label.
+    /// - Throws: As ``add(_:_:_:)``.
+    public mutating func rename(_ field: Field, to label: String) throws(VaultError) {
+        let value = try part(layout.fields[field.index].value)
+        let entry = layout.entries(ItemLayout.Tag.field)[field.index]
+        try value.withBytes { value throws(VaultError) in
+            try replace(entry.whole, with: .field(field.kind, label: label), value)
+        }
+    }
+
+    /// Removes a field; what it held becomes an earlier value.
+    /// - Throws: `outOfMemory`.
+    public mutating func remove(_ field: Field) throws(VaultError) {
+        let old = try part(layout.fields[field.index].value)
+        try removeEntry(layout.entries(ItemLayout.Tag.field)[field.index])
+        try remember(field, old, now: Item.now)
+    }
+
+    mutating func removeEntry(_ entry: ItemLayout.Entry) throws(VaultError) {
+        let nothing: [UInt8] = []
+        try unsafe replace(entry.whole, with: nil, nothing.span.bytes)
+    }
+}

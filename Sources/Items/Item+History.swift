@@ -1,0 +1,67 @@
+internal import SecretMemory
+public import VaultCore
+public import VaultFormat
+internal import SystemCalls
+
+extension Item {
+    /// What a field held before it was changed or removed.
+    public struct Earlier: Sendable, Hashable {
+        /// Its place, from 0; the latest is the last. Good until the item is changed.
+        public let index: Int
+        /// When it was replaced: milliseconds since 1970.
+        public let replaced: Int64
+        /// What the field was.
+        public let kind: FieldKind
+        /// What the field was called.
+        public let label: String
+        /// Bytes of the value.
+        public let size: Int
+    }
+
+    /// Earlier values, the latest last.
+    public var history: [Earlier] {
+        bytes.withBytes { bytes in
+            layout.history.enumerated().map { index, earlier in
+                Earlier(
+                    index: index, replaced: earlier.replaced, kind: earlier.field.kind,
+                    label: bytes.text(earlier.field.label), size: earlier.field.value.count)
+            }
+        }
+    }
+
+    /// Lends an earlier value from locked memory for the time of the closure.
+    /// - Throws: What `body` throws. One of another item traps.
+    public borrowing func withValue<R: ~Copyable, E: Error>(
+        of earlier: Earlier, _ body: (RawSpan) throws(E) -> R
+    ) throws(E) -> R {
+        let range = layout.history[earlier.index].field.value
+        return try bytes.withBytes { bytes throws(E) in try body(bytes.extracting(range)) }
+    }
+
+    /// Forgets all earlier values. They are gone from the item; what copies of the disk hold is not reached.
+    /// - Throws: `outOfMemory`.
+    public mutating func forgetHistory() throws(VaultError) {
+        while let entry = layout.entries(ItemLayout.Tag.earlier).last { try removeEntry(entry) }
+        touch(Item.now)
+    }
+
+    /// Makes a value an earlier one. Where there are too many, or no room is left, the oldest go.
+    mutating func remember(_ field: Field, _ value: borrowing SecretBytes, now: Int64) throws(VaultError) {
+        touch(now)
+        guard value.count > 0 else { return }
+        let entry = ItemEntry.earlier(replaced: now, field.kind, label: field.label)
+        let needed = entry.size(value: value.count)
+        while let oldest = layout.entries(ItemLayout.Tag.earlier).first,
+            layout.history.count >= ItemLimits.history || layout.entries.count >= ItemLimits.entries
+                || bytes.count + needed > ItemLimits.size
+        { try removeEntry(oldest) }
+        // A large file that fills the item leaves no room for what was there before it.
+        guard bytes.count + needed <= ItemLimits.size, layout.entries.count < ItemLimits.entries else { return }
+        let end = layout.end(of: ItemLayout.Tag.earlier)
+        try value.withBytes { value throws(VaultError) in try replace(end..<end, with: entry, value) }
+    }
+
+    mutating func touch(_ now: Int64) { setFront { $0.modified = now } }
+
+    static var now: Int64 { WallClock.milliseconds }
+}

@@ -1,0 +1,144 @@
+internal import Cryptography
+internal import SecretMemory
+public import VaultCore
+public import VaultFormat
+internal import SystemCalls
+
+/// A login, a note, a card: a record with fields, tags, notes and earlier values (items.md).
+///
+/// It is held as the bytes that are stored, in locked memory; no value is ever a `String`. What a newer version of Holdfast put
+/// there is kept.
+public struct Item: ~Copyable, Sendable {
+    private(set) var bytes: SecretBytes
+    var layout: ItemLayout
+    /// Whether it was read from a plain value.
+    var isOfValue = false
+    /// The write that it was read from; nil for one that is not stored yet.
+    var sequence: UInt64?
+
+    /// A new item, without fields.
+    /// - Throws: `outOfMemory`, `cryptography`.
+    public init(_ kind: ItemKind) throws(VaultError) {
+        try self.init(kind, now: WallClock.milliseconds)
+    }
+
+    package init(_ kind: ItemKind, now: Int64) throws(VaultError) {
+        let front = ItemFront(kind: kind, id: try Item.newID(), created: now, modified: now)
+        try self.init(front)
+    }
+
+    private init(_ front: ItemFront) throws(VaultError) {
+        let bytes = try locked { () throws(SecretMemoryError) in
+            try SecretBytes(count: ItemLayout.frontSize) { front.write(into: &$0) }
+        }
+        layout = try Item.layout(of: bytes)
+        self.bytes = bytes
+    }
+
+    /// Reads what is stored.
+    /// - Throws: `damaged`, `newerVersion`, `outOfMemory`.
+    package init(parsing content: RawSpan, sequence: UInt64? = nil) throws(VaultError) {
+        let bytes = try locked { () throws(SecretMemoryError) in try SecretBytes(copying: content) }
+        layout = try Item.layout(of: bytes)
+        self.bytes = bytes
+        self.sequence = sequence
+    }
+
+    private static func layout(of bytes: borrowing SecretBytes) throws(VaultError) -> ItemLayout {
+        try bytes.withBytes { bytes throws(VaultError) in
+            do throws(FormatError) {
+                return try ItemLayout(parsing: bytes)
+            } catch .newerVersion {
+                throw VaultError(.newerVersion, "this item was written by a newer version of Holdfast")
+            } catch { throw .damagedItem }
+        }
+    }
+
+    private static func newID() throws(VaultError) -> ItemID {
+        do throws(CryptographyError) {
+            guard let id = ItemID(try SecureRandom.bytes(ItemID.size)) else { throw CryptographyError.invalidSize }
+            return id
+        } catch { throw VaultError(any: error) }
+    }
+
+    /// Its own random bytes; they stay when it is renamed, a copy gets others.
+    public var id: ItemID { layout.front.id }
+
+    /// Milliseconds since 1970; it comes along when the item is renamed or imported.
+    public var created: Int64 { layout.front.created }
+
+    /// As ``created``, of the last change.
+    public var modified: Int64 { layout.front.modified }
+
+    /// What it is; changing it changes no field.
+    public var kind: ItemKind {
+        get { layout.front.kind }
+        set { setFront { $0.kind = newValue } }
+    }
+
+    /// Whether it is shown first.
+    public var isFavourite: Bool {
+        get { layout.front.isFavourite }
+        set { setFront { $0.isFavourite = newValue } }
+    }
+
+    /// Bytes that it takes in a record; at most ``ItemLimits/size``.
+    public var size: Int { bytes.count }
+
+    mutating func setFront(_ change: (inout ItemFront) -> Void) {
+        change(&layout.front)
+        let front = layout.front
+        bytes.withMutableBytes { front.write(into: &$0) }
+    }
+
+    /// Lends the bytes as they are stored.
+    package borrowing func withBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+        try bytes.withBytes(body)
+    }
+
+    /// The same item under an id of its own.
+    /// - Throws: `outOfMemory`, `cryptography`.
+    public borrowing func copy() throws(VaultError) -> Item {
+        var copy = try bytes.withBytes { bytes throws(VaultError) in try Item(parsing: bytes) }
+        let id = try Item.newID()
+        copy.setFront { $0.id = id }
+        return copy
+    }
+
+    /// Puts an entry in place of a part of the bytes.
+    /// - Throws: `invalidItem`, `tooLarge`, `outOfMemory`; then nothing has changed.
+    mutating func replace(_ part: Range<Int>, with entry: ItemEntry?, _ value: RawSpan) throws(VaultError) {
+        let added = entry?.size(value: value.byteCount) ?? 0
+        let size = bytes.count - part.count + added
+        guard size <= ItemLimits.size else { throw .tooLargeItem }
+        var next = try locked { () throws(SecretMemoryError) in try SecretBytes(zeroed: size) }
+        bytes.withBytes { old in
+            next.withMutableBytes { next in
+                next.store(old.extracting(0..<part.lowerBound), at: 0)
+                entry?.write(value, into: &next, at: part.lowerBound)
+                next.store(old.extracting(part.upperBound..<old.byteCount), at: part.lowerBound + added)
+            }
+        }
+        let layout: ItemLayout
+        do throws(VaultError) { layout = try Item.layout(of: next) } catch { throw .invalidItem }
+        self.layout = layout
+        bytes = next
+        WorkingMemory.wipe()
+    }
+
+    /// Lends a part of the bytes while they are changed: a copy of it, because the change makes new ones.
+    func part(_ range: Range<Int>) throws(VaultError) -> SecretBytes {
+        try locked { () throws(SecretMemoryError) in try bytes.copy(range) }
+    }
+}
+
+extension VaultError {
+    static let damagedItem = VaultError.damaged("an item is not as any version of Holdfast writes it")
+    static let invalidItem = VaultError(
+        .invalidItem, "an item cannot hold this: a label, a tag or a value is not valid, or there are too many")
+    static let tooLargeItem = VaultError(.tooLarge, "an item has at most 1 MiB; store the file as a value of its own")
+}
+
+func locked<R: ~Copyable>(_ body: () throws(SecretMemoryError) -> R) throws(VaultError) -> R {
+    do throws(SecretMemoryError) { return try body() } catch { throw VaultError(error) }
+}

@@ -1,0 +1,142 @@
+public import VaultCore
+public import VaultFormat
+internal import SystemCalls
+
+extension ItemStore {
+    /// What is known of something in the trash.
+    public struct Trashed: Sendable, Hashable {
+        /// What it was called.
+        public let name: String
+        /// The collection it was in, and will be in again.
+        public let collection: String
+        /// Its id; two items of the same name may be in the trash.
+        public let id: ItemID
+        /// When it was moved there: milliseconds since 1970.
+        public let moved: Int64
+        /// From when on it may be removed for good.
+        public let expires: Int64
+    }
+
+    /// Moves an item or a plain value to the trash, where nothing but its restoring reads it. Its name is free at once.
+    ///
+    /// What has been in the trash for longer than its lifetime is removed on the way.
+    /// - Parameter lifetime: How long the trash keeps it, by the clock of the machine.
+    /// - Throws: `recordNotFound`, `assuranceTooLow`, `unconfirmed`; `tooLarge` for a value stored as a file, which only
+    ///   ``VaultCore/Vault/delete(_:in:)`` removes, and for good.
+    public func trash(
+        _ name: String, in collection: String = Vault.defaultCollection,
+        for lifetime: Duration = ItemStore.standardLifetime
+    ) throws(VaultError) {
+        try trash(name, in: collection, for: lifetime, now: WallClock.milliseconds)
+    }
+
+    package func trash(
+        _ name: String, in collection: String, for lifetime: Duration, now: Int64
+    ) throws(VaultError) {
+        let old = try expired(now: now)
+        try write { session throws(VaultError) in
+            try remove(old, in: &session)
+            guard var item = try session.item(name, collection) else { throw .noItem }
+            let end = now.addingReportingOverflow(
+                max(0, lifetime.components.seconds).multipliedReportingOverflow(by: 1000).0)
+            try item.setTrash(Item.Trash(moved: now, expires: end.overflow ? .max : end.partialValue, name: name))
+            try item.withBytes { bytes throws(VaultError) in
+                try session.put(item: bytes, for: item.trashName, in: collection, replacing: false)
+            }
+            try session.delete(name, in: collection)
+        }
+    }
+
+    /// What is in the trash, the latest first.
+    /// - Throws: `locked`, `damaged`.
+    public func trashed() throws(VaultError) -> [Trashed] {
+        var found: [Trashed] = []
+        let visitor = Visitor()
+        defer { vault.letGo(of: visitor) }
+        _ = try vault.forEachContent(for: visitor) { info, content throws(VaultError) in
+            guard info.isItem, Vault.isReservedName(info.name) else { return }
+            let item = try Item(parsing: content)
+            guard let trash = item.trash else { throw .damagedItem }
+            found.append(
+                Trashed(
+                    name: trash.name, collection: info.collection, id: item.id, moved: trash.moved,
+                    expires: trash.expires))
+        }
+        return found.sorted { ($1.moved, $0.name) < ($0.moved, $1.name) }
+    }
+
+    /// Puts something back under its name, or under another one. What was a plain value is one again.
+    /// - Throws: `recordNotFound` when it is not in the trash, `recordExists` when its name is taken.
+    public func restore(_ trashed: Trashed, as name: String? = nil) throws(VaultError) {
+        try write { session throws(VaultError) in
+            let place = Item.trashName(trashed.id)
+            guard var item = try session.item(place, trashed.collection) else { throw .noItem }
+            try item.setTrash(nil)
+            try session.put(restored: item, for: name ?? trashed.name, in: trashed.collection)
+            try session.delete(place, in: trashed.collection)
+        }
+    }
+
+    /// Removes some of the trash for good; all of it when none is named.
+    /// - Throws: What writing can throw; then nothing was removed.
+    public func emptyTrash(_ some: [Trashed]? = nil) throws(VaultError) {
+        let all = if let some { some } else { try trashed() }
+        guard !all.isEmpty else { return }
+        try write { session throws(VaultError) in try remove(all, in: &session) }
+    }
+
+    /// Removes for good what has been in the trash for longer than its lifetime.
+    /// - Returns: How many.
+    /// - Throws: As ``emptyTrash(_:)``.
+    @discardableResult
+    public func removeExpired() throws(VaultError) -> Int {
+        let old = try expired(now: WallClock.milliseconds)
+        try emptyTrash(old)
+        return old.count
+    }
+
+    private func expired(now: Int64) throws(VaultError) -> [Trashed] { try trashed().filter { $0.expires <= now } }
+
+    private func remove(_ all: [Trashed], in session: inout WriteSession) throws(VaultError) {
+        for trashed in all {
+            do throws(VaultError) {
+                try session.delete(Item.trashName(trashed.id), in: trashed.collection)
+            } catch {
+                // Another program was faster.
+                if error.code != .recordNotFound { throw error }
+            }
+        }
+    }
+}
+
+extension Item {
+    /// What an item in the trash is called: no value can be, and no two have the same.
+    static func trashName(_ id: ItemID) -> String { "\u{0}trash/\(id)" }
+
+    var trashName: String { Item.trashName(id) }
+
+    /// Whether it holds nothing that a plain value could not, but for earlier values if those do not count.
+    func isPlain(withHistory: Bool = false) -> Bool {
+        layout.front.kind == .value && !isFavourite && layout.fields.count == 1
+            && layout.entries.count == 1 + (withHistory ? layout.history.count : 0)
+            && layout.fields[0].kind == .secret && fields[0].label == ItemStore.plainLabel
+    }
+}
+
+extension WriteSession {
+    fileprivate mutating func put(
+        restored item: borrowing Item, for name: String, in collection: String
+    ) throws(VaultError) {
+        guard item.isPlain(), let field = item.fields.first else {
+            return try item.withBytes { bytes throws(VaultError) in
+                try put(item: bytes, for: name, in: collection, replacing: false)
+            }
+        }
+        try item.withValue(of: field) { value throws(VaultError) in try put(value, for: name, in: collection) }
+    }
+}
+
+/// Looks at records once and keeps nothing.
+final class Visitor: KeyHolder {
+    func dropKeys() {}
+}

@@ -1,0 +1,169 @@
+internal import SecretMemory
+public import VaultCore
+internal import VaultFormat
+internal import SystemCalls
+
+/// The items of a vault: what is there, added, changed, found, and thrown away.
+///
+/// Make one for each vault and keep it: it holds the index that a search builds, in locked memory, until the vault is locked. Safe to
+/// use from any thread. Plain values are items too here, with one field, ``plainLabel``; they stay plain values, which apps read with
+/// ``VaultCore/Vault/withValue(for:in:_:)``, until they get a tag, notes, another field or another kind. A plain value has no earlier
+/// values.
+public final class ItemStore: Sendable {
+    let vault: Vault
+    let index: ItemIndex
+
+    /// What the field of a plain value is called.
+    public static let plainLabel = "value"
+
+    /// How long the trash keeps what nobody says otherwise of.
+    public static let standardLifetime = Duration.seconds(30 * 86_400)
+
+    /// Over an open or locked vault.
+    public init(_ vault: Vault) {
+        self.vault = vault
+        index = ItemIndex()
+    }
+
+    /// Whether a search has built its index and no lock has dropped it.
+    package var hasIndex: Bool { index.isBuilt }
+
+    deinit { index.end(vault) }
+
+    /// Reads an item, or a plain value as one.
+    /// - Throws: `locked`, `recordNotFound`, `assuranceTooLow`, `damaged`, `newerVersion`, `unconfirmed`, and `tooLarge` for a
+    ///   value stored as a file, which is read with ``VaultCore/Vault/read(_:in:_:)``.
+    public func item(_ name: String, in collection: String = Vault.defaultCollection) throws(VaultError) -> Item {
+        do {
+            return try vault.withContent(of: name, in: collection) { fields, content in
+                try Item.stored(fields, content)
+            }
+        } catch let error as VaultError { throw error } catch { throw VaultError(any: error) }
+    }
+
+    /// Stores a new item; durable when it returns.
+    /// - Throws: `locked`, `recordExists`, `invalidName`, `assuranceTooLow`, `tooLarge`, `diskFull`, `readOnly`.
+    public func add(
+        _ item: borrowing Item, as name: String, in collection: String = Vault.defaultCollection
+    ) throws(VaultError) {
+        try item.withBytes { bytes throws(VaultError) in
+            try vault.put(item: bytes, for: name, in: collection, replacing: false)
+        }
+    }
+
+    /// Stores a changed item in place of the one that it was read from.
+    /// - Throws: `busy` when the record was changed or removed since it was read, and then nothing is stored: read it again. As
+    ///   ``add(_:as:in:)`` else.
+    public func replace(
+        _ name: String, in collection: String = Vault.defaultCollection, with item: borrowing Item
+    ) throws(VaultError) {
+        let sequence = item.sequence
+        try write { session throws(VaultError) in
+            let stored = try session.withContent(of: name, in: collection) { fields, _ throws(VaultError) in
+                fields.sequence
+            }
+            guard let sequence, stored == sequence else { throw .changedItem }
+            try session.store(item, name, collection)
+        }
+    }
+
+    /// Reads an item, changes it and stores it, with no other write in between.
+    /// - Parameter change: Runs while other writers wait; it must not wait for the user.
+    /// - Throws: As ``item(_:in:)`` and ``add(_:as:in:)``, and what `change` throws; then nothing was changed.
+    public func change(
+        _ name: String, in collection: String = Vault.defaultCollection, _ change: (inout Item) throws -> Void
+    ) throws {
+        try vault.write { session in
+            guard var item = try session.item(name, collection) else { throw VaultError.noItem }
+            try change(&item)
+            try session.store(item, name, collection)
+        }
+    }
+
+    /// Gives a record another name or collection: an item, a value or a file.
+    /// - Throws: `recordNotFound`, `recordExists`, `invalidName`, `assuranceTooLow`, `busy` for a file while the vault gets new
+    ///   keys, and what writing can throw.
+    public func rename(
+        _ name: String, in collection: String = Vault.defaultCollection, to newName: String,
+        into newCollection: String? = nil
+    ) throws(VaultError) {
+        try write { session throws(VaultError) in
+            try session.rename(
+                name, in: collection, to: newName, in: newCollection ?? collection, replacing: false)
+        }
+    }
+
+    /// Stores a copy under another name: of an item with an id of its own, or of a value.
+    /// - Throws: As ``rename(_:in:to:into:)``; `tooLarge` for a value stored as a file.
+    public func copy(
+        _ name: String, in collection: String = Vault.defaultCollection, to newName: String,
+        into newCollection: String? = nil
+    ) throws(VaultError) {
+        let target = newCollection ?? collection
+        try write { session throws(VaultError) in
+            var isItem = true
+            let content = try session.withContent(of: name, in: collection) { fields, content throws(VaultError) in
+                isItem = fields.form == .item
+                return try locked { () throws(SecretMemoryError) in try SecretBytes(copying: content) }
+            }
+            guard let content else { throw .noItem }
+            try content.withBytes { content throws(VaultError) in
+                guard isItem else { return try session.put(content, for: newName, in: target) }
+                let copy = try Item(parsing: content).copy()
+                try copy.withBytes { copy throws(VaultError) in
+                    try session.put(item: copy, for: newName, in: target, replacing: false)
+                }
+            }
+        }
+    }
+
+    /// One transaction whose errors are the vault's own.
+    func write(_ body: (inout WriteSession) throws(VaultError) -> Void) throws(VaultError) {
+        do {
+            try vault.write { session in try body(&session) }
+        } catch { throw VaultError(any: error) }
+    }
+}
+
+extension WriteSession {
+    /// An item, or a plain value as one; nil when there is nothing of this name.
+    mutating func item(_ name: String, _ collection: String) throws(VaultError) -> Item? {
+        try withContent(of: name, in: collection) { fields, content throws(VaultError) in
+            try Item.stored(fields, content)
+        }
+    }
+}
+
+extension WriteSession {
+    /// Stores a changed item in place of what it was read from. A value that is still nothing else stays one.
+    fileprivate mutating func store(
+        _ item: borrowing Item, _ name: String, _ collection: String
+    ) throws(VaultError) {
+        guard item.isOfValue, item.isPlain(withHistory: true), let field = item.fields.first else {
+            return try item.withBytes { bytes throws(VaultError) in
+                try put(item: bytes, for: name, in: collection, replacing: true)
+            }
+        }
+        try item.withValue(of: field) { value throws(VaultError) in
+            try put(value, for: name, in: collection, replacing: true)
+        }
+    }
+}
+
+extension Item {
+    /// A record's content as an item.
+    static func stored(_ fields: RecordFields, _ content: RawSpan) throws(VaultError) -> Item {
+        guard fields.form == .value else { return try Item(parsing: content, sequence: fields.sequence) }
+        var item = try Item(.value, now: fields.created)
+        try item.add(.secret, ItemStore.plainLabel, bytes: content)
+        item.touch(fields.modified)
+        item.sequence = fields.sequence
+        item.isOfValue = true
+        return item
+    }
+}
+
+extension VaultError {
+    static let noItem = VaultError(.recordNotFound, "there is no item of this name")
+    static let changedItem = VaultError(.busy, "the item was changed by another program since it was read")
+}

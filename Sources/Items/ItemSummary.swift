@@ -1,0 +1,56 @@
+public import VaultCore
+public import VaultFormat
+
+/// What is known of a record without its values.
+public struct ItemSummary: Sendable, Hashable {
+    /// Its name in the collection.
+    public let name: String
+    /// The collection it is in.
+    public let collection: String
+    /// What it is; nil for a plain value, and for a file that is one.
+    public let kind: ItemKind?
+    /// Whether it is a plain value that lies in a file of its own.
+    public let isFile: Bool
+    /// Whether it is shown first.
+    public let isFavourite: Bool
+    /// Its tags, in ascending order.
+    public let tags: [String]
+    /// When it was changed last: milliseconds since 1970.
+    public let modified: Int64
+}
+
+extension ItemStore {
+    /// Everything but the trash, sorted by collection and name.
+    /// - Throws: `locked`, `damaged`.
+    public func list() throws(VaultError) -> [ItemSummary] {
+        var found: [ItemSummary] = []
+        let visitor = Visitor()
+        defer { vault.letGo(of: visitor) }
+        _ = try vault.forEachContent(for: visitor) { info, content throws(VaultError) in
+            if info.isItem, Vault.isReservedName(info.name) { return }
+            found.append(try ItemSummary(info, content))
+        }
+        return found.sorted { ($0.collection, $0.name) < ($1.collection, $1.name) }
+    }
+}
+
+extension ItemSummary {
+    init(_ info: Vault.RecordInfo, _ content: RawSpan) throws(VaultError) {
+        let layout = info.isItem ? try ItemLayout(stored: content) : nil
+        self.init(
+            name: info.name, collection: info.collection, kind: layout?.front.kind, isFile: info.isFile,
+            isFavourite: layout?.front.isFavourite ?? false, tags: layout?.tags.map { content.text($0) } ?? [],
+            modified: layout?.front.modified ?? info.modified)
+    }
+}
+
+extension ItemLayout {
+    /// Reads what a vault has stored.
+    init(stored content: RawSpan) throws(VaultError) {
+        do throws(FormatError) {
+            try self.init(parsing: content)
+        } catch .newerVersion {
+            throw VaultError(.newerVersion, "this item was written by a newer version of Holdfast")
+        } catch { throw .damagedItem }
+    }
+}
