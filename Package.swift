@@ -328,7 +328,8 @@ if Context.environment["HOLDFAST_BENCHMARKS"] != nil {
         .executableTarget(
             name: "HoldfastBenchmarks",
             dependencies: [
-                "CRawLoops", "RealParts", "BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip", "VaultCore", "Items",
+                "CRawLoops", "RealParts", "BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip", "VaultCore",
+                "Items",
                 "KeyStores", "DeviceOwner", "VaultFormat", "Cryptography", "SecretMemory",
             ],
             path: "Benchmarks/HoldfastBenchmarks", swiftSettings: settings),
@@ -346,14 +347,16 @@ if Context.environment["HOLDFAST_OPTIMIZED"] != nil {
 
 // Apple systems have the libraries that an app is made of; the command, the agent and the server are for Linux.
 let appleTargets: Set<String> = [
-    "SystemCalls", "SecretMemory", "Cryptography", "OneTimeCodes", "VaultFormat", "HomeFiles", "DeviceOwner", "KeyStores", "VaultCore", "Items",
+    "SystemCalls", "SecretMemory", "Cryptography", "OneTimeCodes", "VaultFormat", "HomeFiles", "DeviceOwner",
+    "KeyStores", "VaultCore", "Items",
     "AppLockCore",
     "BetterAuthMessages", "BetterAuthGzip", "BetterAuthVerification", "BetterAuth", "BetterAuthTransport",
     "BetterAuthServer", "Holdfast",
     "HoldfastDoctor", "QRCodes", "HoldfastUI", "HoldfastViews", "HoldfastTesting",
 ]
 let appleTests: Set<String> = [
-    "SecretMemoryTests", "CryptographyTests", "OneTimeCodesTests", "VaultFormatTests", "VaultCoreTests", "ItemsTests", "AppLockCoreTests", "HoldfastTests",
+    "SecretMemoryTests", "CryptographyTests", "OneTimeCodesTests", "VaultFormatTests", "VaultCoreTests", "ItemsTests",
+    "AppLockCoreTests", "HoldfastTests",
     "HoldfastUITests", "BetterAuthMessagesTests", "TestSupport", "SeededNumbers",
 ]
 /// What the check runs besides: the backends of Apple's over stand-ins, and every screen.

@@ -2,6 +2,7 @@
 import OneTimeCodes
 import SecretMemory
 
+/// One text.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let input = unsafe UnsafeRawBufferPointer(start: start, count: count)

@@ -277,3 +277,36 @@ import VaultFormat
         #expect(try names(home, "9999") == ["item 9999"])
     }
 }
+
+@Suite struct SearchAndLockTests {
+    /// A lock tells the index to go while it holds the vault's own monitor: neither may wait for the other.
+    @Test func `searches and locks at the same time wait for each other no longer than they work`() async throws {
+        let home = try ItemHome()
+        for number in 0..<200 { try home.items.add(home.login("user \(number)"), as: "item \(number)") }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<3 {
+                group.addTask {
+                    for round in 0..<60 {
+                        do throws(VaultError) {
+                            let found = try home.items.search(ItemQuery("user 1"))
+                            #expect(found.count == 119)
+                        } catch {
+                            #expect(error.code == .locked)
+                        }
+                        if round % 7 == 0 { try? home.items.rename("item 0", to: "item 0 again") }
+                    }
+                }
+            }
+            group.addTask {
+                for _ in 0..<20 {
+                    home.vault.lock()
+                    #expect(!home.items.hasIndex)
+                    try home.unlock()
+                }
+            }
+            try await group.waitForAll()
+        }
+        home.vault.lock()
+        #expect(!home.items.hasIndex)
+    }
+}

@@ -6,7 +6,8 @@ enum CommandTable {
         .init(
             title: "Vault",
             commands: [
-                .create, .put, .get, .list, .remove, .inboxList, .inboxAccept, .inboxReject, .backup, .restore,
+                .create, .put, .get, .list, .remove, .generate, .inboxList, .inboxAccept, .inboxReject, .backup,
+                .restore,
             ]),
         .init(
             title: "Unlock and lock",

@@ -29,7 +29,8 @@ enum AdviceText {
         case .file, .other: tr("Open the Doctor page if this stays so.")
         // What happened says it already, or is followed by the reader's or the rules' own words.
         case .wrongPasscode, .wrongPIN, .unreadablePhrase, .delayed, .attemptsExhausted, .keysChanged, .newerVersion,
-            .invalidName, .isItem, .pinIsOver, .pinUnavailable, .tooLarge, .busy, .hardwareDestroyed, .hardwareUnclaimed,
+            .invalidName, .isItem, .pinIsOver, .pinUnavailable, .tooLarge, .busy, .hardwareDestroyed,
+            .hardwareUnclaimed,
             .rolledBack,
             .outOfMemory, .notPending, .notRecognised, .ownerUnavailable, .passcodeNeeded, .proofExpired:
             nil

@@ -1,0 +1,78 @@
+internal import CommandLineArguments
+internal import Holdfast
+internal import SystemCalls
+
+extension Options {
+    static let length = NumberOption("length", PasswordRules.lengths, default: 20, help: "Characters of the password")
+    static let kinds = TextOption(
+        "kinds", "KINDS", help: "Kinds of characters, of lower,upper,digits,signs, each at least once (default: all).")
+    static let readable = Flag("readable", "Leave out characters that look like others, such as 0 and O.")
+    static let words = NumberOption(
+        "words", WordRules.counts, default: 6, help: "A phrase of this many words instead of a password")
+    static let separator = TextOption(
+        "separator", "TEXT", help: "With --words: what is between two words, at most 8 bytes (default: a hyphen).")
+    static let capitals = Flag("capitals", "With --words: begin each word with a capital letter.")
+    static let withDigit = Flag("digit", "With --words: put a digit behind one of the words.")
+}
+
+extension Command {
+    static let generate = Command(
+        "generate", synonyms: ["pwgen", "random"], summary: "make a random password or phrase",
+        details: [
+            "Writes it to standard output, without a line feed if that is not a terminal. Every password that the options "
+                + "allow is as likely as any other. A terminal also shows how many bits a guesser who knows the options "
+                + "does not know.",
+            "The words are those of recovery phrases: 2,048 words, 11 bits each.",
+        ],
+        example: "holdfast generate --words 6 | holdfast put wifi",
+        options: [
+            Options.length.option, Options.kinds.option, Options.readable.option, Options.words.option,
+            Options.separator.option, Options.capitals.option, Options.withDigit.option,
+        ],
+        run: generatePassword)
+}
+
+private func generatePassword(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    if arguments.contains(Options.words.option) {
+        for option in [Options.length.option, Options.kinds.option, Options.readable.option]
+        where arguments.contains(option) { throw .usage("\(option.spelled) is for passwords, not for --words") }
+        let separator = arguments[Options.separator] ?? "-"
+        guard separator.utf8.count <= WordRules.longestSeparator else {
+            throw .usage("--separator has at most \(WordRules.longestSeparator) bytes")
+        }
+        let rules = WordRules(
+            count: arguments[Options.words], separator: separator, capitalizes: arguments[Options.capitals],
+            addsDigit: arguments[Options.withDigit])
+        let phrase = try vaultCall { try PasswordGenerator.words(rules) }
+        return try show(phrase, rules.entropy)
+    }
+    for option in [Options.separator.option, Options.capitals.option, Options.withDigit.option]
+    where arguments.contains(option) { throw .usage("\(option.spelled) requires --words") }
+    let rules = PasswordRules(
+        length: arguments[Options.length], characters: try kinds(arguments),
+        avoidsLookalikes: arguments[Options.readable])
+    let password = try vaultCall { try PasswordGenerator.password(rules) }
+    return try show(password, rules.entropy)
+}
+
+private func kinds(_ arguments: Arguments) throws(CommandError) -> PasswordRules.Characters {
+    guard let words = arguments[Options.kinds] else { return .all }
+    var kinds: PasswordRules.Characters = []
+    for word in words.split(separator: ",", omittingEmptySubsequences: false) {
+        switch word {
+        case "lower": kinds.insert(.lower)
+        case "upper": kinds.insert(.upper)
+        case "digits": kinds.insert(.digits)
+        case "signs": kinds.insert(.signs)
+        default: throw .usage("--kinds is a list of: lower, upper, digits, signs")
+        }
+    }
+    return kinds
+}
+
+private func show(_ secret: borrowing SecretBytes, _ entropy: Double) throws(CommandError) -> ExitCode {
+    try secret.withBytes { bytes throws(CommandError) in try Descriptors.write(bytes, to: STDOUT_FILENO) }
+    if Descriptors.isTerminal(STDOUT_FILENO) { try Output.write("\n") }
+    Output.remark("\(Int(entropy)) bits")
+    return .done
+}
