@@ -269,8 +269,8 @@ let package = Package(
         library(
             "HoldfastAgent",
             [
-                "AgentMessages", "AppLockCore", "DeviceOwner", "KeyStores", "VaultCore", "VaultFormat", "Cryptography",
-                "SecretMemory", "SystemCalls",
+                "AgentMessages", "AppLockCore", "DeviceOwner", "KeyStores", "VaultCore", "VaultFormat", "Items",
+                "Cryptography", "SecretMemory", "SystemCalls",
             ]),
         library("CommandLineArguments"),
         .executableTarget(

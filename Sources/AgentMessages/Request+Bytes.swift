@@ -55,6 +55,13 @@ extension Request {
         case .cancel: self = .cancel
         case .owner: self = .owner
         case .identity: self = .identity(try IdentityCall(&cursor, body))
+        case .move: self = .move(try RecordPath(&cursor, body), to: try RecordPath(&cursor, body))
+        case .copy: self = .copy(try RecordPath(&cursor, body), to: try RecordPath(&cursor, body))
+        case .find:
+            let query = try cursor.text(body, Request.querySizes, "query")
+            let isOne = try cursor.flag(body, "flags")
+            self = .find(
+                query, collection: isOne ? try cursor.text(body, RecordPath.collectionSizes, "collection") : nil)
         }
         try cursor.expectEnd()
     }
@@ -83,6 +90,13 @@ extension Request {
             writer.optional(idle)
             writer.optional(timeout)
         case .identity(let call): call.write(&writer)
+        case .move(let path, let target), .copy(let path, let target):
+            path.write(&writer)
+            target.write(&writer)
+        case .find(let query, let collection):
+            writer.text(query, atMost: Request.querySizes.upperBound)
+            writer.flag(collection != nil)
+            if let collection { writer.text(collection, atMost: RecordPath.collectionSizes.upperBound) }
         case .status, .lock, .ping, .shutDown, .data, .end, .confirmChange, .finishChange, .cancelChange,
             .pendingChange, .answer, .cancel, .owner:
             break

@@ -54,6 +54,13 @@ package enum Request: Sendable, Hashable {
     /// Do something with the identity in the vault.
     case identity(IdentityCall)
 
+    /// Give a record another name or collection.
+    case move(RecordPath, to: RecordPath)
+    /// Store a copy of a record under another name or in another collection.
+    case copy(RecordPath, to: RecordPath)
+    /// Send what is known of the records that have all words of a query, of one collection or of all.
+    case find(String, collection: String?)
+
     /// Numbers of the messages; they do not change.
     package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
         case hello = 1
@@ -78,6 +85,9 @@ package enum Request: Sendable, Hashable {
         case cancel = 20
         case owner = 21
         case identity = 22
+        case move = 23
+        case copy = 24
+        case find = 25
     }
 
     /// Which message it is.
@@ -105,11 +115,16 @@ package enum Request: Sendable, Hashable {
         case .cancel: .cancel
         case .owner: .owner
         case .identity: .identity
+        case .move: .move
+        case .copy: .copy
+        case .find: .find
         }
     }
 
     /// Bytes of a passcode or a phrase.
     package static let secretSizes = UnlockSecret.sizes
+    /// Bytes of a query.
+    package static let querySizes = 0...1024
     /// Bytes of an answer to a prompt.
     package static let answerSizes = 0...1024
 }

@@ -45,6 +45,26 @@ import VaultFormat
         #expect(errorCode { _ = try client.list(nil) } == .locked)
     }
 
+    @Test func `records are moved, copied and found, and a lock ends that`() throws {
+        let agent = try TestAgent(Scratch())
+        try agent.unlock()
+        try agent.put([1, 2], "mail")
+        let client = try agent.client()
+        try client.copy(path("mail"), to: path("mail two", "work"))
+        try client.move(path("mail"), to: path("logins/mail"))
+        #expect(try agent.get("logins/mail") == [1, 2] && agent.get("mail two", "work") == [1, 2])
+        #expect(errorCode { _ = try agent.get("mail") } == .recordNotFound)
+        #expect(errorCode { try client.move(path("mail"), to: path("other")) } == .recordNotFound)
+        #expect(errorCode { try client.copy(path("logins/mail"), to: path("mail two", "work")) } == .recordExists)
+        let found = try client.find("MAIL", in: nil)
+        #expect(found.map(\.name) == ["logins/mail", "mail two"] && found.map(\.size) == [2, 2])
+        #expect(try client.find("mail", in: "work").map(\.name) == ["mail two"])
+        #expect(try client.find("mail nothing", in: nil).isEmpty)
+        try client.lock()
+        #expect(errorCode { _ = try client.find("mail", in: nil) } == .locked)
+        #expect(errorCode { try client.move(path("logins/mail"), to: path("mail")) } == .locked)
+    }
+
     @Test("size", arguments: [65_535, 65_536, 65_537, 1 << 20, (1 << 20) + 1, 20_000_000])
     func valuesOfAnySize(_ size: Int) throws {
         let agent = try TestAgent(Scratch())

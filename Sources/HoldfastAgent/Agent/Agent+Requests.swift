@@ -1,6 +1,7 @@
 internal import AgentMessages
 internal import AppLockCore
 internal import DeviceOwner
+internal import Items
 internal import SecretMemory
 internal import VaultCore
 internal import VaultFormat
@@ -42,6 +43,18 @@ extension Agent {
                 try vault.delete(path.name, in: path.collection)
                 return ([try Packet(.done)], .rest)
             }
+        case .move(let path, let target):
+            begin(connection) { [items] _ in
+                try items.rename(path.name, in: path.collection, to: target.name, into: target.collection)
+                return ([try Packet(.done)], .rest)
+            }
+        case .copy(let path, let target):
+            begin(connection) { [items] _ in
+                try items.copy(path.name, in: path.collection, to: target.name, into: target.collection)
+                return ([try Packet(.done)], .rest)
+            }
+        case .find(let query, let collection):
+            begin(connection) { [items] _ in ([], .list(try Work.found(items, query, in: collection))) }
         case .beginChange(let change, let countdown, let secret):
             beginChange(change, countdown: countdown, body, secret, connection)
         case .confirmChange, .finishChange, .cancelChange, .pendingChange:

@@ -2,6 +2,7 @@ internal import AgentMessages
 internal import AppLockCore
 internal import Cryptography
 internal import DeviceOwner
+internal import Items
 internal import SecretMemory
 package import VaultCore
 internal import VaultFormat
@@ -15,6 +16,8 @@ package final class Agent {
     let settings: AgentSettings
     let clock: any AgentClock
     let vault: Vault
+    /// Keeps the index of searches until the lock.
+    let items: ItemStore
     let signals: SignalPipe
     let completions: Completions
     private let folder: SocketFolder
@@ -91,6 +94,7 @@ package final class Agent {
         self.settings = settings
         self.clock = clock
         vault = try Vault(at: settings.home, settings: settings.vault)
+        items = ItemStore(vault)
         try Agent.claim(vault.home.descriptor)
         signals = try SignalPipe()
         completions = Completions(signals.waker)

@@ -1,4 +1,5 @@
 internal import AgentMessages
+internal import Items
 internal import SecretMemory
 internal import VaultCore
 
@@ -42,6 +43,17 @@ enum Work {
             return RecordEntry(
                 path: path, size: record.size, created: record.created, modified: record.modified,
                 isFile: record.isFile, isOpen: record.origin == .open)
+        }
+    }
+
+    static func found(_ items: ItemStore, _ query: String, in collection: String?) throws -> [RecordEntry] {
+        try items.search(ItemQuery(query, in: collection)).map { match in
+            guard let path = RecordPath(collection: match.collection, name: match.name) else {
+                throw VaultError(.damaged, "damaged: a record's name is too long")
+            }
+            return RecordEntry(
+                path: path, size: match.size, created: match.created, modified: match.modified, isFile: match.isFile,
+                isOpen: false)
         }
     }
 

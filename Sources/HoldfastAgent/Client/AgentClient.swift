@@ -195,6 +195,16 @@ package struct AgentClient: ~Copyable {
         return pending
     }
 
+    /// - Throws: As `ItemStore.rename`.
+    package borrowing func move(_ path: RecordPath, to target: RecordPath) throws(VaultError) {
+        try expectDone(.move(path, to: target))
+    }
+
+    /// - Throws: As `ItemStore.copy`.
+    package borrowing func copy(_ path: RecordPath, to target: RecordPath) throws(VaultError) {
+        try expectDone(.copy(path, to: target))
+    }
+
     /// Removes a record.
     package borrowing func remove(_ path: RecordPath) throws(VaultError) { try expectDone(.remove(path)) }
 
@@ -246,6 +256,16 @@ package struct AgentClient: ~Copyable {
     /// The records of one collection, or of all.
     package borrowing func list(_ collection: String?) throws(VaultError) -> [Vault.RecordInfo] {
         try send(.list(collection: collection))
+        return try receiveRecords()
+    }
+
+    /// The records that have all words of a query, the best first.
+    package borrowing func find(_ query: String, in collection: String?) throws(VaultError) -> [Vault.RecordInfo] {
+        try send(.find(query, collection: collection))
+        return try receiveRecords()
+    }
+
+    private borrowing func receiveRecords() throws(VaultError) -> [Vault.RecordInfo] {
         var records: [Vault.RecordInfo] = []
         while true {
             switch try receiveReply() {

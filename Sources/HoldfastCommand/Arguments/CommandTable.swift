@@ -6,7 +6,8 @@ enum CommandTable {
         .init(
             title: "Vault",
             commands: [
-                .create, .put, .get, .list, .remove, .generate, .inboxList, .inboxAccept, .inboxReject, .backup,
+                .create, .put, .get, .list, .find, .move, .copyRecord, .remove, .generate, .inboxList, .inboxAccept,
+                .inboxReject, .backup,
                 .restore,
             ]),
         .init(

@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+
+/// mv, cp and find on real vaults, without an agent.
+@Suite struct MoveAndFindTests {
+    private func names(_ result: Sandbox.Result) -> [String] {
+        result.text.split(separator: "\n").map { String($0.split(separator: "\t")[1]) }
+    }
+
+    @Test func `a record is renamed, moved and copied`() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let moved = try sandbox.run("mv", "greeting", "words/greeting", passcode: Prepared.passcode)
+        #expect(moved.code == 0 && moved.output.isEmpty && moved.errors.isEmpty)
+        let copied = try sandbox.run(
+            "cp", "words/greeting", "copy", "--to-collection", "work", passcode: Prepared.passcode)
+        #expect(copied.code == 0)
+        #expect(try sandbox.run("get", "words/greeting", passcode: Prepared.passcode).text == Prepared.greeting)
+        #expect(
+            try sandbox.run("get", "copy", "--collection", "work", passcode: Prepared.passcode).text
+                == Prepared.greeting)
+        let gone = try sandbox.run("mv", "greeting", "other", passcode: Prepared.passcode)
+        #expect(gone.code == 6 && gone.errors.contains("there is no record \"greeting\""))
+        let taken = try sandbox.run(
+            "mv", "words/greeting", "copy", "--to-collection=work", passcode: Prepared.passcode)
+        #expect(taken.code == 1 && taken.errors.contains("already a record \"copy\" in \"work\"; choose another name"))
+    }
+
+    @Test func `a large value is moved, and copied by other commands only`() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let copied = try sandbox.run("cp", "big", "copy", "--collection=files", passcode: Prepared.passcode)
+        #expect(copied.code == 1)
+        let moved = try sandbox.run("mv", "big", "bigger", "--collection=files", passcode: Prepared.passcode)
+        #expect(moved.code == 0)
+        #expect(
+            try sandbox.run("get", "bigger", "--collection=files", passcode: Prepared.passcode).output == Prepared.big)
+        #expect(try sandbox.run("verify", passcode: Prepared.passcode).code == 0)
+    }
+
+    @Test func `records are found by words, and the output is that of a list`() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let found = try sandbox.run("find", "GREET", passcode: Prepared.passcode)
+        #expect(found.code == 0 && names(found) == ["greeting"])
+        let all = try sandbox.run("list", passcode: Prepared.passcode).text.split(separator: "\n")
+        #expect(found.text.split(separator: "\n").allSatisfy(all.contains))
+        let none = try sandbox.run("find", "greet", "nothing", passcode: Prepared.passcode)
+        #expect(none.code == 0 && none.output.isEmpty)
+        let json = try sandbox.run("find", "nothing", "--json", passcode: Prepared.passcode)
+        #expect(json.text == "{\"records\":[]}\n")
+        #expect(try names(sandbox.run("find", "big", "--collection=files", passcode: Prepared.passcode)) == ["big"])
+        let empty = try sandbox.run("find", passcode: Prepared.passcode)
+        #expect(empty.code == 2)
+        let long = try sandbox.run("find", String(repeating: "x", count: 1025), passcode: Prepared.passcode)
+        #expect(long.code == 2)
+    }
+}
