@@ -85,6 +85,7 @@ let agentTests: [Target] = [
         "AgentTests",
         [
             "AgentSubject", "AppSubject", "HoldfastAgent", "AgentMessages", "AppLockCore", "KeyStores", "RealParts",
+            "Items",
             "VaultCore",
             "VaultFormat", "MemorySearch",
             "Cryptography", "SecretMemory",

@@ -2,6 +2,7 @@ import AgentMessages
 import Cryptography
 import Foundation
 import HoldfastAgent
+import Items
 import KeyStores
 import MemorySearch
 import RealParts
@@ -106,8 +107,28 @@ final class Scene {
         let client = try agent.client()
         let all = try client.list(nil)
         _ = try client.list(collection)
+        try addItem(name(14), collection)
+        // The index has names, tags and open fields of everything.
+        #expect(try client.find("", in: collection).count == 6)
+        if let last = all.last {
+            let copy = try path(name(12), collection)
+            try client.copy(path(last.name, last.collection), to: copy)
+            try client.move(copy, to: path(name(13), name(11)))
+        }
+        _ = try client.find(String(value(25).prefix(20)), in: nil)
         if let first = all.first { try client.remove(path(first.name, first.collection)) }
         #expect(errorCode { _ = try agent.get(name(40), collection) } == .recordNotFound)
+    }
+
+    private func addItem(_ name: String, _ collection: String) throws {
+        let vault = try scratch.vault()
+        let passcode = try secret(passcode)
+        try vault.unlock(passcode: passcode, spending: vault.burnAttempt())
+        var item = try Item(.login)
+        try item.add(.text, "username", secret(value(35)))
+        try item.add(.secret, "password", secret(value(36)))
+        try item.addTag(value(34))
+        try ItemStore(vault).add(item, as: name, in: collection)
     }
 
     /// Looks through a process. What is always there (its home's path) shows that it does look.
