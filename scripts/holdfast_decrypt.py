@@ -55,7 +55,7 @@ STORE_NAMES = {1: "tpm", 2: "secretService", 3: "file", 4: "keychain"}
 TPM, KEYCHAIN = 1, 4
 LEVELS = ("device", "owner", "secret")
 HARDWARE_SHARE, BINDS_POLICY = 1, 2
-RECORDS, NAMES, FILES, LOG, IDENTITY, INBOX = 1, 2, 3, 4, 5, 6
+RECORDS, NAMES, FILES, LOG, IDENTITY, INBOX, LOG_REACHED = 1, 2, 3, 4, 5, 6, 7
 ROOT_KEY, ROOT_LOOKUP = b"\0", bytes(32)
 RECORDS_TREE = b"records"
 CHUNK, TAG = 65536, 16
@@ -506,7 +506,7 @@ def open_keybag(header, kind, factor):
     keybag = {}
     for _ in range(reader.integer(2)):
         kind, epoch = reader.integer(1), reader.integer(4)
-        reader.check(RECORDS <= kind <= INBOX and (kind, epoch) not in keybag)
+        reader.check(RECORDS <= kind <= LOG_REACHED and (kind, epoch) not in keybag)
         keybag[kind, epoch] = reader.take(32)
     reader.check(not reader.rest())
     return keybag

@@ -499,7 +499,7 @@ def log_keys(home, options):
     roots = {epoch: key for (kind, epoch), key in keybag.items() if kind == holdfast.LOG}
     if not roots:
         raise Damaged("the keybag has no key for the security log")
-    changing = sum(kind == holdfast.RECORDS for kind, _ in keybag) > 1
+    changing = sum(kind == holdfast.RECORDS for kind, _ in keybag) > 1 and (holdfast.LOG_REACHED, max(roots)) not in keybag
     return header.vault, keys_of(header, roots), changing
 
 

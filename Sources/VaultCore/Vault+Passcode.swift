@@ -191,6 +191,8 @@ extension Vault {
             try headerKeys.mac(covered)
         }
         if hadPIN { log.append(.pinSet(isThere: false)) }
+        // Should this fail, the next unlock does it.
+        _ = try? noteLogReached(in: &attempt.header, newKeys)
         let proving = assurance(of: attempt.header.header.passcodeSlot)
         try install(open(attempt.header.header, master: master, proving: proving), noting: nil)
         // A process that was unlocked before could continue to write under keys that the old header opens, so it is
@@ -306,10 +308,13 @@ extension Vault {
         let keys = vault.keys
         let header = locked.header
         guard header.epoch == keys.current.epoch, keys.headerKeys.authenticates(header) else { throw .keysChanged }
-        try log.takeUpNewKeys(SecurityLog.Begin(keys: keys, refused: 0, unsettled: 0))
-        let present = try Keybag(opened: keys.headerKeys.openKeybag(of: header))
-        let needed = KeysInUse(log: log.epochsInUse(), identity: try epochsOfIdentity(present))
-        let fewer = try forget(in: &locked, present, keys, but: needed)
+        // What another process has noted in the keybag since counts.
+        let present = try UnlockedKeys(
+            header: header, headerKeys: keys.headerKeys.copy(),
+            keybag: Keybag(opened: keys.headerKeys.openKeybag(of: header)), admission: keys.admission)
+        try log.takeUpNewKeys(SecurityLog.Begin(keys: present, refused: 0, unsettled: 0))
+        let needed = KeysInUse(log: log.epochsInUse(), identity: try epochsOfIdentity(present.keybag))
+        let fewer = try forget(in: &locked, present.keybag, present, but: needed)
         gate.replace(vault, with: try UnlockedVault(fewer, in: home))
     }
 }

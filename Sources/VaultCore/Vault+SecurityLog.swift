@@ -22,7 +22,7 @@ extension Vault {
         try redeem(proof)
         let vault = try gate.enter()
         defer { gate.leave() }
-        return try LogKeys(vault.keys).exported()
+        return try LogKeys(vault.keys).exported(log.epochsInUse())
     }
 
     /// What this process writes into the log from now on, as it happens, also what could not be written. Needs no

@@ -84,7 +84,7 @@ extension Vault {
         let opened = try verify(passcode, spending: &attempt)
         let success = Success(by: .passcode, after: attempt.budgetBefore)
         try install(opened.keys, evenIfDamaged: evenIfDamaged, noting: success)
-        forgetOldLogKeys(&attempt.header, opened.keys)
+        if !evenIfDamaged { tidyLogKeys(&attempt.header) }
         let header = attempt.header.header
         _ = consume attempt  // so that other processes need not wait for the header meanwhile
         if evenIfDamaged { return }

@@ -11,6 +11,11 @@ package struct KeybagLayout: Sendable, Hashable {
         case identity = 5
         /// The seed of the private key that opens what was sealed to the vault while it was locked.
         case inbox = 6
+        /// No key: says that the security log has gone over to the epoch's key, while a rekey is unfinished.
+        case logReached = 7
+
+        /// What each epoch has a key of.
+        package static let ofEachEpoch = allCases.filter { $0 != .logReached }
     }
 
     /// A key's purpose, epoch and place.

@@ -29,14 +29,18 @@ public enum UnprovenEvent: UInt8, Sendable, Hashable, CaseIterable {
         }
     }
 
+    /// Whether the attempt ledger bounds how often it comes: then each has an entry, whatever the state says of the run.
+    /// The state is proved by nothing while the vault is locked.
+    package var isBounded: Bool { self == .refused || self == .biometricFailed }
+
     /// Whether it costs nothing to cause it again: told once, and then only after something else.
     package var isToldOnce: Bool { self == .turnedAway || self == .rollbackReported }
 }
 
 /// Events of ``UnprovenEvent`` with nothing else between them.
 ///
-/// The first sixteen have an entry each, then only those whose number is a power of two: so at most half of a longer run
-/// is told by the state alone, and ends in an entry as soon as something else is written.
+/// The first sixteen have an entry each, then only those whose number is a power of two, and those that the ledger bounds: so
+/// at most half of a longer run is told by the state alone, and ends in an entry as soon as something else is written.
 public struct LogRun: Sendable, Hashable {
     static let eachUpTo: UInt32 = 16
 
@@ -63,7 +67,10 @@ public struct LogRun: Sendable, Hashable {
     }
 
     /// Whether the run's last event gets an entry at once.
-    package var isWritten: Bool { total <= LogRun.eachUpTo || total & (total - 1) == 0 }
+    /// - Parameter last: Which it is.
+    package func isWritten(_ last: UnprovenEvent) -> Bool {
+        last.isBounded || total <= LogRun.eachUpTo || total & (total - 1) == 0
+    }
 
     func write(to writer: inout ByteWriter) {
         for count in counts { writer.integer(count) }

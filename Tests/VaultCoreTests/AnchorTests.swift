@@ -132,6 +132,23 @@ final class TestAnchor: GenerationAnchor {
         #expect(try anchor.state(of: HeaderFile.read(in: vault.home).owner)?.generation == 3)
     }
 
+    /// Two headers one after the other, of neither of which the key store is told: the second one is not written.
+    @Test func `a key store that is away throughout a rekey falls no two headers behind`() throws {
+        let attempt = try vault.burnAttempt()
+        anchor.refuse(writes: 100)
+        try vault.rekey(
+            passcode: secret("right"), spending: attempt, newPasscode: secret("next"),
+            phrase: Vault.newRecoveryPhrase(), isNewPhrase: true)
+        #expect(errorCode { try vault.finishRekey() } == .hardwareUnavailable)
+        anchor.refuse(writes: 0)
+        vault.lock()
+        try vault.unlock("next")
+        try vault.finishRekey()
+        #expect(try !vault.isRekeyUnfinished)
+        vault.lock()
+        try vault.unlock("next")
+    }
+
     @Test func aKeyStoreThatCannotBeWrittenCostsNoAttempt() throws {
         anchor.refuse(writes: 1)
         #expect(errorCode { try vault.unlock("wrong") } == .hardwareUnavailable)

@@ -56,7 +56,7 @@ extension Vault {
 }
 
 /// That the owner is there, whose passcode is "right".
-func ownersProof(_ vault: Vault) throws -> Proof {
-    let passcode = try secret("right")
+func ownersProof(_ vault: Vault, _ passcode: String = "right") throws -> Proof {
+    let passcode = try secret(passcode)
     return try vault.prove(passcode: passcode, spending: vault.burnAttempt())
 }

@@ -38,8 +38,9 @@ import VaultFormat
     }
 
     @Test func kindsHaveTheirNumbers() {
-        #expect([Kind.records, .names, .files, .log, .identity, .inbox].map(\.rawValue) == [1, 2, 3, 4, 5, 6])
-        #expect(Kind.allCases.count == 6)
+        let each: [Kind] = [.records, .names, .files, .log, .identity, .inbox]
+        #expect(each.map(\.rawValue) == [1, 2, 3, 4, 5, 6] && Kind.logReached.rawValue == 7)
+        #expect(Kind.ofEachEpoch == each && Kind.allCases == each + [.logReached])
     }
 
     @Test func everyOtherSizeIsRefused() {
@@ -54,7 +55,7 @@ import VaultFormat
         #expect(error(sample.with(2, at: 0)) == .invalid(field: "keybag"), "version")
         #expect(error(sample.with(2, at: 1)) == .invalid(field: "keybag"), "count too small")
         #expect(error(sample.replacing(at: 1, with: [0xFF, 0xFF])) == .invalid(field: "keybag"), "count too large")
-        for kind: UInt8 in [0, 7, 255] {
+        for kind: UInt8 in [0, 8, 255] {
             #expect(error(sample.with(kind, at: 3)) == .invalid(field: "keybag entry"))
         }
         #expect(error(sample.with(7, at: 3 + 37 + 1)) == .invalid(field: "keybag entry"), "the same key twice")

@@ -55,7 +55,7 @@ import VaultFormat
                 == Dictionary(uniqueKeysWithValues: KeyStoreKind.allCases.map { ($0.rawValue, $0.name) }))
         let levels = try #require(script.firstMatch(of: /LEVELS = \((.*)\)/)).1.matches(of: /"(\w+)"/)
         #expect(levels.map { String($0.1) } == VaultLevel.allCases.map(\.name))
-        let keys = try numbers("RECORDS, NAMES, FILES, LOG, IDENTITY, INBOX")
+        let keys = try numbers("RECORDS, NAMES, FILES, LOG, IDENTITY, INBOX, LOG_REACHED")
         #expect(keys == KeybagLayout.Kind.allCases.map { Int($0.rawValue) })
     }
 }

@@ -16,12 +16,12 @@ struct Keybag: ~Copyable, Sendable {
 
     /// The keys of a new vault.
     init(firstEpoch epoch: UInt32) throws(VaultError) {
-        try self.init(random: KeybagLayout.Kind.allCases.map { ($0, epoch) })
+        try self.init(random: KeybagLayout.Kind.ofEachEpoch.map { ($0, epoch) })
     }
 
     /// New keys for `epoch`, beside those of `earlier`, which are still needed to read.
     init(epoch: UInt32, keeping earlier: borrowing Keybag) throws(VaultError) {
-        let new = KeybagLayout.Kind.allCases.map { (kind: $0, epoch: epoch) }
+        let new = KeybagLayout.Kind.ofEachEpoch.map { (kind: $0, epoch: epoch) }
         try self.init(random: new + earlier.layout.entries.map { (kind: $0.kind, epoch: $0.epoch) })
         for entry in earlier.layout.entries {
             guard let range = layout.range(of: entry.kind, epoch: entry.epoch) else { continue }
@@ -88,6 +88,13 @@ struct Keybag: ~Copyable, Sendable {
     /// Epochs that have a key of a kind, newest first.
     func epochs(of kind: KeybagLayout.Kind) -> [UInt32] {
         layout.entries.filter { $0.kind == kind }.map(\.epoch).sorted(by: >)
+    }
+
+    /// Whether the security log may still be under an older key than the newest: a rekey is unfinished, and the log has
+    /// not gone over yet.
+    var mayLogBeOlder: Bool {
+        guard epochs.count > 1, let newest = logEpochs.first else { return false }
+        return layout.range(of: .logReached, epoch: newest) == nil
     }
 
     /// Nil in vaults of earlier versions whose keys were not written since.

@@ -16,18 +16,41 @@ extension Vault {
     func forget(
         in locked: inout LockedHeader, _ all: borrowing Keybag, _ keys: UnlockedKeys, but needed: KeysInUse
     ) throws(VaultError) -> UnlockedKeys {
-        var header = locked.header
-        let standing = standing(of: header, [keys.headerKeys.noteKey])
-        // Its generation would run away from the one that the chip holds for it.
-        guard standing != .unsettled else { throw .hardwareUnclaimed }
+        let epoch = locked.header.epoch
         let keybag = try Keybag(of: all) { entry in
             switch entry.kind {
-            case _ where entry.epoch == header.epoch: true
+            case .logReached: false
+            case _ where entry.epoch == epoch: true
             case .log: needed.log.contains(entry.epoch)
             case .identity: needed.identity.contains(entry.epoch)
             case .records, .names, .files, .inbox: false
             }
         }
+        return try write(keybag, in: &locked, keys)
+    }
+
+    /// Notes in the keybag that the log is under the newest key, so that an older log which is put back later is not taken
+    /// for one that has yet to come to it.
+    /// - Parameter keys: Of the header that is there.
+    /// - Returns: The keys with that note.
+    func noteLogReached(
+        in locked: inout LockedHeader, _ keys: UnlockedKeys
+    ) throws(VaultError) -> UnlockedKeys {
+        try log.takeUpNewKeys(SecurityLog.Begin(keys: keys, refused: 0, unsettled: 0))
+        let keybag = try Keybag(adding: .logReached, epoch: keys.current.epoch, to: keys.keybag)
+        return try write(keybag, in: &locked, keys)
+    }
+
+    /// Writes the header with another keybag under the same master key.
+    private func write(
+        _ keybag: consuming Keybag, in locked: inout LockedHeader, _ keys: UnlockedKeys
+    ) throws(VaultError) -> UnlockedKeys {
+        var header = locked.header
+        let standing = standing(of: header, [keys.headerKeys.noteKey])
+        // Its generation would run away from the one that the chip holds for it: so it does where the chip does not know
+        // of the present one.
+        guard standing != .unsettled else { throw .hardwareUnclaimed }
+        if standing == .own { try followAnchor(header, ledger: 0) }
         header.sealedKeybag = try keybag.sealed(by: keys.headerKeys, vault: header.vault, epoch: header.epoch)
         try locked.replace(header) { covered throws(VaultError) in try keys.headerKeys.mac(covered) }
         if standing == .own { try? followAnchor(locked.header, ledger: 0) }
@@ -35,15 +58,26 @@ extension Vault {
             header: locked.header, headerKeys: keys.headerKeys.copy(), keybag: keybag, admission: keys.admission)
     }
 
-    /// Forgets log keys whose segment has rotated away. One that cannot be forgotten now is at the next unlock. Not in a
-    /// backup: opening it must leave what its manifest says, and its log begins anew with the first unlock.
-    func forgetOldLogKeys(_ locked: inout LockedHeader, _ keys: UnlockedKeys) {
-        guard keys.epochs.count == 1, keys.keybag.logEpochs.count > 1, !home.exists(BackupManifest.fileName) else {
-            return
-        }
+    /// After an unlock: forgets log keys whose segment has rotated away, and makes up for a rekey that was cut off before it
+    /// noted that the log has gone over. What cannot be done now is done at the next unlock. Not in a backup: opening it
+    /// must leave what its manifest says, and its log begins anew with the first unlock.
+    func tidyLogKeys(_ locked: inout LockedHeader) {
+        guard !home.exists(BackupManifest.fileName), let vault = try? gate.enter() else { return }
+        defer { gate.leave() }
+        let keys = vault.keys
+        do throws(VaultError) {
+            guard let tidied = try tidied(&locked, keys) else { return }
+            gate.replace(vault, with: try UnlockedVault(tidied, in: home))
+        } catch {}
+    }
+
+    /// - Returns: Nil where there is nothing to do.
+    private func tidied(_ locked: inout LockedHeader, _ keys: UnlockedKeys) throws(VaultError) -> UnlockedKeys? {
+        if keys.keybag.mayLogBeOlder { return try noteLogReached(in: &locked, keys) }
+        guard keys.epochs.count == 1, keys.keybag.logEpochs.count > 1 else { return nil }
         let needed = KeysInUse(log: log.epochsInUse(), identity: Set(keys.keybag.epochs(of: .identity)))
-        guard !needed.log.isSuperset(of: keys.keybag.logEpochs) else { return }
-        _ = try? forget(in: &locked, keys.keybag, keys, but: needed)
+        guard !needed.log.isSuperset(of: keys.keybag.logEpochs) else { return nil }
+        return try forget(in: &locked, keys.keybag, keys, but: needed)
     }
 
     /// All that the keybag has while there is an identity: it says itself when it needs them no longer.

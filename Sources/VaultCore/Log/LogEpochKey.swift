@@ -45,7 +45,7 @@ final class LogEpochKey: Sendable {
 /// Log keys by epoch, newest first.
 struct LogKeys: Sendable {
     private let all: [LogEpochKey]
-    /// Whether a rekey is unfinished: the log may not have gone over to the newest key yet.
+    /// Whether the log may not have gone over to the newest key yet: a rekey is unfinished, and nothing says that it has.
     let areChanging: Bool
 
     init(_ keys: UnlockedKeys) throws(VaultError) {
@@ -55,7 +55,7 @@ struct LogKeys: Sendable {
         }
         guard !all.isEmpty else { throw .damaged("the keybag has no key for the security log") }
         self.all = all
-        areChanging = keys.epochs.count > 1
+        areChanging = keys.keybag.mayLogBeOlder
     }
 
     /// What new entries are written with.
@@ -69,9 +69,13 @@ struct LogKeys: Sendable {
         return nil
     }
 
-    /// Each key behind its epoch (32 bit, little endian), newest first.
-    func exported() throws(VaultError) -> SecretBytes {
+    /// Each key behind its epoch (32 bit, little endian), newest first. A key that the log has not come to is left out:
+    /// whoever has it would miss the part that it begins.
+    /// - Parameter inUse: Which epochs the log's files name.
+    func exported(_ inUse: Set<UInt32>) throws(VaultError) -> SecretBytes {
         let size = 4 + KeybagLayout.keySize
+        let reached = areChanging ? inUse.max() : nil
+        let all = all.filter { $0.epoch <= reached ?? .max }
         var text = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: all.count * size) }
         text.withMutableBytes { text in
             for (number, key) in all.enumerated() {

@@ -200,7 +200,7 @@ struct LogSession: ~Copyable {
     mutating func record(_ event: SecurityEvent, at moment: LogMoment, waits: Bool = true) throws(VaultError) {
         if let run = state.run {
             state.run = nil
-            if !run.run.isWritten { try write(.runEnded(run.run), at: run.last) }
+            if !run.run.isWritten(run.kind) { try write(.runEnded(run.run), at: run.last) }
         }
         try write(event, at: moment, waits: waits)
     }
@@ -211,7 +211,7 @@ struct LogSession: ~Copyable {
         var run = state.run?.run ?? LogRun(since: moment.time)
         run.add(kind)
         state.run = LogState.Run(run: run, kind: kind, last: moment)
-        if run.isWritten {
+        if run.isWritten(kind) {
             try write(.unproven(kind, run), at: moment)
         } else {
             try save(waits: true)

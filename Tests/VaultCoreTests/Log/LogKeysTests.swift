@@ -245,6 +245,86 @@ import VaultFormat
         #expect(report.entries.contains { $0.event.name == "created" })
     }
 
+    /// New keys, and nothing moved to them yet.
+    private func beginRekey() throws {
+        try vault.rekey(
+            passcode: secret("right"), spending: vault.burnAttempt(), newPasscode: secret("next"),
+            phrase: Vault.newRecoveryPhrase(), isNewPhrase: true)
+        #expect(try vault.isRekeyUnfinished)
+    }
+
+    /// Somebody with the old keys does not wait until the rekey is finished.
+    @Test func `a log from before a rekey put back while it is unfinished is found`() throws {
+        vault.appendDrills(2)
+        let old = LogFiles(of: home)
+        try beginRekey()
+        let good = LogFiles(of: home)
+        #expect(try vault.securityLog().isIntact)
+        try old.restore(to: home)
+        #expect(try vault.logFindings().contains { $0.hasPrefix("state@") })
+        if Decryptor.python != nil {
+            #expect(try Decryptor.verifyLog(home.path, "--passcode-fd", "next").status == 5)
+        }
+        vault.lock()
+        try vault.unlock("next")
+        #expect(try vault.logFindings().contains("restarted@0"), "it is not gone on from as if it had yet to go over")
+
+        try good.restore(to: home)
+        #expect(try vault.logFindings() == [])
+        try vault.finishRekey()
+        #expect(try vault.logFindings() == [])
+        let keys = try #require(vault.gate.current).keys
+        #expect(keys.keybag.epochs(of: .logReached) == [], "the note goes with the older keys")
+    }
+
+    /// A rekey that ends before the log could go over: the next unlock makes up for both, and nothing is found. Who has the
+    /// exported keys in between finds nothing either.
+    @Test func `a log that could not go over yet is as it was written`() throws {
+        vault.appendDrills(2)
+        let folder = home.file("log.new")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        try beginRekey()
+        #expect(try LogSegment.front(of: home.bytes("log"))?.epoch == 1)
+        #expect(try vault.logFindings() == [])
+        let key = try vault.exportSecurityLogKey(proof: ownersProof(vault, "next"))
+        #expect(key.count == 36, "without the one that the log has not come to")
+        if Decryptor.python != nil {
+            let digits = Hexadecimal.encode(key.withBytes { $0.array })
+            let theirs = try Decryptor.verifyLog(home.path, "--key-fd", digits)
+            #expect(theirs.status == 0, "\(theirs.text)")
+            #expect(try Decryptor.verifyLog(home.path, "--passcode-fd", "next").status == 0)
+        }
+        vault.lock()
+        try FileManager.default.removeItem(atPath: folder)
+        try vault.unlock("next")
+        #expect(try LogSegment.front(of: home.bytes("log"))?.epoch == 2)
+        #expect(try vault.logFindings() == [])
+        #expect(try #require(vault.gate.current).keys.keybag.epochs(of: .logReached) == [2])
+        #expect(try vault.isHeaderCurrent(), "an agent goes on")
+        #expect(try vault.exportSecurityLogKey(proof: ownersProof(vault, "next")).count == 72)
+    }
+
+    /// A run in the state is believed by nobody who counts wrong passcodes.
+    @Test func `a run that somebody wrote into the state hides no wrong passcode`() throws {
+        vault.lock()
+        var state = try state()
+        var run = LogRun(since: 0)
+        for _ in 0..<20 { run.add(.repeated) }
+        state.run = LogState.Run(run: run, kind: .repeated, last: vault.log.now)
+        let file = try #require(try LogStateFile.open(.appending, in: vault.home, vault: state.vault))
+        try file.write(state, key: stateKey())
+        _ = consume file
+        for number in 0..<3 {
+            let before = try home.bytes("log").count
+            #expect(errorCode { try vault.unlock("wrong \(number)") } == .wrongPasscode)
+            #expect(try home.bytes("log").count == before + LogFormat.slotSize, "\(number)")
+            home.clock.advance(seconds: 3601)
+        }
+        try vault.unlock("right")
+        #expect(try vault.logged().suffix(4) == ["refused", "refused", "refused", "unlocked"])
+        #expect(try vault.securityLog().isIntact)
+    }
+
     /// A folder somebody made in the place of the older part keeps neither log nor rekey from going on.
     @Test func aFolderInThePlaceOfTheOlderPartStopsNothing() throws {
         let folder = home.file("log.old")

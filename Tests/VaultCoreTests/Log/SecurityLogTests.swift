@@ -79,13 +79,13 @@ import VaultFormat
             ])
     }
 
-    /// Somebody who only guesses must not push older entries out.
+    /// What nothing bounds must not push older entries out.
     @Test func aFloodTakesFewEntries() throws {
         let home = try TestHome()
         let vault = try home.unlocked()
         vault.lock()
         for number in 0..<3_000 {
-            vault.log.append(number % 3 == 0 ? .refused : number % 3 == 1 ? .repeated : .backedUp)
+            vault.log.append(number % 3 == 0 ? .wrongPhrase : number % 3 == 1 ? .repeated : .backedUp)
         }
         try vault.unlock("right")
         let report = try vault.securityLog()
@@ -93,7 +93,7 @@ import VaultFormat
         // 16, then 32, 64 ... 2048, and the end of it.
         #expect(report.entries.count == 3 + 16 + 7 + 1 + 1)
         let end = try #require(report.entries.first { $0.event.name == "runEnded" })
-        #expect(end.event["refusedCount"] == .number(1_000) && end.event["backedUpCount"] == .number(1_000))
+        #expect(end.event["wrongPhraseCount"] == .number(1_000) && end.event["backedUpCount"] == .number(1_000))
     }
 
     @Test func aRunThatWasWrittenWholeHasNoEnd() throws {
