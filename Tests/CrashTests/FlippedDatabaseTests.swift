@@ -48,6 +48,46 @@ import VaultCore
                 + "\(tally.crashed) crashed LMDB")
     }
 
+    /// Every bit of what LMDB goes by before it comes to a record: its two first pages, and the pages that trees begin with.
+    @Test func `a flipped bit where LMDB begins never ends the process`() throws {
+        let home = try SmallHome()
+        var generator = TestRun.generator("front")
+        let good = try home.bytes("vault.mdb")
+        let roots = FlippedDatabaseTests.roots(good)
+        try #require(roots.count == 3)
+        var bytes = [0, 4_096].flatMap { Array($0 + 16..<$0 + 152) + Array($0..<$0 + 16) }
+        for root in roots { bytes += (root..<root + 4_096).filter { $0 < root + 40 || good[$0] != 0 } }
+        let all = bytes.flatMap { offset in (0..<8).map { (offset, UInt8(1) << UInt8($0)) } }
+        var orders = TestRun.sample(all, 1_000, using: &generator)[...]
+        let count = orders.count
+        var tally = Tally()
+        while !orders.isEmpty {
+            try home.write(good, to: "vault.mdb")
+            try? FileManager.default.removeItem(atPath: home.path("vault.mdb-lock"))
+            try FlippedDatabaseTests.run(home, &orders, &tally)
+        }
+        #expect(tally.crashed == 0 && tally.refused > 0)
+        TestRun.report(
+            "front of the database",
+            "\(count) bits: \(tally.refused) not opened, \(tally.found) found, "
+                + "\(tally.unnoticed) in no use, \(tally.takenBack) took the last transaction back")
+    }
+
+    /// Where the trees of the newer state begin: the main one, the list of free pages, and that of the records.
+    private static func roots(_ good: [UInt8]) -> [Int] {
+        func number(_ offset: Int) -> UInt64 {
+            (0..<8).reduce(0) { $0 | UInt64(good[offset + $1]) << UInt64(8 * $1) }
+        }
+        let meta = number(144) > number(4_096 + 144) ? 0 : 4_096
+        let (free, main) = (number(meta + 80), number(meta + 128))
+        // In the main tree's one page, behind the name.
+        let page = Array(good[Int(main) * 4_096..<(Int(main) + 1) * 4_096])
+        let name = Array("records".utf8)
+        let place = page.indices.dropLast(name.count + 48).first { Array(page[$0..<$0 + name.count]) == name }
+        let records = place.map { number(Int(main) * 4_096 + $0 + name.count + 40) }
+        return [free, main, records ?? .max].filter { $0 < UInt64(good.count / 4_096) }.map { Int($0) * 4_096 }
+    }
+
     /// Changes that once ended the process in our own code: kinds of pages without values, and numbers beyond `Int`.
     private static func known(_ good: [UInt8]) -> [(Int, UInt8)] {
         var known: [(Int, UInt8)] = []

@@ -89,6 +89,7 @@ struct DatabaseName: Sendable {
         if !isNew && identity.size < UInt64(2 * sysconf(Int32(_SC_PAGESIZE))) {
             throw .damaged("\(name.file) is too short")
         }
+        if !isNew { try DatabaseEnvironment.checkFront(of: name, in: home) }
         var readOnly = false
         let flags = isNew ? UInt32(MDB_NOSYNC) : 0
         var opened = try unsafe DatabaseEnvironment.openHandle(path, name, flags: flags)

@@ -39,6 +39,7 @@ struct DatabasePages: ~Copyable {
     static let noPage = UInt64.max
     static let headerSize = 16
     static let deepest = 24
+    private static let largestPage = 65536
     /// No value of ours is larger.
     static let largestValue = 2 << 20
 
@@ -164,6 +165,48 @@ struct DatabasePages: ~Copyable {
             records.matches(tree), lists.problems == 0, lists.matches(free)
         else { throw DatabasePages.notWhole }
         try checkFree(freed)
+    }
+
+    /// Whether LMDB can open the file and find its trees: both first pages, the main tree, the list of free pages, and the page
+    /// that the tree of the records begins with are as LMDB writes them.
+    /// - Throws: `damaged`.
+    mutating func checkFront() throws(VaultError) {
+        forgetVisits()
+        guard hasBothStates, lastPage < min(mostPages, UInt64(Int32.max)), lastPage >= 1 else {
+            throw DatabasePages.notWhole
+        }
+        endOfUse = min(UInt64(pages), lastPage + 1)
+        let top = try readMain()
+        let lists = try walk(free, .freePages, skippingLargeValues: true) { _, _ throws(VaultError) in }
+        guard top.walk.problems == 0, lists.problems == 0 else { throw DatabasePages.notWhole }
+        if let records = top.walk.records, try !isRoot(of: records) { throw DatabasePages.notWhole }
+    }
+
+    private mutating func isRoot(of tree: Tree) throws(VaultError) -> Bool {
+        guard tree.root != DatabasePages.noPage else { return true }
+        guard tree.flags == 0, tree.root >= 2, tree.root < endOfUse, !isVisited[Int(tree.root)] else { return false }
+        let bytes = try file.read(pageSize, at: Int(tree.root) * pageSize)
+        guard let page = Page(bytes, tree.root, &extents), page.isOrdered(.records, from: nil, to: nil) else {
+            return false
+        }
+        guard (page.kind == .leaf) == (tree.depth == 1) else { return false }
+        guard page.kind == .branch else { return true }
+        for node in page.nodes where try !isPage(page.child(node)) { return false }
+        return true
+    }
+
+    /// Whether a branch or a leaf begins at this number, as far as its header says.
+    private func isPage(_ number: UInt64) throws(VaultError) -> Bool {
+        guard number >= 2, number < endOfUse else { return false }
+        return try file.read(DatabasePages.headerSize, at: Int(number) * pageSize).withRawSpan { header in
+            header.integer(at: 0, as: UInt64.self) == number
+                && [0x01, 0x02].contains(header.integer(at: 10, as: UInt16.self) ?? 0)
+        }
+    }
+
+    /// What the file begins with: changes with each commit.
+    static func front(of file: borrowing DurableFile) throws(VaultError) -> [UInt8] {
+        try file.read(largestPage + Meta.size, at: 0)
     }
 
     /// Whether pages that are said to be free are: LMDB writes into them next.
