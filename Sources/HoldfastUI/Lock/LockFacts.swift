@@ -5,6 +5,8 @@ struct LockFacts: Sendable {
     let snapshot: AppLock.Snapshot
     let isUnlocked: Bool
     let status: Result<Vault.Status, VaultError>
+    /// See ``LockModel/leavesHardware``.
+    let leavesHardware: Bool
     let now: BootInstant
     /// Of a lock that is shut.
     let owner: OwnerFacts?
@@ -12,6 +14,7 @@ struct LockFacts: Sendable {
     @concurrent
     init(of app: HoldfastApp) async {
         status = Result { () throws(VaultError) in try app.vault.status() }
+        leavesHardware = app.vault.leavesHardware
         snapshot = await app.lock.snapshot
         // Read after the snapshot, so that a lock between the two is noticed.
         isUnlocked = app.vault.isUnlocked

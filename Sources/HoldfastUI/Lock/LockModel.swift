@@ -31,6 +31,9 @@ public final class LockModel {
     public private(set) var hasRecoveryPhrase = false
     /// Whether the owner may answer with the PIN: there is one, this machine can be asked for it, and attempts are taken.
     public private(set) var hasPIN = false
+    /// Whether hardware keeps keys for this vault that may be another folder's: a recovery with a new passcode has to say what
+    /// this folder is.
+    public private(set) var leavesHardware = false
     /// What to say about the last attempt.
     public private(set) var guidance = LockGuidance.none
     /// What happens when none is left.
@@ -195,16 +198,21 @@ public final class LockModel {
     }
 
     /// Opens the vault with its phrase and gives it a new passcode; all attempts are back.
+    /// - Parameters:
+    ///   - text: The phrase as it was typed.
+    ///   - newPasscode: 1 to 1,024 bytes.
+    ///   - hardware: What the folder is; needed while ``leavesHardware``.
     /// - Returns: What was found on the way; nil when it did not succeed.
     @discardableResult
     public func recover(
-        phrase text: consuming SecretBytes, newPasscode: consuming SecretBytes
+        phrase text: consuming SecretBytes, newPasscode: consuming SecretBytes, hardware: HardwareDecision? = nil
     ) async -> Vault.Recovery? {
         guard begin() else { return nil }
         do throws(RecoveryPhraseError) {
             let phrase = try RecoveryPhrase(parsing: text)
             do throws(VaultError) {
-                let recovery = try await app.lock.recover(phrase: phrase, newPasscode: newPasscode)
+                let recovery = try await app.lock.recover(
+                    phrase: phrase, newPasscode: newPasscode, hardware: hardware)
                 await end(nil)
                 return recovery
             } catch { await end(VaultProblem(error)) }
@@ -290,6 +298,7 @@ extension LockModel {
         isEnabled = snapshot.settings.isEnabled
         if case .locked(let reason) = snapshot.state { self.reason = reason }
         delayedUntil = facts.delayedUntil
+        leavesHardware = facts.leavesHardware
         let next = state(snapshot, isUnlocked: facts.isUnlocked)
         // What was decrypted goes before anything can be seen to happen.
         if next != .unlocked, wasOpen { fall() }

@@ -29,4 +29,16 @@ extension SecuritySettingsModel {
             try vault.enrollHardware(passcode: passcode, spending: attempt, phrase: phrase)
         }
     }
+
+    /// Says what the folder is. In a copy a PIN and a kept way in of the system's owner go.
+    @concurrent
+    nonisolated static func settle(
+        _ vault: Vault, _ passcode: borrowing SecretBytes, _ decision: HardwareDecision
+    ) async throws(VaultError) {
+        let attempt = try vault.burnAttempt()
+        switch decision {
+        case .claim: try vault.claimHardware(passcode: passcode, spending: attempt)
+        case .leave: _ = try vault.leaveHardware(passcode: passcode, spending: attempt)
+        }
+    }
 }

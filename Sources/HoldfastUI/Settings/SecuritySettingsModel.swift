@@ -24,6 +24,8 @@ public final class SecuritySettingsModel {
         case pinRemoval
         /// Whether a failed biometric prompt is counted while self-destruct is on.
         case countsBiometrics(Bool)
+        /// What the folder is, where the machine's hardware may keep keys for another one (``leavesHardware``).
+        case hardware(HardwareDecision)
     }
 
     /// What has to be given for a change.
@@ -52,6 +54,9 @@ public final class SecuritySettingsModel {
     public private(set) var isUnderChip = false
     /// Whether there is a PIN under a chip, of this machine or of another one.
     public private(set) var hasPIN = false
+    /// Whether hardware keeps keys for this vault that may be another folder's: nothing else changes until the user has said
+    /// what this folder is, with ``Change/hardware(_:)``.
+    public private(set) var leavesHardware = false
     /// Why the chip cannot be used; nil where it can.
     public private(set) var chipObstacle: OwnerObstacle? = .missing
     /// The change that waits for its proof. The switch shows it as wanted until it is proved, then as it is.
@@ -196,7 +201,10 @@ public final class SecuritySettingsModel {
         do throws(VaultError) {
             try await SecuritySettingsModel.changePasscode(app.vault, old, new)
             return nil
-        } catch { return VaultProblem(error) }
+        } catch {
+            adopt(await SecuritySettingsModel.status(app.vault))
+            return VaultProblem(error)
+        }
     }
 
     /// Gives the vault a PIN under the machine's chip, in place of the one that it may have.
@@ -206,8 +214,8 @@ public final class SecuritySettingsModel {
         isBusy = true
         defer { isBusy = false }
         let problem = await SecuritySettingsModel.setPIN(app.vault, pin, passcode)
-        guard problem == nil else { return problem }
         adopt(await SecuritySettingsModel.status(app.vault))
+        guard problem == nil else { return problem }
         await onPIN()
         return nil
     }
@@ -223,7 +231,8 @@ public final class SecuritySettingsModel {
         switch change {
         case .owner(let step, true): .owner(step)
         case .chip(true): .passcodeAndPhrase
-        case .lock, .timing, .attemptLimit, .owner(_, false), .chip(false), .pinRemoval, .countsBiometrics: .passcode
+        case .lock, .timing, .attemptLimit, .owner(_, false), .chip(false), .pinRemoval, .countsBiometrics, .hardware:
+            .passcode
         }
     }
 
@@ -237,11 +246,13 @@ public final class SecuritySettingsModel {
         case .chip(let isOn): isUnderChip == isOn
         case .pinRemoval: !hasPIN
         case .countsBiometrics(let isOn): policy.countsBiometricFailures == isOn
+        case .hardware: !leavesHardware
         }
     }
 
-    private func adopt(_ status: Vault.Status?) {
-        guard let status else { return }
+    private func adopt(_ found: Found) {
+        leavesHardware = found.leavesHardware
+        guard let status = found.status else { return }
         policy = status.policy
         passcodeAssurance = status.passcodeAssurance
         isUnderChip = status.hasHardwareShare
@@ -268,6 +279,7 @@ extension SecuritySettingsModel {
             case .chip(false): try await SecuritySettingsModel.removeChip(app.vault, passcode)
             case .pinRemoval: try await SecuritySettingsModel.removePIN(app.vault, passcode)
             case .countsBiometrics(let isOn): try await edit(passcode) { $0.countsBiometricFailures = isOn }
+            case .hardware(let decision): try await SecuritySettingsModel.settle(app.vault, passcode, decision)
             }
         } catch { failure = Failure(change: change, problem: VaultProblem(error)) }
         adopt(await SecuritySettingsModel.status(app.vault))
@@ -281,8 +293,16 @@ extension SecuritySettingsModel {
         try await SecuritySettingsModel.edit(app.vault, passcode, change)
     }
 
+    /// What the vault says of itself.
+    private struct Found: Sendable {
+        let status: Vault.Status?
+        let leavesHardware: Bool
+    }
+
     @concurrent
-    private nonisolated static func status(_ vault: Vault) async -> Vault.Status? { try? vault.status() }
+    private nonisolated static func status(_ vault: Vault) async -> Found {
+        Found(status: try? vault.status(), leavesHardware: vault.leavesHardware)
+    }
 
     @concurrent
     private nonisolated static func edit(

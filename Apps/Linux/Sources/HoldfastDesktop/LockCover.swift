@@ -14,6 +14,7 @@ final class LockCover {
     private let form: Widget
     private let passcodeForm: Widget, pinForm: Widget, phraseForm: Widget
     private let passcode: Editable, pin: Editable, phrase: Editable, new: Editable, repeated: Editable
+    private let folder: Widget, folderClaim: ToggleButton, folderLeave: ToggleButton
     private let reason: Label, failure: Label, attempts: Label, delay: Label
     private let unlock: Button
     private let others: [(prompt: UnlockSecret, button: Button)]
@@ -38,6 +39,9 @@ final class LockCover {
         phrase = ui.widget("phrase")
         new = ui.widget("phrase-new")
         repeated = ui.widget("phrase-repeat")
+        folder = ui.widget("folder")
+        folderClaim = ui.widget("folder-claim")
+        folderLeave = ui.widget("folder-leave")
         reason = ui.widget("lock-reason")
         failure = ui.widget("lock-failure")
         attempts = ui.widget("lock-attempts")
@@ -74,11 +78,13 @@ final class LockCover {
     private struct Facts: Equatable {
         let state: LockModel.State, prompt: UnlockSecret, guidance: LockGuidance, reason: LockReason
         let remaining: Int?, consequence: LimitConsequence, delay: Int?, isDelayed: Bool, others: [UnlockSecret]
+        let leavesHardware: Bool
 
         init(_ lock: LockModel) {
             (state, prompt, guidance, reason) = (lock.state, lock.prompt, lock.guidance, lock.reason)
             (remaining, consequence) = (lock.remainingAttempts, lock.consequence)
             (delay, isDelayed, others) = (lock.delay, lock.isDelayed, lock.otherPrompts)
+            leavesHardware = lock.leavesHardware
         }
     }
 
@@ -111,6 +117,7 @@ final class LockCover {
         unlock.isSensitive = !facts.isDelayed
         spinner.isVisible = isChecking
         spinner.set("spinning", isChecking)
+        folder.isVisible = facts.leavesHardware
         for (prompt, button) in others { button.isVisible = facts.others.contains(prompt) }
         reason.text = LockText.of(facts.reason, facts.prompt)
         showFailure(facts.guidance)
@@ -178,13 +185,18 @@ final class LockCover {
             mistake = .passcodesDiffer
             return showFailure(lock.guidance)
         }
-        let words = SecretCarrier(try phrase.takeSecret())
         let replaces = first.count > 0
+        let decision: HardwareDecision? = folderClaim.isOn ? .claim : folderLeave.isOn ? .leave : nil
+        if replaces, lock.leavesHardware, decision == nil {
+            mistake = .hardwareUnclaimed
+            return showFailure(lock.guidance)
+        }
+        let words = SecretCarrier(try phrase.takeSecret())
         let passcode = SecretCarrier(first)
         clear()
         Task { [lock] in
             if replaces {
-                await lock.recover(phrase: words.take(), newPasscode: passcode.take())
+                await lock.recover(phrase: words.take(), newPasscode: passcode.take(), hardware: decision)
             } else {
                 await lock.unlock(phrase: words.take())
             }
@@ -193,6 +205,7 @@ final class LockCover {
 
     private func clear() {
         for entry in [passcode, pin, phrase, new, repeated] where !entry.isEmpty { entry.clear() }
+        (folderClaim.isOn, folderLeave.isOn) = (false, false)
         mistake = nil
     }
 }

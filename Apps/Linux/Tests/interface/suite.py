@@ -712,6 +712,88 @@ def refusals():
     opened(app)
 
 
+def folder():
+    """A folder whose wipe key went away: the settings and a recovery ask whether it is the vault or a copy."""
+    if not pathlib.Path("/usr/bin/swtpm").exists():
+        print("\n==== WHAT THE FOLDER IS: NOT TESTED, swtpm is not installed ====\n", flush=True)
+        return
+    before = state.pop("app", None)
+    if before:
+        before.end()
+    chip = Chip(SCRATCH / "folder-chip")
+    made = Device(os.environ["HOLDFAST_COMMAND"], SCRATCH / "folder", PASSCODE, unlocks=False)
+    try:
+        folder_life(made.phrase, made.folder / "home", App(PROGRAM, made.folder / "home", chip.environment))
+    finally:
+        chip.end()
+    resume(before)
+
+
+def folder_life(phrase, home, app):
+    state["app"] = app
+    app.focus()
+    app.typed(PASSCODE)
+    app.keys("Return")
+    opened(app)
+    app.page("Settings")
+    check(not app.all("The Vault…", "push button"), "nothing is asked while the folder has its key")
+    give_pin(app)
+    # Any program of the user can do that.
+    (home / "wipe.key").unlink()
+    app.press("Remove the PIN")
+    app.type("Passcode", PASSCODE)
+    app.press("Remove")
+    app.find(part="The security chip holds keys for this vault that another folder may own.")
+    app.find(part="Nothing else can be changed until you say what this folder is")
+    app.shot("52-settings-folder")
+    app.press("The Vault…")
+    app.find("This Folder Is the Vault")
+    app.type("Passcode", PASSCODE)
+    app.press("Continue")
+    app.find("Changed")
+    app.gone("The Vault…", "push button")
+    check((home / "wipe.key").stat().st_size == 128, "the key is back")
+    app.find("Remove the PIN", "push button")
+    # In a copy the PIN goes, and it is asked for at the next unlock already.
+    (home / "wipe.key").unlink()
+    app.press("Lock now")
+    app.press("Use the Passcode")
+    unlock(app)
+    app.page("Settings")
+    app.press("A Copy…")
+    app.find("This Folder Is a Copy")
+    app.type("Passcode", PASSCODE)
+    app.press("Continue")
+    app.find("Changed")
+    app.gone("A Copy…", "push button")
+    app.gone("Remove the PIN", "push button")
+    # A recovery with a new passcode is a change, too.
+    give_pin(app)
+    (home / "wipe.key").unlink()
+    app.press("Lock now")
+    app.press("Use the Recovery Phrase…")
+    app.type("Recovery phrase", phrase)
+    app.type("New passcode", "another passcode")
+    app.type("Repeat passcode", "another passcode")
+    app.press("Unlock")
+    app.find(part="Say whether this folder is the vault itself or a copy.")
+    app.shot("53-recovery-folder")
+    app.press("The Vault", "toggle button")
+    app.press("Unlock")
+    opened(app)
+    check((home / "wipe.key").stat().st_size == 128, "the key is back")
+    app.end()
+    del state["app"]
+
+
+def give_pin(app):
+    app.press("Set the PIN")
+    app.find("Set a PIN")
+    set_pin(app, "2580")
+    app.find("The PIN was set")
+    app.find("Remove the PIN", "push button")
+
+
 def focus_loss():
     app = state["app"]
     app.page("Settings")
@@ -888,6 +970,11 @@ def pin():
         pin_life(made.phrase, lambda **more: App(PROGRAM, made.folder / "home", chip.environment | more))
     finally:
         chip.end()
+    resume(before)
+
+
+def resume(before):
+    """Goes on with the first vault, where there was an app."""
     if before:
         state["app"] = app = App(PROGRAM, SCRATCH / "home")
         app.focus()
@@ -1119,7 +1206,7 @@ def cpu(app):
 
 SCENARIOS = [
     first_run, vault, files, locking, settings, log, doctor, identity, refusals, focus_loss, owner, pin,
-    narrow_and_restart,
+    folder, narrow_and_restart,
 ]  # fmt: skip
 if os.environ.get("HOLDFAST_SOAK"):
     SCENARIOS.append(destruction)

@@ -12,6 +12,7 @@ final class SettingsPage {
     private let preferences: PreferencesModel
     private let lock: Toggle, destroys: Toggle, blur: Toggle, chip: Toggle, chipRow: Row
     private let pinRow: Row, pinSet: Button, pinRemove: Button
+    private let folder: Widget
     private let owners: [(step: OwnerStep, toggle: Toggle, row: Row)]
     private let timing: ComboRow, focusLoss: ComboRow, idle: ComboRow, limit: ComboRow, clipboard: ComboRow
     private let countdownRow: Row, countdownBar: ProgressBar, destroysRow: Row, passcodeRow: Row
@@ -31,6 +32,7 @@ final class SettingsPage {
         pinRow = ui.widget("pin-row")
         pinSet = ui.widget("pin-set")
         pinRemove = ui.widget("pin-remove")
+        folder = ui.widget("folder")
         owners = [
             (.biometrics, ui.widget("biometrics"), ui.widget("biometrics-row")),
             (.devicePasscode, ui.widget("account"), ui.widget("account-row")),
@@ -93,6 +95,8 @@ final class SettingsPage {
         ui.widget("passcode-change", as: Button.self).onClick { [unowned self] in changePasscode() }
         pinSet.onClick { [unowned self] in setPIN() }
         pinRemove.onClick { [unowned self] in request(.pinRemoval) }
+        ui.widget("folder-claim", as: Button.self).onClick { [unowned self] in request(.hardware(.claim)) }
+        ui.widget("folder-leave", as: Button.self).onClick { [unowned self] in request(.hardware(.leave)) }
         ui.widget("receipt-copy", as: Button.self).onClick { [unowned self] in
             guard let key = selfDestruct.receiptKey else { return }
             parts.clipboard.copy(key)
@@ -182,6 +186,7 @@ final class SettingsPage {
             pinRemove.isVisible = model.hasPIN
             pinRow.subtitle = SettingsText.ofPIN(model.chipObstacle, isThere: model.hasPIN)
         }
+        bind(self, { model.leavesHardware }) { [unowned self] in folder.isVisible = $0 }
         bind(self, { model.passcodeAssurance }) { [unowned self] in
             passcodeRow.subtitle = $0.map(SettingsText.of) ?? ""
         }
@@ -245,7 +250,7 @@ final class SettingsPage {
     private func ask(for wanted: SecuritySettingsModel.Change, wantsPhrase: Bool) {
         parts.sheets.askPasscode(
             SettingsText.title(of: wanted), SettingsText.question(for: wanted, hasPIN: model.hasPIN),
-            confirm: wanted == .pinRemoval ? tr("Remove") : tr("Change"),
+            confirm: SettingsText.confirm(of: wanted),
             wantsPhrase: wantsPhrase
         ) { [model, parts] passcode, phrase in
             let (secret, words) = (SecretCarrier(passcode), phrase)

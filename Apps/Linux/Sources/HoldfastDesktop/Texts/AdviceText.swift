@@ -24,14 +24,13 @@ enum AdviceText {
         case .keysWornOut: tr("The command holdfast passcode change --rekey makes new ones.")
         case .hardLinked: tr("Delete the other name, or put a copy of the file in its place.")
         case .openCompartmentFull: tr("Unlock it first.")
+        case .hardwareUnclaimed: tr("Say whether this folder is the vault itself or a copy.")
         case .unconfirmed: tr("Press Keep beside it if you know it.")
         case .noWayLeft: tr("If you have a backup from before, restore it.")
         case .file, .other: tr("Open the Doctor page if this stays so.")
         // What happened says it already, or is followed by the reader's or the rules' own words.
         case .wrongPasscode, .wrongPIN, .unreadablePhrase, .delayed, .attemptsExhausted, .keysChanged, .newerVersion,
-            .invalidName, .isItem, .pinIsOver, .pinUnavailable, .tooLarge, .busy, .hardwareDestroyed,
-            .hardwareUnclaimed,
-            .rolledBack,
+            .invalidName, .isItem, .pinIsOver, .pinUnavailable, .tooLarge, .busy, .hardwareDestroyed, .rolledBack,
             .outOfMemory, .notPending, .notRecognised, .ownerUnavailable, .passcodeNeeded, .proofExpired:
             nil
         // Nothing can be done, or the user has just said so.

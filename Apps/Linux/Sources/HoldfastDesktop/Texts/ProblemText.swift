@@ -43,9 +43,7 @@ enum ProblemText {
         case .hardwareUnavailable: tr("This machine's security chip is not responding.")
         case .hardwareDestroyed: tr("The security chip no longer releases its key. Use the recovery phrase.")
         case .hardwareUnclaimed:
-            tr(
-                "Nothing was changed. The security chip holds keys for this vault that another folder may own. If this is the vault itself, run “holdfast hardware claim” in a terminal; if it is a copy, “holdfast hardware leave”."
-            )
+            tr("The security chip holds keys for this vault that another folder may own.")
         case .rolledBack: tr("This vault is an older copy than the one this machine knows. Use the recovery phrase.")
         case .outOfMemory: tr("There is not enough protected memory. Close other programs, or raise the limit.")
         case .cancelled: tr("Stopped.")

@@ -74,6 +74,12 @@ enum SettingsText {
         case .attemptLimit where hasPIN:
             tr("Changing settings requires your passcode. The PIN is removed, because its limit cannot change.")
         case .pinRemoval: tr("Enter the passcode to remove the PIN. From then on you unlock with the passcode.")
+        case .hardware(.claim):
+            tr("Its own key is put back. From then on its changes delete old keys from the security chip again.")
+        case .hardware(.leave):
+            tr(
+                "It gets keys of its own, and loses its PIN and its way in with the fingerprint or the account password. The other folder keeps its keys."
+            )
         case .chip(true):
             tr(
                 "The limit of wrong passcodes becomes final. Past it, on another machine, and when the chip is cleared, only the recovery phrase opens the vault: enter it now."
@@ -108,6 +114,16 @@ enum SettingsText {
         case .chip(false): tr("Remove the Passcode from the Security Chip")
         case .pinRemoval: tr("Remove the PIN")
         case .countsBiometrics: tr("Change the Counting")
+        case .hardware(.claim): tr("This Folder Is the Vault")
+        case .hardware(.leave): tr("This Folder Is a Copy")
+        }
+    }
+
+    static func confirm(of change: SecuritySettingsModel.Change) -> String {
+        switch change {
+        case .pinRemoval: tr("Remove")
+        case .hardware: tr("Continue")
+        default: tr("Change")
         }
     }
 
