@@ -45,6 +45,17 @@ extension Vault {
         try enroll(passcode, verified, &attempt, tier)
     }
 
+    /// Asks the chip for something that changes nothing, before a user types anything for it.
+    /// - Throws: `hardwareUnavailable`.
+    package func requireChip() throws(VaultError) {
+        guard settings.tier != nil else {
+            throw VaultError(.hardwareUnavailable, "this machine has no chip that counts attempts (a TPM)")
+        }
+        guard let anchor = settings.anchor else { return }
+        let owner = try HeaderFile.read(in: home).owner
+        _ = try keyStore { () throws(KeyStoreError) in try anchor.state(of: owner) }
+    }
+
     /// Whether this program has access to a chip; whether it responds is not checked.
     package var hasChip: Bool { settings.tier != nil }
 

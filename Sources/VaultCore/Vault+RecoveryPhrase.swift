@@ -3,6 +3,12 @@ package import SecretMemory
 internal import VaultFormat
 
 extension Vault {
+    /// Whether this is the vault's recovery phrase, before anything else is asked for.
+    /// - Throws: `wrongPhrase`, `noRecoveryPhrase`, `damaged`.
+    package func check(phrase: borrowing RecoveryPhrase) throws(VaultError) {
+        _ = try unwrap(phrase, HeaderFile.read(in: home))
+    }
+
     /// Gives the vault this recovery phrase, in place of the one that it has or where it has none. Old copies of the header
     /// still open with the old one; ``rekey(passcode:spending:newPasscode:phrase:isNewPhrase:)`` ends that.
     ///

@@ -49,6 +49,35 @@ import Testing
         #expect(try sandbox.agent() == nil)
     }
 
+    /// A vault that stays open must not look locked.
+    @Test func `lock fails where it cannot reach the agent that serves the vault`() throws {
+        let sandbox = try AgentSandbox()
+        #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)
+        let other = sandbox.path + "/elsewhere"
+        try FileManager.default.createDirectory(
+            atPath: other, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        for words in [["lock"], ["lock", "--shut-down"]] {
+            let result = try sandbox.run(
+                raw: words.map { Array($0.utf8) }, environment: ["XDG_RUNTIME_DIR": other])
+            #expect(result.code == 1 && result.errors.contains("an agent serves this vault"), "\(result.errors)")
+            #expect(result.errors.contains("XDG_RUNTIME_DIR"))
+        }
+        #expect(try sandbox.agent()?["isUnlocked"] as? Bool == true)
+        #expect(try sandbox.run("lock", "--shut-down").code == 0)
+        #expect(try sandbox.run("lock", environment: ["XDG_RUNTIME_DIR": other]).code == 0, "nobody serves it any more")
+    }
+
+    @Test func `unlock asks for nothing while the agent is unlocked`() throws {
+        let sandbox = try AgentSandbox()
+        #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)
+        let again = try sandbox.run("unlock", "--json")
+        #expect(again.code == 0, "\(again.errors)")
+        #expect(try again.json()["isUnlocked"] as? Bool == true)
+        #expect(try sandbox.run("unlock", "--idle=60").code == 2, "another time is asked for")
+        #expect(try sandbox.run("lock", "--shut-down").code == 0)
+        #expect(try sandbox.run("unlock").code == 2)
+    }
+
     @Test func aRefusedValueIsNotRead() throws {
         let sandbox = try AgentSandbox()
         #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)

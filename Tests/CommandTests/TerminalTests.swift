@@ -15,7 +15,9 @@ import Testing
         try terminal.wait(for: "Repeat passcode: ")
         #expect(!terminal.echoes)
         terminal.type("typed passcode\n")
-        var screen = try terminal.wait(for: "24. ")
+        var screen = try terminal.wait(for: "Type yes when you have written it down: ")
+        #expect(try sandbox.run("status").code == 6, "nothing is a vault before")
+        terminal.type("yes\n")
         #expect(child.wait() == 0)
         screen += terminal.rest()
         #expect(terminal.echoes)
@@ -44,7 +46,7 @@ import Testing
         terminal.type("typed passcode\n")
         #expect(get.wait() == 0)
         let shown = terminal.rest()
-        #expect(shown.hasSuffix("the value"), "\(shown)")
+        #expect(shown.hasSuffix("the value\r\n"), "\(shown)")
         #expect(shown.contains("Checking the passcode ...\r\u{1B}[K"))
 
         let list = try sandbox.start("list", on: terminal)
@@ -85,8 +87,9 @@ import Testing
         #expect(try sandbox.run("status", "--json").json()["remainingAttempts"] as? Int == 5)
     }
 
-    /// Between a vault and its phrase nothing is cut in two.
-    @Test func theNewPhraseIsShownInAnyCase() throws {
+    /// Nobody is left with a vault whose phrase they do not have.
+    @Test(arguments: ["no\n", "\u{3}", "early"])
+    func `an init that is not confirmed leaves no vault`(_ answer: String) throws {
         let sandbox = try Sandbox()
         let terminal = try PseudoTerminal()
         let child = try sandbox.start("init", on: terminal)
@@ -95,11 +98,53 @@ import Testing
             terminal.type("abc\n")
         }
         try terminal.wait(for: "Measuring this machine")
-        terminal.type("\u{3}")
-        try terminal.wait(for: "24. ")
-        // The signal is not lost, but it may come when all is done.
-        #expect([0, 1000 + SIGINT].contains(child.wait()))
-        #expect(try sandbox.run("status").code == 0)
+        if answer == "early" {
+            terminal.type("\u{3}")
+            try terminal.wait(for: "24. ")
+            #expect([130, 1000 + SIGINT].contains(child.wait()))
+        } else {
+            try terminal.wait(for: "Type yes when you have written it down: ")
+            terminal.type(answer)
+            #expect(child.wait() == (answer == "no\n" ? 1 : 130))
+            #expect(!sandbox.exists("home"))
+        }
+        #expect(try sandbox.run("status").code == 6)
+        let again = try sandbox.run(
+            "init", "--phrase-out-fd=4", passcode: "abc", descriptors: [4: .output(sandbox.path + "/phrase")])
+        #expect(again.code == 0, "\(again.errors)")
+    }
+
+    /// What a value could make a terminal do is shown instead; elsewhere, and with `--raw`, it is written as it is.
+    @Test func `a value does nothing to the terminal`() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let value: [UInt8] = Array("a\u{1B}]0;title\u{7}\tä\u{202E}\nend".utf8) + [0x9B, 0xC3]
+        let put = try sandbox.run(
+            "put", "strange", passcode: Prepared.passcode, input: .file(try sandbox.file(value)))
+        #expect(put.code == 0, "\(put.errors)")
+        #expect(try sandbox.run("get", "strange", passcode: Prepared.passcode).output == value)
+        let passcode = try sandbox.lines(Prepared.passcode)
+        for isRaw in [false, true] {
+            let terminal = try PseudoTerminal()
+            let words = ["get", "strange", "--passcode-fd=3"] + (isRaw ? ["--raw"] : [])
+            let child = try sandbox.start(words, on: terminal, descriptors: [3: passcode])
+            #expect(child.wait() == 0)
+            let shown = terminal.rest()
+            if isRaw {
+                #expect(shown.contains("a\u{1B}]0;title\u{7}\tä\u{202E}\r\nend"))
+            } else {
+                #expect(shown.hasSuffix("a\\u{1b}]0;title\\u{7}\tä\\u{202e}\r\nend\\x9b\\xc3\r\n"), "\(shown)")
+            }
+        }
+    }
+
+    @Test func `recover checks the phrase before it asks for a passcode`() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let wrong = (0..<23).map { _ in "abandon" } + ["art"]
+        let phrase = try sandbox.lines(wrong.joined(separator: " "))
+        let terminal = try PseudoTerminal()
+        let child = try sandbox.start(["recover", "--phrase-fd=3"], on: terminal, descriptors: [3: phrase])
+        #expect(child.wait() == 3)
+        #expect(!terminal.rest().contains("New passcode"))
     }
 
     @Test func aBlockedSignalStillWorks() throws {

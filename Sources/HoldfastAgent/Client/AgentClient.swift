@@ -39,6 +39,14 @@ package struct AgentClient: ~Copyable {
 
     deinit { close(socket) }
 
+    /// Whether an agent serves this home, wherever its socket is: each has a claim on the folder, which ends with it.
+    package static func isServed(home: String) -> Bool {
+        let folder = unsafe open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { return false }
+        defer { close(folder) }
+        return flock(folder, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
+    }
+
     /// What the agent says of itself.
     package borrowing func status() throws(VaultError) -> AgentStatus {
         try send(.status)

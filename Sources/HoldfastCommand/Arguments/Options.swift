@@ -4,6 +4,7 @@ internal import Holdfast
 /// Every option, once; commands list the ones they accept.
 enum Options {
     static let json = Flag("json", "Print one JSON object, also for errors.")
+    static let raw = Flag("raw", "Write the bytes as they are, on a terminal too.")
     static let replace = Flag("replace", "Replace an existing record.")
     static let clean = Flag(
         "clean", "If everything is intact, also finish an interrupted --rekey and remove unreferenced files.")

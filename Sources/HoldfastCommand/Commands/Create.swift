@@ -7,7 +7,8 @@ extension Command {
         details: [
             "Creates a vault with a passcode that you choose, and a recovery phrase of 24 words for when you forget "
                 + "it. An existing vault is never overwritten.",
-            "The phrase is shown on the terminal once, or written to --phrase-out-fd. It is not stored anywhere.",
+            "The phrase is shown on the terminal once, or written to --phrase-out-fd. It is not stored anywhere. On the "
+                + "terminal the vault is only created when you have typed that it is written down.",
         ],
         example: "holdfast init",
         options: [
@@ -23,22 +24,40 @@ private func createVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
     let path = try HomeFolder.path(arguments)
     try refuseExisting(path)
     let passcode = try input.newPasscode()
+    var refusal: CommandError?
     try HeldSignals.during { () throws(CommandError) in
-        let phrase = try PassingNote.show("Measuring this machine and creating the vault ...") {
-            () throws(CommandError) in
-            try vaultCall { try HoldfastApp.create(at: path, passcode: passcode) }
-        }
         do throws(CommandError) {
-            try delivery.deliver(phrase)
-        } catch {
-            throw .failure(
-                "phraseNotDelivered",
-                "the vault was created but its recovery phrase could not be handed over (\(error.what)); "
-                    + "holdfast passcode change --rekey issues another")
-        }
+            try PassingNote.show("Measuring this machine and creating the vault ...") { () throws(CommandError) in
+                _ = try vaultCall {
+                    try Vault.create(at: path, passcode: passcode, settings: .standard) { phrase throws(VaultError) in
+                        do throws(CommandError) { try handOver(phrase, delivery) } catch {
+                            refusal = error
+                            throw VaultError(.cancelled, error.what)
+                        }
+                    }
+                }
+            }
+        } catch { throw refusal ?? error }
     }
     Output.remark("Created a vault in \(path).")
     return .done
+}
+
+/// Until this returns there is no vault: nobody is left with one whose phrase they do not have.
+private func handOver(_ phrase: borrowing RecoveryPhrase, _ delivery: PhraseDelivery) throws(CommandError) {
+    do throws(CommandError) { try delivery.deliver(phrase) } catch {
+        throw .failure(
+            "phraseNotDelivered",
+            "the recovery phrase could not be handed over (\(error.what)); no vault was created")
+    }
+    guard delivery.isShown else { return }
+    let answer = try HeldSignals.released { () throws(CommandError) in
+        guard let terminal = Terminal() else { return "" }
+        return try terminal.readAnswer(prompt: "Type yes when you have written it down: ")
+    }
+    guard answer == "yes" else {
+        throw .failure("cancelled", "cancelled; no vault was created, and this phrase is not valid")
+    }
 }
 
 /// Refuses before the user has entered a passcode twice. Creating the vault checks again; that check decides.

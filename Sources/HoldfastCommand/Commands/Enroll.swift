@@ -86,6 +86,7 @@ private func enroll(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let vault = try Unlocking.find(arguments)
     try Unlocking.refuseChangeEarly(vault)
     if !insists { try requirePhrase(vault) }
+    try vaultCall { try vault.requireChip() }
     let passcode = try input.passcode()
     if insists {
         try PassingNote.show("Sealing a share in the TPM ...") { () throws(CommandError) in

@@ -29,6 +29,7 @@ private func setPIN(_ arguments: Arguments) throws(CommandError) -> ExitCode {
         throw .failure(
             "hardwareUnavailable", "no TPM was found (/dev/tpmrm0, or $HOLDFAST_TPM); nothing was changed")
     }
+    try vaultCall { try vault.requireChip() }
     let passcode = try input.passcode()
     let pin = try input.newPIN()
     try PassingNote.show("Sealing a share in the TPM ...") { () throws(CommandError) in

@@ -9,10 +9,13 @@ extension Command {
         "get", synonyms: ["show", "read", "cat", "print"], summary: "write a value to standard output",
         details: [
             "Writes exactly the bytes that were stored. Each piece of a large value is verified before it is written; "
-                + "the exit code says whether the value is complete."
+                + "the exit code says whether the value is complete.",
+            "On a terminal, control characters, which a terminal would act on, are shown as \\u{...}, bytes that are no "
+                + "text as \\xNN, and the last line is ended. --raw writes the bytes as they are there too.",
         ],
         example: "holdfast get mail --collection logins",
-        places: [.recordName], options: [Options.collection.option, Options.open.option] + Options.unlocking,
+        places: [.recordName],
+        options: [Options.collection.option, Options.raw.option, Options.open.option] + Options.unlocking,
         run: getValue)
 }
 
@@ -20,12 +23,14 @@ private func getValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     if arguments[Options.open] { return try OpenItems.get(arguments) }
     let name = arguments[place: 0]
     let collection = arguments.collection
+    try Naming.check(name, collection)
     let isQuiet = Descriptors.isTerminal(STDOUT_FILENO)
     try Progress.show("Reading", isAllowed: !isQuiet) { progress throws(CommandError) in
         try Naming.explaining(name, collection) { () throws(CommandError) in
             var done: UInt64 = 0
+            var value = ShownValue(isRaw: arguments[Options.raw])
             func pass(_ bytes: RawSpan) throws(CommandError) {
-                try Descriptors.write(bytes, to: STDOUT_FILENO)
+                try value.write(bytes)
                 done += UInt64(bytes.byteCount)
                 progress.update(done, of: nil)
             }
@@ -36,10 +41,11 @@ private func getValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
                         try pass(bytes)
                     }
                 }
-                if isDone != nil { return }
+                if isDone != nil { return try value.end() }
             }
             let vault = try Unlocking.open(arguments)
             try vaultCall { try vault.read(name, in: collection) { try pass($0) } }
+            try value.end()
         }
     }
     return .done

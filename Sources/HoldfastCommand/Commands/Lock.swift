@@ -8,7 +8,8 @@ extension Command {
         details: [
             "The agent wipes the vault's keys; they are gone when this command ends. The agent keeps running for the "
                 + "next holdfast unlock; --shut-down ends it. Without an agent nothing is unlocked, and the command "
-                + "succeeds."
+                + "succeeds. If an agent serves the vault and cannot be reached, because it was started with another "
+                + "XDG_RUNTIME_DIR, the command fails."
         ],
         example: "holdfast lock",
         options: [Options.shutDown.option, Options.home.option], run: lockVault)
@@ -17,7 +18,14 @@ extension Command {
 private func lockVault(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let isEnding = arguments[Options.shutDown]
     let wasThere = try vaultCall {
-        guard let agent = try AgentAccess.connect(arguments) else { return false }
+        guard let agent = try AgentAccess.connect(arguments) else {
+            // Silence would say that the keys are gone.
+            guard try !AgentClient.isServed(home: HomeFolder.path(arguments)) else {
+                throw VaultError(
+                    .agentRunning, "an agent serves this vault and was not reached; it may hold the vault open")
+            }
+            return false
+        }
         if isEnding { try agent.shutDown() } else { try agent.lock() }
         return true
     }

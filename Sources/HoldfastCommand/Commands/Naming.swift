@@ -1,3 +1,4 @@
+internal import AgentMessages
 internal import CommandLineArguments
 internal import Holdfast
 
@@ -7,6 +8,13 @@ enum Naming {
     static func record(_ name: String, _ collection: String) -> String {
         let shown = "\"\(Escaping.name(name))\""
         return collection == Options.defaultCollection ? shown : "\(shown) in \"\(Escaping.name(collection))\""
+    }
+
+    /// Before anything is asked for.
+    /// - Throws: `invalidName` for what no record can be called.
+    static func check(_ name: String, _ collection: String) throws(CommandError) {
+        guard RecordPath(collection: collection, name: name) == nil else { return }
+        throw .failure("invalidName", "a name has 1 to 1,024 bytes, a collection's name at most 255; nothing was done")
     }
 
     /// Adds the name to the errors that are about it.

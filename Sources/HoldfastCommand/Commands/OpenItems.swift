@@ -41,7 +41,11 @@ enum OpenItems {
         let open = try Unlocking.find(arguments).open
         try Naming.explaining(name, collection) { () throws(CommandError) in
             try vaultCall {
-                try open.withValue(for: name, in: collection) { try Descriptors.write($0, to: STDOUT_FILENO) }
+                try open.withValue(for: name, in: collection) { bytes in
+                    var value = ShownValue(isRaw: arguments[Options.raw])
+                    try value.write(bytes)
+                    try value.end()
+                }
             }
         }
         return .done

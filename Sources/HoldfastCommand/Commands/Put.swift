@@ -33,6 +33,7 @@ private func putValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let name = arguments[place: 0]
     let collection = arguments.collection
     let isReplacing = arguments[Options.replace]
+    try Naming.check(name, collection)
     let size = try Naming.explaining(name, collection) { () throws(CommandError) in
         if let path = RecordPath(collection: collection, name: name) {
             let size = try AgentAccess.use(arguments) { agent, session in

@@ -30,6 +30,7 @@ private func recoverVault(_ arguments: Arguments) throws(CommandError) -> ExitCo
     try Unlocking.refuseWithoutPhrase(vault)
     let phrase = try input.phrase()
     try Unlocking.refuseIdentityPhrase(phrase, vault)
+    try vaultCall { try vault.check(phrase: phrase) }
     let passcode = try input.newPasscode()
     let recovery = try PassingNote.show("Recovering ...") { () throws(CommandError) in
         do throws(VaultError) {

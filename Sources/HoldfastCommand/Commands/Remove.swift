@@ -18,6 +18,7 @@ private func removeRecord(_ arguments: Arguments) throws(CommandError) -> ExitCo
     if arguments[Options.open] { return try OpenItems.remove(arguments) }
     let name = arguments[place: 0]
     let collection = arguments.collection
+    try Naming.check(name, collection)
     try Naming.explaining(name, collection) { () throws(CommandError) in
         if let path = RecordPath(collection: collection, name: name) {
             let isDone: Void? = try AgentAccess.use(arguments) { agent, session in

@@ -13,6 +13,7 @@ extension Command {
                 + "first, for three days after the agent was given the passcode; --passcode asks for the passcode "
                 + "instead. If the vault has a PIN for this machine's TPM (holdfast enroll pin), the PIN is asked "
                 + "for; press Enter at its prompt to use the passcode.",
+            "If the agent is unlocked already, the command says until when and asks for nothing.",
             "The vault locks after 15 minutes without use, 12 hours after it was unlocked, with holdfast lock, and "
                 + "when its passcode or policy is changed. If the policy has a lock timing in seconds, --idle cannot "
                 + "exceed it.",
@@ -28,6 +29,7 @@ private func unlockVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
     try Unlocking.requireOneSecret(arguments)
     if Unlocking.usesPhrase(arguments) { try input.requirePhraseSource() }
     let vault = try Unlocking.find(arguments)
+    if let locksIn = stillOpen(arguments) { return try tell(locksIn, vault, arguments) }
     let locksIn: UInt64?
     var known: Vault.Status?
     if !Unlocking.namesSecret(arguments), !arguments[Options.passcode] {
@@ -58,6 +60,16 @@ private func unlockVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
         }
     }
     return try tell(locksIn, vault, arguments)
+}
+
+/// Until when an agent has the vault open already, where nothing on the command line asks for anything else. The outer
+/// value is nil where it has not.
+private func stillOpen(_ arguments: Arguments) -> UInt64?? {
+    let changes = [Options.idle.option, Options.timeout.option].contains(where: arguments.contains)
+    guard !changes, !Unlocking.namesSecret(arguments), !arguments[Options.passcode],
+        case .running(let status) = AgentAccess.status(arguments), status.isUnlocked
+    else { return nil }
+    return .some(status.locksIn)
 }
 
 private func tell(_ locksIn: UInt64?, _ vault: Vault, _ arguments: Arguments) throws(CommandError) -> ExitCode {

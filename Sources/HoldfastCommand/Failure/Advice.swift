@@ -72,7 +72,8 @@ enum Advice {
         case .ownerLockedOut: "wait, or use the passcode: holdfast unlock --passcode"
         case .ownerBusy: "close the program that uses the sensor, or use the passcode: holdfast unlock --passcode"
         case .agentUnavailable: "try again; holdfast status shows the agent's process, which can be ended"
-        case .agentRunning: "holdfast status shows it; set XDG_RUNTIME_DIR as it was when the agent was started"
+        case .agentRunning:
+            "set XDG_RUNTIME_DIR as it was when the agent was started, or end the process \"holdfast agent\""
         case .agentProtocol: "holdfast lock --shut-down ends an agent of another version"
         }
     }

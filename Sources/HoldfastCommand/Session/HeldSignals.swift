@@ -12,4 +12,15 @@ enum HeldSignals {
         defer { unsafe sigprocmask(SIG_SETMASK, &previous, nil) }
         return try body()
     }
+
+    /// Lets them in again for as long as the user is asked for something.
+    static func released<R: ~Copyable>(_ body: () throws(CommandError) -> R) throws(CommandError) -> R {
+        var held = sigset_t()
+        var previous = sigset_t()
+        unsafe sigemptyset(&held)
+        for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] { unsafe sigaddset(&held, signal) }
+        unsafe sigprocmask(SIG_UNBLOCK, &held, &previous)
+        defer { unsafe sigprocmask(SIG_SETMASK, &previous, nil) }
+        return try body()
+    }
 }

@@ -87,6 +87,14 @@ extension Sandbox {
         _ words: String..., on terminal: PseudoTerminal, program: String = Program.path,
         descriptors: [Int32: Source] = [:], blocked: [Int32] = [], environment: [String: String] = [:]
     ) throws -> Child {
+        try start(
+            words, on: terminal, program: program, descriptors: descriptors, blocked: blocked, environment: environment)
+    }
+
+    func start(
+        _ words: [String], on terminal: PseudoTerminal, program: String = Program.path,
+        descriptors: [Int32: Source] = [:], blocked: [Int32] = [], environment: [String: String] = [:]
+    ) throws -> Child {
         var all: [Int32: Source] = [
             0: .terminal(terminal.path), 1: .terminal(terminal.path), 2: .terminal(terminal.path),
         ]
