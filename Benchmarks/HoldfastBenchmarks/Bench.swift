@@ -18,7 +18,7 @@ struct Bench {
             Command.self, AgentFigures.self, ServerFigures.self, ServerSize.self, ServerScaling.self,
             ServerEndurance.self, ServerChange.self, Primitives.self,
             IdentityMessages.self, TokenBombs.self, Reads.self, Writes.self, StandardUnlock.self,
-            LargeUnlock.self, Searches.self, OwnerFigures.self, SecurityLogs.self, CryptoErase.self,
+            LargeUnlock.self, Searches.self, OwnerFigures.self, StoreFigures.self, SecurityLogs.self, CryptoErase.self,
         ]
     }
 

@@ -42,6 +42,7 @@ extension Examination {
             }
             try store.roundTrip()
             try signAndVerify(TPMSigningKeys(at: location))
+            try keepAndRevoke(TPMShares(at: location))
             return attempts(TPMAttemptTier(at: location))
         } catch {
             let isOwned = error.code == .ownedByAnother
@@ -59,6 +60,17 @@ extension Examination {
             _ = try unsafe keys.sign(message.span.bytes, with: key, authorisation: authorisation)
             try keys.delete(key)
         } catch { throw KeyStoreError(any: error) }
+    }
+
+    private static func keepAndRevoke(_ store: some ShareStore) throws(KeyStoreError) {
+        do throws(ShareFailure) { try store.roundTrip() } catch {
+            switch error {
+            case .failed(let error): throw error
+            case .unavailable(.busy): throw KeyStoreError(.busy, error.reason)
+            case .unavailable(.ownedByAnother): throw KeyStoreError(.ownedByAnother, error.reason)
+            default: throw KeyStoreError(.failure, error.reason)
+            }
+        }
     }
 
     private static func attempts(_ tier: TPMAttemptTier) -> Finding {

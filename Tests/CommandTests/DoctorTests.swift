@@ -8,6 +8,7 @@ import Testing
         let state: String
         let assurance: String?
         let fix: String?
+        let worth: String?
     }
 
     static let nothing = [
@@ -26,7 +27,7 @@ import Testing
         return parts.reduce(into: [:]) { all, part in
             all[part["part"] as? String ?? ""] = Part(
                 state: part["state"] as? String ?? "", assurance: part["assurance"] as? String,
-                fix: part["fix"] as? String)
+                fix: part["fix"] as? String, worth: part["worth"] as? String)
         }
     }
 
@@ -45,6 +46,7 @@ import Testing
     @Test func aVaultIsToldWhatProtectsItsCopy() throws {
         let parts = try examine(Sandbox(prepared: true), deep: true)
         #expect(parts["files"]?.state == "good" && parts["files"]?.assurance == "none")
+        #expect(parts["files"]?.worth?.contains("stolen disk") == true, "what removing a share there is worth")
         #expect(parts["vault"]?.state == "good" && parts["vault"]?.assurance == "keyBound")
         #expect(parts["vault"]?.fix?.contains("enroll tpm") == true)
     }

@@ -11,8 +11,8 @@ extension Command {
             "Checks memory, TPM, keyring, fingerprint sensor, account password and session. Says how strong each part "
                 + "is and how to get what is missing. Asks for nothing, changes nothing, and ends within five seconds "
                 + "even if a part does not respond.",
-            "With --deep, each part is tested and the test undone: the TPM seals, signs and counts a wrong attempt; "
-                + "keyring and folder store a share and return it.",
+            "With --deep, each part is tested and the test undone: the TPM seals, signs, keeps and removes a share, and "
+                + "counts a wrong attempt; keyring and folder store a share and return it.",
             "--system-bus and --pam-folder check parts of your own setup instead of the machine's. They affect only "
                 + "this report: a vault is never opened with them.",
         ],
@@ -47,6 +47,9 @@ private func examine(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     }
     try Output.write(table.text)
     for finding in findings {
+        if let worth = finding.worth { try Output.write("\(finding.part.rawValue): \(Escaping.sentence(worth))\n") }
+    }
+    for finding in findings {
         if let fix = finding.fix { try Output.write("\(finding.part.rawValue): \(Escaping.sentence(fix))\n") }
     }
     return .done
@@ -70,7 +73,7 @@ extension Finding {
         .object([
             "part": .text(part.rawValue), "state": .text(state.rawValue),
             "assurance": assurance.map { .text($0.name) } ?? .null, "words": .text(words),
-            "fix": fix.map { .text($0) } ?? .null,
+            "worth": worth.map { .text($0) } ?? .null, "fix": fix.map { .text($0) } ?? .null,
         ])
     }
 }

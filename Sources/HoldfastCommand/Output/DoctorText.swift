@@ -37,6 +37,23 @@ extension Finding {
         }
     }
 
+    /// What a share is worth that is kept here and opens a vault without a secret; nil for parts that keep none.
+    var worth: String? {
+        switch evidence {
+        case .chipAnswers, .chipCounts, .chipSealsOnly:
+            "a share kept here protects a stolen disk, not a stolen machine. One that was removed stays removed, except in "
+                + "a virtual machine that is put back with its TPM. A reset of the chip, which a firmware update can "
+                + "cause, loses all shares"
+        case .keyringOpen:
+            "a share kept here is as safe as the login password, and any program you run can read it. An older copy of "
+                + "the keyring's file still has shares that were removed"
+        case .folderWorks:
+            "a share kept here is on the stolen disk too, and an older copy of the folder still has shares that were "
+                + "removed"
+        default: nil
+        }
+    }
+
     /// What to do about it; nil where there is nothing to do.
     var fix: String? {
         switch evidence {
