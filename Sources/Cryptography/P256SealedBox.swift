@@ -56,11 +56,29 @@ package enum P256SealedBox {
     package static func open(
         _ box: RawSpan, with key: borrowing P256PrivateKey, context: RawSpan, authenticating associated: RawSpan
     ) throws(CryptographyError) -> SecretBytes {
+        let ephemeral = try ephemeralPoint(of: box)
+        let shared = try unsafe key.sharedSecret(with: P256PublicKey(compressed: ephemeral.span.bytes))
+        return try open(
+            box, shared: shared, recipient: key.publicKey.compressed, context: context, authenticating: associated)
+    }
+
+    /// The point, 33 bytes, that a box's sender made for it.
+    /// - Throws: ``CryptographyError/invalidSize``.
+    package static func ephemeralPoint(of box: RawSpan) throws(CryptographyError) -> [UInt8] {
         guard box.byteCount >= overhead, box.byteCount <= 1 << 30 else { throw .invalidSize }
-        let ephemeral = try P256PublicKey(compressed: box.extracting(0..<boxOffset))
-        let shared = try key.sharedSecret(with: ephemeral)
-        let derived = try derive(
-            shared, ephemeral: ephemeral.compressed, recipient: key.publicKey.compressed, context)
+        return unsafe box.extracting(0..<boxOffset).withUnsafeBytes { unsafe Array($0) }
+    }
+
+    /// As ``open(_:with:context:authenticating:)``, for a private key that does not leave its hardware.
+    /// - Parameters:
+    ///   - shared: What it and ``ephemeralPoint(of:)`` agree on: 32 bytes.
+    ///   - recipient: Its public half, compressed.
+    package static func open(
+        _ box: RawSpan, shared: borrowing SecretBytes, recipient: [UInt8], context: RawSpan,
+        authenticating associated: RawSpan
+    ) throws(CryptographyError) -> SecretBytes {
+        let ephemeral = try ephemeralPoint(of: box)
+        let derived = try derive(shared, ephemeral: ephemeral, recipient: recipient, context)
         var plaintext = try SecretBytes.zeroed(box.byteCount - overhead, lifetime: .transient)
         var cipher = try cipher(derived)
         try derived.withBytes { derived throws(CryptographyError) in

@@ -23,7 +23,7 @@ extension Examination {
     }
 
     private static func keychain(_ request: Request) -> Finding {
-        let store = KeychainStore(mark: .standard)
+        let store = KeychainStore()
         do throws(KeyStoreError) {
             if request.isDeep { try store.roundTrip() } else { try store.probe() }
             return Finding(.keyring, .good, .keyringOpen(isTried: request.isDeep), gives: store.assurance)

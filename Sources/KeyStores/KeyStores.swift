@@ -9,7 +9,7 @@ package struct KeyStores: Sendable {
     #if canImport(Security)
     /// The keychain, and nothing below it: what it cannot keep is kept nowhere.
     /// - Parameter folder: Not used; the system knows where.
-    package init(folder: String) { self.init([KeychainStore(mark: .standard)]) }
+    package init(folder: String) { self.init([KeychainStore()]) }
     #else
     /// A TPM, the session's keyring, and files in a folder of the user.
     package init(folder: String, tpm: TPMLocation? = .standard) {

@@ -22,8 +22,7 @@ extension AppleBackends {
 
         private var settings: VaultSettings {
             var settings = VaultSettings.costsForTests()
-            let mark = InstallMark(path: folder.path + "-app/mark")
-            settings.ownerStores = { _ in KeyStores([KeychainStore(mark: mark)]) }
+            settings.ownerStores = { _ in KeyStores([KeychainStore()]) }
             return settings
         }
 

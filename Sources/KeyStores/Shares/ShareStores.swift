@@ -28,7 +28,13 @@ package struct ShareStores: Sendable {
         throw why ?? .failed(KeyStoreError(.unavailable, "no key store may be used"))
     }
 
-    #if !canImport(Security)
+    #if canImport(Security)
+    /// The keychain.
+    /// - Parameter group: The access group that app and extensions share; nil for the app's own.
+    package static func system(group: String? = nil) -> ShareStores {
+        ShareStores([KeychainShares(group: group)], floors: [KeychainFloors(group: group)])
+    }
+    #else
     /// A TPM, then the session's keyring.
     package static func system(tpm: TPMLocation? = .standard) -> ShareStores {
         ShareStores(

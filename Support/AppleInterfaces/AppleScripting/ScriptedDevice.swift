@@ -29,8 +29,13 @@ public final class ScriptedDevice: @unchecked Sendable {
         public let scalar: [UInt8]
         public let flags: UInt
         public let password: Data?
-        public init(scalar: [UInt8], flags: UInt, password: Data?) {
+        public let protection: String
+        public let enrollment: Data?
+        public init(
+            scalar: [UInt8], flags: UInt, password: Data?, protection: String = "aku", enrollment: Data? = nil
+        ) {
             (self.scalar, self.flags, self.password) = (scalar, flags, password)
+            (self.protection, self.enrollment) = (protection, enrollment)
         }
     }
 
@@ -51,6 +56,8 @@ public final class ScriptedDevice: @unchecked Sendable {
         public var contexts = 0
         /// What the next calls return in place of what they would do, by the name of the function.
         public var failures: [String: [Int32]] = [:]
+        /// Calls of a function that do what they would before one fails.
+        public var skips: [String: Int] = [:]
         public var calls: [String] = []
         var enclave: [Data: EnclaveKey] = [:]
     }
@@ -77,6 +84,10 @@ public final class ScriptedDevice: @unchecked Sendable {
     /// Notes the call, and takes the status that a test wants it to return.
     public static func noteCall(_ name: String, _ state: inout State) -> Int32? {
         state.calls.append(name)
+        if let left = state.skips[name], left > 0 {
+            state.skips[name] = left - 1
+            return nil
+        }
         guard var failures = state.failures[name], !failures.isEmpty else { return nil }
         defer { state.failures[name] = failures }
         return failures.removeFirst()

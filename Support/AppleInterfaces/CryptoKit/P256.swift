@@ -80,6 +80,8 @@ public enum P256: Sendable {
             public init<D: ContiguousBytes>(compressedRepresentation: D) throws {
                 point = try decompress(bytes(compressedRepresentation), size: 33)
             }
+            init(point: [UInt8]) { self.point = point }
+            public var compressedRepresentation: Data { Data([2 | point[64] & 1] + point[1...32]) }
         }
         public struct PrivateKey: Sendable {
             let scalar: [UInt8]
@@ -154,6 +156,68 @@ public enum SecureEnclave: Sendable {
                         throw NSError(domain: LAErrorDomain, code: LAError.Code.notInteractive.rawValue)
                     }
                     return try .init(rawRepresentation: sign(Array(data), kept.scalar))
+                }
+            }
+        }
+        public enum KeyAgreement: Sendable {
+            /// Not `Sendable` here, as the signing key.
+            public struct PrivateKey {
+                public let dataRepresentation: Data
+                public let publicKey: CryptoKit.P256.KeyAgreement.PublicKey
+                private let context: LAContext?
+
+                public init(
+                    compactRepresentable: Bool = true, accessControl: SecAccessControl,
+                    authenticationContext: LAContext? = nil
+                ) throws {
+                    if let status = ScriptedDevice.current.with({ ScriptedDevice.noteCall("makeAgreementKey", &$0) }) {
+                        throw NSError(domain: NSOSStatusErrorDomain, code: Int(status))
+                    }
+                    guard SecureEnclave.isAvailable else { throw CryptoKitError.underlyingCoreCryptoError(error: -3) }
+                    precondition(accessControl.flags.contains(.privateKeyUsage), "the key could never be used")
+                    let scalar = randomScalar()
+                    dataRepresentation = ScriptedDevice.current.keep(
+                        .init(
+                            scalar: scalar, flags: UInt(accessControl.flags.rawValue), password: nil,
+                            protection: accessControl.protection as String,
+                            enrollment: ScriptedDevice.current.with(\.enrollment)))
+                    publicKey = .init(point: try point(scalar))
+                    context = authenticationContext
+                }
+
+                public init(dataRepresentation: Data, authenticationContext: LAContext? = nil) throws {
+                    guard SecureEnclave.isAvailable else { throw CryptoKitError.underlyingCoreCryptoError(error: -3) }
+                    guard let kept = ScriptedDevice.current.enclaveKey(dataRepresentation) else {
+                        throw CryptoKitError.underlyingCoreCryptoError(error: -50)
+                    }
+                    self.dataRepresentation = dataRepresentation
+                    publicKey = .init(point: try point(kept.scalar))
+                    context = authenticationContext
+                }
+
+                public func sharedSecretFromKeyAgreement(
+                    with publicKeyShare: CryptoKit.P256.KeyAgreement.PublicKey
+                ) throws -> SharedSecret {
+                    guard let kept = ScriptedDevice.current.enclaveKey(dataRepresentation) else {
+                        throw CryptoKitError.underlyingCoreCryptoError(error: -50)
+                    }
+                    let device = ScriptedDevice.current
+                    if !device.with(\.protectedDataAvailable), kept.protection != "cku" {
+                        throw NSError(domain: LAErrorDomain, code: LAError.Code.notInteractive.rawValue)
+                    }
+                    let flags = SecAccessControlCreateFlags(rawValue: kept.flags)
+                    let passcode = !flags.isDisjoint(with: [.userPresence, .devicePasscode])
+                    let isStale = flags.contains(.biometryCurrentSet) && kept.enrollment != device.with(\.enrollment)
+                    let biometrics =
+                        !isStale
+                        && !flags.isDisjoint(with: [.userPresence, .biometryAny, .biometryCurrentSet])
+                    if !flags.isDisjoint(with: [.userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode]) {
+                        guard let context, context.satisfy(biometrics: biometrics, passcode: passcode) == 0 else {
+                            throw NSError(domain: LAErrorDomain, code: LAError.Code.notInteractive.rawValue)
+                        }
+                    }
+                    return try CryptoKit.P256.KeyAgreement.PrivateKey(rawRepresentation: kept.scalar)
+                        .sharedSecretFromKeyAgreement(with: publicKeyShare)
                 }
             }
         }

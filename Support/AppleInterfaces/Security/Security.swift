@@ -31,6 +31,7 @@ public var kSecClass: CFString { constant("class") }
 public var kSecClassGenericPassword: CFString { constant("genp") }
 public var kSecAttrService: CFString { constant("svce") }
 public var kSecAttrAccount: CFString { constant("acct") }
+public var kSecAttrAccessGroup: CFString { constant("agrp") }
 public var kSecAttrSynchronizable: CFString { constant("sync") }
 public var kSecAttrAccessible: CFString { constant("pdmn") }
 public var kSecAttrAccessControl: CFString { constant("accc") }
@@ -48,7 +49,9 @@ public typealias SecRandomRef = OpaquePointer
 public var kSecRandomDefault: SecRandomRef? { nil }
 
 public func SecRandomCopyBytes(_ generator: SecRandomRef?, _ count: Int, _ bytes: UnsafeMutableRawPointer) -> Int32 {
-    if let status = ScriptedDevice.current.with({ ScriptedDevice.noteCall("SecRandomCopyBytes", &$0) }) { return status }
+    if let status = ScriptedDevice.current.with({ ScriptedDevice.noteCall("SecRandomCopyBytes", &$0) }) {
+        return status
+    }
     var system = SystemRandomNumberGenerator()
     for index in 0..<count { bytes.storeBytes(of: system.next(), toByteOffset: index, as: UInt8.self) }
     return errSecSuccess
@@ -86,7 +89,8 @@ public func SecAccessControlCreateWithFlags(
     let status = ScriptedDevice.current.with { ScriptedDevice.noteCall("SecAccessControlCreateWithFlags", &$0) }
     let constraints = flags.intersection([.userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode])
     let isAmbiguous = constraints.rawValue.nonzeroBitCount > 1 && flags.isDisjoint(with: [.or, .and])
-    guard status == nil, let protection = protection as? NSString, !isAmbiguous, !flags.isSuperset(of: [.or, .and]) else {
+    guard status == nil, let protection = protection as? NSString, !isAmbiguous, !flags.isSuperset(of: [.or, .and])
+    else {
         error?.pointee = Unmanaged.passRetained(
             NSError(domain: "NSOSStatusErrorDomain", code: Int(status ?? errSecParam)))
         return nil
@@ -96,7 +100,7 @@ public func SecAccessControlCreateWithFlags(
 
 // MARK: The keychain
 
-private let identity = ["class", "svce", "acct"]
+private let identity = ["class", "svce", "acct", "agrp"]
 
 private func matches(_ item: [String: Any], _ query: [String: Any]) -> Bool {
     identity.allSatisfy { key in query[key].map { ($0 as? String) == (item[key] as? String) } ?? true }
@@ -146,11 +150,14 @@ public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePo
     if let control = found["accc"] as? SecAccessControl {
         let flags = control.flags
         // The system gives up what the changed enrollment was to release; a passcode beside it still does.
-        let isStale = flags.contains(.biometryCurrentSet) && control.enrollment != ScriptedDevice.current.with(\.enrollment)
+        let isStale =
+            flags.contains(.biometryCurrentSet) && control.enrollment != ScriptedDevice.current.with(\.enrollment)
         let passcode = !flags.isDisjoint(with: [.userPresence, .devicePasscode])
         if isStale, !passcode { return errSecItemNotFound }
         let biometrics = !isStale && !flags.isDisjoint(with: [.userPresence, .biometryAny, .biometryCurrentSet])
-        guard let context = query["u_AuthCtx"] as? any ScriptedAuthentication else { return errSecInteractionNotAllowed }
+        guard let context = query["u_AuthCtx"] as? any ScriptedAuthentication else {
+            return errSecInteractionNotAllowed
+        }
         let answer = context.satisfy(biometrics: biometrics, passcode: passcode)
         if answer != errSecSuccess { return answer }
     }
@@ -162,7 +169,8 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
     let (query, change) = (dictionary(query), dictionary(attributesToUpdate))
     return ScriptedDevice.current.withItems { items, state in
         if let status = ScriptedDevice.noteCall("SecItemUpdate", &state) { return status }
-        guard isGood(query), !query.keys.contains(where: { $0.hasPrefix("r_") || $0.hasPrefix("v_") || $0.hasPrefix("m_") })
+        guard isGood(query),
+            !query.keys.contains(where: { $0.hasPrefix("r_") || $0.hasPrefix("v_") || $0.hasPrefix("m_") })
         else { return errSecParam }
         guard let index = items.firstIndex(where: { matches($0, query) }) else { return errSecItemNotFound }
         if locked(items[index], state) { return errSecInteractionNotAllowed }

@@ -23,7 +23,7 @@ enum Keychain {
         /// Whatever the device takes for its owner.
         case ownerPresence
 
-        fileprivate var flags: SecAccessControlCreateFlags? {
+        var flags: SecAccessControlCreateFlags? {
             switch self {
             case .none: nil
             case .anyBiometry: .biometryAny
@@ -86,9 +86,8 @@ enum Keychain {
     }
 
     /// Forgets an item; one that is gone already is fine.
-    /// - Parameter account: Nil for every item of this library.
     /// - Throws: ``KeyStoreError``.
-    static func delete(_ account: String?) throws(KeyStoreError) {
+    static func delete(_ account: String) throws(KeyStoreError) {
         let status = SecItemDelete(query(account) as CFDictionary)
         if status != errSecItemNotFound { try check(status) }
     }
@@ -116,14 +115,13 @@ enum Keychain {
         return control
     }
 
-    private static func query(_ account: String?) -> [String: Any] {
-        var query: [String: Any] = [
+    private static func query(_ account: String) -> [String: Any] {
+        [
             kSecClass as String: kSecClassGenericPassword,
             kSecAttrService as String: service,
+            kSecAttrAccount as String: account,
             kSecUseDataProtectionKeychain as String: true,
         ]
-        if let account { query[kSecAttrAccount as String] = account }
-        return query
     }
 
     /// What an answer of the keychain means. None of them means that the wrong person tried: `errSecAuthFailed` also

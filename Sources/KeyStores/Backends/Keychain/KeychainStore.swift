@@ -9,10 +9,8 @@ package import VaultFormat
 /// in which the owner was confirmed: a program that leaves out our checks gets nothing by it.
 package struct KeychainStore: KeyStore {
     package let kind = KeyStoreKind.keychain
-    private let mark: InstallMark
 
-    /// - Parameter mark: Tells this installation's shares from those that an earlier one left behind.
-    package init(mark: InstallMark) { self.mark = mark }
+    package init() {}
 
     /// The keys over the keychain are in the Enclave, where there is one.
     package var assurance: Assurance { SecureEnclave.isAvailable ? .hardwareBound : .presence }
@@ -45,15 +43,14 @@ package struct KeychainStore: KeyStore {
     ) throws(KeyStoreError) -> KeyStoreItem {
         try KeyStoreError.checkName(name)
         guard share.count == 32 else { throw KeyStoreError(.failure, "a share has 32 bytes") }
-        let account = "\(try mark.current()).\(name)"
-        if try !Keychain.add(share, as: account, guardedBy: rule) {
+        if try !Keychain.add(share, as: name, guardedBy: rule) {
             // An item's rule cannot be changed: the old one goes.
-            try Keychain.delete(account)
-            guard try Keychain.add(share, as: account, guardedBy: rule) else {
+            try Keychain.delete(name)
+            guard try Keychain.add(share, as: name, guardedBy: rule) else {
                 throw KeyStoreError(.busy, "another program of this app writes the same share")
             }
         }
-        return KeyStoreItem(.keychain, data: Array(account.utf8))
+        return KeyStoreItem(.keychain, data: Array(name.utf8))
     }
 
     package func redeem(
@@ -85,11 +82,11 @@ package struct KeychainStore: KeyStore {
     }
 
     private func account(of item: KeyStoreItem) throws(KeyStoreError) -> String {
-        guard item.kind == .keychain, let account = String(validating: item.data, as: UTF8.self),
-            let dot = account.firstIndex(of: "."), InstallMark.isMark(account[..<dot])
-        else { throw KeyStoreError(.damaged, "this is no item of a keychain") }
-        try KeyStoreError.checkName(String(account[account.index(after: dot)...]))
-        return account
+        guard item.kind == .keychain, let name = String(validating: item.data, as: UTF8.self) else {
+            throw KeyStoreError(.damaged, "this is no item of a keychain")
+        }
+        try KeyStoreError.checkName(name)
+        return name
     }
 }
 #endif

@@ -91,7 +91,7 @@ package struct EnclaveSigningKeys: SigningKeyStore {
 
 /// Runs a call of the Enclave. Which password was wrong it does not say in a word of its own, so what looks like it is
 /// called that; nothing is counted by it.
-private func enclaveErrors<R>(_ body: () throws -> R) throws(KeyStoreError) -> R {
+func enclaveErrors<R>(_ body: () throws -> R) throws(KeyStoreError) -> R {
     do { return try body() } catch is CryptoKitError {
         throw KeyStoreError(.foreign, "this key was made by another device, or is none")
     } catch {
