@@ -68,6 +68,7 @@ extension ItemStore {
     /// Puts something back under its name, or under another one. What was a plain value is one again.
     /// - Throws: `recordNotFound` when it is not in the trash, `recordExists` when its name is taken.
     public func restore(_ trashed: Trashed, as name: String? = nil) throws(VaultError) {
+        try ItemStore.check(name ?? trashed.name)
         try write { session throws(VaultError) in
             let place = Item.trashName(trashed.id)
             guard var item = try session.item(place, trashed.collection) else { throw .noItem }

@@ -46,6 +46,7 @@ public final class ItemStore: Sendable {
     public func add(
         _ item: borrowing Item, as name: String, in collection: String = Vault.defaultCollection
     ) throws(VaultError) {
+        try ItemStore.check(name)
         try item.withBytes { bytes throws(VaultError) in
             try vault.put(item: bytes, for: name, in: collection, replacing: false)
         }
@@ -100,6 +101,7 @@ public final class ItemStore: Sendable {
         into newCollection: String? = nil
     ) throws(VaultError) {
         let target = newCollection ?? collection
+        try ItemStore.check(newName)
         try write { session throws(VaultError) in
             var isItem = true
             let content = try session.withContent(of: name, in: collection) { fields, content throws(VaultError) in
@@ -114,6 +116,13 @@ public final class ItemStore: Sendable {
                     try session.put(item: copy, for: newName, in: target, replacing: false)
                 }
             }
+        }
+    }
+
+    /// - Throws: `invalidName` for a name that only something in the trash has.
+    static func check(_ name: String) throws(VaultError) {
+        guard !Vault.isReservedName(name) else {
+            throw VaultError(.invalidName, "a name that begins with a zero byte is Holdfast's own")
         }
     }
 

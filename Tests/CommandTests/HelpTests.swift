@@ -47,8 +47,10 @@ import Testing
         let text = page.replacingOccurrences(of: "\\-", with: "-").replacingOccurrences(of: " \"", with: "")
             .replacingOccurrences(of: "\"", with: "")
         for command in CommandTable.program.all.map(\.syntax) {
-            let place = command.places.first.map { " \($0.name)" } ?? ""
-            let isThere = [".B ", ".BI "].contains { text.contains("\n\($0)\(command.name)\(place)\n") }
+            let places = command.places.map { " \($0.name)" }
+            let isThere = [".B ", ".BI "].contains { font in
+                [places.first ?? "", places.joined()].contains { text.contains("\n\(font)\(command.name)\($0)\n") }
+            }
             #expect(isThere, "\(command.name)")
         }
         for option in CommandTable.program.options {

@@ -102,6 +102,9 @@ import VaultFormat
         #expect(errorCode { try home.items.rename("taken", to: "logins/mail") } == .recordExists)
         #expect(errorCode { try home.items.rename("taken", to: "") } == .invalidName)
         #expect(errorCode { try home.items.rename("taken", to: "\u{0}x") } == .invalidName)
+        #expect(errorCode { try home.items.rename("logins/mail", to: "\u{0}x") } == .invalidName)
+        #expect(errorCode { try home.items.copy("logins/mail", to: "\u{0}x") } == .invalidName)
+        #expect(errorCode { try home.items.add(home.login(), as: "\u{0}x") } == .invalidName)
         // Under its own name it stays.
         try home.items.rename("taken", to: "taken")
         #expect(try home.get("taken") == [3])

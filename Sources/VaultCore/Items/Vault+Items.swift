@@ -90,7 +90,9 @@ extension WriteSession {
     private mutating func move(
         _ name: String, _ collection: String, _ newName: String, _ newCollection: String, replacing: Bool
     ) throws(VaultError) {
-        guard RecordLimits.allow(collection: newCollection, name: newName) else { throw .invalidName }
+        guard RecordLimits.allow(collection: newCollection, name: newName), !Vault.isReservedName(newName) else {
+            throw .invalidName
+        }
         // Written anew under its own name, the record would be removed as the old one.
         if name.utf8.elementsEqual(newName.utf8), collection.utf8.elementsEqual(newCollection.utf8) { return }
         var found: RecordFields?
