@@ -24,8 +24,16 @@ package final class PostgresStore: ServerStore {
     }
 
     /// Makes the tables in a database.
-    /// - Throws: ``StoreError/unavailable(_:)``.
-    package static func migrate(_ url: String) throws(StoreError) { try AccountTable.migrate(url) }
+    /// - Returns: The version that they had, 0 for none, and the one they have.
+    /// - Throws: ``StoreError/unavailable(_:)``, ``StoreError/tooNew(_:_:)``.
+    @discardableResult
+    package static func migrate(_ url: String) throws(StoreError) -> (from: Int, to: Int) {
+        (try AccountTable.migrate(url), PostgresSchema.version)
+    }
+
+    /// Whether the tables are there, and of this program's version.
+    /// - Throws: ``StoreError``.
+    package func check() throws(StoreError) { _ = try accounts.keyMark() }
 
     package var isRemote: Bool { true }
 
@@ -69,18 +77,25 @@ package final class PostgresStore: ServerStore {
             })
     }
 
-    package func probe() throws(StoreError) {
-        try entries.probe()
-        _ = try accounts.read(IdentityID(Derivations.server.rotationHash(of: PostgresStore.probeKey).digest))
+    package func probe(now: Timestamp, then: @escaping Completion<Void>) {
+        then(
+            Result { () throws(StoreError) in
+                try entries.probe()
+                try accounts.probe(now)
+            })
     }
 
-    /// The generator of the curve: any key does.
-    private static let probeKey: PublicKeyText = {
-        guard let key = PublicKeyText("1AAIA2sX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKW") else {
-            preconditionFailure("the generator is a key")
-        }
-        return key
-    }()
+    package func keyMark() throws(StoreError) -> KeyMark? { try accounts.keyMark() }
+
+    package func setKeyMark(_ mark: KeyMark, over known: KeyMark?) throws(StoreError) -> Bool {
+        try accounts.setKeyMark(mark, over: known)
+    }
+
+    package func accounts(
+        after last: IdentityID?, most count: Int
+    ) throws(StoreError) -> [(identity: IdentityID, account: Account)] {
+        try accounts.accounts(after: last, most: count)
+    }
 
     package func close() {
         accounts.close()

@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 // Who answers. It outlives the daemon.
@@ -47,6 +48,11 @@ static inline void cmicrohttpd_connection(
     else to->closed(to->context, slot);
 }
 
+// TLS 1.2 and 1.3 with forward secrecy and authenticated encryption, in our order of preference.
+#define CMICROHTTPD_TLS \
+    "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-KX-ALL:+ECDHE-ECDSA:+ECDHE-RSA:-CIPHER-ALL:+AES-256-GCM:" \
+    "+CHACHA20-POLY1305:+AES-128-GCM:-MAC-ALL:+AEAD:-SIGN-RSA-SHA1:-SIGN-ECDSA-SHA1:%SERVER_PRECEDENCE"
+
 // A daemon of one thread that is given its connections. Key and certificate are PEM texts, or both null. Strict is 1
 // where the library's own look at heads counts, else 0.
 static inline struct MHD_Daemon *cmicrohttpd_start(
@@ -57,6 +63,7 @@ static inline struct MHD_Daemon *cmicrohttpd_start(
     struct MHD_OptionItem tls[] = {
         {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)key},
         {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)certificate},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)CMICROHTTPD_TLS},
         {MHD_OPTION_END, 0, NULL},
     };
     struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
@@ -139,12 +146,16 @@ static inline size_t cmicrohttpd_head_size(struct MHD_Connection *connection) {
 
 static inline int cmicrohttpd_reply(
     struct MHD_Connection *connection, unsigned int status, const char *type, const void *body, size_t count,
-    int closes) {
+    int closes, unsigned int retry, const char *allowed) {
     struct MHD_Response *response =
         MHD_create_response_from_buffer(count, (void *)body, MHD_RESPMEM_MUST_COPY);
     if (!response) return 0;
+    char seconds[16];
+    snprintf(seconds, sizeof seconds, "%u", retry);
     int done = MHD_add_response_header(response, "Content-Type", type) == MHD_YES &&
                MHD_add_response_header(response, "Cache-Control", "no-store") == MHD_YES &&
+               (!retry || MHD_add_response_header(response, "Retry-After", seconds) == MHD_YES) &&
+               (!allowed || MHD_add_response_header(response, "Allow", allowed) == MHD_YES) &&
                (!closes || MHD_add_response_header(response, "Connection", "close") == MHD_YES) &&
                MHD_queue_response(connection, status, response) == MHD_YES;
     MHD_destroy_response(response);

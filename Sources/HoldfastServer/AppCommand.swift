@@ -29,6 +29,7 @@ struct AppCommand {
         Signals.hold()
         let log = FrontOptions.log(arguments)
         let settings = try FrontOptions.settings(arguments)
+        let listener = try HTTPListener(arguments.required(ServerOptions.listen))
         var verifierSettings = AccessVerifier.Settings()
         verifierSettings.window = .seconds(Int64(arguments[ServerOptions.accessWindow]))
         let (nonces, revocations) = try shared()
@@ -36,16 +37,16 @@ struct AppCommand {
             keys: try keySource(), nonces: nonces, revocations: revocations, settings: verifierSettings)
         let keys =
             if let path = arguments[ServerOptions.responseKeysFile] {
-                try KeyFile(path).load(responseLifetime: Serve.responseLifetime, accessLifetime: 0)
+                try KeyFile(path).loadOrCreate(responseLifetime: Serve.responseLifetime, accessLifetime: 0).keys
             } else {
                 try ServerKeys.fresh(Lifetimes())
             }
         let example = ExampleApp(
             verifier, name: arguments[ServerOptions.name] ?? "app",
-            report: { log.write(.error, "access", ["reason": "\($0)"]) }, key: { keys.responseKey(now: $0) })
+            report: { log.write(.error, "access", ["reason": .text("\($0)")]) }, key: { keys.responseKey(now: $0) })
         let rate = arguments[ServerOptions.addressRate] ?? AuthService.Rates().requests.perSecond
         let service = AppService(example, keys, rate: rate, log: log)
-        let front = try HTTPServer(listening: arguments.required(ServerOptions.listen), service, settings)
+        let front = try HTTPServer(listener, service, settings)
         FrontOptions.announce(
             front, settings, key: keys.responseKey(now: SystemClock().now).publicKey.description)
         while !Signals.wait(seconds: 3600) {}

@@ -33,9 +33,9 @@ final class AppService: HTTPService {
     func refusal(_ method: HTTPRequest.Method?, at route: Route, _ address: ClientAddress) -> HTTPReply? {
         switch (method, route) {
         case (.post, _), (.get, .health): break
-        default: return HTTPReply(.plain(.wrongMethod))
+        default: return .wrongMethod(allowed: "POST")
         }
-        return rates.admit(address, now: MonotonicClock.seconds) ? nil : HTTPReply(.plain(.limited))
+        return rates.refusal(address, now: MonotonicClock.seconds)
     }
 
     func handle(_ request: HTTPRequest, at route: Route, _ answer: @escaping @Sendable (HTTPReply) -> Void) {
@@ -47,9 +47,12 @@ final class AppService: HTTPService {
     }
 
     func sent(_ reply: HTTPReply, to path: String, at route: Route?, _ address: ClientAddress, duration: Int) {
-        guard reply.status >= 500 || log.wants(.requests) else { return }
+        guard reply.status >= 500 || log.wants(.info) else { return }
         log.write(
-            reply.status >= 500 ? .error : .requests, "reply",
-            ["status": String(reply.status), "code": reply.code?.rawValue ?? "ok", "address": address.description])
+            reply.status >= 500 ? .error : .info, "reply",
+            [
+                "status": .number(reply.status), "code": .text(reply.code?.rawValue ?? "ok"),
+                "address": .text(address.description),
+            ])
     }
 }

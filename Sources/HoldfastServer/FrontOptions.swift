@@ -6,6 +6,23 @@ internal import CommandLineArguments
 enum FrontOptions {
     static func settings(_ arguments: Arguments) throws(UsageError) -> HTTPSettings {
         var settings = HTTPSettings()
+        let log = log(arguments)
+        settings.onUntrustedProxy = { peer in
+            log.write(
+                .warning, "untrusted proxy",
+                [
+                    "address": .text(peer.description),
+                    "reason": "it sends X-Forwarded-For but is not in --trusted-proxy; the header is ignored",
+                ])
+        }
+        settings.onFewDescriptors = { limit, needed in
+            log.write(
+                .warning, "few descriptors",
+                [
+                    "limit": .number(limit), "needed": .number(needed),
+                    "reason": "connections beyond the limit wait: raise LimitNOFILE (ulimit -n), or lower --connections",
+                ])
+        }
         settings.threads = arguments[ServerOptions.threads]
         settings.connections = arguments[ServerOptions.connections]
         settings.connectionsPerAddress = arguments[ServerOptions.connectionsPerAddress]
@@ -36,7 +53,8 @@ enum FrontOptions {
     static func log(_ arguments: Arguments) -> ServerLog {
         switch arguments[ServerOptions.log] {
         case "error": ServerLog(.error)
-        case "requests": ServerLog(.requests)
+        case "warning": ServerLog(.warning)
+        case "requests": ServerLog(.info)
         default: ServerLog(.notice)
         }
     }

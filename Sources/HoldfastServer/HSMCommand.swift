@@ -25,25 +25,37 @@ extension ServerCommand {
 
 private func keepChain(_ arguments: Arguments) throws -> ServerExit {
     Signals.hold()
-    let chain = try KeyChainFolder(
-        arguments.required(ServerOptions.folder), KeyPlace.protection(arguments), now: SystemClock().now)
-    let identity = chain.identity
-    let service = HSMService(
-        chain, sign: try HSMService.token(arguments, ServerOptions.signToken),
-        admin: try HSMService.token(arguments, ServerOptions.adminToken), log: FrontOptions.log(arguments))
+    let sign = try HSMService.token(arguments, ServerOptions.signToken)
+    let admin = try HSMService.token(arguments, ServerOptions.adminToken)
+    guard sign != admin else {
+        throw UsageError("--sign-token-file and --admin-token-file contain the same token; make two")
+    }
     let settings = try FrontOptions.settings(arguments)
-    let front = try HTTPServer(listening: arguments.required(ServerOptions.listen), service, settings)
+    let folder = try arguments.required(ServerOptions.folder)
+    let protection = try KeyPlace.protection(arguments)
+    let listener = try HTTPListener(arguments.required(ServerOptions.listen))
+    let chain = try KeyChainFolder(folder, protection, now: SystemClock().now)
+    let identity = chain.identity
+    let service = HSMService(chain, sign: sign, admin: admin, log: FrontOptions.log(arguments))
+    let front = try HTTPServer(listener, service, settings)
     FrontOptions.announce(front, settings, key: identity.description)
     while !Signals.wait(seconds: 3600) {}
     return front.stop() ? .done : .failure
 }
 
 extension HSMService {
-    /// The first line of the file that an option names.
+    /// The first line of the file that an option names, which only its owner may read.
     static func token(_ arguments: Arguments, _ option: TextOption) throws(UsageError) -> [UInt8] {
         let path = try arguments.required(option)
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { throw UsageError("\(path): \(SystemError.last)") }
+        guard status.st_mode & 0o077 == 0 else {
+            throw UsageError("\(path) can be read by other users; give it the mode 0600, and write a new token into it")
+        }
         let token = Array(try TextFile.read(path).prefix { $0 != "\n" }.utf8)
-        guard token.count >= 32 else { throw UsageError("\(path): a token must have at least 32 characters") }
+        guard token.count >= 32, token.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw UsageError("\(path): a token must have at least 32 characters, without spaces, in the first line")
+        }
         return token
     }
 }
@@ -82,9 +94,10 @@ final class HSMService: HTTPService {
     func refusal(_ method: HTTPRequest.Method?, at route: Route, _ address: ClientAddress) -> HTTPReply? {
         switch (method, route) {
         case (.post, _), (.get, .health), (.get, .chain): break
-        default: return HTTPReply(.plain(.wrongMethod))
+        case (_, .health), (_, .chain): return .wrongMethod(allowed: "GET, HEAD, POST")
+        default: return .wrongMethod(allowed: "POST")
         }
-        return rates.admit(address, now: MonotonicClock.seconds) ? nil : HTTPReply(.plain(.limited))
+        return rates.refusal(address, now: MonotonicClock.seconds)
     }
 
     func handle(_ request: HTTPRequest, at route: Route, _ answer: @escaping @Sendable (HTTPReply) -> Void) {
@@ -94,7 +107,7 @@ final class HSMService: HTTPService {
         case .sign: answer(isAllowed(request, sign) ? endorsement(request.body) : HTTPReply(.plain(.wrongSignature)))
         case .rotate, .taint:
             guard isAllowed(request, admin) else { return answer(HTTPReply(.plain(.wrongSignature))) }
-            answer(rotation(taintPrevious: route == .taint))
+            answer(rotation(request.body, taintPrevious: route == .taint))
         }
     }
 
@@ -123,23 +136,34 @@ final class HSMService: HTTPService {
         return HTTPReply(.json, record.bytes + [0x0A])
     }
 
-    private func rotation(taintPrevious: Bool) -> HTTPReply {
+    /// `{"generation":N}` with the number of the generation that is replaced: a slip or a repeat does nothing.
+    private static func confirmed(_ body: [UInt8]) -> Int? {
+        guard let members = unsafe (try? ApplicationData(json: body.span.bytes))?.members(), members.count == 1,
+            let number = members["generation"]
+        else { return nil }
+        return Int(String(decoding: number.bytes, as: UTF8.self))
+    }
+
+    private func rotation(_ body: [UInt8], taintPrevious: Bool) -> HTTPReply {
         do {
-            let number = try chain.withLock { chain in
+            let confirmed = HSMService.confirmed(body)
+            let made: Int? = try chain.withLock { chain in
+                guard confirmed == chain.events.count - 1 else { return nil }
                 try chain.append(taintPrevious: taintPrevious, now: SystemClock().now)
                 return chain.events.count - 1
             }
-            log.write(.notice, taintPrevious ? "tainted" : "rotated", ["generation": String(number)])
-            return .text("generation \(number)\n")
+            guard let made else { return HTTPReply(.plain(.invalidMessage)) }
+            log.write(.notice, taintPrevious ? "tainted" : "rotated", ["generation": .number(made)])
+            return .text("generation \(made)\n")
         } catch {
-            log.write(.error, "chain", ["reason": "\(error)"])
+            log.write(.error, "chain", ["reason": .text(OperatorAdvice.line(for: error))])
             return HTTPReply(.plain(.base))
         }
     }
 
     func sent(_ reply: HTTPReply, to path: String, at route: Route?, _ address: ClientAddress, duration: Int) {
         guard reply.status >= 400 else { return }
-        log.write(.notice, "refused", ["status": String(reply.status), "address": address.description])
+        log.write(.notice, "refused", ["status": .number(reply.status), "address": .text(address.description)])
     }
 
     /// A string without its quotation marks; what is read so has no escapes.

@@ -12,14 +12,19 @@ struct KeyChainFolder {
     private(set) var events: [SignedKeyEvent]
     private var keys: KeySchedule
     private let spare: KeySchedule
+    private let lineage: KeyLineage
     private let file: KeyFile
 
-    /// Opens a folder, and begins a chain in it where there is none.
+    /// Opens a folder, and begins a chain in it where there is none; the folder is made where it is not there.
     init(_ folder: String, _ protection: KeyProtection, now: Timestamp) throws {
         self.folder = folder
+        guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+            throw UsageError("\(folder): \(SystemError.last)")
+        }
         file = KeyFile(folder + "/keys", protection)
-        let kept = try file.load(responseLifetime: .max / 4, accessLifetime: .max / 4)
+        let kept = try file.loadOrCreate(responseLifetime: .max / 4, accessLifetime: .max / 4).keys
         (keys, spare) = kept.schedulesForKeeping
+        lineage = kept.lineage
         events = []
         if unsafe access(folder + "/events", F_OK) == 0 {
             let text = Array(try TextFile.read(folder + "/events").utf8)
@@ -46,7 +51,7 @@ struct KeyChainFolder {
         let young = keys.entries.suffix(8)
         guard let schedule = KeySchedule(Array(young), lifetime: .max / 4) else { return made }
         keys = schedule
-        try file.save(ServerKeys(response: keys, access: spare))
+        try file.save(ServerKeys(response: keys, access: spare, lineage: lineage))
         return made
     }
 

@@ -22,15 +22,19 @@ private func publishKeys(_ arguments: Arguments) throws -> ServerExit {
     Signals.hold()
     let hsm = try FrontOptions.service(arguments, ServerOptions.hsm)
     let identity = try FrontOptions.chainIdentity(arguments)
+    let settings = try FrontOptions.settings(arguments)
+    let listener = try HTTPListener(arguments.required(ServerOptions.listen))
     let service = KeysService(hsm, identity)
     try service.refresh(now: SystemClock().now)
-    let settings = try FrontOptions.settings(arguments)
-    let front = try HTTPServer(listening: arguments.required(ServerOptions.listen), service, settings)
+    let front = try HTTPServer(listener, service, settings)
     FrontOptions.announce(front, settings, key: identity.description)
-    let log = FrontOptions.log(arguments)
+    let conditions = Conditions(FrontOptions.log(arguments))
     while !Signals.wait(seconds: 5) {
-        do { try service.refresh(now: SystemClock().now) } catch {
-            log.write(.error, "hsm", ["reason": "\(error)"])
+        do {
+            try service.refresh(now: SystemClock().now)
+            conditions.recover("hsm")
+        } catch {
+            conditions.fail("hsm", OperatorAdvice.line(for: error))
         }
     }
     return front.stop() ? .done : .failure
@@ -87,9 +91,10 @@ final class KeysService: HTTPService {
     func refusal(_ method: HTTPRequest.Method?, at route: Route, _ address: ClientAddress) -> HTTPReply? {
         switch (method, route) {
         case (.get, _), (.post, .keys): break
-        default: return HTTPReply(.plain(.wrongMethod))
+        case (_, .keys): return .wrongMethod(allowed: "GET, HEAD, POST")
+        default: return .wrongMethod(allowed: "GET, HEAD")
         }
-        return rates.admit(address, now: MonotonicClock.seconds) ? nil : HTTPReply(.plain(.limited))
+        return rates.refusal(address, now: MonotonicClock.seconds)
     }
 
     func handle(_ request: HTTPRequest, at route: Route, _ answer: @escaping @Sendable (HTTPReply) -> Void) {

@@ -1,6 +1,7 @@
 internal import BetterAuthPostgres
 internal import BetterAuthServer
 internal import CommandLineArguments
+internal import Cryptography
 
 extension ServerCommand {
     static let rotateKeys = ServerCommand(
@@ -15,7 +16,10 @@ extension ServerCommand {
 
     static let migrate = ServerCommand(
         "migrate", summary: "bring a database to this version's form",
-        details: ["Run it after an update, with the servers stopped; serve does it for PostgreSQL by itself."],
+        details: [
+            "Makes or updates the tables in PostgreSQL, as a user that may do that; serve needs only SELECT, INSERT, "
+                + "UPDATE and DELETE. A SQLite file must exist; serve updates it itself. Stop the servers first."
+        ],
         example: "holdfast-server migrate --database accounts.db", required: [ServerOptions.database.option],
         run: Maintenance.migrate)
 
@@ -34,32 +38,29 @@ extension ServerCommand {
 
 /// Commands for a database or keys that no server is using.
 enum Maintenance {
-    static func isPostgres(_ database: String) -> Bool {
-        database.hasPrefix("postgres://") || database.hasPrefix("postgresql://")
-    }
-
     /// The value of `--database`.
-    static func database(_ arguments: Arguments) throws(UsageError) -> String {
-        guard let database = try arguments.perhapsFromFile(ServerOptions.database) else {
-            return try arguments.required(ServerOptions.database)
-        }
-        return database
+    static func database(_ arguments: Arguments) throws(UsageError) -> DatabaseLocation {
+        let read = try arguments.perhapsFromFile(ServerOptions.database)
+        guard let read else { return try DatabaseLocation(arguments.required(ServerOptions.database)) }
+        return try DatabaseLocation(read)
     }
 
     static func migrate(_ arguments: Arguments) throws -> ServerExit {
-        let database = try Maintenance.database(arguments)
-        if isPostgres(database) {
-            try PostgresStore.migrate(database)
-            ServerOutput.say("The tables are up to date.\n")
-        } else {
-            let (from, to) = try SQLiteMaintenance(database).migrate()
-            ServerOutput.say(from == to ? "Already at version \(to).\n" : "Updated from version \(from) to \(to).\n")
+        let versions: (from: Int, to: Int)
+        switch try Maintenance.database(arguments) {
+        case .postgres(let url): versions = try PostgresStore.migrate(url)
+        case let other: versions = try SQLiteMaintenance(other.file(for: "migrate")).migrate()
+        }
+        switch versions.from {
+        case versions.to: ServerOutput.say("Already at version \(versions.to).\n")
+        case 0: ServerOutput.say("Made the tables of version \(versions.to).\n")
+        default: ServerOutput.say("Updated from version \(versions.from) to \(versions.to).\n")
         }
         return .done
     }
 
     static func check(_ arguments: Arguments) throws -> ServerExit {
-        let report = try SQLiteMaintenance(sqliteFile(arguments, "check")).check()
+        let report = try SQLiteMaintenance(database(arguments).file(for: "check")).check()
         ServerOutput.say(
             "\(report.accounts) accounts (\(report.deleted) deleted), \(report.devices) devices, "
                 + "\(report.bytes) bytes in rows, \(report.refreshed) refreshed keys\n")
@@ -71,18 +72,8 @@ enum Maintenance {
     }
 
     static func vacuum(_ arguments: Arguments) throws -> ServerExit {
-        try SQLiteMaintenance(sqliteFile(arguments, "vacuum")).vacuum(now: SystemClock().now)
+        try SQLiteMaintenance(database(arguments).file(for: "vacuum")).vacuum(now: SystemClock().now)
         return .done
-    }
-
-    /// - Throws: `UsageError` also for a PostgreSQL database, which has its own tools for this. Its URL is not repeated.
-    private static func sqliteFile(_ arguments: Arguments, _ command: String) throws(UsageError) -> String {
-        let database = try Maintenance.database(arguments)
-        guard !isPostgres(database) else {
-            throw UsageError(
-                "\(command) is for a SQLite file; PostgreSQL checks and vacuums itself (see amcheck, VACUUM)")
-        }
-        return database
     }
 
     static func rotateKeys(_ arguments: Arguments) throws -> ServerExit {
@@ -90,10 +81,12 @@ enum Maintenance {
             try arguments.required(ServerOptions.keysFile), try KeyPlace.protection(arguments, sealing: true))
         let seconds = arguments[ServerOptions.publish]
         let lifetimes = Lifetimes()
-        let keys = try file.load(
-            responseLifetime: Serve.responseLifetime, accessLifetime: lifetimes.refresh * 1000)
-        try keys.rotate(now: SystemClock().now, publishedSeconds: Int64(seconds))
-        try file.save(keys)
+        _ = try file.update(
+            responseLifetime: Serve.responseLifetime, accessLifetime: lifetimes.refresh * 1000
+        ) { keys throws(CryptographyError) in
+            try keys.rotate(now: SystemClock().now, publishedSeconds: Int64(seconds))
+            return true
+        }
         ServerOutput.say("The new keys sign in \(seconds) seconds.\n")
         return .done
     }

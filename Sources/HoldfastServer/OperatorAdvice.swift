@@ -11,6 +11,7 @@ enum OperatorAdvice {
         case let error as UsageError: "\(error)"
         case let error as KeyFile.Failure: "\(error); \(on(error))"
         case let error as StoreError: "\(error); \(on(error))"
+        case let error as KeyCustody.Problem: "\(error); \(on(error))"
         case let error as HTTPError: "\(error); \(on(error))"
         case let error as PlainHTTP.Failure: "\(error)"
         default: "something failed in a way that was not expected (\(type(of: error))); report this error"
@@ -19,6 +20,7 @@ enum OperatorAdvice {
 
     static func on(_ failure: KeyFile.Failure) -> String {
         switch failure {
+        case .missing: "name the file with --keys-file; serve and init make one"
         case .system: "name a file with --keys-file that this user may read and write"
         case .exposed: "give it the mode 0600, and replace its keys with holdfast-server rotate-keys"
         case .damaged: "put a copy of the keys back, or name another file with --keys-file"
@@ -32,9 +34,19 @@ enum OperatorAdvice {
     static func on(_ error: StoreError) -> String {
         switch error {
         case .unavailable:
-            "check the database and its disk; after an update, holdfast-server migrate gives it this version's tables"
+            "check the database and its disk"
+        case .missing: "serve and init make one; for another, name it with --database"
+        case .tooOld: "run holdfast-server migrate, with a user that may change tables"
+        case .tooNew: "update the program on this machine; an earlier one cannot serve these tables"
         case .damaged: "holdfast-server check names the rows; put a backup back"
         case .full: "holdfast-server vacuum removes what has expired"
+        }
+    }
+
+    static func on(_ problem: KeyCustody.Problem) -> String {
+        switch problem {
+        case .lost, .foreign: "put the copy of the keys back; if there is none, serve --new-keys starts with others (Docs/operations.md)"
+        case .older: "put the latest copy of the keys back; if there is none, serve --new-keys goes on with this one"
         }
     }
 

@@ -12,12 +12,15 @@ extension ServerCommand {
         details: [
             "When it is ready it prints one line: ready, its URL, and the key that signs responses.",
             "It stops on SIGTERM, SIGINT and SIGHUP, after finishing the requests that are under way.",
+            "It makes a SQLite file and keys if there are none, and says so in its log. Keys are not made for a "
+                + "database that has been served before: see --new-keys.",
             "With PostgreSQL, --redis and --keys-file are required.",
         ],
         example: "holdfast-server serve --listen 127.0.0.1:8080 --database accounts.db",
         required: [ServerOptions.listen.option, ServerOptions.database.option],
         options: [
             ServerOptions.redis.option, ServerOptions.keysFile.option, ServerOptions.keysIn.option,
+            ServerOptions.newKeys.option,
             ServerOptions.attributes.option, ServerOptions.challenges.option, ServerOptions.cache.option,
             ServerOptions.access.option, ServerOptions.refresh.option, ServerOptions.challenge.option,
             ServerOptions.accessWindow.option, ServerOptions.reply.option, ServerOptions.addressRate.option,
@@ -52,70 +55,77 @@ struct Serve {
         let log = FrontOptions.log(arguments)
         let settings = try FrontOptions.settings(arguments)
         let database = try Maintenance.database(arguments)
-        let file = KeyFile(
-            try arguments[ServerOptions.keysFile] ?? defaultKeyFile(database), try KeyPlace.protection(arguments))
-        let keys =
-            database == ":memory:" && !arguments.contains(ServerOptions.keysFile.option)
-            ? try ServerKeys.fresh(lifetimes) : try load(file)
+        let redis = try redis()
+        let file = try ServedData.keyFile(arguments, database)
         let attributes = try attributes()
         let metrics = HTTPMetrics()
-        let redis = try redis()
-        let store = try store(database, redis)
+        let conditions = Conditions(log)
+        // Before anything is made: the port may be taken.
+        let listener = try HTTPListener(arguments.required(ServerOptions.listen))
+        let store = try ServedData.store(arguments, database, redis, lifetimes, log)
         defer { store.close() }
-        var publish = try publisher()
+        let custody = try KeyCustody(
+            file, of: store, lifetimes, takesNewKeys: arguments[ServerOptions.newKeys], log)
+        var publication = try publisher().map { Publication($0, conditions) }
+        // Before anybody is answered: a key is published before it is used.
+        publication?.publish(custody.keys)
         let server = AuthServer(
-            store: store, keys: keys, lifetimes: lifetimes, compression: ZlibTokenCompression(),
+            store: store, keys: custody.keys, lifetimes: lifetimes, compression: ZlibTokenCompression(),
             attributes: { _ in attributes },
             report: { error in
                 metrics.countStoreFailure()
-                log.write(.error, "store", ["reason": error.description])
+                conditions.fail(error.subject, error.description)
             })
         let service = AuthService(
-            server, example: try example(server, redis, log), metrics: metrics, log: log, rates: rates(),
+            server, example: try example(server, redis, log), metrics: metrics, log: log, conditions: conditions,
+            checks: checks(custody, publication, settings), isHeld: publication?.isDone == false, rates: rates(),
             metricsFor: try FrontOptions.addressBlocks(arguments, ServerOptions.metricsFrom),
             workers: arguments[ServerOptions.workers])
         defer { service.close() }
-        // Before anybody is answered: a key is published before it is used.
-        try publish?.publish(keys, now: SystemClock().now)
-        let front = try HTTPServer(listening: arguments.required(ServerOptions.listen), service, settings)
-        let key = keys.responseKey(now: SystemClock().now).publicKey.description
+        let front = try HTTPServer(listener, service, settings)
+        let key = custody.keys.responseKey(now: SystemClock().now).publicKey.description
         FrontOptions.announce(front, settings, key: key)
-        log.write(.notice, "start", ["address": front.address])
-        try watch(
-            keys, file, &publish, isKept: database != ":memory:" || arguments.contains(ServerOptions.keysFile.option),
-            log)
+        log.write(.notice, "start", ["address": .text(front.address)])
+        watch(custody, service, &publication, log)
         service.beginStopping()
         let isClean = front.stop()
         log.write(.notice, "stop", ["unanswered": isClean ? "0" : "some"])
         return isClean ? .done : .failure
     }
 
-    /// Until a signal asks to stop: rotates keys if asked to, and reads keys that another process has rotated.
+    /// What must be ready beside the store.
+    private func checks(
+        _ custody: KeyCustody, _ publication: Publication?, _ settings: HTTPSettings
+    ) -> [Readiness.Check] {
+        var checks = [Readiness.Check("keys") { $0(custody.examine()) }]
+        if let state = publication?.state { checks.append(Readiness.Check("key service") { $0(state.reason) }) }
+        if let dates = settings.certificate.flatMap({ CertificateDates(pem: $0) }) {
+            checks.append(
+                Readiness.Check("certificate") {
+                    $0(dates.notAfter > SystemClock().now ? nil : "the certificate expired at \(dates.notAfter)")
+                })
+        }
+        return checks
+    }
+
+    /// Until a signal asks to stop: rotates keys if asked to, publishes them, and checks that all is well.
     private func watch(
-        _ keys: ServerKeys, _ file: KeyFile, _ publisher: inout KeyPublisher?, isKept: Bool, _ log: ServerLog
-    ) throws {
+        _ custody: KeyCustody, _ service: AuthService, _ publication: inout Publication?, _ log: ServerLog
+    ) {
         let interval = Int64(arguments[ServerOptions.rotateKeys])
         let publish = Int64(arguments[ServerOptions.publish])
-        var version = file.version
-        while !Signals.wait(seconds: 15) {
-            do { try publisher?.publish(keys, now: SystemClock().now) } catch {
-                log.write(.error, "publishing keys", ["reason": "\(error)"])
-            }
-            guard isKept else { continue }
+        while !Signals.wait(seconds: publication?.isDone == false ? 1 : 5) {
             do {
-                // A chip is not asked again for what has not changed.
-                if let found = file.version, found != version {
-                    keys.adopt(try load(file))
-                    version = found
-                }
                 let now = SystemClock().now
-                guard interval > 0, now > keys.youngest.adding(seconds: interval) else { continue }
-                try keys.rotate(now: now, publishedSeconds: publish)
-                try file.save(keys)
-                log.write(.notice, "keys rotated")
+                if try custody.rotate(after: interval, publishedSeconds: publish, now: now) {
+                    log.write(.notice, "keys rotated")
+                }
             } catch {
-                log.write(.error, "keys", ["reason": "\(error)"])
+                log.write(.error, "keys", ["reason": .text(OperatorAdvice.line(for: error))])
             }
+            service.examine()
+            publication?.publish(custody.keys)
+            if publication?.isDone == true { service.release() }
         }
     }
 
@@ -127,35 +137,10 @@ struct Serve {
             token: try HSMService.token(arguments, ServerOptions.hsmToken))
     }
 
-    private func load(_ file: KeyFile) throws -> ServerKeys {
-        try file.load(responseLifetime: Serve.responseLifetime, accessLifetime: lifetimes.refresh * 1000)
-    }
-
-    private func defaultKeyFile(_ database: String) throws(UsageError) -> String {
-        guard !Maintenance.isPostgres(database) else {
-            throw UsageError("with PostgreSQL, --keys-file is required: all processes over one database share it")
-        }
-        return database + ".keys"
-    }
-
     private func redis() throws(UsageError) -> RedisLocation? {
         guard let text = try arguments.perhapsFromFile(ServerOptions.redis) else { return nil }
         guard let location = RedisLocation(text) else { throw UsageError("--redis must be redis://HOST:PORT") }
         return location
-    }
-
-    private func store(_ database: String, _ redis: RedisLocation?) throws -> any ServerStore {
-        if Maintenance.isPostgres(database) {
-            guard let redis else { throw UsageError("with PostgreSQL, --redis is required: it keeps what expires") }
-            try PostgresStore.migrate(database)
-            return PostgresStore(database, redis, lifetimes: lifetimes)
-        }
-        if database == ":memory:" { return MemoryStore() }
-        var settings = SQLiteSettings()
-        settings.cache = arguments[ServerOptions.cache]
-        settings.challenges =
-            arguments[ServerOptions.challenges].flatMap(SQLiteSettings.Challenges.init) ?? settings.challenges
-        return try SQLiteStore(database, settings, now: SystemClock().now)
     }
 
     private func attributes() throws -> ApplicationData {
@@ -181,7 +166,7 @@ struct Serve {
             keys: OwnServerKeys(server.keys), nonces: nonces, revocations: StoreRevocations(server.store),
             settings: settings)
         return ExampleApp(
-            verifier, name: arguments[ServerOptions.name], report: { log.write(.error, "access", ["reason": "\($0)"]) },
+            verifier, name: arguments[ServerOptions.name], report: { log.write(.error, "access", ["reason": .text("\($0)")]) },
             key: { server.keys.responseKey(now: $0) })
     }
 

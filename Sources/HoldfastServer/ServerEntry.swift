@@ -1,3 +1,4 @@
+internal import BetterAuthHTTP
 internal import CommandLineArguments
 internal import SystemCalls
 
@@ -15,7 +16,15 @@ enum ServerEntry {
             return .done
         } catch {
             ServerOutput.complain("holdfast-server: \(OperatorAdvice.line(for: error))\n")
-            return error is UsageError ? .usage : .failure
+            return isOfCommandLine(error) ? .usage : .failure
+        }
+    }
+
+    /// Whether an option cannot be used, and nothing was tried.
+    private static func isOfCommandLine(_ error: any Error) -> Bool {
+        switch error {
+        case is UsageError, HTTPError.notAnAddress, HTTPError.daemon: true
+        default: false
         }
     }
 }

@@ -21,8 +21,8 @@ enum ServerOptions {
     static let trustedProxy = ListOption(
         "trusted-proxy", "BLOCK", help: "Believe X-Forwarded-For from these addresses (10.0.0.0/8); repeatable.")
     static let log = TextOption(
-        "log", "LEVEL", .word(["error", "notice", "requests"]),
-        help: "What to log, as JSON on standard error: error, notice or requests (default: notice).")
+        "log", "LEVEL", .word(["error", "warning", "notice", "requests"]),
+        help: "What to log, as JSON on standard error: error, warning, notice or requests (default: notice).")
 
     static let listening = [
         threads.option, connections.option, connectionsPerAddress.option, requestSeconds.option, certificate.option,
@@ -40,6 +40,8 @@ enum ServerOptions {
     static let keysIn = TextOption(
         "keys-in", "PLACE", .word(KeyPlace.allCases.map(\.rawValue)),
         help: "file: readable by the file's owner (default). tpm: sealed by this machine's TPM 2.0.")
+    static let newKeys = Flag(
+        "new-keys", "Serve with keys that the database does not know, and make them if there are none.")
     static let challenges = TextOption(
         "challenges", "PLACE", .word(SQLiteSettings.Challenges.allCases.map(\.rawValue)),
         help: "With SQLite, keep challenges in memory or in the database (default: memory).")
@@ -77,9 +79,9 @@ enum ServerOptions {
     static let trust = TextOption("trust", "ID", help: "The identity of the key chain.")
     static let folder = TextOption("folder", "DIR", .folder, help: "The folder of the key chain.")
     static let signToken = TextOption(
-        "sign-token-file", "FILE", .file, help: "The token for signing, at least 32 characters in the first line.")
+        "sign-token-file", "FILE", .file, help: "The token for signing: a file with mode 0600, at least 32 characters in the first line.")
     static let adminToken = TextOption(
-        "admin-token-file", "FILE", .file, help: "The token for rotating and tainting, likewise.")
+        "admin-token-file", "FILE", .file, help: "Another token, for rotating and tainting, likewise.")
 
     // The example application.
     static let exampleApp = Flag("example-app", "Also answer /foo/bar and /bad/nonce.")

@@ -11,6 +11,8 @@ enum Signals {
     }
 
     static func hold() {
+        // A file that reaches a limit of its size is an error of the write, not the end of the process.
+        signal(SIGXFSZ, SIG_IGN)
         var set = wanted
         unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
     }

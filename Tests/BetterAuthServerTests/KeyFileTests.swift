@@ -1,8 +1,11 @@
 import BetterAuthMessages
 import BetterAuthServer
+import Cryptography
+import Dispatch
 import Foundation
 import SecretMemory
 import Synchronization
+import TestSupport
 import Testing
 
 /// Keeps what it seals, under a name. That a real chip does its part is shown by the tests of the command.
@@ -34,7 +37,7 @@ private final class Keeper: KeySeal {
     init() throws { fixture = try StoreFixture(.memory) }
 
     private func load(_ protection: KeyProtection) throws -> String {
-        let keys = try KeyFile(path, protection).load(responseLifetime: 1000, accessLifetime: 1000)
+        let keys = try KeyFile(path, protection).loadOrCreate(responseLifetime: 1000, accessLifetime: 1000).keys
         return keys.responseKey(now: TestClock().now).publicKey.description
     }
 
@@ -78,5 +81,48 @@ private final class Keeper: KeySeal {
         try write(file)
         #expect(try load(.file) == key && load(.toBeSealed(Keeper())) == key)
         #expect(throws: KeyFile.Failure.self) { try load(.sealed(Keeper())) }
+    }
+
+    @Test func `a file that is missing is not made by reading it`() throws {
+        #expect(throws: KeyFile.Failure.self) {
+            try KeyFile(path).load(responseLifetime: 1000, accessLifetime: 1000)
+        }
+        #expect(throws: KeyFile.Failure.self) {
+            try KeyFile(path).update(responseLifetime: 1000, accessLifetime: 1000) { _ in true }
+        }
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    /// Made by many at one time, all have the same keys, and nothing else is left in the folder.
+    @Test func `of many first starts one makes the keys`() throws {
+        for _ in 0..<(TestRun.isSoak ? 500 : 20) {
+            let keys = Mutex<Set<String>>([])
+            let new = Mutex(0)
+            DispatchQueue.concurrentPerform(iterations: 8) { [path] _ in
+                let made = try? KeyFile(path).loadOrCreate(responseLifetime: 1000, accessLifetime: 1000)
+                let key = made?.keys.responseKey(now: TestClock().now).publicKey.description
+                _ = keys.withLock { $0.insert(key ?? "none") }
+                if made?.isNew == true { new.withLock { $0 += 1 } }
+            }
+            #expect(keys.withLock { $0 }.count == 1 && new.withLock { $0 } == 1)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder) == ["keys"])
+            try FileManager.default.removeItem(atPath: path)
+        }
+    }
+
+    /// A rotation reads, changes and writes: none may be lost between two of these steps.
+    @Test func `rotations at the same time are all kept`() throws {
+        let first = try KeyFile(path).loadOrCreate(responseLifetime: 1 << 40, accessLifetime: 1 << 40).keys
+        DispatchQueue.concurrentPerform(iterations: 8) { [path] _ in
+            _ = try? KeyFile(path).update(responseLifetime: 1 << 40, accessLifetime: 1 << 40) {
+                keys throws(CryptographyError) in
+                try keys.rotate(now: TestClock().now, publishedSeconds: 60)
+                return true
+            }
+        }
+        let keys = try KeyFile(path).load(responseLifetime: 1 << 40, accessLifetime: 1 << 40)
+        #expect(keys.published(now: TestClock().now).response.count == 9)
+        let (before, after) = (first.lineage.mark, keys.lineage.mark)
+        #expect(after.digest == before.digest && after.generation == 8 && before.generation == 0)
     }
 }

@@ -40,6 +40,15 @@ final class Answer<Value: Sendable>: Sendable {
     }
 }
 
+/// What was said, from any thread.
+final class Told: Sendable {
+    private let said = Mutex<[String]>([])
+
+    var all: [String] { said.withLock { $0 } }
+
+    func add(_ text: String) { said.withLock { $0.append(text) } }
+}
+
 func freshNonce() throws -> NonceText { try NonceText { try SecureRandom.fillPublic(&$0) } }
 
 /// A digest of nothing that exists.

@@ -1,3 +1,4 @@
+internal import BetterAuthMessages
 internal import Synchronization
 
 /// How often an address may ask. Looked at before any work is done for a request.
@@ -27,6 +28,14 @@ package final class AddressRates: Sendable {
         self.perSecond = perSecond
         self.burst = max(burst, 1)
         halfCapacity = max(capacity / 2, 1)
+    }
+
+    /// Seconds after which a request that was refused is let in, if nothing else came meanwhile.
+    package var retrySeconds: Int { perSecond > 0 ? Int(max(1, min(3600, 1 / perSecond)).rounded(.up)) : 1 }
+
+    /// Nil when a request of this address may go on, and otherwise its refusal.
+    package func refusal(_ address: ClientAddress, now: Double) -> HTTPReply? {
+        admit(address, now: now) ? nil : HTTPReply(.plain(.limited), retrySeconds: retrySeconds)
     }
 
     /// Whether a request of this address may go on.

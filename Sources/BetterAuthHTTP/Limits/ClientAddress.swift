@@ -71,20 +71,3 @@ package struct AddressBlock: Sendable, Hashable {
         return (address.high ^ first.high) & mask(bits) == 0 && (address.low ^ first.low) & mask(bits - 64) == 0
     }
 }
-
-extension ClientAddress {
-    /// The client's address: the last one in X-Forwarded-For, read from its end, that is not a trusted proxy's.
-    package static func client(
-        peer: ClientAddress, forwarded: String?, trusting proxies: [AddressBlock]
-    ) -> ClientAddress {
-        var client = peer
-        var list = (forwarded ?? "").split(separator: ",")
-        while proxies.contains(where: { $0.contains(client) }), let last = list.popLast() {
-            let text = String(last.drop { $0 == " " }.prefix { $0 != " " })
-            // What cannot be read was not written by the proxy: nothing before it can be trusted either.
-            guard let address = ClientAddress(text) else { return client }
-            client = address
-        }
-        return client
-    }
-}

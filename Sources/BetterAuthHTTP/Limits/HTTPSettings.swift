@@ -10,12 +10,18 @@ package struct HTTPSettings: Sendable {
     package var connectionsPerAddress = 1024
     /// Seconds from the first byte of a request, or the end of the one before, to its last byte.
     package var requestSeconds = 20
-    /// Bytes of memory for a connection: its request line and headers must fit.
-    package var memory = 16_384
+    /// Bytes of a request line and headers.
+    package var maximumHead = 16_384
+    /// Bytes of memory for a connection: heads that are too large must fit too, so that the refusal is one of ours.
+    package var memory = 40_960
     /// Seconds for which a stop waits for requests under way.
     package var stopSeconds = 30
     /// Proxies whose word about the client's address counts.
     package var trustedProxies: [AddressBlock] = []
+    /// Called once, with the address of the first peer that sends a proxy's headers and is none of them.
+    package var onUntrustedProxy: @Sendable (ClientAddress) -> Void = { _ in }
+    /// Called once when the system allows fewer descriptors than the connections need: the limit, and what is needed.
+    package var onFewDescriptors: @Sendable (Int, Int) -> Void = { _, _ in }
     /// PEM texts; both, or neither.
     package var certificate: String?
     package var key: String?

@@ -5,9 +5,19 @@ internal import SystemCalls
 /// One line of JSON for each event, on standard error. Never a body, a token, a key, a nonce or an identity.
 package struct ServerLog: Sendable {
     package enum Level: Int, Sendable, Comparable {
-        case error, notice, requests
+        case error, warning, notice, info
 
         package static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    /// What a field says.
+    package enum Value: Sendable, Hashable, ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral {
+        case text(String)
+        case number(Int)
+
+        package init(stringLiteral text: String) { self = .text(text) }
+
+        package init(integerLiteral number: Int) { self = .number(number) }
     }
 
     private let level: Level
@@ -25,10 +35,16 @@ package struct ServerLog: Sendable {
     /// - Parameters:
     ///   - event: A name of ours.
     ///   - fields: Names of ours with values that are no secrets.
-    package func write(_ level: Level, _ event: String, _ fields: KeyValuePairs<String, String> = [:]) {
+    package func write(_ level: Level, _ event: String, _ fields: KeyValuePairs<String, Value> = [:]) {
         guard wants(level) else { return }
         var line = "{\"time\":\"\(clock.now)\",\"level\":\"\(level)\",\"event\":\(ServerLog.quoted(event))"
-        for (name, value) in fields { line += ",\(ServerLog.quoted(name)):\(ServerLog.quoted(value))" }
+        for (name, value) in fields {
+            line += ",\(ServerLog.quoted(name)):"
+            switch value {
+            case .text(let text): line += ServerLog.quoted(text)
+            case .number(let number): line += String(number)
+            }
+        }
         let bytes = Array((line + "}\n").utf8)
         // If the log cannot be written, requests are still served.
         _ = unsafe SystemCalls.write(descriptor, bytes, bytes.count)

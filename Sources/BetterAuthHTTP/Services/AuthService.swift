@@ -19,6 +19,8 @@ package final class AuthService: HTTPService {
     private let example: ExampleApp?
     private let metrics: HTTPMetrics
     private let log: ServerLog
+    private let conditions: Conditions
+    private let readiness: Readiness
     private let all: AddressRates
     private let creations: AddressRates
     private let challenges: AddressRates
@@ -26,24 +28,47 @@ package final class AuthService: HTTPService {
     /// Threads for a store that is waited for.
     private let pool: WorkerPool?
     private let isStopping = Atomic(false)
+    private let isHeld: Atomic<Bool>
 
     /// - Parameters:
+    ///   - conditions: Told what fails.
+    ///   - checks: What is to be ready beside the store.
+    ///   - isHeld: Whether operations are refused until ``release()``.
     ///   - metricsFor: The addresses that may read `/metrics`, in addition to this machine.
     ///   - workers: Threads for a store on another machine.
     package init(
         _ server: AuthServer, example: ExampleApp? = nil, metrics: HTTPMetrics = HTTPMetrics(),
-        log: ServerLog = ServerLog(.error), rates: Rates = Rates(), metricsFor: [AddressBlock] = [], workers: Int = 16
+        log: ServerLog = ServerLog(.error), conditions: Conditions? = nil, checks: [Readiness.Check] = [],
+        isHeld: Bool = false, rates: Rates = Rates(), metricsFor: [AddressBlock] = [], workers: Int = 16
     ) {
         self.server = server
         self.example = example
         self.metrics = metrics
         self.log = log
         self.metricsFor = metricsFor
+        self.isHeld = Atomic(isHeld)
+        let conditions = conditions ?? Conditions(log)
+        self.conditions = conditions
+        let store = Readiness.Check("store") { then in
+            server.store.probe(now: server.clock.now) { result in
+                switch result {
+                case .success: then(nil)
+                case .failure(let error): then(error.description)
+                }
+            }
+        }
+        readiness = Readiness([store] + checks, conditions: conditions)
         all = AddressRates(perSecond: rates.requests.perSecond, burst: rates.requests.burst)
         creations = AddressRates(perSecond: rates.creations.perSecond, burst: rates.creations.burst)
         challenges = AddressRates(perSecond: rates.challenges.perSecond, burst: rates.challenges.burst)
         pool = server.store.isRemote ? WorkerPool(workers) : nil
     }
+
+    /// From now on operations are done.
+    package func release() { isHeld.store(false, ordering: .relaxed) }
+
+    /// Looks whether the server is ready, so that a state is logged though nobody asks.
+    package func examine() { run({ _ in }) { [self] in readiness.ask { _ in } } }
 
     /// From now on the server says that it is not ready, so that balancers look elsewhere.
     package func beginStopping() { isStopping.store(true, ordering: .relaxed) }
@@ -76,27 +101,32 @@ package final class AuthService: HTTPService {
     ) -> HTTPReply? {
         let now = MonotonicClock.seconds
         switch route {
-        case .health: return method == nil ? HTTPReply(.plain(.wrongMethod)) : nil
+        case .health: return method == nil ? .wrongMethod(allowed: "GET, HEAD, POST") : nil
         case .responseKey, .ready, .metrics:
-            guard method != nil else { return HTTPReply(.plain(.wrongMethod)) }
-            return all.admit(address, now: now) ? nil : HTTPReply(.plain(.limited))
+            guard method != nil else { return .wrongMethod(allowed: "GET, HEAD, POST") }
+            return all.refusal(address, now: now)
         case .operation(let operation):
-            guard method == .post else { return HTTPReply(.plain(.wrongMethod)) }
-            guard all.admit(address, now: now) else { return HTTPReply(.plain(.limited)) }
+            guard method == .post else { return .wrongMethod(allowed: "POST") }
+            if let refusal = all.refusal(address, now: now) { return refusal }
             switch operation {
-            case .createAccount: return creations.admit(address, now: now) ? nil : HTTPReply(.plain(.limited))
-            case .requestSession: return challenges.admit(address, now: now) ? nil : HTTPReply(.plain(.limited))
+            case .createAccount: return creations.refusal(address, now: now)
+            case .requestSession: return challenges.refusal(address, now: now)
             default: return nil
             }
         case .example:
-            guard method == .post else { return HTTPReply(.plain(.wrongMethod)) }
-            return all.admit(address, now: now) ? nil : HTTPReply(.plain(.limited))
+            guard method == .post else { return .wrongMethod(allowed: "POST") }
+            return all.refusal(address, now: now)
         }
     }
 
     package func handle(
         _ request: HTTPRequest, at route: Route, _ answer: @escaping @Sendable (HTTPReply) -> Void
     ) {
+        switch route {
+        case .operation, .example:
+            guard !isHeld.load(ordering: .relaxed) else { return answer(HTTPReply(.plain(.unavailable))) }
+        default: break
+        }
         switch route {
         case .operation(let operation):
             run(answer) { [server] in server.handle(operation, request.body) { answer(HTTPReply($0)) } }
@@ -106,11 +136,12 @@ package final class AuthService: HTTPService {
         case .responseKey:
             answer(.text(server.keys.responseKey(now: server.clock.now).publicKey.description))
         case .health: answer(.text("ok\n"))
-        case .ready: run(answer) { [self] in answer(readiness()) }
+        case .ready:
+            guard !isStopping.load(ordering: .relaxed) else { return answer(Readiness.reply(["stopping"])) }
+            run(answer) { [readiness] in readiness.ask { answer(Readiness.reply($0)) } }
         case .metrics:
-            guard request.address.isLoopback || metricsFor.contains(where: { $0.contains(request.address) }) else {
-                return answer(HTTPReply(.plain(.unknownPath)))
-            }
+            guard request.isLocal || request.isProven && metricsFor.contains(where: { $0.contains(request.address) })
+            else { return answer(HTTPReply(.plain(.unknownPath))) }
             answer(HTTPReply(.metrics, Array(metrics.text([("holdfast_up", 1)]).utf8)))
         }
     }
@@ -121,28 +152,20 @@ package final class AuthService: HTTPService {
         if !pool.run(body) { answer(HTTPReply(.plain(.unavailable))) }
     }
 
-    private func readiness() -> HTTPReply {
-        guard !isStopping.load(ordering: .relaxed) else { return .text("stopping\n", status: 503) }
-        do throws(StoreError) {
-            try server.store.probe()
-            return .text("ready\n")
-        } catch {
-            return .text("the store is unavailable\n", status: 503)
-        }
-    }
-
     package func sent(
         _ reply: HTTPReply, to path: String, at route: Route?, _ address: ClientAddress, duration: Int
     ) {
         // Other paths are a client's text.
         let name = route == nil ? "other" : path
         metrics.count(name, reply.code, duration: duration)
-        guard reply.status >= 500 || log.wants(.requests) else { return }
+        // What a store refuses is a state, and told as one; this is a fault of ours.
+        if reply.code == .base { conditions.fail("fault", "a request to \(name) could not be served") }
+        guard log.wants(.info) else { return }
         log.write(
-            reply.status >= 500 ? .error : .requests, "reply",
+            .info, "reply",
             [
-                "path": name, "status": String(reply.status), "code": reply.code?.rawValue ?? "ok",
-                "address": address.description, "microseconds": String(duration),
+                "path": .text(name), "status": .number(reply.status), "code": .text(reply.code?.rawValue ?? "ok"),
+                "address": .text(address.description), "microseconds": .number(duration),
             ])
     }
 }

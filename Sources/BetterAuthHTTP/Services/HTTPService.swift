@@ -8,7 +8,12 @@ package struct HTTPRequest: Sendable {
     package let method: Method
     package let path: String
     package let body: [UInt8]
+    /// The client's, which limits apply to.
     package let address: ClientAddress
+    /// Whether the address is proven, and not only claimed by a header that anyone may have written.
+    package let isProven: Bool
+    /// Whether it came from a program on this machine, and not through a proxy on it.
+    package let isLocal: Bool
     /// The header `Authorization`.
     package let authorization: String?
 }
@@ -20,17 +25,39 @@ package struct HTTPReply: Sendable {
     package let body: [UInt8]
     /// Why it is a refusal.
     package let code: ErrorCode?
+    /// The header `Retry-After` of a refusal that passes; 0 for none.
+    package let retrySeconds: Int
+    /// The header `Allow` of a refused method; nil for none.
+    package let allowed: StaticString?
 
-    package init(status: Int = 200, _ type: HTTPContentType = .json, _ body: [UInt8], code: ErrorCode? = nil) {
+    package init(
+        status: Int = 200, _ type: HTTPContentType = .json, _ body: [UInt8], code: ErrorCode? = nil,
+        retrySeconds: Int? = nil, allowed: StaticString? = nil
+    ) {
         self.status = status
         self.type = type
         self.body = body
         self.code = code
+        self.retrySeconds = retrySeconds ?? (code == .limited || code == .unavailable ? HTTPReply.patience : 0)
+        self.allowed = allowed
     }
+
+    /// Seconds after which a client may ask again whatever it was refused for.
+    private static let patience = 2
 
     package init(_ reply: ServerReply) { self.init(status: reply.status, .json, reply.body, code: reply.code) }
 
-    package init(_ error: ProtocolError) { self.init(ServerReply(error)) }
+    package init(_ error: ProtocolError, retrySeconds: Int? = nil) {
+        self.init(
+            status: error.code.httpStatus, .json, error.encoded, code: error.code, retrySeconds: retrySeconds)
+    }
+
+    /// A refusal of a request's method.
+    /// - Parameter methods: Those that are taken.
+    package static func wrongMethod(allowed methods: StaticString) -> HTTPReply {
+        let error = ProtocolError.plain(.wrongMethod)
+        return HTTPReply(status: error.code.httpStatus, .json, error.encoded, code: error.code, allowed: methods)
+    }
 
     package static func text(_ text: String, status: Int = 200) -> HTTPReply {
         HTTPReply(status: status, .text, Array(text.utf8))

@@ -2,10 +2,11 @@ internal import BetterAuthMessages
 internal import Cryptography
 internal import SecretMemory
 
-// What is in the file, or sealed in it: a mark, then for each key its purpose (1), the moment of its first use (8,
-// milliseconds, big-endian) and its scalar (32).
+// What is in the file, or sealed in it: a mark, the lineage's name (16) and generation (8, big-endian), then for each key
+// its purpose (1), the moment of its first use (8, milliseconds, big-endian) and its scalar (32).
 extension KeyFile {
     static let mark = Array("HOLDFAST SERVER KEYS 1\n".utf8)
+    private static let headSize = mark.count + KeyLineage.size + 8
     private static let entrySize = 41
     private static let mostEntries = 64
 
@@ -15,7 +16,7 @@ extension KeyFile {
     func parse(
         _ contents: borrowing SecretBytes, _ responseLifetime: Int64, _ accessLifetime: Int64
     ) throws -> ServerKeys {
-        let count = contents.count - KeyFile.mark.count
+        let count = contents.count - KeyFile.headSize
         guard count > 0, count % KeyFile.entrySize == 0, count / KeyFile.entrySize <= KeyFile.mostEntries else {
             throw Failure.damaged(path)
         }
@@ -25,8 +26,15 @@ extension KeyFile {
             }
         }
         guard isOurs else { throw Failure.damaged(path) }
+        let head = contents.withBytes { bytes in
+            unsafe bytes.extracting(KeyFile.mark.count..<KeyFile.headSize).withUnsafeBytes { unsafe Array($0) }
+        }
+        let generation = head[KeyLineage.size...].reduce(0) { $0 << 8 | UInt64($1) }
+        guard let lineage = KeyLineage(name: Array(head[..<KeyLineage.size]), generation: generation) else {
+            throw Failure.damaged(path)
+        }
         var entries: [Purpose: [KeySchedule.Entry]] = [:]
-        for start in stride(from: KeyFile.mark.count, to: contents.count, by: KeyFile.entrySize) {
+        for start in stride(from: KeyFile.headSize, to: contents.count, by: KeyFile.entrySize) {
             let (kind, moment) = contents.withBytes { bytes in
                 unsafe (
                     bytes.unsafeLoad(fromByteOffset: start, as: UInt8.self),
@@ -43,20 +51,23 @@ extension KeyFile {
         guard let response = KeySchedule(entries[.response] ?? [], lifetime: responseLifetime),
             let access = KeySchedule(entries[.access] ?? [], lifetime: accessLifetime)
         else { throw Failure.damaged(path) }
-        return ServerKeys(response: response, access: access)
+        return ServerKeys(response: response, access: access, lineage: lineage)
     }
 
     func contents(of keys: ServerKeys) throws -> SecretBytes {
         let schedules = keys.schedulesForKeeping
         let entries =
             schedules.response.entries.map { (Purpose.response, $0) } + schedules.access.entries.map { (.access, $0) }
-        var contents = try SecretBytes(zeroed: KeyFile.mark.count + entries.count * KeyFile.entrySize)
+        let lineage = keys.lineage
+        let generation = stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: lineage.generation >> UInt64($0)) }
+        let head = KeyFile.mark + lineage.name + generation
+        var contents = try SecretBytes(zeroed: head.count + entries.count * KeyFile.entrySize)
         try contents.withMutableBytes { bytes in
-            for (index, byte) in KeyFile.mark.enumerated() {
+            for (index, byte) in head.enumerated() {
                 bytes.storeBytes(of: byte, toByteOffset: index, as: UInt8.self)
             }
             for (index, (purpose, entry)) in entries.enumerated() {
-                let start = KeyFile.mark.count + index * KeyFile.entrySize
+                let start = KeyFile.headSize + index * KeyFile.entrySize
                 bytes.storeBytes(of: purpose.rawValue, toByteOffset: start, as: UInt8.self)
                 bytes.storeBytes(of: entry.usedFrom.milliseconds.bigEndian, toByteOffset: start + 1, as: Int64.self)
                 let scalar = try entry.key.scalar()

@@ -5,7 +5,7 @@ internal import SystemCalls
 /// The server's keys in a file that only its owner reads, where wanted sealed to the machine.
 package struct KeyFile: Sendable {
     private static let largest = 8192
-    let path: String
+    package let path: String
     private let protection: KeyProtection
 
     package init(_ path: String, _ protection: KeyProtection = .file) {
@@ -15,6 +15,8 @@ package struct KeyFile: Sendable {
 
     /// Why the file gives no keys.
     package enum Failure: Error, Sendable, CustomStringConvertible {
+        /// There is no such file.
+        case missing(String)
         case system(String, Int32)
         /// Others may read it.
         case exposed(String)
@@ -29,6 +31,7 @@ package struct KeyFile: Sendable {
 
         package var description: String {
             switch self {
+            case .missing(let path): "\(path) does not exist"
             case .system(let path, let number): "\(path): \(SystemError(number))"
             case .exposed(let path): "\(path) can be read by other users"
             case .damaged(let path): "\(path) is no file of server keys"
@@ -40,17 +43,13 @@ package struct KeyFile: Sendable {
         }
     }
 
-    /// The keys of the file; where there is none, fresh ones, which are kept in it first.
+    /// The keys of the file.
     /// - Parameters:
     ///   - responseLifetime: Milliseconds for which a response counts after its key was replaced.
     ///   - accessLifetime: The same for tokens.
     /// - Throws: ``Failure``.
     package func load(responseLifetime: Int64, accessLifetime: Int64) throws(Failure) -> ServerKeys {
-        guard let file = try open() else {
-            let keys = try KeyFile.fresh(responseLifetime, accessLifetime)
-            try save(keys)
-            return keys
-        }
+        guard let file = try open() else { throw .missing(path) }
         let status: stat
         do throws(SystemError) { status = try file.status() } catch { throw .system(path, error.number) }
         guard status.st_mode & 0o077 == 0 else { throw .exposed(path) }
@@ -60,6 +59,49 @@ package struct KeyFile: Sendable {
             if let contents = try opened(whole) { return try parse(contents, responseLifetime, accessLifetime) }
             return try parse(whole, responseLifetime, accessLifetime)
         }
+    }
+
+    /// The keys of the file; where there is none, fresh ones, which are kept in it first. Of processes that do so at the
+    /// same time one makes them, and all have the same.
+    /// - Returns: The keys, and whether they are new.
+    /// - Throws: ``Failure``.
+    package func loadOrCreate(
+        responseLifetime: Int64, accessLifetime: Int64
+    ) throws(Failure) -> (keys: ServerKeys, isNew: Bool) {
+        while true {
+            do throws(Failure) {
+                return (try load(responseLifetime: responseLifetime, accessLifetime: accessLifetime), false)
+            } catch {
+                guard case .missing = error else { throw error }
+            }
+            let keys = try KeyFile.fresh(responseLifetime, accessLifetime)
+            if try write(keys, isFirst: true) { return (keys, true) }
+        }
+    }
+
+    /// Changes the keys of the file as they are then: of several that do so at the same time none is lost.
+    /// - Parameter change: Returns whether there is something to be written.
+    /// - Returns: The keys of the file as it is afterwards.
+    /// - Throws: ``Failure``.
+    package func update(
+        responseLifetime: Int64, accessLifetime: Int64, _ change: (ServerKeys) throws(CryptographyError) -> Bool
+    ) throws(Failure) -> ServerKeys {
+        let folder = try lockedFolder()
+        defer { flock(folder.number, LOCK_UN) }
+        let keys = try load(responseLifetime: responseLifetime, accessLifetime: accessLifetime)
+        let isChanged: Bool
+        do throws(CryptographyError) { isChanged = try change(keys) } catch { throw .cryptography(error) }
+        if isChanged { try save(keys) }
+        return keys
+    }
+
+    /// The folder of the file, which nobody else changes keys in until its lock is let go.
+    private func lockedFolder() throws(Failure) -> OwnedDescriptor {
+        do throws(SystemError) {
+            let folder = try OwnedDescriptor(Paths.parent(of: path), O_RDONLY | O_DIRECTORY)
+            try uninterrupted { flock(folder.number, LOCK_EX) }
+            return folder
+        } catch { throw .system(path, error.number) }
     }
 
     /// Nil where there is none.
@@ -124,24 +166,37 @@ package struct KeyFile: Sendable {
 
     /// Replaces the file as a whole, durably.
     /// - Throws: ``Failure``.
-    package func save(_ keys: ServerKeys) throws(Failure) {
+    package func save(_ keys: ServerKeys) throws(Failure) { _ = try write(keys, isFirst: false) }
+
+    /// - Parameter isFirst: Whether a file that is there stays as it is.
+    /// - Returns: Whether it was written.
+    private func write(_ keys: ServerKeys, isFirst: Bool) throws(Failure) -> Bool {
         let contents = try named { () throws -> SecretBytes in try self.contents(of: keys) }
         if let seal = protection.seal {
             let file = try named { () throws in try KeySealing.seal(contents, with: seal) }
-            try unsafe replace(file.span.bytes)
-        } else {
-            try contents.withBytes { bytes throws(Failure) in try replace(bytes) }
+            return try unsafe put(file.span.bytes, isFirst)
         }
+        return try contents.withBytes { bytes throws(Failure) in try put(bytes, isFirst) }
     }
 
-    private func replace(_ bytes: RawSpan) throws(Failure) {
-        let temporary = path + ".new"
-        unsafe unlink(temporary)
+    private func put(_ bytes: RawSpan, _ isFirst: Bool) throws(Failure) -> Bool {
+        // A name of its own: another process may be writing too.
+        let temporary = "\(path).\(getpid()).\(UInt64.random(in: 0 ... .max))"
+        defer { unsafe unlink(temporary) }
         do throws(SystemError) {
             let file = try OwnedDescriptor(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
             try file.write(bytes)
             try file.synchronize()
-            try renameDurably(temporary, to: path)
-        } catch { throw .system(path, error.number) }
+            guard isFirst else {
+                try renameDurably(temporary, to: path)
+                return true
+            }
+            try uninterrupted { unsafe link(temporary, path) }
+            try OwnedDescriptor(Paths.parent(of: path), O_RDONLY | O_DIRECTORY).synchronize()
+            return true
+        } catch {
+            if isFirst, error.number == EEXIST { return false }
+            throw .system(path, error.number)
+        }
     }
 }

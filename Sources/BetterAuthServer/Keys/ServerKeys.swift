@@ -7,13 +7,23 @@ package final class ServerKeys: Sendable {
     private struct Schedules {
         var response: KeySchedule
         var access: KeySchedule
+        var lineage: KeyLineage
     }
 
     private let schedules: Mutex<Schedules>
 
-    package init(response: KeySchedule, access: KeySchedule) {
-        schedules = Mutex(Schedules(response: response, access: access))
+    /// Keys of a lineage.
+    package init(response: KeySchedule, access: KeySchedule, lineage: KeyLineage) {
+        schedules = Mutex(Schedules(response: response, access: access, lineage: lineage))
     }
+
+    /// Keys that are nobody's successors.
+    package convenience init(response: KeySchedule, access: KeySchedule) {
+        self.init(response: response, access: access, lineage: .fresh())
+    }
+
+    /// Whose successors they are.
+    package var lineage: KeyLineage { schedules.withLock { $0.lineage } }
 
     /// The key that signs responses now.
     package func responseKey(now: Timestamp) -> ServerKey { schedules.withLock { $0.response.current(now: now) } }
@@ -42,8 +52,8 @@ package final class ServerKeys: Sendable {
 
     /// Takes another set over, as after its file was read again.
     package func adopt(_ other: ServerKeys) {
-        let (response, access) = other.schedulesForKeeping
-        replace(response: response, access: access)
+        let (response, access, lineage) = other.schedules.withLock { ($0.response, $0.access, $0.lineage) }
+        schedules.withLock { $0 = Schedules(response: response, access: access, lineage: lineage) }
     }
 
     /// Publishes a new key for each purpose, to be used after a while: verifiers have to hear of it first.
@@ -54,14 +64,21 @@ package final class ServerKeys: Sendable {
         schedules.withLock {
             $0.response.add(response, usedFrom: start, now: now)
             $0.access.add(access, usedFrom: start, now: now)
+            $0.lineage.generation += 1
+        }
+    }
+
+    /// Puts new keys in the place of all others, at once: nothing that an earlier key signed counts any more.
+    /// - Throws: ``Cryptography/CryptographyError``.
+    package func renounce() throws(CryptographyError) {
+        let (response, access) = (try ServerKey.generate(), try ServerKey.generate())
+        schedules.withLock {
+            $0.response = KeySchedule(response, lifetime: $0.response.lifetime)
+            $0.access = KeySchedule(access, lifetime: $0.access.lifetime)
+            $0.lineage.generation += 1
         }
     }
 
     /// When the youngest key comes, or came, into use.
     package var youngest: Timestamp { schedules.withLock { $0.response.entries.last?.usedFrom ?? .never } }
-
-    /// Replaces the schedules, after keys were added to them.
-    package func replace(response: KeySchedule, access: KeySchedule) {
-        schedules.withLock { $0 = Schedules(response: response, access: access) }
-    }
 }

@@ -51,7 +51,7 @@ package struct ServerReply: Sendable, Hashable {
         switch refusal {
         case .message(let error): self.init(error)
         case .store(.full): self.init(.plain(.limited))
-        case .store(.unavailable): self.init(.plain(.unavailable))
+        case .store(.unavailable), .store(.missing), .store(.tooOld), .store(.tooNew): self.init(.plain(.unavailable))
         case .store(.damaged), .cryptography: self.init(.plain(.base))
         }
     }

@@ -6,6 +6,7 @@ package final class MemoryStore: ServerStore {
     private struct State {
         var accounts: [IdentityID: Account] = [:]
         var challenges = ChallengeBook()
+        var keys: KeyMark?
         var reservations: ExpiringMap<RotationHash, OperationKey>
     }
 
@@ -77,7 +78,26 @@ package final class MemoryStore: ServerStore {
         then(result)
     }
 
-    package func probe() throws(StoreError) {}
+    package func probe(now: Timestamp, then: @escaping Completion<Void>) { then(.success(())) }
+
+    package func keyMark() throws(StoreError) -> KeyMark? { state.withLock { $0.keys } }
+
+    package func setKeyMark(_ mark: KeyMark, over known: KeyMark?) throws(StoreError) -> Bool {
+        state.withLock { state in
+            guard state.keys == known else { return false }
+            state.keys = mark
+            return true
+        }
+    }
+
+    package func accounts(
+        after last: IdentityID?, most count: Int
+    ) throws(StoreError) -> [(identity: IdentityID, account: Account)] {
+        let start = last?.rawBytes ?? []
+        let known = state.withLock { $0.accounts }.map { (raw: $0.key.rawBytes, entry: $0) }
+        return known.filter { start.lexicographicallyPrecedes($0.raw) }
+            .sorted { $0.raw.lexicographicallyPrecedes($1.raw) }.prefix(count).map { ($0.entry.key, $0.entry.value) }
+    }
 
     package func close() {}
 }

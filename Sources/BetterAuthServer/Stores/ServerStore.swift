@@ -38,9 +38,24 @@ package protocol ServerStore: Sendable {
     /// - Throws: ``StoreError``.
     func isVoid(_ device: DeviceID, of identity: IdentityID, issuedAt: Timestamp) throws(StoreError) -> Bool
 
-    /// Whether the store can be reached; for the readiness of the server.
+    /// Whether the store does its work: something is written, as an operation would be.
+    func probe(now: Timestamp, then: @escaping Completion<Void>)
+
+    /// The keys that the accounts belong to; nil when no server has had the store yet.
     /// - Throws: ``StoreError``.
-    func probe() throws(StoreError)
+    func keyMark() throws(StoreError) -> KeyMark?
+
+    /// Replaces the mark of the keys.
+    /// - Returns: False when it was another one than `known`, and is as it was.
+    /// - Throws: ``StoreError``.
+    func setKeyMark(_ mark: KeyMark, over known: KeyMark?) throws(StoreError) -> Bool
+
+    /// Some accounts in the order of their identities, deleted ones too.
+    /// - Parameter last: The identity after which they begin; nil for the first.
+    /// - Throws: ``StoreError``.
+    func accounts(
+        after last: IdentityID?, most count: Int
+    ) throws(StoreError) -> [(identity: IdentityID, account: Account)]
 
     /// Ends after what was accepted is done. No call may follow.
     func close()

@@ -41,15 +41,32 @@ final class ServerProcess {
     var log: String { (try? String(contentsOfFile: output, encoding: .utf8)) ?? "" }
 }
 
+/// Runs the built command to its end.
+func runServerCommand(
+    _ arguments: [String], _ folder: String, _ environment: [String: String] = [:], before words: [String] = []
+) throws -> (status: Int32, output: String) {
+    let path = "\(folder)/result-\(UUID().uuidString.prefix(8))"
+    let file = unsafe open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    defer {
+        close(file)
+        unsafe unlink(path)
+    }
+    let status = try Spawned(words + [ServerProcess.program] + arguments, environment: environment, output: file)
+        .wait()
+    return (status, try String(contentsOfFile: path, encoding: .utf8))
+}
+
+/// Writes a file that only its owner reads.
+func writeSecret(_ text: String, to path: String) throws {
+    try text.write(toFile: path, atomically: true, encoding: .utf8)
+    unsafe chmod(path, 0o600)
+}
+
 @Suite struct ServerCommandTests {
     private func run(
         _ arguments: [String], _ folder: String, _ environment: [String: String] = [:]
     ) throws -> (status: Int32, output: String) {
-        let path = "\(folder)/result"
-        let file = unsafe open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        defer { close(file) }
-        let status = try Spawned([ServerProcess.program] + arguments, environment: environment, output: file).wait()
-        return (status, try String(contentsOfFile: path, encoding: .utf8))
+        try runServerCommand(arguments, folder, environment)
     }
 
     @Test func aServerStopsAndGoesOn() throws {
@@ -68,7 +85,7 @@ final class ServerProcess {
         let check = try run(["check", "--database", fixture.path], fixture.folder)
         #expect(check.status == 0 && check.output.hasPrefix("1 accounts (0 deleted), 1 devices, "))
         #expect(try run(["vacuum", "--database", fixture.path], fixture.folder).status == 0)
-        #expect(try run(["migrate", "--database=\(fixture.path)"], fixture.folder).output == "Already at version 1.\n")
+        #expect(try run(["migrate", "--database=\(fixture.path)"], fixture.folder).output == "Already at version 2.\n")
         let second = try ServerProcess(arguments, folder: fixture.folder)
         #expect(second.key == first.key)
         #expect(try HTTPClient(second.address).post("/device/rotate", device.rotation().0.bytes).status == 200)
@@ -98,8 +115,8 @@ final class ServerProcess {
     @Test(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: keys in a TPM are not tested"))
     func keysRestInAChip() throws {
         let fixture = try StoreFixture(.memory)
-        let (chip, other) = (try SoftwareTPM(), try SoftwareTPM())
-        let (here, there) = (["HOLDFAST_TPM": chip.location], ["HOLDFAST_TPM": other.location])
+        let (chip, another) = (try SoftwareTPM(), try SoftwareTPM())
+        let (here, there) = (["HOLDFAST_TPM": chip.location], ["HOLDFAST_TPM": another.location])
         let keys = fixture.folder + "/keys"
         let plain = ["serve", "--listen", "127.0.0.1:0", "--database", ":memory:", "--keys-file", keys]
         let sealed = plain + ["--keys-in", "tpm"]
@@ -130,11 +147,12 @@ final class ServerProcess {
         let nowhere = try run(sealed, fixture.folder, ["HOLDFAST_TPM": "swtpm:path=\(fixture.folder)/nothing"])
         #expect(nowhere.status == 1 && !nowhere.output.contains("ready"))
         // The first start of all makes keys that are never in the clear, those of a chain too.
-        let token = fixture.folder + "/token"
-        try String(repeating: "t", count: 40).write(toFile: token, atomically: true, encoding: .utf8)
+        let (token, other) = (fixture.folder + "/token", fixture.folder + "/other")
+        try writeSecret(String(repeating: "t", count: 40), to: token)
+        try writeSecret(String(repeating: "u", count: 40), to: other)
         let chain = [
             "hsm", "--listen", "127.0.0.1:0", "--folder", fixture.folder, "--sign-token-file", token,
-            "--admin-token-file", token, "--keys-in", "tpm",
+            "--admin-token-file", other, "--keys-in", "tpm",
         ]
         try FileManager.default.removeItem(atPath: keys)
         let keeper = try ServerProcess(chain, folder: fixture.folder, environment: here)
@@ -187,7 +205,7 @@ final class ServerProcess {
             #expect(result.status == 2 && result.output.contains(part), "\(arguments): \(result.output)")
             #expect(result.output.hasPrefix("holdfast-server: ") && result.output.split(separator: "\n").count == 1)
         }
-        #expect(try run(["serve", "--database", ":memory:", "--listen", "nowhere"], fixture.folder).status == 1)
+        #expect(try run(["serve", "--database", ":memory:", "--listen", "nowhere"], fixture.folder).status == 2)
         let version = try run(["--version"], fixture.folder)
         #expect(version.status == 0 && version.output == "holdfast-server \(ServerEntry.version)\n")
         for arguments in [["--help"], ["-h"], ["help"]] {
@@ -260,7 +278,7 @@ final class ServerProcess {
         #expect(refused.status == 404)
         server.process.end(SIGTERM)
         let log = server.log
-        #expect(log.contains(#""path":"/session/create","status":"200""#) && log.contains(#""path":"other""#))
+        #expect(log.contains(#""path":"/session/create","status":200"#) && log.contains(#""path":"other""#))
         for secret in [
             device.identity.description, device.id.description, challenge.description, hash.description,
             String(token.description.prefix(60)), creation.signature.description, "secret", "permissionsByRole",
@@ -304,9 +322,8 @@ final class ServerProcess {
         let fixture = try StoreFixture(.memory)
         let folder = fixture.folder
         let (sign, admin) = (String(repeating: "s", count: 40), String(repeating: "a", count: 40))
-        try sign.write(toFile: folder + "/sign", atomically: true, encoding: .utf8)
-        try admin.write(toFile: folder + "/admin", atomically: true, encoding: .utf8)
-        try FileManager.default.createDirectory(atPath: folder + "/chain", withIntermediateDirectories: false)
+        try writeSecret(sign, to: folder + "/sign")
+        try writeSecret(admin, to: folder + "/admin")
         let chain = [
             "hsm", "--listen", "127.0.0.1:0", "--folder", folder + "/chain", "--sign-token-file", folder + "/sign",
             "--admin-token-file", folder + "/admin",
@@ -359,8 +376,14 @@ final class ServerProcess {
         #expect(try HTTPClient(app.address).post("/foo/bar", access.bytes).status == 200)
         // Another generation, and the chain goes on after a restart of its keeper.
         let allowed = "Authorization: Bearer \(admin)\r\n"
-        #expect(try client.post("/rotate", [], headers: allowed).text == "generation 1\n")
-        #expect(try client.post("/taint", [], headers: allowed).text == "generation 2\n")
+        // A slip, or a request that is sent twice, does nothing.
+        for body in ["", "{}", #"{"generation":1}"#, #"{"generation":0,"x":1}"#] {
+            #expect(try client.post("/taint", Array(body.utf8), headers: allowed).status == 400, "\(body)")
+        }
+        func confirmed(_ number: Int) -> [UInt8] { Array(#"{"generation":\#(number)}"#.utf8) }
+        #expect(try client.post("/rotate", confirmed(0), headers: allowed).text == "generation 1\n")
+        #expect(try client.post("/rotate", confirmed(0), headers: allowed).status == 400)
+        #expect(try client.post("/taint", confirmed(1), headers: allowed).text == "generation 2\n")
         hsm.process.end(SIGTERM)
         let restarted = try ServerProcess(chain, folder: folder)
         #expect(restarted.key == identity)

@@ -16,10 +16,23 @@ final class HTTPClient {
     private let descriptor: Int32
     private var received: [UInt8] = []
 
-    /// - Parameter address: `HOST:PORT`, of version 4.
-    init(_ address: String) throws {
+    /// - Parameters:
+    ///   - address: `HOST:PORT`, of version 4.
+    ///   - source: The address of this machine that it comes from; nil for the one that the system chooses.
+    init(_ address: String, from source: String? = nil) throws {
         let parts = address.split(separator: ":")
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        if let source {
+            var own = sockaddr_in()
+            own.sin_family = sa_family_t(AF_INET)
+            unsafe inet_pton(AF_INET, source, &own.sin_addr)
+            let isBound = unsafe withUnsafePointer(to: &own) { pointer in
+                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+                }
+            }
+            guard isBound else { throw Problem(description: "\(source) is no address of this machine: \(errno)") }
+        }
         var place = sockaddr_in()
         place.sin_family = sa_family_t(AF_INET)
         place.sin_port = in_port_t(UInt16(parts[1]) ?? 0).bigEndian

@@ -23,10 +23,12 @@ import Testing
         let store = PostgresStore(
             "postgresql://nobody@/nothing?host=/nonexistent",
             try #require(RedisLocation("unix:/nonexistent/redis.sock")))
-        #expect(throws: StoreError.unavailable("PostgreSQL cannot be reached")) {
+        #expect(throws: StoreError.unavailable("PostgreSQL cannot be reached: its socket is not there")) {
             try store.account(IdentityID(freshDigest()))
         }
-        #expect(throws: StoreError.unavailable("Redis cannot be reached")) { try store.probe() }
+        #expect(throws: StoreError.unavailable("Redis cannot be reached")) {
+            try done { store.probe(now: TestClock().now, then: $0) }
+        }
         let server = try TestServer(store)
         let hash = RecoveryHash(try freshDigest())
         let device = try TestDevice(recovery: hash)
@@ -38,7 +40,7 @@ import Testing
         let refused = try client.post("/account/create", device.creation(hash).bytes)
         #expect(refused.status == 503 && refused.text.contains("HF503"))
         #expect(try client.get("/health").status == 200)
-        #expect(try client.get("/metrics").text.contains(#"{path="/ready",code="ok"} 1"#))
+        #expect(try client.get("/metrics").text.contains(#"{path="/ready",code="HF503"} 1"#))
     }
 
     /// Killed at random moments, with both databases staying up.

@@ -51,7 +51,7 @@ import Testing
             try FileManager.default.copyItem(atPath: fixture.path + suffix, toPath: path + suffix)
         }
         let maintenance = try SQLiteMaintenance(path)
-        #expect(try maintenance.migrate() == (1, 1))
+        #expect(try maintenance.migrate() == (2, 2))
         var report = try maintenance.check()
         #expect(report.faults.isEmpty)
         #expect(report.accounts == model.count)

@@ -22,7 +22,7 @@ import Testing
             for (identity, account) in changes.model { #expect(try fixture.store.account(identity) == account) }
         }
         #expect(try fixture.store.account(IdentityID(RandomChanges.digest())) == nil)
-        try fixture.store.probe()
+        try done { fixture.store.probe(now: TestClock().now, then: $0) }
     }
 
     @Test(arguments: StoreKind.allCases)

@@ -15,7 +15,8 @@ internal import Synchronization
     let path: String
     let endpoint: any HTTPEndpoint
     let method: HTTPRequest.Method
-    let address: ClientAddress
+    let origin: RequestOrigin
+    let isLocal: Bool
     let authorization: String?
     let start: Double
     var body: [UInt8] = []
@@ -28,13 +29,14 @@ internal import Synchronization
 
     init(
         _ connection: OpaquePointer, method: HTTPRequest.Method, path: String, _ endpoint: any HTTPEndpoint,
-        address: ClientAddress, authorization: String?, start: Double
+        origin: RequestOrigin, isLocal: Bool, authorization: String?, start: Double
     ) {
         unsafe self.connection = connection
         self.method = method
         self.path = path
         self.endpoint = endpoint
-        self.address = address
+        self.origin = origin
+        self.isLocal = isLocal
         self.authorization = authorization
         self.start = start
     }
@@ -43,7 +45,8 @@ internal import Synchronization
     func handle() -> HTTPReply? {
         isHandled = true
         let request = HTTPRequest(
-            method: method, path: path, body: body, address: address, authorization: authorization)
+            method: method, path: path, body: body, address: origin.address, isProven: origin.isProven,
+            isLocal: isLocal, authorization: authorization)
         body = []
         endpoint.handle(request) { [self] in answer($0) }
         return state.withLock { state in

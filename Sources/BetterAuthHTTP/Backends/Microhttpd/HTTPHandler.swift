@@ -14,6 +14,10 @@ final class HTTPHandler: Sendable {
     /// Requests that have begun and were not answered; nil once no more may begin.
     private let underWay = Mutex<Int?>(0)
     private let isStopping = Atomic(false)
+    /// Whether a peer that is no trusted proxy has sent a proxy's headers, and whether one of this machine has: then a
+    /// request from this machine may be anybody's.
+    private let hasClaims = Atomic(false)
+    private let hasLocalClaims = Atomic(false)
 
     init(_ service: any HTTPService, _ settings: HTTPSettings) {
         self.service = service
@@ -111,14 +115,17 @@ final class HTTPHandler: Sendable {
         guard mayBegin() else { return false }
         let peer = unsafe Unmanaged<HTTPPeer>.fromOpaque(held).takeUnretainedValue()
         let target = peer.target.withLock { $0.take() }
-        let fault = unsafe fault(connection, method, version, target)
-        let forwarded = settings.trustedProxies.isEmpty ? nil : unsafe header("X-Forwarded-For", connection)
-        let address = ClientAddress.client(
-            peer: peer.address, forwarded: forwarded, trusting: settings.trustedProxies)
+        let (fault, head) = unsafe read(connection, method, version, target)
+        let origin = RequestOrigin(
+            peer: peer.address, forwarded: head.forwarded, isMarked: head.isMarked, trusting: settings.trustedProxies)
+        note(origin)
         let path = target?.path ?? ""
-        let known = unsafe HTTPRequest.Method(rawValue: String(cString: method))
+        let word = unsafe String(cString: method)
+        // What answers GET answers HEAD (RFC 9110, section 9.3.2); libmicrohttpd leaves the body out.
+        let known = word == "HEAD" ? .get : HTTPRequest.Method(rawValue: word)
         let exchange = unsafe HTTPExchange(
-            connection, method: known ?? .get, path: path, service.endpoint(path), address: address,
+            connection, method: known ?? .get, path: path, service.endpoint(path), origin: origin,
+            isLocal: peer.address.isLoopback && origin.way == .direct && !hasLocalClaims.load(ordering: .relaxed),
             authorization: header("Authorization", connection), start: MonotonicClock.seconds)
         unsafe slot.pointee = Unmanaged.passRetained(exchange).toOpaque()
         if let fault {
@@ -128,7 +135,7 @@ final class HTTPHandler: Sendable {
         }
         // The body of a refused request is discarded, but read to its end, because the connection would otherwise have
         // to be closed.
-        exchange.refusal = exchange.endpoint.refusal(known, address)
+        exchange.refusal = exchange.endpoint.refusal(known, origin.address)
         // A body that announces itself as far too large is not even read.
         if let announced = unsafe header("Content-Length", connection).flatMap({ Int($0) }),
             announced > settings.maximumBody
@@ -142,12 +149,18 @@ final class HTTPHandler: Sendable {
         return true
     }
 
-    /// What makes a head one that others may read otherwise.
-    private func fault(
+    private func note(_ origin: RequestOrigin) {
+        guard origin.way == .claimed else { return }
+        if origin.peer.isLoopback { hasLocalClaims.store(true, ordering: .relaxed) }
+        if !hasClaims.exchange(true, ordering: .relaxed) { settings.onUntrustedProxy(origin.peer) }
+    }
+
+    /// What makes a head one that others may read otherwise, and the head.
+    private func read(
         _ connection: OpaquePointer, _ method: UnsafePointer<CChar>, _ version: UnsafePointer<CChar>,
         _ target: HTTPTarget?
-    ) -> ErrorCode? {
-        guard let target else { return .malformedRequest }
+    ) -> (fault: ErrorCode?, head: HTTPHead) {
+        guard let target else { return (.malformedRequest, HTTPHead()) }
         let method = unsafe UnsafeRawBufferPointer(start: method, count: strlen(method))
         let version = unsafe UnsafeRawBufferPointer(start: version, count: strlen(version))
         var reading = unsafe HeadReading(layout: HTTPHeadLayout(method: method, target, version: version))
@@ -162,9 +175,9 @@ final class HTTPHandler: Sendable {
         }
         let size = unsafe cmicrohttpd_head_size(connection)
         if unsafe HTTPHeadLayout.isKnown && !reading.layout.isWhole(from: method, size: size) {
-            return .malformedRequest
+            return (.malformedRequest, reading.head)
         }
-        return unsafe reading.head.fault(version, target)
+        return (unsafe reading.head.fault(version, target) ?? (size > settings.maximumHead ? .tooLarge : nil), reading.head)
     }
 
     private struct HeadReading {
@@ -193,11 +206,13 @@ final class HTTPHandler: Sendable {
                 return unsafe cmicrohttpd_reply(
                     connection, UInt32(clamping: reply.status),
                     UnsafeRawPointer(type).assumingMemoryBound(to: CChar.self),
-                    body.baseAddress, body.count, ends ? 1 : 0) == 1
+                    body.baseAddress, body.count, ends ? 1 : 0, UInt32(clamping: reply.retrySeconds),
+                    reply.allowed.map { unsafe UnsafeRawPointer($0.utf8Start).assumingMemoryBound(to: CChar.self) })
+                    == 1
             }
         }
         let duration = Int((MonotonicClock.seconds - exchange.start) * 1_000_000)
-        exchange.endpoint.sent(reply, exchange.address, duration: duration)
+        exchange.endpoint.sent(reply, exchange.origin.address, duration: duration)
         return isQueued
     }
 }

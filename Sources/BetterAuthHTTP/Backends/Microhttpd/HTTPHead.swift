@@ -8,6 +8,10 @@ struct HTTPHead {
     private var lengths = 0
     private var codings = 0
     private var isMalformed = false
+    /// The values of X-Forwarded-For, in the order in which they came.
+    private(set) var forwarded: [String] = []
+    /// Whether another header tells of a proxy.
+    private(set) var isMarked = false
 
     /// Takes a header: its name is a token (RFC 9110, section 5.6.2), its value has no control characters but the tab.
     mutating func take(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
@@ -21,6 +25,10 @@ struct HTTPHead {
             lengths += 1
             let digits = unsafe HTTPHead.trimmed(value)
             if unsafe digits.isEmpty || !digits.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }) { isMalformed = true }
+        case 15 where unsafe HTTPHead.isSame(name, "x-forwarded-for"):
+            forwarded.append(unsafe String(decoding: value, as: UTF8.self))
+        case 9 where unsafe HTTPHead.isSame(name, "forwarded") || HTTPHead.isSame(name, "x-real-ip"):
+            isMarked = true
         case 17 where unsafe HTTPHead.isSame(name, "transfer-encoding"): codings += 1
         default: break
         }

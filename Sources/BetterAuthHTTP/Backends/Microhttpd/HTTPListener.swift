@@ -1,13 +1,15 @@
 internal import SystemCalls
 
 /// A socket that listens, and what it is bound to.
-struct HTTPListener: ~Copyable {
+package struct HTTPListener: ~Copyable {
     let descriptor: Int32
     /// With the port that the system chose, where it did.
-    let address: String
+    package let address: String
 
+    /// Binds and listens: what a server makes is made after that, since a port may be taken.
     /// - Parameter text: `HOST:PORT` or `[HOST]:PORT`, with an address or a name for the host; port 0 lets the system choose.
-    init(_ text: String) throws(HTTPError) {
+    /// - Throws: ``HTTPError``.
+    package init(_ text: String) throws(HTTPError) {
         guard let colon = text.lastIndex(of: ":"), UInt16(text[text.index(after: colon)...]) != nil else {
             throw .notAnAddress(text)
         }

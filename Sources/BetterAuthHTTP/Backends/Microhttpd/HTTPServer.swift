@@ -16,13 +16,20 @@ internal import SystemCalls
 
     /// Starts to listen and serve.
     /// - Throws: ``HTTPError``.
-    package init(
+    package convenience init(
         listening address: String, _ service: any HTTPService, _ settings: HTTPSettings = HTTPSettings()
+    ) throws(HTTPError) {
+        try self.init(HTTPListener(address), service, settings)
+    }
+
+    /// Serves a socket that listens already.
+    /// - Throws: ``HTTPError``.
+    package init(
+        _ listener: consuming HTTPListener, _ service: any HTTPService, _ settings: HTTPSettings = HTTPSettings()
     ) throws(HTTPError) {
         // A client that goes while it is written to is no reason to end.
         signal(SIGPIPE, SIG_IGN)
-        HTTPServer.raiseDescriptorLimit(to: settings.connections + 256)
-        let listener = try HTTPListener(address)
+        HTTPServer.raiseDescriptorLimit(to: settings.connections + 256, settings.onFewDescriptors)
         self.settings = settings
         self.address = listener.address
         handler = HTTPHandler(service, settings)
@@ -125,11 +132,12 @@ internal import SystemCalls
         }
     }
 
-    private static func raiseDescriptorLimit(to count: Int) {
+    private static func raiseDescriptorLimit(to count: Int, _ tell: (Int, Int) -> Void) {
         var limit = rlimit()
         let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         guard unsafe getrlimit(kind, &limit) == 0, limit.rlim_cur < rlim_t(count) else { return }
         limit.rlim_cur = min(limit.rlim_max, rlim_t(count))
         unsafe setrlimit(kind, &limit)
+        if limit.rlim_cur < rlim_t(count) { tell(Int(clamping: limit.rlim_cur), count) }
     }
 }

@@ -153,7 +153,10 @@ final class ExpiringEntries: Sendable {
         return issuedAt.milliseconds < moment
     }
 
-    func probe() throws(StoreError) { _ = try run([word("PING")]) }
+    /// Writes something: a replica that cannot be written, a full memory and a disk that fails all refuse that.
+    func probe() throws(StoreError) {
+        _ = try run([word("SET"), word(ExpiringEntries.prefix + "probe"), word("1"), word("PX"), word("60000")])
+    }
 
     func close() { connections.clear() }
 }

@@ -98,7 +98,17 @@ package struct RedisLocation: Sendable, Hashable {
         default:
             // Its text may repeat what was sent; the first word is a code.
             let text = unsafe reply.pointee.str.map { unsafe String(cString: $0) } ?? ""
-            throw .unavailable("Redis: \(text.prefix { $0.isUppercase })")
+            throw .unavailable("Redis: \(RedisConnection.words(String(text.prefix { $0.isUppercase })))")
         }
+    }
+
+    private static func words(_ code: String) -> String {
+        let known = [
+            "OOM": "its memory is full (maxmemory)", "MISCONF": "it cannot write to its disk",
+            "READONLY": "it is a replica", "NOAUTH": "it wants a password", "WRONGPASS": "the password is wrong",
+            "LOADING": "it is starting", "MASTERDOWN": "its primary is down", "NOPERM": "its user may not do this",
+            "CLUSTERDOWN": "its cluster is down", "MOVED": "it is a part of a cluster, and was not named as one",
+        ]
+        return known[code].map { "\($0) (\(code))" } ?? code
     }
 }

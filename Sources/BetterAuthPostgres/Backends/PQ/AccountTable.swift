@@ -9,17 +9,11 @@ final class AccountTable: Sendable {
     /// How often a change that lost against another one is decided anew.
     private static let attempts = 200
 
-    /// What the tables look like, by version. Names are prefixed, since the database may have other tables.
-    private static let migrations = [
-        """
-        CREATE TABLE IF NOT EXISTS holdfast_accounts (
-            identity bytea PRIMARY KEY, version bigint NOT NULL, contents bytea NOT NULL)
-        """
-    ]
-
     init(_ url: String) {
         connections = ConnectionPool { () throws(StoreError) in
             let connection = try PostgresConnection(url)
+            // Each connection looks: the tables may have been changed while a server runs.
+            try PostgresSchema.check(connection)
             try connection.prepare("read", "SELECT version, contents FROM holdfast_accounts WHERE identity = $1")
             try connection.prepare(
                 "add", "INSERT INTO holdfast_accounts VALUES ($1, 1, $2) ON CONFLICT (identity) DO NOTHING")
@@ -27,14 +21,66 @@ final class AccountTable: Sendable {
                 "swap",
                 "UPDATE holdfast_accounts SET version = version + 1, contents = $3 WHERE identity = $1 AND version = $2"
             )
+            try connection.prepare(
+                "page", "SELECT identity, contents FROM holdfast_accounts WHERE identity > $1 ORDER BY identity LIMIT $2")
+            try connection.prepare("setting", "SELECT value FROM holdfast_settings WHERE name = convert_from($1, 'UTF8')")
+            try connection.prepare(
+                "keep",
+                """
+                INSERT INTO holdfast_settings VALUES (convert_from($1, 'UTF8'), $2) \
+                ON CONFLICT (name) DO UPDATE SET value = excluded.value
+                """)
+            try connection.prepare(
+                "first",
+                "INSERT INTO holdfast_settings VALUES (convert_from($1, 'UTF8'), $2) ON CONFLICT (name) DO NOTHING")
+            try connection.prepare(
+                "replace",
+                "UPDATE holdfast_settings SET value = $3 WHERE name = convert_from($1, 'UTF8') AND value = $2")
             return connection
         }
     }
 
     /// Makes the tables.
-    static func migrate(_ url: String) throws(StoreError) {
-        let connection = try PostgresConnection(url)
-        for migration in migrations { try connection.run(migration) }
+    /// - Returns: The version that they had; 0 for none.
+    static func migrate(_ url: String) throws(StoreError) -> Int {
+        try PostgresSchema.migrate(PostgresConnection(url))
+    }
+
+    private static let probeName = Array("probe".utf8)
+    private static let keysName = Array("keys".utf8)
+
+    /// Writes a row, which every process of the service has in common.
+    func probe(_ now: Timestamp) throws(StoreError) {
+        _ = try run("keep", [AccountTable.probeName, Array(String(now.milliseconds).utf8)])
+    }
+
+    func keyMark() throws(StoreError) -> KeyMark? {
+        guard let rows = try run("setting", [AccountTable.keysName]), rows.count > 0 else { return nil }
+        guard let mark = KeyMark(rows.bytes(0, 0)) else { throw .damaged }
+        return mark
+    }
+
+    func setKeyMark(_ mark: KeyMark, over known: KeyMark?) throws(StoreError) -> Bool {
+        let rows =
+            if let known {
+                try run("replace", [AccountTable.keysName, known.bytes, mark.bytes])
+            } else {
+                try run("first", [AccountTable.keysName, mark.bytes])
+            }
+        return rows?.changed == 1
+    }
+
+    func accounts(
+        after last: IdentityID?, most count: Int
+    ) throws(StoreError) -> [(identity: IdentityID, account: Account)] {
+        guard let rows = try run("page", [last?.rawBytes ?? [], bigEndian(Int64(count))]) else { return [] }
+        var found: [(identity: IdentityID, account: Account)] = []
+        for row in 0..<rows.count {
+            let (identity, contents) = (rows.bytes(row, 0), rows.bytes(row, 1))
+            guard let identity = unsafe IdentityID(raw: identity.span.bytes) else { throw .damaged }
+            found.append((identity, try unsafe AccountCoding.decode(contents.span.bytes)))
+        }
+        return found
     }
 
     /// - Parameter prepare: Called with a decision before it is committed; a throw stops it.

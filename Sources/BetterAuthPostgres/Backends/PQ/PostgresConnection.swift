@@ -19,7 +19,10 @@ internal import CPQ
         guard let made = unsafe made else { throw .unavailable("PostgreSQL: no memory") }
         unsafe handle = made
         // A connection that failed has to be let go like any other: `deinit` does.
-        guard unsafe PQstatus(handle) == CONNECTION_OK else { throw .unavailable("PostgreSQL cannot be reached") }
+        guard unsafe PQstatus(handle) == CONNECTION_OK else {
+            let message = unsafe PQerrorMessage(handle).map { unsafe String(cString: $0) } ?? ""
+            throw .unavailable(PostgresCodes.connection(message))
+        }
         try run("SET statement_timeout = \(PostgresConnection.statementTimeout)")
         try run("SET default_transaction_isolation = 'read committed'")
         try run("SET client_min_messages = warning")
@@ -77,6 +80,8 @@ internal import CPQ
     enum Failure: Error {
         /// Another transaction was in the way; the same may work now.
         case conflict
+        /// Something that a code tells (PostgreSQL, appendix A).
+        case code(String)
         case store(StoreError)
     }
 
@@ -86,6 +91,11 @@ internal import CPQ
         } catch {
             throw error.store
         }
+    }
+
+    /// Runs a statement that has no parameters; its results are binary.
+    func query(_ text: String) throws(Failure) -> Rows {
+        try unsafe check(PQexecParams(handle, text, 0, nil, nil, nil, nil, 1))
     }
 
     func prepare(_ name: String, _ text: String) throws(StoreError) {
@@ -121,7 +131,8 @@ internal import CPQ
         // The code is one of a list (SQL:2023, and PostgreSQL's appendix A); the message might show a value.
         let code = unsafe PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { unsafe String(cString: $0) }
         if code == "40001" || code == "40P01" { throw .conflict }
-        throw .store(.unavailable("PostgreSQL: \(code ?? "the connection is lost")"))
+        guard let code else { throw .store(.unavailable("PostgreSQL: the connection is lost")) }
+        throw .code(code)
     }
 }
 
@@ -129,6 +140,7 @@ extension PostgresConnection.Failure {
     var store: StoreError {
         switch self {
         case .conflict: .unavailable("PostgreSQL: too many conflicts")
+        case .code(let code): .unavailable("PostgreSQL: \(PostgresCodes.words(code))")
         case .store(let error): error
         }
     }

@@ -5,9 +5,9 @@ package struct SQLiteMaintenance: Sendable {
     private let file: SQLiteFile
     private let connection: SQLiteConnection
 
-    /// - Throws: ``StoreError/unavailable(_:)``, also when a server has the file.
+    /// - Throws: ``StoreError/missing(_:)``, ``StoreError/unavailable(_:)``, also when a server has the file.
     package init(_ path: String) throws(StoreError) {
-        file = try SQLiteFile(path)
+        file = try SQLiteFile(path, creates: false)
         connection = try SQLiteConnection(path, isWriter: true, cache: 16_384)
     }
 

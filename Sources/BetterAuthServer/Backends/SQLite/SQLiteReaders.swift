@@ -5,9 +5,10 @@ internal import Synchronization
 final class SQLiteReaders: Sendable {
     private final class Reader: Sendable {
         private let statement: Mutex<SQLiteStatement>
+        private let connection: SQLiteConnection
 
         init(_ path: String, cache: Int) throws(StoreError) {
-            let connection = try SQLiteConnection(path, isWriter: false, cache: cache)
+            connection = try SQLiteConnection(path, isWriter: false, cache: cache)
             statement = Mutex(try connection.prepare("SELECT row FROM accounts WHERE identity = ?"))
         }
 
@@ -18,6 +19,20 @@ final class SQLiteReaders: Sendable {
                     return try unsafe AccountCoding.decode(bytes.span.bytes)
                 }
             }
+        }
+
+        func accounts(
+            after last: IdentityID?, most count: Int
+        ) throws(StoreError) -> [(identity: IdentityID, account: Account)] {
+            var found: [(identity: IdentityID, account: Account)] = []
+            try connection.prepare("SELECT identity, row FROM accounts WHERE identity > ? ORDER BY identity LIMIT ?")
+                .each(.bytes(last?.rawBytes ?? []), .number(Int64(count))) { row throws(StoreError) in
+                    let (identity, bytes) = (row.bytes(0), row.bytes(1))
+                    guard let identity = unsafe IdentityID(raw: identity.span.bytes) else { throw .damaged }
+                    found.append((identity, try unsafe AccountCoding.decode(bytes.span.bytes)))
+                    return true
+                }
+            return found
         }
     }
 
@@ -37,12 +52,18 @@ final class SQLiteReaders: Sendable {
         return try reader.account(identity)
     }
 
+    func accounts(
+        after last: IdentityID?, most count: Int
+    ) throws(StoreError) -> [(identity: IdentityID, account: Account)] {
+        let reader = try take()
+        defer { idle.withLock { $0.append(reader) } }
+        return try reader.accounts(after: last, most: count)
+    }
+
     private func take() throws(StoreError) -> Reader {
         if let reader = idle.withLock({ $0.popLast() }) { return reader }
         return try Reader(path, cache: cache)
     }
-
-    func probe() throws(StoreError) { _ = try account(IdentityID(Derivations.blake3(RawSpan()))) }
 
     func close() { idle.withLock { $0 = [] } }
 }

@@ -17,7 +17,8 @@ enum SQLiteSchema {
             device BLOB NOT NULL, bytes BLOB NOT NULL) STRICT;
         CREATE TABLE challenges (
             number INTEGER PRIMARY KEY, until INTEGER NOT NULL, nonce BLOB NOT NULL, identity BLOB) STRICT;
-        """
+        """,
+        "CREATE TABLE settings (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID",
     ]
 
     static var version: Int { migrations.count }
@@ -33,15 +34,13 @@ enum SQLiteSchema {
 
     /// Brings a file to this program's version, in one transaction.
     /// - Returns: The version that it had.
-    /// - Throws: ``StoreError/unavailable(_:)`` for a file of another program, or of a later version.
+    /// - Throws: ``StoreError/unavailable(_:)`` for a file of another program, ``StoreError/tooNew(_:_:)``.
     @discardableResult
     static func migrate(_ connection: SQLiteConnection) throws(StoreError) -> Int {
         guard let found = try version(of: connection) else {
             throw .unavailable("the file is the database of another program")
         }
-        guard found <= version else {
-            throw .unavailable("the database has version \(found), and this program knows \(version)")
-        }
+        guard found <= version else { throw .tooNew(found, version) }
         guard found < version else { return found }
         try connection.execute("BEGIN IMMEDIATE")
         do throws(StoreError) {

@@ -10,13 +10,18 @@ package final class SQLiteStore: ServerStore {
         case reserve(RefreshReservation, Completion<SessionOutcome>)
         case open(Challenge)
         case answer(ChallengeAnswer, Completion<SessionOutcome>)
+        case probe(Timestamp, Completion<Void>)
+        case mark(KeyMark, over: KeyMark?, Completion<Bool>)
 
-        var moment: Timestamp {
+        /// Nil for what has none.
+        var moment: Timestamp? {
             switch self {
             case .apply(let change, _): change.moment
             case .reserve(let refresh, _): refresh.moment
             case .open(let challenge): challenge.moment
             case .answer(let answer, _): answer.moment
+            case .probe(let moment, _): moment
+            case .mark: nil
             }
         }
 
@@ -26,6 +31,8 @@ package final class SQLiteStore: ServerStore {
             case .reserve(_, let then): then(.failure(error))
             case .open: break  // still known until the process ends
             case .answer(_, let then): then(.failure(error))
+            case .probe(_, let then): then(.failure(error))
+            case .mark(_, _, let then): then(.failure(error))
             }
         }
     }
@@ -39,15 +46,18 @@ package final class SQLiteStore: ServerStore {
     private let checkpoints: SQLiteCheckpoints
     private let threads = Mutex<[JoinableThread]>([])
 
+    /// Whether the file was made just now.
+    package let isNew: Bool
+
     /// Opens a database, making or migrating it where needed.
-    /// - Throws: ``StoreError/unavailable(_:)``.
+    /// - Throws: ``StoreError/unavailable(_:)``, ``StoreError/tooNew(_:_:)``.
     package init(_ path: String, _ settings: SQLiteSettings = SQLiteSettings(), now: Timestamp) throws(StoreError) {
-        file = try SQLiteFile(path)
+        file = try SQLiteFile(path, creates: true)
         self.settings = settings
         queue = WaitingQueue(capacity: settings.queue)
         let cache = max(settings.cache, 2) * 1024
         let connection = try SQLiteConnection(path, isWriter: true, cache: cache / 2)
-        try SQLiteSchema.migrate(connection)
+        isNew = try SQLiteSchema.migrate(connection) == 0
         let writer = try SQLiteWriter(connection)
         readers = SQLiteReaders(path, cache: cache / 8)
         var book = ChallengeBook()
@@ -95,7 +105,27 @@ package final class SQLiteStore: ServerStore {
         then(.success(challenges.withLock { $0.answer(answer) }))
     }
 
-    package func probe() throws(StoreError) { try readers.probe() }
+    package func probe(now: Timestamp, then: @escaping Completion<Void>) { add(.probe(now, then)) }
+
+    package func keyMark() throws(StoreError) -> KeyMark? {
+        try SQLiteSetting.mark(SQLiteConnection(file.path, isWriter: false, cache: 64))
+    }
+
+    package func setKeyMark(_ mark: KeyMark, over known: KeyMark?) throws(StoreError) -> Bool {
+        let answer = Monitor<Result<Bool, StoreError>?>(nil)
+        add(
+            .mark(mark, over: known) { result in
+                answer.withLock { $0 = result }
+                answer.wakeAll()
+            })
+        return try answer.withLock(when: { $0 != nil }) { $0 ?? .failure(SQLiteStore.busy) }.get()
+    }
+
+    package func accounts(
+        after last: IdentityID?, most count: Int
+    ) throws(StoreError) -> [(identity: IdentityID, account: Account)] {
+        try readers.accounts(after: last, most: count)
+    }
 
     package func close() {
         queue.close()
@@ -130,7 +160,7 @@ extension SQLiteStore {
                 var answers: [() -> Void] = []
                 answers.reserveCapacity(batch.count)
                 for work in batch { answers.append(try perform(work, writer)) }
-                if let now = batch.last?.moment, abs(now.milliseconds - trimmed.milliseconds) >= Self.trimInterval {
+                if let now = batch.last(where: { $0.moment != nil })?.moment, abs(now.milliseconds - trimmed.milliseconds) >= Self.trimInterval {
                     try writer.trim(now: now, most: 20_000)
                     place = try writer.sweep(from: place, now: now, most: 500)
                     trimmed = now
@@ -165,6 +195,12 @@ extension SQLiteStore {
                 return {}
             case .answer(let answer, let then):
                 return try perform(answer, then, writer)
+            case .probe(let moment, let then):
+                try writer.probe(moment)
+                return { then(.success(())) }
+            case .mark(let mark, let known, let then):
+                let isSet = try writer.mark(mark, over: known)
+                return { then(.success(isSet)) }
             }
         } catch {
             guard error == .damaged else { throw error }

@@ -109,6 +109,19 @@ final class SQLiteWriter: @unchecked Sendable {  // belongs to the writing threa
             .bytes(reply.device.rawBytes), .bytes(reply.bytes))
     }
 
+    /// Writes the moment down: whether that works is what is asked.
+    func probe(_ moment: Timestamp) throws(StoreError) {
+        try SQLiteSetting.probe.write(Array(String(moment.milliseconds).utf8), connection)
+    }
+
+    /// Replaces the mark of the keys.
+    /// - Returns: False when it was another one than `known`.
+    func mark(_ mark: KeyMark, over known: KeyMark?) throws(StoreError) -> Bool {
+        guard try SQLiteSetting.mark(connection) == known else { return false }
+        try SQLiteSetting.keys.write(mark.bytes, connection)
+        return true
+    }
+
     /// Notes a challenge, or with nil for the identity that it is used up.
     func note(_ nonce: NonceText, _ identity: IdentityID?, until: Timestamp) throws(StoreError) {
         try insertChallenge.run(

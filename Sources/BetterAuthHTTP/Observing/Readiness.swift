@@ -1,0 +1,93 @@
+internal import BetterAuthMessages
+internal import Synchronization
+internal import SystemCalls
+
+/// Whether the server can do its work now, proven by doing some of it. However often it is asked, the work is done at a
+/// bounded rate: who asks meanwhile gets the answer of the last time, or waits for the one under way.
+package final class Readiness: Sendable {
+    /// One thing to be proven.
+    package struct Check: Sendable {
+        let subject: String
+        let run: @Sendable (@escaping @Sendable (String?) -> Void) -> Void
+
+        /// - Parameters:
+        ///   - subject: What, in a word of ours.
+        ///   - run: Calls back once, from any thread: nil when it is good, and otherwise why not.
+        package init(_ subject: String, _ run: @escaping @Sendable (@escaping @Sendable (String?) -> Void) -> Void) {
+            self.subject = subject
+            self.run = run
+        }
+    }
+
+    private struct State {
+        var asked = -Double.infinity
+        var failing: [String]?
+        var waiting: [@Sendable ([String]) -> Void] = []
+        var isUnderWay = false
+    }
+
+    private let checks: [Check]
+    private let seconds: Double
+    private let conditions: Conditions
+    private let state = Mutex(State())
+
+    /// - Parameter seconds: For which an answer holds.
+    package init(_ checks: [Check], seconds: Double = 1, conditions: Conditions) {
+        self.checks = checks
+        self.seconds = seconds
+        self.conditions = conditions
+    }
+
+    /// Asks.
+    /// - Parameter answer: Called once, from any thread, with the subjects that fail.
+    package func ask(now: Double = MonotonicClock.seconds, _ answer: @escaping @Sendable ([String]) -> Void) {
+        enum Step { case known([String]), begin, wait }
+        let step: Step = state.withLock { state in
+            if !state.isUnderWay, now - state.asked < seconds, let failing = state.failing { return .known(failing) }
+            state.waiting.append(answer)
+            guard !state.isUnderWay else { return .wait }
+            state.isUnderWay = true
+            state.asked = now
+            return .begin
+        }
+        switch step {
+        case .known(let failing): answer(failing)
+        case .wait: break
+        case .begin: run(0, [])
+        }
+    }
+
+    /// One check after the other.
+    private func run(_ index: Int, _ failing: [String]) {
+        guard index < checks.count else { return end(failing) }
+        let check = checks[index]
+        check.run { [self] reason in
+            if let reason {
+                conditions.fail(check.subject, reason)
+            } else {
+                conditions.recover(check.subject)
+            }
+            run(index + 1, reason == nil ? failing : failing + [check.subject])
+        }
+    }
+
+    private func end(_ failing: [String]) {
+        let waiting = state.withLock { state in
+            defer { state.waiting = [] }
+            state.isUnderWay = false
+            state.failing = failing
+            return state.waiting
+        }
+        for answer in waiting { answer(failing) }
+    }
+
+    /// What the reply of `/ready` says.
+    static func reply(_ failing: [String]) -> HTTPReply {
+        guard !failing.isEmpty else { return .text("ready\n") }
+        let code = ErrorCode.unavailable
+        let names = failing.map(ServerLog.quoted).joined(separator: ",")
+        let body =
+            #"{"error":{"code":"\#(code.rawValue)","message":"the server is not ready","context":{"failing":[\#(names)]}}}"#
+        return HTTPReply(status: code.httpStatus, .json, Array(body.utf8), code: code)
+    }
+}

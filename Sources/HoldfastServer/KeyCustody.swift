@@ -1,0 +1,136 @@
+internal import BetterAuthHTTP
+internal import BetterAuthMessages
+internal import BetterAuthServer
+internal import Cryptography
+internal import Synchronization
+
+/// The keys of a server, the file that they are in, and what the database knows of them: accounts are never served with
+/// keys that clients have not learned.
+final class KeyCustody: Sendable {
+    let keys: ServerKeys
+    private let file: KeyFile?
+    private let store: any ServerStore
+    private let lifetimes: Lifetimes
+    /// Of the file whose keys are in use.
+    private let version: Mutex<[Int]?>
+
+    /// Why the keys are not those of the database.
+    enum Problem: Error, CustomStringConvertible {
+        case lost(String)
+        case foreign(String)
+        case older(String)
+
+        var description: String {
+            switch self {
+            case .lost(let path): "\(path) does not exist, but the database has been served with keys before"
+            case .foreign(let path): "\(path) has other keys than those the database has been served with"
+            case .older(let path): "\(path) is an earlier copy: the keys have been rotated since"
+            }
+        }
+    }
+
+    /// - Parameters:
+    ///   - file: Nil for keys that end with the process.
+    ///   - takesNewKeys: Whether keys that the database does not know are taken, and made where there are none.
+    ///   - onNew: Called with the name of a file of keys that was made.
+    init(
+        _ file: KeyFile?, of store: any ServerStore, _ lifetimes: Lifetimes, takesNewKeys: Bool,
+        _ log: ServerLog, onNew: (String) -> Void = { _ in }
+    ) throws {
+        self.file = file
+        self.store = store
+        self.lifetimes = lifetimes
+        guard let file else {
+            keys = try ServerKeys.fresh(lifetimes)
+            version = Mutex(nil)
+            return
+        }
+        // Before it is read: what changes meanwhile is read again.
+        let before = file.version
+        let mark = try store.keyMark()
+        keys = try KeyCustody.first(file, mark, store, lifetimes, takesNewKeys, log, onNew)
+        version = Mutex(before)
+        try claim(over: mark, takesNewKeys, file.path)
+    }
+
+    /// The keys to begin with. New ones are made for a database that has never been served, or when that is wanted.
+    private static func first(
+        _ file: KeyFile, _ mark: KeyMark?, _ store: any ServerStore, _ lifetimes: Lifetimes, _ takesNewKeys: Bool,
+        _ log: ServerLog, _ onNew: (String) -> Void
+    ) throws -> ServerKeys {
+        let isUsed = try mark != nil || !store.accounts(after: nil, most: 1).isEmpty
+        if isUsed && !takesNewKeys {
+            do throws(KeyFile.Failure) { return try load(file, lifetimes) } catch {
+                if case .missing(let path) = error { throw Problem.lost(path) }
+                throw error
+            }
+        }
+        let made = try file.loadOrCreate(
+            responseLifetime: Serve.responseLifetime, accessLifetime: lifetimes.refresh * 1000)
+        if made.isNew {
+            log.write(.notice, "created", ["keys": .text(file.path)])
+            onNew(file.path)
+        }
+        return made.keys
+    }
+
+    /// Has the database remember the keys.
+    private func claim(over known: KeyMark?, _ takesNewKeys: Bool, _ path: String) throws {
+        var known = known
+        let own = keys.lineage.mark
+        while known != own {
+            if let known, !takesNewKeys {
+                guard known.digest == own.digest else { throw Problem.foreign(path) }
+                guard known.generation < own.generation else { throw Problem.older(path) }
+            }
+            if try store.setKeyMark(own, over: known) { return }
+            known = try store.keyMark()
+        }
+    }
+
+    private static func load(_ file: KeyFile, _ lifetimes: Lifetimes) throws(KeyFile.Failure) -> ServerKeys {
+        try file.load(responseLifetime: Serve.responseLifetime, accessLifetime: lifetimes.refresh * 1000)
+    }
+
+    /// Takes over what has become of the file, and compares it with the database.
+    /// - Returns: What is wrong; nil when all is well.
+    func examine() -> String? {
+        guard let file else { return nil }
+        do {
+            guard let found = file.version else { return "\(file.path) is gone" }
+            // A chip is not asked again for what has not changed.
+            if version.withLock({ $0 != found }) {
+                let read = try KeyCustody.load(file, lifetimes)
+                let (own, new) = (keys.lineage.mark, read.lineage.mark)
+                guard own.digest == new.digest else { throw Problem.foreign(file.path) }
+                guard own.generation <= new.generation else { throw Problem.older(file.path) }
+                keys.adopt(read)
+                version.withLock { $0 = found }
+            }
+            let mark = try store.keyMark()
+            let own = keys.lineage.mark
+            guard let mark, mark.digest == own.digest else { throw Problem.foreign(file.path) }
+            if mark.generation < own.generation { _ = try store.setKeyMark(own, over: mark) }
+            return mark.generation > own.generation ? "\(Problem.older(file.path))" : nil
+        } catch {
+            return OperatorAdvice.line(for: error)
+        }
+    }
+
+    /// Makes new keys when the youngest has been in use for so long. Of several servers with one file one does it.
+    /// - Returns: Whether it was done here.
+    func rotate(after seconds: Int64, publishedSeconds: Int64, now: Timestamp) throws(KeyFile.Failure) -> Bool {
+        guard let file, seconds > 0, now > keys.youngest.adding(seconds: seconds) else { return false }
+        var isDone = false
+        let updated = try file.update(
+            responseLifetime: Serve.responseLifetime, accessLifetime: lifetimes.refresh * 1000
+        ) { found throws(CryptographyError) in
+            guard found.lineage == keys.lineage else { return false }
+            try found.rotate(now: now, publishedSeconds: publishedSeconds)
+            isDone = true
+            return true
+        }
+        if isDone { keys.adopt(updated) }
+        return isDone
+    }
+}

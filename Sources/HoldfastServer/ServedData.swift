@@ -1,0 +1,42 @@
+internal import BetterAuthHTTP
+internal import BetterAuthPostgres
+internal import BetterAuthServer
+internal import CommandLineArguments
+
+/// The database and the keys of a server, as the options name them.
+enum ServedData {
+    /// Nil for keys that end with the process.
+    static func keyFile(_ arguments: Arguments, _ database: DatabaseLocation) throws(UsageError) -> KeyFile? {
+        let protection = try KeyPlace.protection(arguments)
+        if let path = arguments[ServerOptions.keysFile] { return KeyFile(path, protection) }
+        switch database {
+        case .memory: return nil
+        case .file(let path): return KeyFile(path + ".keys", protection)
+        case .postgres:
+            throw UsageError("with PostgreSQL, --keys-file is required: all processes over one database share it")
+        }
+    }
+
+    /// Opens the store. A file that is not there is made, and that is logged.
+    static func store(
+        _ arguments: Arguments, _ database: DatabaseLocation, _ redis: RedisLocation?, _ lifetimes: Lifetimes,
+        _ log: ServerLog
+    ) throws -> any ServerStore {
+        switch database {
+        case .memory: return MemoryStore()
+        case .postgres(let url):
+            guard let redis else { throw UsageError("with PostgreSQL, --redis is required: it keeps what expires") }
+            let store = PostgresStore(url, redis, lifetimes: lifetimes)
+            try store.check()
+            return store
+        case .file(let path):
+            var settings = SQLiteSettings()
+            settings.cache = arguments[ServerOptions.cache]
+            settings.challenges =
+                arguments[ServerOptions.challenges].flatMap(SQLiteSettings.Challenges.init) ?? settings.challenges
+            let store = try SQLiteStore(path, settings, now: SystemClock().now)
+            if store.isNew { log.write(.notice, "created", ["database": .text(path)]) }
+            return store
+        }
+    }
+}
