@@ -2,7 +2,12 @@ internal import Synchronization
 
 /// Connections to another machine: as many as threads have used at one time. One that failed is not used again.
 final class ConnectionPool<Connection: Sendable, Failure: Error>: Sendable {
-    private let idle = Mutex<[Connection]>([])
+    private struct State {
+        var idle: [Connection] = []
+        var used = 0
+    }
+
+    private let state = Mutex(State())
     private let make: @Sendable () throws(Failure) -> Connection
 
     init(_ make: @escaping @Sendable () throws(Failure) -> Connection) { self.make = make }
@@ -10,15 +15,24 @@ final class ConnectionPool<Connection: Sendable, Failure: Error>: Sendable {
     /// - Parameter body: Returns whether the connection can go on beside its result.
     func use<R>(_ body: (Connection) throws(Failure) -> R, isGood: (Connection) -> Bool) throws(Failure) -> R {
         let connection = try take()
-        defer { if isGood(connection) { idle.withLock { $0.append(connection) } } }
+        state.withLock { $0.used += 1 }
+        defer {
+            state.withLock {
+                $0.used -= 1
+                if isGood(connection) { $0.idle.append(connection) }
+            }
+        }
         return try body(connection)
     }
 
     private func take() throws(Failure) -> Connection {
-        if let connection = idle.withLock({ $0.popLast() }) { return connection }
+        if let connection = state.withLock({ $0.idle.popLast() }) { return connection }
         return try make()
     }
 
     /// Closes idle connections; after a failure they are most likely all broken.
-    func clear() { idle.withLock { $0 = [] } }
+    func clear() { state.withLock { $0.idle = [] } }
+
+    /// Connections at this moment: those that wait, and those in use.
+    var counts: (idle: Int, used: Int) { state.withLock { ($0.idle.count, $0.used) } }
 }

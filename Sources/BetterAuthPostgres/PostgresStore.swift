@@ -43,7 +43,7 @@ package final class PostgresStore: ServerStore {
         then(
             Result { () throws(StoreError) in
                 try accounts.apply(change) { account, revoked throws(StoreError) in
-                    let isVoiding = account.voidBefore == change.moment
+                    let isVoiding = account.voidBefore >= change.moment
                     guard !revoked.isEmpty || isVoiding else { return }
                     try entries.publish(
                         devices: revoked, of: change.identity, voidBefore: isVoiding ? account.voidBefore : .never,
@@ -83,6 +83,21 @@ package final class PostgresStore: ServerStore {
                 try entries.probe()
                 try accounts.probe(now)
             })
+    }
+
+    package var gauges: [StoreGauge] {
+        let (postgres, redis) = (accounts.connectionCounts, entries.connectionCounts)
+        return [
+            StoreGauge(
+                "holdfast_pool_idle", "Connections to a database that wait.",
+                [("database", "postgres", postgres.idle), ("database", "redis", redis.idle)]),
+            StoreGauge(
+                "holdfast_pool_used", "Connections to a database that are in use.",
+                [("database", "postgres", postgres.used), ("database", "redis", redis.used)]),
+            StoreGauge(
+                "holdfast_database_up", "Whether a database did what it was last asked.",
+                [("database", "postgres", accounts.isUp ? 1 : 0), ("database", "redis", entries.isUp ? 1 : 0)]),
+        ]
     }
 
     package func keyMark() throws(StoreError) -> KeyMark? { try accounts.keyMark() }

@@ -46,7 +46,8 @@ struct AppCommand {
             report: { log.write(.error, "access", ["reason": .text("\($0)")]) }, key: { keys.responseKey(now: $0) })
         let rate = arguments[ServerOptions.addressRate] ?? AuthService.Rates().requests.perSecond
         let service = AppService(example, keys, rate: rate, log: log)
-        let front = try HTTPServer(listener, service, settings)
+        let access = try FrontOptions.metricsAccess(arguments, settings)
+        let front = try HTTPServer(listener, OperatedService(service, access), settings)
         FrontOptions.announce(
             front, settings, key: keys.responseKey(now: SystemClock().now).publicKey.description)
         while !Signals.wait(seconds: 3600) {}

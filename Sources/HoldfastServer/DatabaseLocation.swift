@@ -20,7 +20,8 @@ enum DatabaseLocation: Sendable, Hashable {
         case _ where DatabaseLocation.isKeywords(text):
             // It may hold a password, so it is not repeated.
             throw UsageError(
-                "--database has keywords like host=...; write postgres://USER@HOST/NAME, or ./ in front of a file's name")
+                "--database has keywords like host=...; write postgres://USER@HOST/NAME, or ./ in front of a file's name"
+            )
         default: self = .file(text)
         }
     }

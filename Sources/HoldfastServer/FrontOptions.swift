@@ -20,7 +20,8 @@ enum FrontOptions {
                 .warning, "few descriptors",
                 [
                     "limit": .number(limit), "needed": .number(needed),
-                    "reason": "connections beyond the limit wait: raise LimitNOFILE (ulimit -n), or lower --connections",
+                    "reason":
+                        "connections beyond the limit wait: raise LimitNOFILE (ulimit -n), or lower --connections",
                 ])
         }
         settings.threads = arguments[ServerOptions.threads]
@@ -48,6 +49,11 @@ enum FrontOptions {
             blocks.append(block)
         }
         return blocks
+    }
+
+    static func metricsAccess(_ arguments: Arguments, _ settings: HTTPSettings) throws(UsageError) -> MetricsAccess {
+        MetricsAccess(
+            try addressBlocks(arguments, ServerOptions.metricsFrom), settings, version: ServerEntry.version)
     }
 
     static func log(_ arguments: Arguments) -> ServerLog {

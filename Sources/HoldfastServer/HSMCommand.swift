@@ -37,7 +37,10 @@ private func keepChain(_ arguments: Arguments) throws -> ServerExit {
     let chain = try KeyChainFolder(folder, protection, now: SystemClock().now)
     let identity = chain.identity
     let service = HSMService(chain, sign: sign, admin: admin, log: FrontOptions.log(arguments))
-    let front = try HTTPServer(listener, service, settings)
+    let operated = OperatedService(
+        service, try FrontOptions.metricsAccess(arguments, settings),
+        more: { $0.gauge("holdfast_chain_generation", service.generation, "The generation of the key chain.") })
+    let front = try HTTPServer(listener, operated, settings)
     FrontOptions.announce(front, settings, key: identity.description)
     while !Signals.wait(seconds: 3600) {}
     return front.stop() ? .done : .failure
@@ -77,6 +80,9 @@ final class HSMService: HTTPService {
         self.admin = admin
         self.log = log
     }
+
+    /// The number of the generation that signs.
+    var generation: Int { chain.withLock { $0.events.count - 1 } }
 
     enum Route: Sendable { case health, chain, sign, rotate, taint }
 

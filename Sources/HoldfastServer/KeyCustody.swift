@@ -117,6 +117,19 @@ final class KeyCustody: Sendable {
         }
     }
 
+    /// The families of keys.
+    func write(to text: inout MetricsText) {
+        let lineage = keys.lineage
+        text.family("holdfast_key_info", .gauge, "The generation of the keys: rotations since they were made.")
+        text.sample("holdfast_key_info", ["generation": "\(lineage.generation)"], 1)
+        let youngest = keys.youngest.milliseconds
+        if youngest > 0 {
+            text.gauge(
+                "holdfast_key_timestamp_seconds", Double(youngest) / 1000,
+                "When the youngest key comes, or came, into use, in seconds since 1970.")
+        }
+    }
+
     /// Makes new keys when the youngest has been in use for so long. Of several servers with one file one does it.
     /// - Returns: Whether it was done here.
     func rotate(after seconds: Int64, publishedSeconds: Int64, now: Timestamp) throws(KeyFile.Failure) -> Bool {

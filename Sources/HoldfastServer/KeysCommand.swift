@@ -26,9 +26,13 @@ private func publishKeys(_ arguments: Arguments) throws -> ServerExit {
     let listener = try HTTPListener(arguments.required(ServerOptions.listen))
     let service = KeysService(hsm, identity)
     try service.refresh(now: SystemClock().now)
-    let front = try HTTPServer(listener, service, settings)
-    FrontOptions.announce(front, settings, key: identity.description)
     let conditions = Conditions(FrontOptions.log(arguments))
+    let operated = OperatedService(
+        service, try FrontOptions.metricsAccess(arguments, settings),
+        failing: { conditions.isFailing("hsm") ? ["hsm"] : [] },
+        more: { $0.gauge("holdfast_endorsed_keys", service.count, "Keys that are published.") })
+    let front = try HTTPServer(listener, operated, settings)
+    FrontOptions.announce(front, settings, key: identity.description)
     while !Signals.wait(seconds: 5) {
         do {
             try service.refresh(now: SystemClock().now)
@@ -72,6 +76,9 @@ final class KeysService: HTTPService {
             state.records = state.records.filter { $0.value.payload.expiration >= now }
         }
     }
+
+    /// Keys that are published.
+    var count: Int { state.withLock { $0.records.count } }
 
     enum Route: Sendable {
         case health, chain, keys

@@ -13,6 +13,7 @@ enum OperatorAdvice {
         case let error as StoreError: "\(error); \(on(error))"
         case let error as KeyCustody.Problem: "\(error); \(on(error))"
         case let error as HTTPError: "\(error); \(on(error))"
+        case let error as LocalSocket.Failure: "\(error); check --admin-socket of the server and --socket"
         case let error as PlainHTTP.Failure: "\(error)"
         default: "something failed in a way that was not expected (\(type(of: error))); report this error"
         }
@@ -45,7 +46,8 @@ enum OperatorAdvice {
 
     static func on(_ problem: KeyCustody.Problem) -> String {
         switch problem {
-        case .lost, .foreign: "put the copy of the keys back; if there is none, serve --new-keys starts with others (Docs/operations.md)"
+        case .lost, .foreign:
+            "put the copy of the keys back; if there is none, serve --new-keys starts with others (Docs/operations.md)"
         case .older: "put the latest copy of the keys back; if there is none, serve --new-keys goes on with this one"
         }
     }

@@ -26,7 +26,7 @@ extension ServerCommand {
             ServerOptions.accessWindow.option, ServerOptions.reply.option, ServerOptions.addressRate.option,
             ServerOptions.creationRate.option, ServerOptions.challengeRate.option, ServerOptions.rotateKeys.option,
             ServerOptions.publish.option, ServerOptions.hsm.option, ServerOptions.hsmToken.option,
-            ServerOptions.keyService.option, ServerOptions.metricsFrom.option, ServerOptions.workers.option,
+            ServerOptions.keyService.option, ServerOptions.workers.option, ServerOptions.adminSocket.option,
             ServerOptions.exampleApp.option, ServerOptions.name.option,
         ] + ServerOptions.listening
     ) { arguments in try Serve(arguments).run() }
@@ -70,18 +70,23 @@ struct Serve {
         // Before anybody is answered: a key is published before it is used.
         publication?.publish(custody.keys)
         let server = AuthServer(
-            store: store, keys: custody.keys, lifetimes: lifetimes, compression: ZlibTokenCompression(),
+            store: MeasuredStore(store) { metrics.count($0, duration: $1) }, keys: custody.keys, lifetimes: lifetimes,
+            compression: ZlibTokenCompression(),
             attributes: { _ in attributes },
             report: { error in
-                metrics.countStoreFailure()
+                metrics.count(error)
                 conditions.fail(error.subject, error.description)
             })
         let service = AuthService(
             server, example: try example(server, redis, log), metrics: metrics, log: log, conditions: conditions,
             checks: checks(custody, publication, settings), isHeld: publication?.isDone == false, rates: rates(),
-            metricsFor: try FrontOptions.addressBlocks(arguments, ServerOptions.metricsFrom),
+            access: try FrontOptions.metricsAccess(arguments, settings), gauges: { custody.write(to: &$0) },
             workers: arguments[ServerOptions.workers])
         defer { service.close() }
+        let admin = try arguments[ServerOptions.adminSocket].map {
+            try AdminServer($0, AccountAdministration(store, lifetimes), log)
+        }
+        defer { admin?.close() }
         let front = try HTTPServer(listener, service, settings)
         let key = custody.keys.responseKey(now: SystemClock().now).publicKey.description
         FrontOptions.announce(front, settings, key: key)
@@ -166,7 +171,8 @@ struct Serve {
             keys: OwnServerKeys(server.keys), nonces: nonces, revocations: StoreRevocations(server.store),
             settings: settings)
         return ExampleApp(
-            verifier, name: arguments[ServerOptions.name], report: { log.write(.error, "access", ["reason": .text("\($0)")]) },
+            verifier, name: arguments[ServerOptions.name],
+            report: { log.write(.error, "access", ["reason": .text("\($0)")]) },
             key: { server.keys.responseKey(now: $0) })
     }
 

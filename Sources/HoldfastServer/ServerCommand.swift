@@ -45,6 +45,7 @@ enum ServerTable {
         example: "holdfast-server serve --listen 127.0.0.1:8080 --database accounts.db",
         sections: [
             .init(title: "Servers", commands: [.serve, .app, .keys, .hsm]),
+            .init(title: "Accounts", commands: ServerCommand.accounts),
             .init(title: "Maintenance", commands: [.initialize, .rotateKeys, .migrate, .check, .vacuum]),
             .init(title: "Help", commands: [.completions, .help]),
         ],

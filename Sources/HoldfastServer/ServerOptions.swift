@@ -26,7 +26,7 @@ enum ServerOptions {
 
     static let listening = [
         threads.option, connections.option, connectionsPerAddress.option, requestSeconds.option, certificate.option,
-        certificateKey.option, trustedProxy.option, log.option,
+        certificateKey.option, trustedProxy.option, metricsFrom.option, log.option,
     ]
 
     // Where data and keys are.
@@ -70,6 +70,13 @@ enum ServerOptions {
     static let workers = NumberOption(
         "workers", 1...1024, default: 32, help: "Threads that wait for PostgreSQL and Redis")
 
+    // Administration.
+    static let adminSocket = TextOption(
+        "admin-socket", "FILE", .file,
+        help: "Answer holdfast-server accounts at this socket, which only this user may use.")
+    static let socket = TextOption("socket", "FILE", .file, help: "The server's --admin-socket.")
+    static let json = Flag("json", "Print one line of JSON.")
+
     // The key chain.
     static let hsm = TextOption("hsm", "URL", help: "The keeper of the key chain, http://HOST:PORT.")
     static let hsmToken = TextOption(
@@ -79,7 +86,8 @@ enum ServerOptions {
     static let trust = TextOption("trust", "ID", help: "The identity of the key chain.")
     static let folder = TextOption("folder", "DIR", .folder, help: "The folder of the key chain.")
     static let signToken = TextOption(
-        "sign-token-file", "FILE", .file, help: "The token for signing: a file with mode 0600, at least 32 characters in the first line.")
+        "sign-token-file", "FILE", .file,
+        help: "The token for signing: a file with mode 0600, at least 32 characters in the first line.")
     static let adminToken = TextOption(
         "admin-token-file", "FILE", .file, help: "Another token, for rotating and tainting, likewise.")
 

@@ -33,6 +33,11 @@ package enum ThreadClock {
     package static var nanoseconds: UInt64 { reading(CLOCK_THREAD_CPUTIME_ID).nanoseconds }
 }
 
+/// The processor time that this process has used.
+package enum ProcessClock {
+    package static var seconds: Double { Double(reading(CLOCK_PROCESS_CPUTIME_ID).nanoseconds) / 1e9 }
+}
+
 private func reading(_ clock: clockid_t) -> timespec {
     var time = timespec()
     unsafe clock_gettime(clock, &time)

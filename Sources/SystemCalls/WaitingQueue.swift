@@ -16,6 +16,9 @@ package final class WaitingQueue<Item: Sendable>: Sendable {
     /// - Parameter capacity: Most items that wait.
     package init(capacity: Int = .max) { self.capacity = capacity }
 
+    /// Items that wait at this moment.
+    package var count: Int { monitor.withLock { $0.items.count } }
+
     /// Adds an item; false when the queue is full or closed.
     package func add(_ item: Item) -> Bool {
         let isAdded = monitor.withLock { queue in

@@ -10,9 +10,13 @@ import Testing
 @Suite struct OperatorAdviceTests {
     private static let all: [any Error] =
         [
-            KeyFile.Failure.missing("keys"), .system("keys", 13), .exposed("keys"), .damaged("keys"), .sealed("keys"), .plain("keys"),
+            KeyFile.Failure.missing("keys"), .system("keys", 13), .exposed("keys"), .damaged("keys"), .sealed("keys"),
+            .plain("keys"),
             .seal("keys", "no TPM"), .cryptography(.invalidSize),
-        ] as [KeyFile.Failure] + [StoreError.unavailable("no disk"), .missing("x"), .tooOld(0, 2), .tooOld(1, 2), .tooNew(3, 2), .damaged, .full]
+        ] as [KeyFile.Failure] + [
+            StoreError.unavailable("no disk"), .missing("x"), .tooOld(0, 2), .tooOld(1, 2), .tooNew(3, 2), .damaged,
+            .full,
+        ]
         + [KeyCustody.Problem.lost("keys"), .foreign("keys"), .older("keys")]
         + [HTTPError.notAnAddress("x"), .system("bind", 98), .daemon]
 

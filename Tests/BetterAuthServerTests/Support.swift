@@ -73,11 +73,12 @@ struct TestServer {
 
     init(
         _ store: any ServerStore = MemoryStore(), clock: TestClock = TestClock(), lifetimes: Lifetimes = Lifetimes(),
-        attributes: String = #"{"permissionsByRole":{"user":["read"]}}"#
+        attributes: String = #"{"permissionsByRole":{"user":["read"]}}"#,
+        keys: (response: ServerKey, access: ServerKey)? = nil
     ) throws {
         self.clock = clock
-        responseKey = try .generate()
-        accessKey = try .generate()
+        responseKey = try keys?.response ?? .generate()
+        accessKey = try keys?.access ?? .generate()
         let data = try ApplicationData(json: attributes)
         server = AuthServer(
             store: store,

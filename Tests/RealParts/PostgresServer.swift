@@ -35,7 +35,27 @@ package final class PostgresServer: Sendable {
         .first { FileManager.default.isExecutableFile(atPath: $0 + "/postgres") }
 
     /// As libpq takes it.
-    package var url: String { "postgresql://holdfast@/postgres?host=\(folder)" }
+    package var url: String { url(of: "postgres") }
+
+    /// The URL of one of its databases, for a user of its own.
+    package func url(of database: String, user: String = "holdfast") -> String {
+        "postgresql://\(user)@/\(database)?host=\(folder)"
+    }
+
+    /// Makes a database that no other test uses.
+    package func makeDatabase() throws -> String {
+        let name = "test_" + UUID().uuidString.prefix(8).lowercased()
+        try run("CREATE DATABASE \(name)", in: "postgres")
+        return name
+    }
+
+    /// Runs statements as the administrator.
+    package func run(_ statements: String, in database: String) throws {
+        let status = try Spawned([
+            "\(programs)/psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", url(of: database), "-c", statements,
+        ]).wait()
+        guard status == 0 else { throw Missing(description: "psql refuses: \(statements)") }
+    }
 
     package func start() throws {
         let child = try Spawned(

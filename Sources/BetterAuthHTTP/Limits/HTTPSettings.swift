@@ -22,6 +22,8 @@ package struct HTTPSettings: Sendable {
     package var onUntrustedProxy: @Sendable (ClientAddress) -> Void = { _ in }
     /// Called once when the system allows fewer descriptors than the connections need: the limit, and what is needed.
     package var onFewDescriptors: @Sendable (Int, Int) -> Void = { _, _ in }
+    /// Counts the connections.
+    package let counters = FrontCounters()
     /// PEM texts; both, or neither.
     package var certificate: String?
     package var key: String?

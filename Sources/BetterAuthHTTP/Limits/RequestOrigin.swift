@@ -32,7 +32,9 @@ package struct RequestOrigin: Sendable {
         _ peer: ClientAddress, _ forwarded: [String], _ proxies: [AddressBlock]
     ) -> ClientAddress {
         var client = peer
-        for text in forwarded.reversed().lazy.flatMap({ $0.split(separator: ",", omittingEmptySubsequences: false).reversed() }) {
+        for text in forwarded.reversed().lazy.flatMap({
+            $0.split(separator: ",", omittingEmptySubsequences: false).reversed()
+        }) {
             // What cannot be read is not the proxy that passed it on, and nothing in front of it can be trusted.
             guard let address = ClientAddress(forwarded: text) else { return .unknown }
             client = address

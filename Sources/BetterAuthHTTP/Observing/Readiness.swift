@@ -57,6 +57,9 @@ package final class Readiness: Sendable {
         }
     }
 
+    /// Whether nothing failed the last time; false before the first.
+    var isReady: Bool { state.withLock { $0.failing?.isEmpty ?? false } }
+
     /// One check after the other.
     private func run(_ index: Int, _ failing: [String]) {
         guard index < checks.count else { return end(failing) }

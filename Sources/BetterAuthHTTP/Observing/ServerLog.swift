@@ -50,7 +50,8 @@ package struct ServerLog: Sendable {
         _ = unsafe SystemCalls.write(descriptor, bytes, bytes.count)
     }
 
-    static func quoted(_ text: String) -> String {
+    /// A text as JSON.
+    package static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
             switch scalar {

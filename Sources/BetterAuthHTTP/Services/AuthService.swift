@@ -24,7 +24,8 @@ package final class AuthService: HTTPService {
     private let all: AddressRates
     private let creations: AddressRates
     private let challenges: AddressRates
-    private let metricsFor: [AddressBlock]
+    private let access: MetricsAccess
+    private let gauges: @Sendable (inout MetricsText) -> Void
     /// Threads for a store that is waited for.
     private let pool: WorkerPool?
     private let isStopping = Atomic(false)
@@ -34,18 +35,21 @@ package final class AuthService: HTTPService {
     ///   - conditions: Told what fails.
     ///   - checks: What is to be ready beside the store.
     ///   - isHeld: Whether operations are refused until ``release()``.
-    ///   - metricsFor: The addresses that may read `/metrics`, in addition to this machine.
+    ///   - access: Who may read `/metrics`; this machine alone when it is nil.
+    ///   - gauges: Writes families of the server's own.
     ///   - workers: Threads for a store on another machine.
     package init(
         _ server: AuthServer, example: ExampleApp? = nil, metrics: HTTPMetrics = HTTPMetrics(),
         log: ServerLog = ServerLog(.error), conditions: Conditions? = nil, checks: [Readiness.Check] = [],
-        isHeld: Bool = false, rates: Rates = Rates(), metricsFor: [AddressBlock] = [], workers: Int = 16
+        isHeld: Bool = false, rates: Rates = Rates(), access: MetricsAccess? = nil,
+        gauges: @escaping @Sendable (inout MetricsText) -> Void = { _ in }, workers: Int = 16
     ) {
         self.server = server
         self.example = example
         self.metrics = metrics
         self.log = log
-        self.metricsFor = metricsFor
+        self.access = access ?? MetricsAccess([], HTTPSettings(), version: "test")
+        self.gauges = gauges
         self.isHeld = Atomic(isHeld)
         let conditions = conditions ?? Conditions(log)
         self.conditions = conditions
@@ -140,10 +144,18 @@ package final class AuthService: HTTPService {
             guard !isStopping.load(ordering: .relaxed) else { return answer(Readiness.reply(["stopping"])) }
             run(answer) { [readiness] in readiness.ask { answer(Readiness.reply($0)) } }
         case .metrics:
-            guard request.isLocal || request.isProven && metricsFor.contains(where: { $0.contains(request.address) })
-            else { return answer(HTTPReply(.plain(.unknownPath))) }
-            answer(HTTPReply(.metrics, Array(metrics.text([("holdfast_up", 1)]).utf8)))
+            answer(access.reply(to: request) { write(&$0) })
         }
+    }
+
+    private func write(_ text: inout MetricsText) {
+        metrics.write(to: &text, hasStore: true)
+        text.gauge("holdfast_ready", readiness.isReady, "Whether the server was ready when that was last proven.")
+        for gauge in server.store.gauges {
+            text.family(gauge.name, .gauge, gauge.help)
+            for sample in gauge.samples { text.sample(gauge.name, [sample.label: sample.value], sample.number) }
+        }
+        gauges(&text)
     }
 
     /// On this thread, or on one where waiting blocks nothing else.

@@ -5,7 +5,7 @@ package import BetterAuthMessages
 extension AccountChange {
     /// What is to become of an account; nil for an identity that was never seen.
     package func decision(on account: Account?) -> AccountDecision {
-        if let reply = account?.reply(to: reply.operation, now: moment) { return .repeated(reply) }
+        if let reply, let known = account?.reply(to: reply.operation, now: moment) { return .repeated(known) }
         do throws(ProtocolError) {
             let changed = try applied(to: account)
             return .commit(changed.account, revoked: changed.revoked)
@@ -48,12 +48,11 @@ extension AccountChange {
             return (changed, [])
         case .delete(let rotation):
             let (changed, _) = try rotated(account, rotation)
-            let burnt = Account(
-                recoveryHash: nil, voidBefore: max(moment, changed.voidBefore), devices: [], departedReplies: [reply])
-            return (burnt, changed.devices.map(\.id))
+            return (changed.burnt(reply, now: moment), changed.devices.map(\.id))
         case .recover(var device, let revealed, let next):
             // The same answer whether the identity is unknown, deleted, or has another recovery key.
-            guard var changed = account, let committed = changed.recoveryHash, committed == revealed, next != revealed
+            guard var changed = account, !changed.isLocked, let committed = changed.recoveryHash,
+                committed == revealed, next != revealed
             else { throw .plain(.invalidHash) }
             try changed.expectNew(device.id)
             let revoked = changed.devices.map(\.id)
@@ -63,14 +62,33 @@ extension AccountChange {
             changed.recoveryHash = next
             changed.voidBefore = max(moment, changed.voidBefore)
             return (changed, revoked)
+        case .administer(let administration):
+            return try administered(account, administration)
         }
+    }
+
+    private func administered(
+        _ account: Account?, _ administration: Administration
+    ) throws(ProtocolError) -> (account: Account, revoked: [DeviceID]) {
+        guard var changed = account, !changed.isDeleted else { throw .plain(.unknownPath) }
+        switch administration {
+        case .lock: changed.isLocked = true
+        case .unlock:
+            changed.isLocked = false
+            return (changed, [])
+        case .endSessions: break
+        case .delete: return (changed.burnt(nil, now: moment), changed.devices.map(\.id))
+        }
+        // Strictly later: a token of this very moment ends too.
+        changed.voidBefore = max(moment.adding(milliseconds: 1) ?? moment, changed.voidBefore)
+        return (changed, [])
     }
 
     /// The account with the device's next key in use.
     private func rotated(
         _ account: Account?, _ rotation: Rotation
     ) throws(ProtocolError) -> (account: Account, index: Int) {
-        guard var account, !account.isDeleted,
+        guard var account, account.isActive,
             let index = account.devices.firstIndex(where: { $0.id == rotation.device })
         else { throw .invalidDevice(rotation.device, calculated: nil) }
         // Without the committed digest, which a caller that does not know the key must not learn.
@@ -83,6 +101,13 @@ extension AccountChange {
 }
 
 extension Account {
+    /// What stays of it for ever, so that its identity is never made again.
+    fileprivate func burnt(_ reply: CommittedReply?, now: Timestamp) -> Account {
+        Account(
+            recoveryHash: nil, voidBefore: max(now, voidBefore), devices: [],
+            departedReplies: reply.map { [$0] } ?? [])
+    }
+
     fileprivate func expectNew(_ id: DeviceID) throws(ProtocolError) {
         guard device(id) == nil, !former.contains(id) else { throw .plain(.alreadyRegistered) }
     }

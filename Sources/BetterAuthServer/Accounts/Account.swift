@@ -40,26 +40,32 @@ package struct Account: Sendable, Hashable {
     package var former: [DeviceID]
     /// Answers to the last operations of devices that are gone.
     package var departedReplies: [CommittedReply]
+    /// Whether the operator has locked it: its devices are honoured by nothing, and recovery is refused.
+    package var isLocked: Bool
 
     package init(
         recoveryHash: RecoveryHash?, voidBefore: Timestamp, devices: [Device], former: [DeviceID] = [],
-        departedReplies: [CommittedReply] = []
+        departedReplies: [CommittedReply] = [], isLocked: Bool = false
     ) {
         self.recoveryHash = recoveryHash
         self.voidBefore = voidBefore
         self.devices = devices
         self.former = former
         self.departedReplies = departedReplies
+        self.isLocked = isLocked
     }
 
     package var isDeleted: Bool { recoveryHash == nil }
+
+    /// Whether its devices can do anything.
+    package var isActive: Bool { !isDeleted && !isLocked }
 
     /// The device, unless it is unknown or revoked.
     package func device(_ id: DeviceID) -> Device? { devices.first { $0.id == id } }
 
     /// Whether a token of this device that was issued at `issuedAt` still counts.
     package func honours(_ device: DeviceID, issuedAt: Timestamp) -> Bool {
-        !isDeleted && issuedAt >= voidBefore && self.device(device) != nil
+        isActive && issuedAt >= voidBefore && self.device(device) != nil
     }
 
     /// The reply to an operation that was committed, for as long as it is kept.

@@ -20,6 +20,17 @@ package struct AccountChange: Sendable, Hashable {
         }
     }
 
+    /// What an operator can do to an account.
+    package enum Administration: String, Sendable, Hashable, CaseIterable {
+        /// Nothing honours its devices until it is unlocked; its sessions end.
+        case lock = "lock"
+        case unlock = "unlock"
+        /// Ends every session; devices can open new ones.
+        case endSessions = "end-sessions"
+        /// For ever: the identity is burnt, as when its user deletes it.
+        case delete = "delete"
+    }
+
     /// What is to happen.
     package enum Kind: Sendable, Hashable {
         case create(Account.Device, RecoveryHash)
@@ -30,18 +41,28 @@ package struct AccountChange: Sendable, Hashable {
         case delete(Rotation)
         /// With the digest of the recovery key that signed, and that of the one after it.
         case recover(Account.Device, revealed: RecoveryHash, next: RecoveryHash)
+        /// By the operator, who has no key of the account.
+        case administer(Administration)
     }
 
     package let identity: IdentityID
     package let kind: Kind
-    /// The reply, signed already, that is kept with the change.
-    package let reply: CommittedReply
+    /// The reply, signed already, that is kept with the change; nil for the operator's, which has none.
+    package let reply: CommittedReply?
     package let moment: Timestamp
 
     package init(identity: IdentityID, kind: Kind, reply: CommittedReply, moment: Timestamp) {
         self.identity = identity
         self.kind = kind
         self.reply = reply
+        self.moment = moment
+    }
+
+    /// A change by the operator.
+    package init(identity: IdentityID, _ administration: Administration, moment: Timestamp) {
+        self.identity = identity
+        kind = .administer(administration)
+        reply = nil
         self.moment = moment
     }
 }

@@ -2,7 +2,7 @@ internal import BetterAuthMessages
 
 /// The row of an account in a store: its length is in its contents, every number is big-endian.
 ///
-///     version 1 | deleted 1 | void before 8 | [recovery hash 32] | devices 2 | former devices 4 | replies 1
+///     version 1 | state 1 (0 open, 1 deleted, 2 locked) | void before 8 | [recovery hash 32] | devices 2 | former devices 4 | replies 1
 ///     each device:  id 32 | public key 33 | rotation hash 32 | has reply 1 | [reply 137]
 ///     each former device:  id 32
 ///     each reply:  operation 32 | response key 33 | signature 64 | until 8
@@ -14,7 +14,7 @@ package enum AccountCoding {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(64 + 240 * account.devices.count + 32 * account.former.count)
         bytes.append(version)
-        bytes.append(account.isDeleted ? 1 : 0)
+        bytes.append(account.isDeleted ? 1 : account.isLocked ? 2 : 0)
         bytes.append(number: account.voidBefore.milliseconds)
         if let hash = account.recoveryHash { bytes.append(raw: hash) }
         bytes.append(number: UInt16(clamping: account.devices.count))
@@ -68,11 +68,12 @@ private struct RowReader {
     var isAtEnd: Bool { position == bytes.count }
 
     mutating func account() -> Account? {
-        guard byte() == AccountCoding.version, let standing = byte(), standing <= 1, let voidBefore = time() else {
+        guard byte() == AccountCoding.version, let standing = byte(), standing <= 2, let voidBefore = time() else {
             return nil
         }
         var account = Account(recoveryHash: nil, voidBefore: voidBefore, devices: [])
-        if standing == 0 {
+        account.isLocked = standing == 2
+        if standing != 1 {
             guard let hash = value(RecoveryHash.self) else { return nil }
             account.recoveryHash = hash
         }

@@ -59,7 +59,9 @@ extension KeyFile {
         let entries =
             schedules.response.entries.map { (Purpose.response, $0) } + schedules.access.entries.map { (.access, $0) }
         let lineage = keys.lineage
-        let generation = stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: lineage.generation >> UInt64($0)) }
+        let generation = stride(from: 56, through: 0, by: -8).map {
+            UInt8(truncatingIfNeeded: lineage.generation >> UInt64($0))
+        }
         let head = KeyFile.mark + lineage.name + generation
         var contents = try SecretBytes(zeroed: head.count + entries.count * KeyFile.entrySize)
         try contents.withMutableBytes { bytes in

@@ -44,7 +44,8 @@ package struct KeyMark: Sendable, Hashable {
 
     /// Digest (32), generation (8, big-endian).
     package var bytes: [UInt8] {
-        digest.rawBytes + stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: generation >> UInt64($0)) }
+        digest.rawBytes
+            + stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: generation >> UInt64($0)) }
     }
 
     /// Nil for what ``bytes`` never is.

@@ -56,7 +56,7 @@ extension AuthServer {
             throw .message(.invalidDevice(payload.device, calculated: nil))
         }
         let account = try ask { () throws(StoreError) in try store.account(identity) }
-        guard let account, !account.isDeleted, let device = account.device(payload.device) else {
+        guard let account, account.isActive, let device = account.device(payload.device) else {
             throw .message(.invalidDevice(payload.device, calculated: nil))
         }
         try verify(message, with: known(device.publicKey))
@@ -150,7 +150,7 @@ extension AuthServer {
     /// A reply that was given before, unless its device is gone since: it carries a token.
     private func repeated(_ reply: SessionReply) throws(Refusal) -> ServerReply {
         let account = try ask { () throws(StoreError) in try store.account(reply.identity) }
-        guard let account, !account.isDeleted, account.device(reply.device) != nil else {
+        guard let account, account.isActive, account.device(reply.device) != nil else {
             throw .message(.invalidDevice(reply.device, calculated: nil))
         }
         return ServerReply(reply.bytes)

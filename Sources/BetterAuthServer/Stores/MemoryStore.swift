@@ -50,7 +50,9 @@ package final class MemoryStore: ServerStore {
     package func answer(_ answer: ChallengeAnswer, then: @escaping Completion<SessionOutcome>) {
         let outcome: SessionOutcome = state.withLock { state in
             let account = state.accounts[answer.reply.identity]
-            guard account?.device(answer.reply.device)?.publicKey == answer.publicKey else { return .revoked }
+            guard account?.isActive == true, account?.device(answer.reply.device)?.publicKey == answer.publicKey else {
+                return .revoked
+            }
             return state.challenges.answer(answer)
         }
         then(.success(outcome))

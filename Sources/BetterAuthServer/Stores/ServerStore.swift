@@ -57,11 +57,16 @@ package protocol ServerStore: Sendable {
         after last: IdentityID?, most count: Int
     ) throws(StoreError) -> [(identity: IdentityID, account: Account)]
 
+    /// What it tells of itself, for metrics.
+    var gauges: [StoreGauge] { get }
+
     /// Ends after what was accepted is done. No call may follow.
     func close()
 }
 
 extension ServerStore {
+    package var gauges: [StoreGauge] { [] }
+
     package typealias Completion<Value> = @Sendable (Result<Value, StoreError>) -> Void
 
     /// From the account's own row, which is always right.

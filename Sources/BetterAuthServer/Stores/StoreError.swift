@@ -25,6 +25,9 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// Every ``subject``.
+    package static let subjects = ["store", "row", "limit"]
+
     /// What fails, in a word for a log.
     package var subject: String {
         switch self {

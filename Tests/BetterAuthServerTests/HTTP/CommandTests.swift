@@ -18,11 +18,13 @@ final class ServerProcess {
     let key: String
     private let output: String
 
-    init(_ arguments: [String], folder: String, environment: [String: String] = [:]) throws {
+    init(
+        _ arguments: [String], folder: String, environment: [String: String] = [:], before words: [String] = []
+    ) throws {
         output = "\(folder)/output-\(UUID().uuidString.prefix(8))"
         let file = unsafe open(output, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         defer { close(file) }
-        process = try Spawned([Self.program] + arguments, environment: environment, output: file)
+        process = try Spawned(words + [Self.program] + arguments, environment: environment, output: file)
         while true {
             let text = try String(contentsOfFile: output, encoding: .utf8)
             if let line = text.split(separator: "\n").first(where: { $0.hasPrefix("ready ") }), text.contains("\n") {
@@ -36,6 +38,17 @@ final class ServerProcess {
             guard process.isRunning else { throw HTTPClient.Problem(description: text) }
             usleep(2000)
         }
+    }
+
+    /// Waits for what `/ready` says; a minute without it ends a hang.
+    func waitUntilReady(says part: String) throws {
+        var last = ""
+        for _ in 0..<3000 {
+            last = try HTTPClient(address).get("/ready").text
+            if last.contains(part) { return }
+            usleep(20_000)
+        }
+        throw HTTPClient.Problem(description: "not \(part) but \(last); \(log)")
     }
 
     var log: String { (try? String(contentsOfFile: output, encoding: .utf8)) ?? "" }
@@ -235,6 +248,18 @@ func writeSecret(_ text: String, to path: String) throws {
             sys.exit(0 if text == b'\(server.key)' else 1)
             """
         #expect(try Spawned(["python3", "-c", program]).wait() == 0)
+        // What openssl's own client can agree on with it, though it is told to take everything.
+        func agrees(_ options: String...) throws -> Bool {
+            try Spawned(
+                ["openssl", "s_client", "-connect", server.address, "-brief", "-cipher", "ALL:@SECLEVEL=0"] + options
+            ).wait() == 0
+        }
+        #expect(try agrees("-tls1_3") && agrees("-tls1_2"))
+        #expect(try !agrees("-tls1_1") && !agrees("-tls1"))
+        for cipher in ["AES128-GCM-SHA256", "ECDHE-ECDSA-AES128-SHA256", "ECDHE-ECDSA-AES128-SHA", "DES-CBC3-SHA"] {
+            #expect(try !agrees("-tls1_2", "-cipher", "\(cipher):@SECLEVEL=0"), "\(cipher)")
+        }
+        #expect(try agrees("-tls1_2", "-cipher", "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-ECDSA-AES128-GCM-SHA256"))
     }
 
     /// Every lifetime is one of seconds and arrives where it counts; the log names nobody.

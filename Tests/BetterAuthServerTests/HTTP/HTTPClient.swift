@@ -90,6 +90,16 @@ final class HTTPClient {
 
     /// The next reply.
     func reply() throws -> Reply {
+        let head = try head()
+        let count = head.headers["content-length"].flatMap { Int($0) } ?? 0
+        while received.count < count { try receive() }
+        let body = Array(received[..<count])
+        received.removeSubrange(..<count)
+        return Reply(status: head.status, headers: head.headers, body: body)
+    }
+
+    /// The head of the next reply: all that comes after HEAD.
+    func head() throws -> Reply {
         let end = Array("\r\n\r\n".utf8)
         while received.firstRange(of: end) == nil { try receive() }
         guard let mark = received.firstRange(of: end) else { throw Problem(description: "no head") }
@@ -100,13 +110,9 @@ final class HTTPClient {
             headers[pair[0].lowercased()] = pair[1].trimmingCharacters(in: .whitespaces)
         }
         received.removeSubrange(..<mark.upperBound)
-        let count = headers["content-length"].flatMap { Int($0) } ?? 0
-        while received.count < count { try receive() }
-        let body = Array(received[..<count])
-        received.removeSubrange(..<count)
         let words = lines[0].split(separator: " ")
         guard words.count > 1, let status = Int(words[1]) else { throw Problem(description: "no status") }
-        return Reply(status: status, headers: headers, body: body)
+        return Reply(status: status, headers: headers, body: [])
     }
 
     private func receive() throws {

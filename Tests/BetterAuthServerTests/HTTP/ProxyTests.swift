@@ -54,7 +54,8 @@ import Testing
         // Two requests in the bytes of one: whoever sees two, they are not both answered as if nothing was.
         let hidden = "GET /key/response HTTP/1.1\r\nHost: a\r\n\r\n"
         for head in [
-            "Content-Length: 0\r\nTransfer-Encoding: chunked\r\n", "Content-Length: 0\r\nContent-Length: \(hidden.utf8.count)\r\n",
+            "Content-Length: 0\r\nTransfer-Encoding: chunked\r\n",
+            "Content-Length: 0\r\nContent-Length: \(hidden.utf8.count)\r\n",
             "Content-Length : \(hidden.utf8.count)\r\n", "Transfer-Encoding: xchunked\r\n",
             "X: a\r\n Transfer-Encoding: chunked\r\n",
         ] {
@@ -82,7 +83,8 @@ import Testing
             ("10.0.0.1", [], "10.0.0.1"), ("10.0.0.1", ["6.6.6.6", "9.9.9.9"], "9.9.9.9"),
             ("10.0.0.1", ["6.6.6.6", "9.9.9.9, 10.0.0.2", "10.0.0.3"], "9.9.9.9"),
             ("10.0.0.1", ["10.0.0.9"], "10.0.0.9"), ("10.0.0.1", ["9.9.9.9:443"], "9.9.9.9"),
-            ("10.0.0.1", ["[2001:db8::1]:443"], "2001:db8:0:0:0:0:0:1"), ("10.0.0.1", ["2001:db8::1"], "2001:db8:0:0:0:0:0:1"),
+            ("10.0.0.1", ["[2001:db8::1]:443"], "2001:db8:0:0:0:0:0:1"),
+            ("10.0.0.1", ["2001:db8::1"], "2001:db8:0:0:0:0:0:1"),
             ("10.0.0.1", ["\t 9.9.9.9 "], "9.9.9.9"),
         ]
         for (peer, forwarded, client) in cases {
@@ -92,7 +94,8 @@ import Testing
 
     @Test func `what a proxy writes that is no address is not the proxy`() throws {
         for forwarded in [
-            ["unknown"], ["1.1.1.1, garbage, 10.0.0.2"], [""], ["9.9.9.9,"], ["unix:"], ["9.9.9.9:x"], ["[::1"], ["[9.9.9.9]"],
+            ["unknown"], ["1.1.1.1, garbage, 10.0.0.2"], [""], ["9.9.9.9,"], ["unix:"], ["9.9.9.9:x"], ["[::1"],
+            ["[9.9.9.9]"],
         ] {
             let origin = try origin("10.0.0.1", forwarded)
             #expect(origin.address == .unknown && !origin.isProven, "\(forwarded)")

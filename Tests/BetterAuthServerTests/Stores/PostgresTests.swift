@@ -179,8 +179,10 @@ import Testing
     @Test func twoProcessesShareOnePair() throws {
         let pair = try DatabasePair.shared()
         let fixture = try StoreFixture(.memory)
+        let url = pair.postgres.url(of: try pair.postgres.makeDatabase())
+        try PostgresStore.migrate(url)
         let arguments = [
-            "serve", "--listen", "127.0.0.1:0", "--database", pair.postgres.url, "--redis", pair.redis.location,
+            "serve", "--listen", "127.0.0.1:0", "--database", url, "--redis", pair.redis.location,
             "--keys-file", fixture.folder + "/keys", "--address-rate", "0", "--creation-rate", "0", "--challenge-rate",
             "0", "--example-app",
         ]

@@ -33,7 +33,7 @@ import Testing
         #expect(try done { fixture.store.apply(change, then: $0) } == .committed)
         try fixture.reopen()
         if kind == .memory { return }
-        #expect(try done { fixture.store.apply(change, then: $0) } == .repeated(change.reply))
+        #expect(try done { fixture.store.apply(change, then: $0) } == .repeated(#require(change.reply)))
         let other = AccountChange(
             identity: change.identity, kind: change.kind, reply: try RandomChanges.reply(until: change.moment),
             moment: change.moment)

@@ -22,7 +22,7 @@ final class HTTPHandler: Sendable {
     init(_ service: any HTTPService, _ settings: HTTPSettings) {
         self.service = service
         self.settings = settings
-        peers = HTTPPeers(perAddress: settings.connectionsPerAddress)
+        peers = HTTPPeers(perAddress: settings.connectionsPerAddress, settings.counters)
     }
 
     /// Lets no request begin any more, unless one is under way.
@@ -177,7 +177,9 @@ final class HTTPHandler: Sendable {
         if unsafe HTTPHeadLayout.isKnown && !reading.layout.isWhole(from: method, size: size) {
             return (.malformedRequest, reading.head)
         }
-        return (unsafe reading.head.fault(version, target) ?? (size > settings.maximumHead ? .tooLarge : nil), reading.head)
+        return (
+            unsafe reading.head.fault(version, target) ?? (size > settings.maximumHead ? .tooLarge : nil), reading.head
+        )
     }
 
     private struct HeadReading {

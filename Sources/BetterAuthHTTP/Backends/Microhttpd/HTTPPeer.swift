@@ -26,8 +26,12 @@ final class HTTPPeers: Sendable {
 
     private let state = Mutex(State())
     private let perAddress: Int
+    private let counters: FrontCounters
 
-    init(perAddress: Int) { self.perAddress = perAddress }
+    init(perAddress: Int, _ counters: FrontCounters) {
+        self.perAddress = perAddress
+        self.counters = counters
+    }
 
     var count: Int { state.withLock { $0.peers.count } }
 
@@ -37,13 +41,17 @@ final class HTTPPeers: Sendable {
             state.peers[ObjectIdentifier(peer)] = peer
             let name = peer.address.subscriber
             state.perAddress[name, default: 0] += 1
-            if state.perAddress[name, default: 0] > perAddress { _ = shutdown(peer.descriptor, Int32(SHUT_RDWR)) }
+            counters.opened()
+            guard state.perAddress[name, default: 0] > perAddress else { return }
+            counters.refuse()
+            _ = shutdown(peer.descriptor, Int32(SHUT_RDWR))
         }
     }
 
     func remove(_ peer: HTTPPeer) {
         state.withLock { state in
             state.peers[ObjectIdentifier(peer)] = nil
+            counters.closed()
             let name = peer.address.subscriber
             let count = (state.perAddress[name] ?? 1) - 1
             state.perAddress[name] = count > 0 ? count : nil

@@ -1,5 +1,6 @@
 internal import BetterAuthMessages
 internal import BetterAuthServer
+internal import Synchronization
 
 /// What expires, in Redis. Keys that one script touches share a tag in braces, so that they lie on one node of a cluster.
 ///
@@ -33,13 +34,30 @@ final class ExpiringEntries: Sendable {
             try connections.use({ connection throws(StoreError) in try connection.run(words) }, isGood: \.isGood)
         }
         do throws(StoreError) {
-            return try once()
+            do throws(StoreError) {
+                return try noted(once())
+            } catch {
+                connections.clear()
+                guard isRepeatable else { throw error }
+                return try noted(once())
+            }
         } catch {
-            connections.clear()
-            guard isRepeatable else { throw error }
-            return try once()
+            works.store(false, ordering: .relaxed)
+            throw error
         }
     }
+
+    private func noted(_ answer: RedisConnection.Answer) -> RedisConnection.Answer {
+        works.store(true, ordering: .relaxed)
+        return answer
+    }
+
+    private let works = Atomic(true)
+
+    /// Whether the last command was done.
+    var isUp: Bool { works.load(ordering: .relaxed) }
+
+    var connectionCounts: (idle: Int, used: Int) { connections.counts }
 
     // Challenges.
 

@@ -1,5 +1,6 @@
 internal import BetterAuthMessages
 internal import BetterAuthServer
+internal import Synchronization
 
 /// Accounts in PostgreSQL, or in an engine that speaks its protocol: one table, one row each, keyed by the identity.
 /// Every statement touches one row, so no statement ever needs a transaction of more than itself.
@@ -22,8 +23,10 @@ final class AccountTable: Sendable {
                 "UPDATE holdfast_accounts SET version = version + 1, contents = $3 WHERE identity = $1 AND version = $2"
             )
             try connection.prepare(
-                "page", "SELECT identity, contents FROM holdfast_accounts WHERE identity > $1 ORDER BY identity LIMIT $2")
-            try connection.prepare("setting", "SELECT value FROM holdfast_settings WHERE name = convert_from($1, 'UTF8')")
+                "page",
+                "SELECT identity, contents FROM holdfast_accounts WHERE identity > $1 ORDER BY identity LIMIT $2")
+            try connection.prepare(
+                "setting", "SELECT value FROM holdfast_settings WHERE name = convert_from($1, 'UTF8')")
             try connection.prepare(
                 "keep",
                 """
@@ -122,10 +125,17 @@ final class AccountTable: Sendable {
         return rows?.changed == 1
     }
 
+    var connectionCounts: (idle: Int, used: Int) { connections.counts }
+
+    private let works = Atomic(true)
+
+    /// Whether the last statement was done.
+    var isUp: Bool { works.load(ordering: .relaxed) }
+
     /// Nil after a conflict.
     private func run(_ name: String, _ values: [[UInt8]]) throws(StoreError) -> PostgresConnection.Rows? {
         do throws(StoreError) {
-            return try connections.use(
+            let rows: PostgresConnection.Rows? = try connections.use(
                 { connection throws(StoreError) in
                     do throws(PostgresConnection.Failure) {
                         return try connection.execute(name, values)
@@ -134,7 +144,10 @@ final class AccountTable: Sendable {
                         throw error.store
                     }
                 }, isGood: \.isGood)
+            works.store(true, ordering: .relaxed)
+            return rows
         } catch {
+            works.store(false, ordering: .relaxed)
             // A server that was restarted has ended the idle ones too.
             connections.clear()
             throw error

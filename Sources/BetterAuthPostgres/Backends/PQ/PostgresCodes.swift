@@ -42,7 +42,7 @@ enum PostgresCodes {
             ("No route to host", "there is no route to it"),
             ("Network is unreachable", "there is no route to it"),
             ("password authentication failed", words("28P01")),
-            ("no password supplied", "it wants a password; put the URL into a file: --database @FILE"),
+            ("no password supplied", "it wants a password"),
             ("no pg_hba.conf entry", words("28000")),
             ("Peer authentication failed", words("28000")),
             ("too many clients", words("53300")),

@@ -107,6 +107,20 @@ package final class SQLiteStore: ServerStore {
 
     package func probe(now: Timestamp, then: @escaping Completion<Void>) { add(.probe(now, then)) }
 
+    package var gauges: [StoreGauge] {
+        func size(_ suffix: String) -> Int {
+            var status = stat()
+            return unsafe stat(file.path + suffix, &status) == 0 ? Int(status.st_size) : 0
+        }
+        return [
+            StoreGauge(
+                "holdfast_database_bytes", "Size of the SQLite file and of its log.",
+                [("part", "file", size("")), ("part", "wal", size("-wal"))]),
+            StoreGauge(
+                "holdfast_store_queue", "Operations that wait for the disk.", [("store", "sqlite", queue.count)]),
+        ]
+    }
+
     package func keyMark() throws(StoreError) -> KeyMark? {
         try SQLiteSetting.mark(SQLiteConnection(file.path, isWriter: false, cache: 64))
     }
@@ -160,7 +174,9 @@ extension SQLiteStore {
                 var answers: [() -> Void] = []
                 answers.reserveCapacity(batch.count)
                 for work in batch { answers.append(try perform(work, writer)) }
-                if let now = batch.last(where: { $0.moment != nil })?.moment, abs(now.milliseconds - trimmed.milliseconds) >= Self.trimInterval {
+                if let now = batch.last(where: { $0.moment != nil })?.moment,
+                    abs(now.milliseconds - trimmed.milliseconds) >= Self.trimInterval
+                {
                     try writer.trim(now: now, most: 20_000)
                     place = try writer.sweep(from: place, now: now, most: 500)
                     trimmed = now
@@ -212,7 +228,7 @@ extension SQLiteStore {
         _ answer: ChallengeAnswer, _ then: @escaping Completion<SessionOutcome>, _ writer: SQLiteWriter
     ) throws(StoreError) -> () -> Void {
         let account = try writer.account(answer.reply.identity)
-        guard account?.device(answer.reply.device)?.publicKey == answer.publicKey else {
+        guard account?.isActive == true, account?.device(answer.reply.device)?.publicKey == answer.publicKey else {
             return { then(.success(.revoked)) }
         }
         // Used up in memory before it is on disk, so that no other request can use it; the reply is sent only

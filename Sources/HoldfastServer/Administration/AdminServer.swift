@@ -1,0 +1,120 @@
+internal import BetterAuthHTTP
+internal import BetterAuthServer
+internal import SystemCalls
+
+/// Answers an operator on this machine while the server runs: one line asks, one line of JSON answers, and the connection
+/// ends. One at a time, on a thread of its own.
+final class AdminServer: Sendable {
+    private static let longestLine = 4096
+
+    private let path: String
+    private let administration: AccountAdministration
+    private let log: ServerLog
+    private let wake: WakePipe
+    private let thread: JoinableThread
+
+    /// - Throws: ``LocalSocket/Failure``.
+    init(_ path: String, _ administration: AccountAdministration, _ log: ServerLog) throws {
+        let listener = try LocalSocket.listen(path)
+        let number = listener.number
+        let wake = try WakePipe()
+        self.path = path
+        self.administration = administration
+        self.log = log
+        self.wake = wake
+        // The thread closes it.
+        let held = HeldDescriptor(consume listener)
+        let started = JoinableThread {
+            while wake.waits(for: number) { AdminServer.serve(number, administration, log) }
+            held.release()
+        }
+        guard let started else { throw LocalSocket.Failure("no thread for \(path)") }
+        thread = started
+    }
+
+    func close() {
+        wake.wake()
+        thread.join()
+        unsafe unlink(path)
+    }
+
+    private static func serve(_ listener: Int32, _ administration: AccountAdministration, _ log: ServerLog) {
+        let number = accept(listener, nil, nil)
+        guard number >= 0 else { return }
+        let client = OwnedDescriptor(owning: number)
+        LocalSocket.limit(number)
+        guard LocalSocket.isOwnUser(number) else {
+            log.write(.warning, "administration", ["reason": "another user connected"])
+            return
+        }
+        guard let line = line(client), let request = AccountAdministration.Request(line: line) else {
+            return answer(client, #"{"error":"this is not a request"}"#)
+        }
+        do throws(StoreError) {
+            let text = try administration.answer(request)
+            if case .change(let change, _) = request {
+                // Without the identity: the log names nobody.
+                log.write(.notice, "administration", ["change": .text(change.rawValue)])
+            }
+            answer(client, text)
+        } catch {
+            answer(client, "{\"error\":\(ServerLog.quoted(OperatorAdvice.line(for: error)))}")
+        }
+    }
+
+    private static func line(_ client: borrowing OwnedDescriptor) -> String? {
+        var bytes: [UInt8] = []
+        while bytes.count < longestLine {
+            guard let more = try? client.readPrefix(1), let byte = more.first else { return nil }
+            if byte == UInt8(ascii: "\n") { return String(validating: bytes, as: UTF8.self) }
+            bytes.append(byte)
+        }
+        return nil
+    }
+
+    private static func answer(_ client: borrowing OwnedDescriptor, _ text: String) {
+        let bytes = Array((text + "\n").utf8)
+        unsafe try? client.write(bytes.span.bytes)
+    }
+}
+
+/// A descriptor that a thread closes.
+private final class HeldDescriptor: @unchecked Sendable {  // only one thread releases it
+    private var descriptor: OwnedDescriptor?
+
+    init(_ descriptor: consuming OwnedDescriptor) { self.descriptor = consume descriptor }
+
+    func release() { descriptor = nil }
+}
+
+/// Ends a wait for connections.
+final class WakePipe: Sendable {
+    private let ends: (read: Int32, write: Int32)
+
+    init() throws {
+        var numbers: [Int32] = [0, 0]
+        guard unsafe pipe(&numbers) == 0 else { throw LocalSocket.Failure("pipe", .last) }
+        for number in numbers { _ = fcntl(number, F_SETFD, FD_CLOEXEC) }
+        ends = (numbers[0], numbers[1])
+    }
+
+    deinit {
+        SystemCalls.close(ends.read)
+        SystemCalls.close(ends.write)
+    }
+
+    /// Waits for a connection; false once ``wake()`` was called.
+    func waits(for listener: Int32) -> Bool {
+        var events = [
+            pollfd(fd: listener, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: ends.read, events: Int16(POLLIN), revents: 0),
+        ]
+        while unsafe poll(&events, 2, -1) < 0 && errno == EINTR {}
+        return events[1].revents == 0
+    }
+
+    func wake() {
+        var byte: UInt8 = 0
+        _ = unsafe SystemCalls.write(ends.write, &byte, 1)
+    }
+}

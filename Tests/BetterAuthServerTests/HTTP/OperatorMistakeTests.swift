@@ -1,0 +1,233 @@
+import BetterAuthHTTP
+import BetterAuthMessages
+import BetterAuthServer
+import Dispatch
+import Foundation
+import RealParts
+import Synchronization
+import TestSupport
+import Testing
+
+/// What an operator mistypes, loses or mixes up.
+@Suite struct OperatorMistakeTests {
+    private let fixture: StoreFixture
+    private var folder: String { fixture.folder }
+    private var serving: [String] { ["serve", "--listen", "127.0.0.1:0", "--database", fixture.path] }
+    private var keys: String { fixture.path + ".keys" }
+
+    init() throws { fixture = try StoreFixture(.memory) }
+
+    private func run(_ arguments: [String]) throws -> (status: Int32, output: String) {
+        try runServerCommand(arguments, folder)
+    }
+
+    private func start(_ more: String...) throws -> ServerProcess {
+        try ServerProcess(serving + more, folder: folder)
+    }
+
+    @Test func `a slip makes no file`() throws {
+        let busy = try ServerProcess(["serve", "--listen", "127.0.0.1:0", "--database", ":memory:"], folder: folder)
+        let before = try Set(FileManager.default.contentsOfDirectory(atPath: folder))
+        let missing = folder + "/typo.db"
+        for (arguments, status, part) in [
+            (["check", "--database", missing], 1, "does not exist"),
+            (["vacuum", "--database", missing], 1, "does not exist"),
+            (["migrate", "--database", missing], 1, "does not exist"),
+            (["rotate-keys", "--keys-file", missing], 1, "does not exist"),
+            (["check", "--database", ":memory:"], 2, ":memory: has none"),
+            (["init", "--database", ":memory:"], 2, ":memory: has none"),
+            (["serve", "--listen", "127.0.0.1:0", "--database", ":momory:"], 2, "for a file write ./:momory:"),
+            (["serve", "--listen", "127.0.0.1:0", "--database", "host=/run dbname=x password=hunter2"], 2, "keywords"),
+            (["serve", "--listen", "127.0.0.1:0", "--database", "mysql://x/y"], 2, "no other URL"),
+            (["serve", "--listen", "127.0.0.1:0", "--database="], 2, "is empty"),
+            (["serve", "--listen", busy.address, "--database", missing], 1, "Address already in use"),
+        ] as [([String], Int32, String)] {
+            let words = ["sh", "-c", "cd \"$0\" && exec \"$@\"", folder]
+            let result = try runServerCommand(arguments, folder, before: words)
+            #expect(result.status == status && result.output.contains(part), "\(arguments): \(result.output)")
+            #expect(!result.output.contains("hunter2"))
+            #expect(try Set(FileManager.default.contentsOfDirectory(atPath: folder)) == before, "\(arguments)")
+        }
+    }
+
+    @Test func `init makes what serve then uses, and says so`() throws {
+        let made = try run(["init", "--database", fixture.path])
+        let lines = made.output.split(separator: "\n").map(String.init)
+        #expect(made.status == 0 && lines.prefix(2) == ["Made \(fixture.path).", "Made \(keys)."])
+        let again = try run(["init", "--database", fixture.path])
+        #expect(again.status == 0 && again.output == lines[2] + "\n")
+        let server = try start()
+        #expect(server.key == lines[2] && !server.log.contains("\"created\""))
+    }
+
+    @Test func `a lost file of keys is not replaced in silence`() throws {
+        let first = try start()
+        first.process.end(SIGTERM)
+        #expect(
+            first.log.contains(#""event":"created","database""#) && first.log.contains(#""event":"created","keys""#))
+        try FileManager.default.moveItem(atPath: keys, toPath: folder + "/kept")
+        let refused = try run(serving)
+        #expect(refused.status == 1 && refused.output.contains("--new-keys"), "\(refused.output)")
+        #expect(!FileManager.default.fileExists(atPath: keys))
+        let renewed = try start("--new-keys")
+        #expect(renewed.key != first.key)
+        renewed.process.end(SIGTERM)
+        try FileManager.default.removeItem(atPath: keys)
+        try FileManager.default.copyItem(atPath: folder + "/kept", toPath: keys)
+        let foreign = try run(serving)
+        #expect(foreign.status == 1 && foreign.output.contains("other keys"), "\(foreign.output)")
+        let back = try start("--new-keys")
+        #expect(back.key == first.key)
+        back.process.end(SIGTERM)
+        // An earlier copy lacks the keys that clients have learned since.
+        #expect(try run(["rotate-keys", "--keys-file", keys, "--publish-seconds", "0"]).status == 0)
+        let rotated = try start()
+        rotated.process.end(SIGTERM)
+        try FileManager.default.removeItem(atPath: keys)
+        try FileManager.default.copyItem(atPath: folder + "/kept", toPath: keys)
+        let old = try run(serving)
+        #expect(old.status == 1 && old.output.contains("earlier copy"), "\(old.output)")
+    }
+
+    @Test func `another file of keys is noticed while a server runs`() throws {
+        let server = try start("--address-rate", "0")
+        let other = folder + "/other.db"
+        #expect(try run(["init", "--database", other]).status == 0)
+        try server.waitUntilReady(says: "ready\n")
+        try FileManager.default.moveItem(atPath: keys, toPath: folder + "/kept")
+        try server.waitUntilReady(says: #""failing":["keys"]"#)
+        try FileManager.default.copyItem(atPath: other + ".keys", toPath: keys)
+        try server.waitUntilReady(says: #""failing":["keys"]"#)
+        #expect(try HTTPClient(server.address).post("/key/response", []).text == server.key)
+        try FileManager.default.removeItem(atPath: keys)
+        try FileManager.default.moveItem(atPath: folder + "/kept", toPath: keys)
+        try server.waitUntilReady(says: "ready\n")
+        // One line when it began, one when it ended, however often anybody asked.
+        let lines = server.log.split(separator: "\n").filter { $0.contains(#""event":"keys""#) }
+        #expect(lines.count == 2, "\(server.log)")
+    }
+
+    @Test func `servers that start together on a new file of keys have the same`() throws {
+        for round in 0..<(TestRun.isSoak ? 50 : 2) {
+            let path = "\(folder)/shared-\(round)"
+            let arguments = ["serve", "--listen", "127.0.0.1:0", "--database", ":memory:", "--keys-file", path]
+            let found = Mutex<[String]>([])
+            DispatchQueue.concurrentPerform(iterations: 8) { [folder] _ in
+                let server = try? ServerProcess(arguments, folder: folder)
+                found.withLock { $0.append(server?.key ?? "none") }
+            }
+            let keys = found.withLock { $0 }
+            #expect(keys.count == 8 && Set(keys).count == 1 && !keys.contains("none"), "round \(round)")
+        }
+    }
+
+    /// Writes fail as on a full disk: the server is not ready, says so once, and goes on when there is room.
+    @Test func `a disk that is full makes the server not ready`() throws {
+        let server = try start("--address-rate", "0", "--creation-rate", "0")
+        func limit(_ size: String) throws {
+            #expect(
+                try Spawned(["prlimit", "--pid", "\(server.process.identifier)", "--fsize=\(size):unlimited"]).wait()
+                    == 0)
+        }
+        func create() throws -> HTTPClient.Reply {
+            let hash = RecoveryHash(try freshDigest())
+            return try HTTPClient(server.address).post(
+                "/account/create", TestDevice(recovery: hash).creation(hash).bytes)
+        }
+        #expect(try create().status == 200)
+        try server.waitUntilReady(says: "ready\n")
+        try limit("4096")
+        for _ in 0..<5 {
+            let refused = try create()
+            #expect(refused.status == 503 && refused.headers["retry-after"] == "2" && refused.text.contains("HF503"))
+        }
+        try server.waitUntilReady(says: #""failing":["store"]"#)
+        try limit("unlimited")
+        try server.waitUntilReady(says: "ready\n")
+        #expect(try create().status == 200)
+        let lines = server.log.split(separator: "\n").filter { $0.contains(#""event":"store""#) }
+        #expect(lines.count == 2 && lines.last?.contains("works again") == true, "\(server.log)")
+    }
+
+    @Test func `limits that are too low are named`() throws {
+        let few = try ServerProcess(
+            ["serve", "--listen", "127.0.0.1:0", "--database", ":memory:"], folder: folder,
+            before: ["prlimit", "--nofile=512:512"])
+        #expect(few.log.contains(#""limit":512,"needed":10256"#) && few.log.contains("LimitNOFILE"))
+        let locked = try runServerCommand(
+            ["init", "--database", folder + "/locked.db"], folder,
+            before: ["setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-all", "--", "prlimit", "--memlock=0"])
+        if locked.status != 0 { #expect(locked.output.contains("LimitMEMLOCK"), "\(locked.output)") }
+    }
+
+    @Test func `tokens of the key chain are two, and only their owner's`() throws {
+        let (sign, admin) = (folder + "/sign", folder + "/admin")
+        try writeSecret(String(repeating: "s", count: 40), to: sign)
+        try writeSecret(String(repeating: "a", count: 40), to: admin)
+        let chain = ["hsm", "--listen", "127.0.0.1:0", "--folder", folder + "/chain", "--sign-token-file", sign]
+        for mode in [0o644, 0o666, 0o640] as [mode_t] {
+            unsafe chmod(admin, mode)
+            let refused = try run(chain + ["--admin-token-file", admin])
+            #expect(refused.status == 2 && refused.output.contains("mode 0600"), "\(refused.output)")
+        }
+        let same = try run(chain + ["--admin-token-file", sign])
+        #expect(same.status == 2 && same.output.contains("same token"))
+        #expect(!FileManager.default.fileExists(atPath: folder + "/chain"))
+    }
+
+    @Test func `serve outlives the absence of the key chain`() throws {
+        let (sign, admin) = (folder + "/sign", folder + "/admin")
+        try writeSecret(String(repeating: "s", count: 40), to: sign)
+        try writeSecret(String(repeating: "a", count: 40), to: admin)
+        func keeper(_ listen: String) throws -> ServerProcess {
+            try ServerProcess(
+                [
+                    "hsm", "--listen", listen, "--folder", folder + "/chain", "--sign-token-file", sign,
+                    "--admin-token-file", admin,
+                ], folder: folder)
+        }
+        let hsm = try keeper("127.0.0.1:0")
+        let keys = try ServerProcess(
+            ["keys", "--listen", "127.0.0.1:0", "--hsm", "http://\(hsm.address)", "--trust", hsm.key], folder: folder)
+        hsm.process.end(SIGTERM)
+        let server = try start(
+            "--hsm", "http://\(hsm.address)", "--hsm-token-file", sign, "--key-service", "http://\(keys.address)",
+            "--address-rate", "0")
+        try server.waitUntilReady(says: #""failing":["key service"]"#)
+        let hash = RecoveryHash(try freshDigest())
+        let creation = try TestDevice(recovery: hash).creation(hash).bytes
+        #expect(try HTTPClient(server.address).post("/account/create", creation).status == 503)
+        let back = try keeper(hsm.address)
+        try server.waitUntilReady(says: "ready\n")
+        #expect(try HTTPClient(server.address).post("/account/create", creation).status == 200)
+        // Its keys are published by now: without its keeper it goes on.
+        back.process.end(SIGTERM)
+        #expect(try HTTPClient(server.address).post("/account/create", creation).status == 200)
+    }
+
+    @Test func `what answers GET answers HEAD, and refusals say what helps`() throws {
+        let front = try TestFront()
+        let client = try HTTPClient(front.front.address)
+        for path in ["/health", "/ready", "/key/response", "/metrics"] {
+            client.send(Array("HEAD \(path) HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
+            let head = try client.head()
+            #expect(head.status == 200 && Int(head.headers["content-length"] ?? "") ?? 0 > 0, "\(path)")
+        }
+        #expect(try client.get("/health").text == "ok\n", "nothing of a body came before")
+        let method = try client.get("/device/rotate")
+        #expect(method.status == 405 && method.headers["allow"] == "POST")
+        client.send(Array("PUT /health HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n".utf8))
+        let put = try client.reply()
+        #expect(put.status == 405 && put.headers["allow"] == "GET, HEAD, POST" && put.text.contains("HF405"))
+        let large = try client.post("/device/rotate", [], headers: "X: \(String(repeating: "x", count: 17_000))\r\n")
+        #expect(large.status == 413 && large.text.contains("HF413"))
+        #expect(try HTTPClient(front.front.address).get("/metrics").text.contains(#"code="HF413"} 1"#))
+        var rates = AuthService.Rates()
+        rates.requests = (0.1, 1)
+        let limited = try TestFront(rates: rates)
+        let impatient = try HTTPClient(limited.front.address)
+        #expect(try impatient.get("/ready").status == 200)
+        let refused = try impatient.get("/ready")
+        #expect(refused.status == 429 && refused.headers["retry-after"] == "10")
+    }
+}

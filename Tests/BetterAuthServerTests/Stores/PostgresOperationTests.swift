@@ -1,0 +1,98 @@
+import BetterAuthMessages
+import BetterAuthPostgres
+import BetterAuthServer
+import Foundation
+import RealParts
+import Testing
+
+/// PostgreSQL as an operator sets it up.
+@Suite struct PostgresOperationTests {
+    private let fixture: StoreFixture
+    private let pair: DatabasePair
+
+    init() throws {
+        fixture = try StoreFixture(.memory)
+        pair = try .shared()
+    }
+
+    private func serving(_ url: String) -> [String] {
+        [
+            "serve", "--listen", "127.0.0.1:0", "--database", url, "--redis", pair.redis.location, "--keys-file",
+            fixture.folder + "/keys", "--address-rate", "0",
+        ]
+    }
+
+    private func create(_ address: String) throws -> Int {
+        let hash = RecoveryHash(try freshDigest())
+        return try HTTPClient(address).post("/account/create", TestDevice(recovery: hash).creation(hash).bytes).status
+    }
+
+    @Test func `migrate makes the tables, and serve needs only rows`() throws {
+        let database = try pair.postgres.makeDatabase()
+        let url = pair.postgres.url(of: database)
+        let none = try runServerCommand(serving(url), fixture.folder)
+        #expect(none.status == 1 && none.output.contains("holdfast-server migrate"), "\(none.output)")
+        let made = try runServerCommand(["migrate", "--database", url], fixture.folder)
+        #expect(made.status == 0 && made.output == "Made the tables of version 1.\n")
+        #expect(
+            try runServerCommand(["migrate", "--database", url], fixture.folder).output == "Already at version 1.\n")
+        let user = "app_\(database)"
+        try pair.postgres.run("CREATE ROLE \(user) LOGIN", in: database)
+        let limited = pair.postgres.url(of: database, user: user)
+        let denied = try runServerCommand(serving(limited), fixture.folder)
+        #expect(denied.status == 1 && denied.output.contains("SELECT, INSERT, UPDATE and DELETE"), "\(denied.output)")
+        try pair.postgres.run(
+            "GRANT SELECT, INSERT, UPDATE, DELETE ON holdfast_accounts, holdfast_settings TO \(user)", in: database)
+        let server = try ServerProcess(serving(limited), folder: fixture.folder)
+        #expect(try create(server.address) == 200)
+        #expect(try HTTPClient(server.address).get("/ready").text == "ready\n")
+        // A later program has updated the tables: this one stops writing, and says why.
+        try pair.postgres.run("UPDATE holdfast_settings SET value = '2' WHERE name = 'schema'", in: database)
+        server.process.end(SIGTERM)
+        let old = try runServerCommand(serving(limited), fixture.folder)
+        #expect(old.status == 1 && old.output.contains("update the program"), "\(old.output)")
+        let migration = try runServerCommand(["migrate", "--database", url], fixture.folder)
+        #expect(migration.status == 1 && migration.output.contains("has version 2"))
+    }
+
+    @Test func `servers of one database have one file of keys`() throws {
+        let database = try pair.postgres.makeDatabase()
+        let url = pair.postgres.url(of: database)
+        try PostgresStore.migrate(url)
+        let first = try ServerProcess(serving(url), folder: fixture.folder)
+        var other = serving(url)
+        other[8] = fixture.folder + "/others"
+        let refused = try runServerCommand(other, fixture.folder)
+        #expect(refused.status == 1 && refused.output.contains("does not exist"), "\(refused.output)")
+        let second = try ServerProcess(other + ["--new-keys"], folder: fixture.folder)
+        #expect(second.key != first.key)
+        try first.waitUntilReady(says: #""failing":["keys"]"#)
+        #expect(try HTTPClient(second.address).get("/ready").text == "ready\n")
+    }
+
+    @Test func `why PostgreSQL refuses is said in words, without names`() throws {
+        let pair = pair
+        for (url, words) in [
+            (pair.postgres.url(of: "nothing"), "there is no such database (3D000)"),
+            (pair.postgres.url(of: "postgres", user: "stranger"), "there is no such user"),
+            ("postgresql://nobody@127.0.0.1:1/x", "nothing listens there"),
+            ("postgresql://nobody@nowhere.invalid/x", "its host name is unknown"),
+        ] {
+            let result = try runServerCommand(["migrate", "--database", url], fixture.folder)
+            #expect(result.status == 1 && result.output.contains(words), "\(result.output)")
+            #expect(!result.output.contains("stranger") && !result.output.contains("nobody"))
+        }
+    }
+
+    @Test func `a database that is read-only makes the server not ready`() throws {
+        let database = try pair.postgres.makeDatabase()
+        let url = pair.postgres.url(of: database)
+        try PostgresStore.migrate(url)
+        try pair.postgres.run(
+            "ALTER DATABASE \(database) SET default_transaction_read_only = on", in: "postgres")
+        let store = PostgresStore(url, try #require(RedisLocation(pair.redis.location)))
+        defer { store.close() }
+        let error = #expect(throws: StoreError.self) { try done { store.probe(now: TestClock().now, then: $0) } }
+        #expect("\(try #require(error))".contains("read-only"))
+    }
+}
