@@ -79,7 +79,7 @@ private enum HelpText {
     private static func pieces(_ text: String) -> [String] {
         var pieces: [String] = []
         for word in text.split(separator: " ") {
-            if let last = pieces.last, last.hasPrefix("["), !last.hasSuffix("]") {
+            if let last = pieces.last, last.hasPrefix("["), !last.hasSuffix("]"), !last.hasSuffix("]...") {
                 pieces[pieces.count - 1] += " " + word
             } else {
                 pieces.append(String(word))

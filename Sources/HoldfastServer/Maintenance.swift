@@ -8,11 +8,14 @@ extension ServerCommand {
         "rotate-keys", summary: "make new keys for the server",
         details: [
             "Writes new keys into the file. Running servers read them, publish them, and sign with them after "
-                + "--publish-seconds. With --keys-in tpm, keys that were readable are sealed by the TPM."
+                + "--publish-seconds. With --keys-in tpm, keys that were readable are sealed by the TPM.",
+            "With --compromised the old keys are dropped at once: every session ends, and clients that do not know the "
+                + "new key accept no answer.",
         ],
         example: "holdfast-server rotate-keys --keys-file accounts.db.keys",
         required: [ServerOptions.keysFile.option],
-        options: [ServerOptions.keysIn.option, ServerOptions.publish.option], run: Maintenance.rotateKeys)
+        options: [ServerOptions.keysIn.option, ServerOptions.publish.option, ServerOptions.compromised.option],
+        run: Maintenance.rotateKeys)
 
     static let migrate = ServerCommand(
         "migrate", summary: "bring a database to this version's form",
@@ -80,14 +83,21 @@ enum Maintenance {
         let file = KeyFile(
             try arguments.required(ServerOptions.keysFile), try KeyPlace.protection(arguments, sealing: true))
         let seconds = arguments[ServerOptions.publish]
+        let isCompromised = arguments[ServerOptions.compromised]
         let lifetimes = Lifetimes()
         _ = try file.update(
             responseLifetime: Serve.responseLifetime, accessLifetime: lifetimes.refresh * 1000
         ) { keys throws(CryptographyError) in
-            try keys.rotate(now: SystemClock().now, publishedSeconds: Int64(seconds))
+            if isCompromised {
+                try keys.renounce()
+            } else {
+                try keys.rotate(now: SystemClock().now, publishedSeconds: Int64(seconds))
+            }
             return true
         }
-        ServerOutput.say("The new keys sign in \(seconds) seconds.\n")
+        ServerOutput.say(
+            isCompromised
+                ? "The new keys sign now. The old ones are dropped.\n" : "The new keys sign in \(seconds) seconds.\n")
         return .done
     }
 }

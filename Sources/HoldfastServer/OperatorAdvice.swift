@@ -1,6 +1,7 @@
 internal import BetterAuthHTTP
 internal import BetterAuthServer
 internal import CommandLineArguments
+internal import Cryptography
 
 /// What the operator of a server can do about an error. A library says what is wrong; these are the server's own words, one
 /// for each case. A case without advice does not compile.
@@ -28,6 +29,8 @@ enum OperatorAdvice {
         case .sealed: "start with --keys-in tpm"
         case .plain: "holdfast-server rotate-keys --keys-in tpm seals them"
         case .seal: "check that this user may use the TPM, and that it is the one that sealed the keys"
+        case .cryptography(.memory):
+            "the limit of locked memory is too low: raise LimitMEMLOCK (ulimit -l) to 64 MiB"
         case .cryptography: "install the cryptographic libraries again"
         }
     }

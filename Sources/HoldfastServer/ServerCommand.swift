@@ -46,7 +46,9 @@ enum ServerTable {
         sections: [
             .init(title: "Servers", commands: [.serve, .app, .keys, .hsm]),
             .init(title: "Accounts", commands: ServerCommand.accounts),
-            .init(title: "Maintenance", commands: [.initialize, .rotateKeys, .migrate, .check, .vacuum]),
+            .init(
+                title: "Maintenance",
+                commands: [.initialize, .backup, .restore, .rotateKeys, .migrate, .check, .vacuum]),
             .init(title: "Help", commands: [.completions, .help]),
         ],
         exitCodes: ServerExit.allCases.map { ($0.rawValue, $0.meaning) })

@@ -70,6 +70,11 @@ enum ServerOptions {
     static let workers = NumberOption(
         "workers", 1...1024, default: 32, help: "Threads that wait for PostgreSQL and Redis")
 
+    static let compromised = Flag(
+        "compromised", "Use the new keys at once, and accept nothing that the old ones signed.")
+    static let to = TextOption("to", "DIR", .folder, help: "The folder of the backup, which must not exist.")
+    static let from = TextOption("from", "DIR", .folder, help: "The folder of the backup.")
+
     // Administration.
     static let adminSocket = TextOption(
         "admin-socket", "FILE", .file,

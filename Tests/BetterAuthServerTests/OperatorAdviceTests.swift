@@ -2,6 +2,7 @@ import BetterAuthHTTP
 import BetterAuthServer
 import CommandLineArguments
 import Cryptography
+import SecretMemory
 import Testing
 
 @testable import HoldfastServer
@@ -13,6 +14,7 @@ import Testing
             KeyFile.Failure.missing("keys"), .system("keys", 13), .exposed("keys"), .damaged("keys"), .sealed("keys"),
             .plain("keys"),
             .seal("keys", "no TPM"), .cryptography(.invalidSize),
+            .cryptography(.memory(.lockedMemoryExhausted(bytes: 1))),
         ] as [KeyFile.Failure] + [
             StoreError.unavailable("no disk"), .missing("x"), .tooOld(0, 2), .tooOld(1, 2), .tooNew(3, 2), .damaged,
             .full,

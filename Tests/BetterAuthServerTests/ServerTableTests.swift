@@ -21,11 +21,12 @@ import Testing
 
     @Test(arguments: commands.map(\.name))
     func `help of a command names its options, and its example is understood`(_ name: String) throws {
-        let command = try #require(ServerTable.program.command([name])).syntax
-        let help = try output(ServerProcess.program, [name, "--help"])
+        let own = name.split(separator: " ").map(String.init)
+        let command = try #require(ServerTable.program.command(own)).syntax
+        let help = try output(ServerProcess.program, own + ["--help"])
         #expect(help.contains("\n\nUsage: holdfast-server \(name)") && help.contains("\n  \(command.example)\n"))
         for option in command.options { #expect(help.contains(option.spelled), "\(option.spelled)") }
-        #expect(try output(ServerProcess.program, ["help", name]) == help)
+        #expect(try output(ServerProcess.program, ["help"] + own) == help)
         #expect(help.split(separator: "\n").filter { $0 != "  \(command.example)" }.allSatisfy { $0.utf8.count <= 80 })
         let words = command.example.split(separator: " ").map(String.init)
         guard case .run(let parsed, _) = try ServerTable.program.parse(Array(words.dropFirst())) else {

@@ -73,12 +73,11 @@ struct TestServer {
 
     init(
         _ store: any ServerStore = MemoryStore(), clock: TestClock = TestClock(), lifetimes: Lifetimes = Lifetimes(),
-        attributes: String = #"{"permissionsByRole":{"user":["read"]}}"#,
-        keys: (response: ServerKey, access: ServerKey)? = nil
+        attributes: String = #"{"permissionsByRole":{"user":["read"]}}"#
     ) throws {
         self.clock = clock
-        responseKey = try keys?.response ?? .generate()
-        accessKey = try keys?.access ?? .generate()
+        responseKey = try .generate()
+        accessKey = try .generate()
         let data = try ApplicationData(json: attributes)
         server = AuthServer(
             store: store,

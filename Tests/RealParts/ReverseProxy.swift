@@ -85,7 +85,7 @@ package final class ReverseProxy {
                 .map { $0.contains(" bind :443") ? "    bind 127.0.0.1:\(port)" : $0 }.joined(separator: "\n") + "\n"
         case .caddy:
             return "{\n\tadmin off\n\tauto_https off\n}\n"
-                + text.replacing("identity.example.org {", with: "http://127.0.0.1:\(port) {\n\tbind 127.0.0.1")
+                + text.replacing("identity.example.org {", with: "http://:\(port) {\n\tbind 127.0.0.1")
         }
     }
 

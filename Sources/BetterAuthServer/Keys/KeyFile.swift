@@ -38,6 +38,7 @@ package struct KeyFile: Sendable {
             case .sealed(let path): "\(path) has sealed keys, and nothing was named that unseals them"
             case .plain(let path): "\(path) has keys that are not sealed"
             case .seal(let path, let reason): "\(path): \(reason)"
+            case .cryptography(.memory(_)): "there is no locked memory for the keys"
             case .cryptography: "the keys cannot be made"
             }
         }
@@ -134,7 +135,12 @@ package struct KeyFile: Sendable {
 
     /// Errors of the libraries, as those of this file.
     private func named<Value: ~Copyable>(_ body: () throws -> Value) throws(Failure) -> Value {
-        do { return try body() } catch let error as Failure { throw error } catch is CryptographyError {
+        do { return try body() } catch let error as Failure {
+            throw error
+        } catch let error as SecretMemoryError {
+            throw .cryptography(.memory(error))
+        } catch let error as CryptographyError {
+            if case .memory = error { throw .cryptography(error) }
             throw .damaged(path)
         } catch { throw .seal(path, "\(error)") }
     }

@@ -39,7 +39,7 @@ import Testing
             (["serve", "--listen", "127.0.0.1:0", "--database", ":momory:"], 2, "for a file write ./:momory:"),
             (["serve", "--listen", "127.0.0.1:0", "--database", "host=/run dbname=x password=hunter2"], 2, "keywords"),
             (["serve", "--listen", "127.0.0.1:0", "--database", "mysql://x/y"], 2, "no other URL"),
-            (["serve", "--listen", "127.0.0.1:0", "--database="], 2, "is empty"),
+            (["serve", "--listen", "127.0.0.1:0", "--database="], 2, "empty"),
             (["serve", "--listen", busy.address, "--database", missing], 1, "Address already in use"),
         ] as [([String], Int32, String)] {
             let words = ["sh", "-c", "cd \"$0\" && exec \"$@\"", folder]

@@ -1,0 +1,122 @@
+import BetterAuthMessages
+import BetterAuthPostgres
+import BetterAuthServer
+import Foundation
+import RealParts
+import Testing
+
+/// The drills of Docs/operations.md, as an operator does them.
+@Suite struct DrillTests {
+    private let fixture: StoreFixture
+    private var folder: String { fixture.folder }
+
+    init() throws { fixture = try StoreFixture(.memory) }
+
+    private func start(_ database: String) throws -> ServerProcess {
+        try ServerProcess(["serve", "--listen", "127.0.0.1:0", "--database", database], folder: folder)
+    }
+
+    /// With a umask that hides nothing.
+    private func run(_ arguments: String...) throws -> (status: Int32, output: String) {
+        try runServerCommand(arguments, folder, before: ["sh", "-c", "umask 000; exec \"$0\" \"$@\""])
+    }
+
+    private func mode(_ path: String) throws -> Int? {
+        (try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?.intValue
+    }
+
+    @Test func `a backup is made while a server runs, and restored on a machine that was lost`() throws {
+        let server = try start(fixture.path)
+        let client = try HTTPClient(server.address)
+        func create(_ hash: RecoveryHash) throws -> TestDevice {
+            let device = try TestDevice(recovery: hash)
+            #expect(try client.post("/account/create", device.creation(hash).bytes).status == 200)
+            return device
+        }
+        let recovery = try ServerKey.generate()
+        let ahead = try create(derivations.recoveryHash(of: recovery.publicKey))
+        let same = try create(RecoveryHash(freshDigest()))
+        let backup = folder + "/backup"
+        let made = try run("backup", "--database", fixture.path, "--to", backup)
+        #expect(made.status == 0, "\(made.output)")
+        #expect(try mode(backup) == 0o700 && mode(backup + "/accounts.db") == 0o600 && mode(backup + "/keys") == 0o600)
+        #expect(
+            try run("backup", "--database", fixture.path, "--to", backup).status == 2, "a backup is not overwritten")
+        // After the backup one device goes on, and another account is made.
+        let (rotation, rotated) = try ahead.rotation()
+        #expect(try client.post("/device/rotate", rotation.bytes).status == 200)
+        let late = try create(RecoveryHash(freshDigest()))
+        server.process.end(SIGKILL)
+        let refused = try run("restore", "--from", backup, "--database", fixture.path)
+        #expect(refused.status == 2 && refused.output.contains("exists"))
+        let place = folder + "/restored.db"
+        let restored = try run("restore", "--from", backup, "--database", place)
+        #expect(restored.status == 0 && restored.output.hasPrefix("Restored 2 accounts"), "\(restored.output)")
+        #expect(try mode(place) == 0o600 && mode(place + ".keys") == 0o600)
+        let second = try start(place)
+        #expect(second.key == server.key)
+        let again = try HTTPClient(second.address)
+        #expect(try again.post("/device/rotate", same.rotation().0.bytes).status == 200)
+        // The device that is ahead is told so, and its user recovers the account.
+        #expect(try again.post("/device/rotate", rotated.rotation().0.bytes).text.contains("BA104"))
+        let new = try TestDevice(identity: ahead.identity)
+        let phrase = try new.recovery(with: recovery, next: RecoveryHash(freshDigest()))
+        #expect(try again.post("/account/recover", phrase.bytes).status == 200)
+        #expect(try again.post("/device/rotate", new.rotation().0.bytes).status == 200)
+        #expect(try again.post("/device/rotate", late.rotation().0.bytes).text.contains("BA103"))
+    }
+
+    @Test func `after keys were compromised nothing that they signed counts`() throws {
+        let server = try start(fixture.path)
+        let client = try HTTPClient(server.address)
+        let hash = RecoveryHash(try freshDigest())
+        let device = try TestDevice(recovery: hash)
+        #expect(try client.post("/account/create", device.creation(hash).bytes).status == 200)
+        func open(_ client: HTTPClient) throws -> TestSession {
+            let asked = try client.post(
+                "/session/request",
+                UnsignedMessage(RequestSession.Request(nonce: freshNonce(), identity: device.identity)).bytes)
+            let challenge = try SignedMessage<Response<RequestSession>>(parsing: asked.body).payload.body.challenge
+            let (opening, current, next) = try TestSession.opening(device, challenge)
+            let opened = try client.post("/session/create", opening.bytes)
+            let token = try SignedMessage<Response<CreateSession>>(parsing: opened.body).payload.body.token
+            return TestSession(current: current, next: next, token: token)
+        }
+        let session = try open(client)
+        let keys = fixture.path + ".keys"
+        let rotated = try run("rotate-keys", "--keys-file", keys, "--compromised")
+        #expect(rotated.status == 0 && rotated.output.contains("dropped"))
+        // The server that runs takes the new keys over.
+        for _ in 0..<3000 where try client.post("/key/response", []).text == server.key {
+            _ = try client.get("/ready")
+            usleep(20_000)
+        }
+        #expect(try client.post("/key/response", []).text != server.key)
+        #expect(try client.post("/session/refresh", session.refreshing().0.bytes).text.contains("HF403"))
+        let fresh = try open(client)
+        #expect(try client.post("/session/refresh", fresh.refreshing().0.bytes).status == 200)
+    }
+
+    @Test(arguments: [false, true])
+    func `Redis that has forgotten everything ends no account and revives no device`(_ isFlushed: Bool) throws {
+        let pair = try DatabasePair()
+        let store = try pair.store()
+        defer { store.close() }
+        let server = try TestServer(store)
+        var account = try TestAccount(on: server)
+        let second = try account.linked(on: server)
+        let session = try TestSession(account.device, on: server)
+        let gone = try TestSession(second, on: server)
+        let (unlinking, after) = try account.device.unlinking(second.id)
+        #expect(try server.send(UnlinkDevice.self, unlinking) == nil)
+        account.device = after
+        if isFlushed {
+            #expect(try Spawned(["redis-cli", "-s", pair.redis.folder + "/redis.sock", "FLUSHALL"]).wait() == 0)
+        } else {
+            try pair.redis.restart(SIGKILL)
+        }
+        #expect(try server.refresh(gone).1 == .invalidDevice, "the account's row says so, without Redis")
+        #expect(try server.refresh(session).1 == nil)
+        #expect(try server.send(RotateDevice.self, account.device.rotation().0) == nil)
+    }
+}
