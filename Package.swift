@@ -300,7 +300,8 @@ let package = Package(
         tests(
             "VaultCoreTests", ["VaultCore", "KeyStores", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"]),
         tests("ItemsTests", ["Items", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
-        tests("AppLockCoreTests", ["AppLockCore", "VaultCore", "VaultFormat", "SecretMemory"]),
+        tests(
+            "AppLockCoreTests", ["AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         tests("HoldfastTests", exported),
         // What apps see: examples and attempts of theirs are compiled as another package.
         tests(

@@ -1,43 +1,24 @@
 public import Cryptography
 public import SecretMemory
 public import VaultCore
-internal import VaultFormat
+public import VaultFormat
 
 extension AppLock {
-    /// Opens the vault with the passcode: burns an attempt, derives the key, and tells the machine how it went.
-    /// - Throws: `wrongPasscode` with the attempts that remain; `delayed` and `attemptsExhausted`; `wiped` where it was the last
-    ///   one and self-destruct is on; `damaged` where the passcode is right and the vault is not; `exists` where it is open
-    ///   already; `readOnly`, `busy`, `rollbackSuspected`, `hardwareUnavailable`, `invalidPasscode`. The lock stays shut then.
-    public func unlock(passcode: borrowing SecretBytes) throws(VaultError) {
-        let prompt = try beginPrompt(.authenticate)
-        do throws(VaultError) {
-            let attempt = try vault.burnAttempt()
-            try vault.unlock(passcode: passcode, spending: attempt)
-        } catch { throw refused(prompt, error) }
-        noteOwner()
-        try opened(prompt, by: .passcode)
-    }
-
-    /// Opens the vault with the PIN that the machine's chip counts (``enrollPIN(_:passcode:)``):
-    /// burns an attempt, derives the key, and tells the machine how it went. What the passcode is asked for still needs it.
-    /// - Throws: As ``unlock(passcode:)``; `noPIN`; `hardwareDestroyed` where the chip answers for this PIN no more. The lock
-    ///   stays shut then.
-    public func unlock(pin: borrowing SecretBytes) throws(VaultError) {
-        let prompt = try beginPrompt(.authenticate)
-        do throws(VaultError) {
-            try vault.unlock(pin: pin, spending: vault.burnAttempt())
-        } catch { throw refused(prompt, error) }
-        try opened(prompt, by: .pin)
-    }
-
-    /// Opens the vault with its recovery phrase.
-    /// - Throws: `wrongPhrase`, `noRecoveryPhrase`, `damaged`, `wiped`; the lock stays shut then.
-    public func unlock(phrase: borrowing RecoveryPhrase) throws(VaultError) {
-        let prompt = try beginPrompt(.authenticateUncounted)
-        do throws(VaultError) {
-            try vault.unlock(phrase: phrase)
-        } catch { throw refused(prompt, error) }
-        try opened(prompt, by: .recoveryPhrase)
+    /// Opens the vault with a secret as the user entered it: spends an attempt if it is counted, derives the key, and tells the
+    /// lock how it went.
+    /// - Parameters:
+    ///   - kind: Which secret this is. A PIN (``enrollPIN(_:passcode:)``) opens the vault and allows no change.
+    ///   - secret: UTF-8, as entered.
+    /// - Throws: `wrongPasscode` with the attempts that remain; `delayed` and `attemptsExhausted`; `wiped` if it was the last
+    ///   one and self-destruct is on; `damaged` if the secret is right and the vault is not; `exists` if it is open already;
+    ///   `readOnly`, `busy`, `rollbackSuspected`, `hardwareUnavailable`, `invalidPasscode`. For a PIN also `noPIN`, and
+    ///   `hardwareDestroyed` if the chip no longer answers for it; for a recovery phrase also `wrongPhrase`,
+    ///   `noRecoveryPhrase`, and `malformedPhrase` for text that is not a phrase. The vault stays locked then.
+    public func unlock(_ kind: UnlockSecret, _ secret: borrowing SecretBytes) throws(VaultError) {
+        let prompt = try beginPrompt(kind.isCounted ? .authenticate : .authenticateUncounted)
+        do throws(VaultError) { try vault.unlock(kind, secret) } catch { throw refused(prompt, error) }
+        if kind == .passcode { noteOwner() }
+        try opened(prompt, by: .secret(kind))
     }
 
     /// Opens the vault with its phrase and gives it a new passcode; all attempts are back.
@@ -131,7 +112,7 @@ extension AppLock {
             .wipeRequired
         case .wrongPasscode:
             .wrongSecret(retryAfter: error.retryAfter ?? .zero, remaining: error.remainingAttempts)
-        case .wrongPhrase: .wrongSecret(retryAfter: .zero, remaining: nil)
+        case .wrongPhrase, .malformedPhrase: .wrongSecret(retryAfter: .zero, remaining: nil)
         case .delayed: .delayed(error.retryAfter ?? .zero)
         case .notConfirmed: .biometricFailed
         case .cancelled: .cancelled

@@ -102,7 +102,7 @@ extension AppLock {
     }
 
     /// Gives the vault a short PIN under the device's TPM, which counts its tries. It opens the vault
-    /// (``unlock(pin:)``) and allows no change.
+    /// (``unlock(_:_:)``) and allows no change.
     /// - Parameters:
     ///   - pin: 4 to 64 bytes; not one character over and over, no run such as 1234, and not the passcode.
     ///   - passcode: The present passcode.

@@ -46,7 +46,7 @@ public actor AppLock {
     private var observers = Observers<Snapshot>(buffered: 8)
     private var recordObservers = Observers<LockRecord>(buffered: 64)
 
-    /// A lock in front of `vault`; it is shut until ``unlock(passcode:)`` succeeds.
+    /// A lock in front of `vault`; it is shut until ``unlock(_:_:)`` succeeds.
     /// - Parameters:
     ///   - vault: The vault.
     ///   - isEnabled: Whether the app lock is on; nil for what the vault's rules say (`padlock`), where it is off until
@@ -116,7 +116,7 @@ public actor AppLock {
 
     /// Tells the lock what the system or a face told the app. No event opens anything, and none changes a setting: for that
     /// there are calls that take a secret.
-    public func handle(_ event: LockEvent) { run(LockMachine.Event(event)) }
+    public func handle(_ event: LockEvent) { run(.system(event)) }
 
     /// Plays an event of the machine that comes from outside of it. An outcome is believed only as far as the vault bears it
     /// out: no event opens what has no keys, and none changes a setting.

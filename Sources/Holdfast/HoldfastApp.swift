@@ -3,7 +3,7 @@
 /// ```swift
 /// let phrase = try HoldfastApp.create(at: folder, passcode: passcode)   // show it to the user, once
 /// let app = try HoldfastApp(at: folder)
-/// try await app.lock.unlock(passcode: passcode)
+/// try await app.lock.unlock(.passcode, passcode)
 /// try await app.lock.setEnabled(true, passcode: passcode)               // the user's switch, once
 /// try app.vault.put(token, for: "api token", in: "work")
 /// try app.vault.withValue(for: "api token", in: "work") { bytes in use(bytes) }

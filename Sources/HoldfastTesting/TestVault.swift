@@ -8,7 +8,7 @@ internal import VaultCore
 /// ```swift
 /// let vault = try TestVault(passcode: "1234")
 /// let app = try vault.app()                             // as the app finds it when it is started
-/// try await app.lock.unlock(passcode: vault.passcode)
+/// try await app.lock.unlock(.passcode, vault.passcode)
 /// vault.clock.advance(by: .seconds(30))
 /// ```
 ///

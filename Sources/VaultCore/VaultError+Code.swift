@@ -56,7 +56,7 @@ extension VaultError.Code {
     /// The recovery phrase was checked and is wrong. Nobody counts it; ask for it again.
     public static let wrongPhrase = VaultError.Code(.wrongPhrase)
     /// What was entered is not a recovery phrase: a word is unknown, missing or exchanged. Nothing was checked.
-    package static let malformedPhrase = VaultError.Code(.malformedPhrase)
+    public static let malformedPhrase = VaultError.Code(.malformedPhrase)
     /// The vault has no recovery phrase: its owner had it removed. The passcode opens the vault.
     public static let noRecoveryPhrase = VaultError.Code(.noRecoveryPhrase)
     /// The vault has no PIN under a chip. The passcode opens the vault.

@@ -1,4 +1,5 @@
 import AppLockCore
+import Cryptography
 import SecretMemory
 import Synchronization
 import TestSupport
@@ -15,7 +16,7 @@ import VaultFormat
         let vault = try scratch.vault()
         let lock = try AppLock(vault: vault)
         var records = await lock.records().makeAsyncIterator()
-        try await lock.unlock(passcode: secret("right"))
+        try await lock.unlock(.passcode, secret("right"))
         #expect(await records.next() == .unlocked(by: .passcode))
         await #expect(throws: VaultError.self) { try await lock.setEnabled(true, passcode: secret("wrong")) }
         #expect(await records.next() == .settingsReverted(.wrongSecret(retryAfter: .zero, remaining: 4)))
@@ -38,13 +39,16 @@ import VaultFormat
     @Test func theSecurityLogLearnsWhyTheKeysWent() async throws {
         let scratch = try Scratch()
         let lock = AppLock(vault: try scratch.vault(), settings: LockSettings(isEnabled: true, timing: .immediately))
-        for event in [LockMachine.Event.suspended, .systemLocked, .idleTimeout, .didEnterBackground, .forceLock] {
-            await lock.play(.didBecomeActive)
-            try await lock.unlock(passcode: secret("right"))
+        for event in [
+            LockMachine.Event.system(.suspended), .system(.systemLocked), .system(.idleTimeout),
+            .system(.didEnterBackground), .forceLock,
+        ] {
+            await lock.play(.system(.didBecomeActive))
+            try await lock.unlock(.passcode, secret("right"))
             await lock.play(event)
         }
-        await lock.play(.didBecomeActive)
-        try await lock.unlock(passcode: secret("right"))
+        await lock.play(.system(.didBecomeActive))
+        try await lock.unlock(.passcode, secret("right"))
         let entries = try lock.vault.securityLog().entries.filter { $0.event.name == "locked" }
         #expect(
             entries.map { $0.event["reason"] } == [
@@ -76,7 +80,7 @@ import VaultFormat
         let lock = AppLock(vault: vault, settings: LockSettings(isEnabled: true, timing: .never))
         var records = await lock.records().makeAsyncIterator()
         for (index, text) in ["one", "two", "three"].enumerated() {
-            await #expect(throws: VaultError.self) { try await lock.unlock(passcode: secret(text)) }
+            await #expect(throws: VaultError.self) { try await lock.unlock(.passcode, secret(text)) }
             let wait: Duration = index == 2 ? .seconds(30) : .zero
             let record = await records.next()
             guard case .notUnlocked(.wrongSecret(let left, let remaining)) = record else {
@@ -86,10 +90,10 @@ import VaultFormat
             #expect(left <= wait && left > wait / 2 || wait == left)
             #expect(remaining == 4 - index)
         }
-        let error = await #expect(throws: VaultError.self) { try await lock.unlock(passcode: secret("right")) }
+        let error = await #expect(throws: VaultError.self) { try await lock.unlock(.passcode, secret("right")) }
         #expect(error?.code == .delayed)
         #expect(try vault.status().remainingAttempts == 2, "not even asked")
-        try await lock.unlock(phrase: phrase)
+        try await lock.unlock(.recoveryPhrase, phrase.entered())
         #expect(await records.next() == .unlocked(by: .recoveryPhrase))
         #expect(vault.isUnlocked)
     }
@@ -98,7 +102,7 @@ import VaultFormat
         let scratch = try Scratch()
         let lock = AppLock(vault: try scratch.vault(), settings: LockSettings(isEnabled: true, timing: .never))
         var records = await lock.records().makeAsyncIterator()
-        await lock.play(.didBecomeActive)
+        await lock.play(.system(.didBecomeActive))
         #expect(await lock.snapshot.state == .authenticating(1))
         await lock.cancelPrompt()
         #expect(await records.next() == .notUnlocked(.cancelled))
@@ -116,11 +120,11 @@ import VaultFormat
         try vault.changeSelfDestruct(to: true, passcode: secret("right"), spending: vault.burnAttempt()) {}
         let lock = AppLock(vault: vault, settings: LockSettings(isEnabled: true, timing: .never))
         for text in ["one", "two", "three"] {
-            await #expect(throws: VaultError.self) { try await lock.unlock(passcode: secret(text)) }
+            await #expect(throws: VaultError.self) { try await lock.unlock(.passcode, secret(text)) }
         }
         #expect(await lock.snapshot.state == .wiped)
         #expect(vault.isWiped)
-        await #expect(throws: VaultError.self) { try await lock.unlock(passcode: secret("right")) }
+        await #expect(throws: VaultError.self) { try await lock.unlock(.passcode, secret("right")) }
         #expect(!vault.isUnlocked)
     }
 
@@ -150,14 +154,14 @@ import VaultFormat
         let drops = Drops()
         await lock.selfDestructChangeBegan { drops.add() }
         #expect(drops.count == 1, "shut: dropped at once")
-        try await lock.unlock(passcode: secret("right"))
+        try await lock.unlock(.passcode, secret("right"))
         await lock.selfDestructChangeBegan { drops.add() }
         #expect(await lock.snapshot.hasPendingSelfDestructChange)
-        await lock.play(.willResignActive)
+        await lock.play(.system(.willResignActive))
         #expect(drops.count == 1)
-        await lock.play(.didEnterBackground)
+        await lock.play(.system(.didEnterBackground))
         #expect(drops.count == 2)
-        await lock.play(.didBecomeActive)
+        await lock.play(.system(.didBecomeActive))
         await lock.selfDestructChangeBegan { drops.add() }
         await lock.selfDestructChangeEnded()
         await lock.forceLock()

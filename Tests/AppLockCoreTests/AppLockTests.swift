@@ -31,20 +31,20 @@ import VaultFormat
         let scratch = try Scratch()
         let lock = try lock(scratch)
         let vault = lock.vault
-        await lock.play(.launch)
+        await lock.play(.system(.launch))
         #expect(await lock.snapshot.isLockScreenShown)
-        await #expect(throws: VaultError.self) { try await lock.unlock(passcode: secret("wrong")) }
+        await #expect(throws: VaultError.self) { try await lock.unlock(.passcode, secret("wrong")) }
         #expect(!vault.isUnlocked)
         #expect(await lock.snapshot.isCovered)
-        try await lock.unlock(passcode: secret("right"))
+        try await lock.unlock(.passcode, secret("right"))
         #expect(vault.isUnlocked)
         #expect(await !lock.snapshot.isCovered)
-        await lock.play(.didEnterBackground)
+        await lock.play(.system(.didEnterBackground))
         #expect(!vault.isUnlocked, "the timing locks at once")
-        await #expect(throws: VaultError.self) { try await lock.unlock(passcode: secret("right")) }
+        await #expect(throws: VaultError.self) { try await lock.unlock(.passcode, secret("right")) }
         #expect(try vault.status().remainingAttempts == 5, "nothing is asked while out of sight")
-        await lock.play(.didBecomeActive)
-        try await lock.unlock(passcode: secret("right"))
+        await lock.play(.system(.didBecomeActive))
+        try await lock.unlock(.passcode, secret("right"))
         await lock.forceLock()
         #expect(!vault.isUnlocked)
     }
@@ -53,8 +53,8 @@ import VaultFormat
         let scratch = try Scratch()
         let lock = try lock(scratch, .after(seconds: 1))
         var snapshots = await lock.snapshots().makeAsyncIterator()
-        try await lock.unlock(passcode: secret("right"))
-        await lock.play(.didEnterBackground)
+        try await lock.unlock(.passcode, secret("right"))
+        await lock.play(.system(.didEnterBackground))
         #expect(lock.vault.isUnlocked)
         while let snapshot = await snapshots.next() {
             if snapshot.state == .locked(.background) { break }
@@ -66,16 +66,16 @@ import VaultFormat
         let scratch = try Scratch()
         let vault = try scratch.vault()
         let lock = try AppLock(vault: vault)
-        await lock.play(.launch)
+        await lock.play(.system(.launch))
         #expect(await lock.snapshot.state == .disabled, "off until its owner wants it")
-        try await lock.unlock(passcode: secret("right"))
-        await lock.play(.didEnterBackground)
+        try await lock.unlock(.passcode, secret("right"))
+        await lock.play(.system(.didEnterBackground))
         #expect(vault.isUnlocked)
-        await lock.play(.didBecomeActive)
+        await lock.play(.system(.didBecomeActive))
         await lock.forceLock()
         #expect(!vault.isUnlocked)
         #expect(await lock.snapshot.isLockScreenShown)
-        try await lock.unlock(passcode: secret("right"))
+        try await lock.unlock(.passcode, secret("right"))
         #expect(await lock.snapshot.state == .disabled)
     }
 
@@ -84,7 +84,7 @@ import VaultFormat
         let vault = try scratch.vault()
         do {
             let lock = AppLock(vault: vault, settings: LockSettings(isEnabled: true, timing: .never))
-            try await lock.unlock(passcode: secret("right"))
+            try await lock.unlock(.passcode, secret("right"))
             #expect(vault.isUnlocked)
         }
         #expect(!vault.isUnlocked)
@@ -94,8 +94,8 @@ import VaultFormat
         let scratch = try Scratch()
         let lock = try lock(scratch, .never)
         await #expect(throws: VaultError.self) { try await lock.forceUnlock() }
-        try await lock.unlock(passcode: secret("right"))
-        await lock.play(.willResignActive)
+        try await lock.unlock(.passcode, secret("right"))
+        await lock.play(.system(.willResignActive))
         #expect(await lock.snapshot.isCovered)
         try await lock.forceUnlock()
         #expect(await !lock.snapshot.isCovered)
@@ -113,7 +113,7 @@ import VaultFormat
         #expect(await lock.snapshot.state == .authenticating(1), "there are no keys")
         await lock.play(.authenticationEnded(1, .wipeRequired))
         #expect(await lock.snapshot.state == .authenticating(1), "the vault says nothing of a wipe")
-        try await lock.unlock(passcode: secret("right"))
+        try await lock.unlock(.passcode, secret("right"))
         let off = LockSettings(isEnabled: false, timing: .never)
         let events: [LockMachine.Event] = [.settingsChanged(off), .settingsRequested(off), .wipeBegan, .wipeFinished]
         let before = await lock.snapshot
@@ -141,14 +141,14 @@ import VaultFormat
             settings: LockSettings(isEnabled: true, timing: .never))
         await lock.play(.authenticate)  // the prompt is up; what follows is its answer
         clock.arm(lock)
-        let error = await #expect(throws: VaultError.self) { try await lock.unlock(passcode: secret("right")) }
+        let error = await #expect(throws: VaultError.self) { try await lock.unlock(.passcode, secret("right")) }
         clock.arm(nil)
         #expect(error?.code == .locked)
         #expect(!lock.vault.isUnlocked)
         #expect(await lock.snapshot.isCovered)
         #expect(try lock.vault.status().remainingAttempts == 5, "the passcode was right; nothing is counted")
         await lock.play(.panic)
-        try await lock.unlock(passcode: secret("right"))
+        try await lock.unlock(.passcode, secret("right"))
         #expect(lock.vault.isUnlocked, "it locks, it does not break")
     }
 
@@ -156,7 +156,7 @@ import VaultFormat
         let scratch = try Scratch()
         let lock = try lock(scratch, .never)
         var records = await lock.records().makeAsyncIterator()
-        try await lock.unlock(passcode: secret("right"))
+        try await lock.unlock(.passcode, secret("right"))
         #expect(await records.next() == .unlocked(by: .passcode))
         lock.panic()
         #expect(!lock.vault.isUnlocked, "keys are gone when it returns")

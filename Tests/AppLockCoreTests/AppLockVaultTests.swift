@@ -1,4 +1,5 @@
 import AppLockCore
+import Cryptography
 import SecretMemory
 import Synchronization
 import TestSupport
@@ -12,7 +13,7 @@ import VaultFormat
 
     private func open(_ scratch: Scratch) async throws -> AppLock {
         let lock = try AppLock(vault: scratch.vault())
-        try await lock.unlock(passcode: secret("right"))
+        try await lock.unlock(.passcode, secret("right"))
         return lock
     }
 
@@ -66,12 +67,12 @@ import VaultFormat
         try await lock.enrollRecoveryPhrase(phrase, passcode: secret("right"))
         try await lock.changePasscode(from: secret("right"), to: secret("next"))
         await lock.forceLock()
-        await #expect(throws: VaultError.self) { try await lock.unlock(passcode: secret("right")) }
-        try await lock.unlock(phrase: phrase)
+        await #expect(throws: VaultError.self) { try await lock.unlock(.passcode, secret("right")) }
+        try await lock.unlock(.recoveryPhrase, phrase.entered())
         try await lock.removeRecoveryPhrase(passcode: secret("next"), insisting: true)
         #expect(try !lock.vault.status().hasRecoveryPhrase)
         await lock.forceLock()
-        try await lock.unlock(passcode: secret("next"))
+        try await lock.unlock(.passcode, secret("next"))
     }
 
     @Test func `new rules are in effect for the lock at once`() async throws {
@@ -105,4 +106,9 @@ import VaultFormat
         #expect(await lock.snapshot.state == .wiped)
         #expect(lock.vault.isWiped)
     }
+}
+
+extension RecoveryPhrase {
+    /// The words as a user enters them.
+    borrowing func entered() throws -> SecretBytes { try withText { try SecretBytes(copying: $0) } }
 }

@@ -118,7 +118,9 @@ extension World {
             return "forceUnlock did nothing"
         }
         if case .unlocked = machine.state, away.isEmpty, isCovered { return "covered though the owner is there" }
-        if case .unlocked = machine.state, event == .willResignActive || event == .minimised, !isCovered {
+        if case .unlocked = machine.state, event == .system(.willResignActive) || event == .system(.minimised),
+            !isCovered
+        {
             return "interrupted and not covered"
         }
         return nil
@@ -142,7 +144,7 @@ extension World {
     private func expectedReasons(from before: World, _ event: LockMachine.Event) -> [LockReason] {
         if event == .forceLock { return [.forced] + expiry(before) }
         if event == .panic { return [.panic] + expiry(before) }
-        if event == .launch, before.machine.settings.isEnabled { return [.launch] + expiry(before) }
+        if event == .system(.launch), before.machine.settings.isEnabled { return [.launch] + expiry(before) }
         if case .settingsChanged(let new) = event, new.isEnabled, new.timing == .immediately,
             !away.isSubset(of: .inactive)
         {
@@ -154,13 +156,14 @@ extension World {
         let settings = before.machine.settings
         let isImmediate = settings.timing == .immediately
         switch event {
-        case .didEnterBackground where isImmediate: return [.background]
-        case .systemLocked where isImmediate || settings.triggers.contains(.systemLock): return [.systemLock]
-        case .userSwitchedAway where isImmediate || settings.triggers.contains(.userSwitch): return [.userSwitch]
-        case .suspended where isImmediate || settings.triggers.contains(.suspend): return [.suspend]
-        case .lidClosed where settings.triggers.contains(.lidClosed): return [.lidClosed]
-        case .minimised where settings.triggers.contains(.minimised): return [.minimised]
-        case .idleTimeout: return [.idle]
+        case .system(.didEnterBackground) where isImmediate: return [.background]
+        case .system(.systemLocked) where isImmediate || settings.triggers.contains(.systemLock): return [.systemLock]
+        case .system(.userSwitchedAway) where isImmediate || settings.triggers.contains(.userSwitch):
+            return [.userSwitch]
+        case .system(.suspended) where isImmediate || settings.triggers.contains(.suspend): return [.suspend]
+        case .system(.lidClosed) where settings.triggers.contains(.lidClosed): return [.lidClosed]
+        case .system(.minimised) where settings.triggers.contains(.minimised): return [.minimised]
+        case .system(.idleTimeout): return [.idle]
         case .keysGone: return [.keysGone]
         default: return []
         }
@@ -186,7 +189,7 @@ extension World {
         switch event {
         case .authenticate where !isDelayed: return "no prompt for who asks"
         case .authenticateUncounted: return "no prompt for who has the phrase"
-        case .didBecomeActive, .systemUnlocked, .resumed, .userSwitchedBack:
+        case .system(.didBecomeActive), .system(.systemUnlocked), .system(.resumed), .system(.userSwitchedBack):
             return away.isEmpty && !wasPrompted && !isDelayed ? "no prompt by itself" : nil
         default: return nil
         }

@@ -84,19 +84,19 @@ extension World {
         case .selfDestructChangeBegan: hasPendingChange = true
         case .selfDestructChangeEnded: hasPendingChange = false
         case .timeout: timer = nil
-        case .willResignActive, .minimised: away.insert(.inactive)
-        case .didEnterBackground:
+        case .system(.willResignActive), .system(.minimised): away.insert(.inactive)
+        case .system(.didEnterBackground):
             leave(.background)
             away.insert(.inactive)
-        case .systemLocked: leave(.systemLock)
-        case .userSwitchedAway: leave(.otherUser)
-        case .suspended: leave(.sleep)
-        case .didBecomeActive: away.subtract([.inactive, .background])
-        case .willEnterForeground: away.remove(.background)
-        case .systemUnlocked: away.remove(.systemLock)
-        case .userSwitchedBack: away.remove(.otherUser)
-        case .resumed: away.remove(.sleep)
-        case .launch: wasPrompted = false
+        case .system(.systemLocked): leave(.systemLock)
+        case .system(.userSwitchedAway): leave(.otherUser)
+        case .system(.suspended): leave(.sleep)
+        case .system(.didBecomeActive): away.subtract([.inactive, .background])
+        case .system(.willEnterForeground): away.remove(.background)
+        case .system(.systemUnlocked): away.remove(.systemLock)
+        case .system(.userSwitchedBack): away.remove(.otherUser)
+        case .system(.resumed): away.remove(.sleep)
+        case .system(.launch): wasPrompted = false
         default: break
         }
     }

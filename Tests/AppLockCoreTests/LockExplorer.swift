@@ -112,9 +112,12 @@ struct World: Hashable {
     var isDelayed: Bool { delayedUntil.map { now < $0 } ?? false }
 
     static let lifecycle: [LockMachine.Event] = [
-        .launch, .willResignActive, .didBecomeActive, .didEnterBackground, .willEnterForeground, .minimised,
-        .systemLocked, .systemUnlocked, .userSwitchedAway, .userSwitchedBack, .suspended, .resumed, .lidClosed,
-        .authenticate, .authenticateUncounted, .timeout, .idleTimeout, .forceLock, .panic, .forceUnlock, .keysGone,
+        .system(.launch), .system(.willResignActive), .system(.didBecomeActive), .system(.didEnterBackground),
+        .system(.willEnterForeground), .system(.minimised),
+        .system(.systemLocked), .system(.systemUnlocked), .system(.userSwitchedAway), .system(.userSwitchedBack),
+        .system(.suspended), .system(.resumed), .system(.lidClosed),
+        .authenticate, .authenticateUncounted, .timeout, .system(.idleTimeout), .forceLock, .panic, .forceUnlock,
+        .keysGone,
         .selfDestructChangeBegan, .selfDestructChangeEnded, .wipeBegan, .wipeFinished,
     ]
 

@@ -34,7 +34,7 @@ import VaultFormat
     func noOrderOfEventsBreaksAnOpenLock(start: Start) {
         var world = World(start.settings, selfDestruct: start.selfDestruct)
         let opening: [LockMachine.Event] = [
-            .launch, .didBecomeActive, .authenticationEnded(1, .unlocked(by: .passcode)),
+            .system(.launch), .system(.didBecomeActive), .authenticationEnded(1, .unlocked(by: .passcode)),
         ]
         for event in opening { #expect(world.take(.event(event)) == nil) }
         explore(start, "open", world, TestRun.isSoak ? 7 : 4)

@@ -9,8 +9,8 @@ import VaultFormat
 
     @Test func coverIsNotLock() {
         var machine = Lock.open()
-        #expect(machine.feed(at: 1, .willResignActive) == [.showCover])
-        #expect(machine.feed(at: 600, .didBecomeActive) == [.hideCover])
+        #expect(machine.feed(at: 1, .system(.willResignActive)) == [.showCover])
+        #expect(machine.feed(at: 600, .system(.didBecomeActive)) == [.hideCover])
         #expect(machine.isContentVisible)
     }
 
@@ -19,14 +19,14 @@ import VaultFormat
         let timing = LockTiming.after(seconds: UInt32(seconds))
         #expect(LockTiming.presets.contains(timing))
         var machine = Lock.open(timing)
-        machine.feed(at: 1, .willResignActive)
-        #expect(machine.feed(at: 2, .didEnterBackground) == [.startTimer(Lock.at(2 + seconds))])
+        machine.feed(at: 1, .system(.willResignActive))
+        #expect(machine.feed(at: 2, .system(.didEnterBackground)) == [.startTimer(Lock.at(2 + seconds))])
         var back = machine
-        #expect(back.feed(at: 1 + seconds, .willEnterForeground) == [])
-        #expect(back.feed(at: 1 + seconds, .didBecomeActive) == [.hideCover, .stopTimer])
+        #expect(back.feed(at: 1 + seconds, .system(.willEnterForeground)) == [])
+        #expect(back.feed(at: 1 + seconds, .system(.didBecomeActive)) == [.hideCover, .stopTimer])
         let locked: [LockEffect] = [.dropKeys, .presentLockScreen, .stopTimer, .record(.locked(.background))]
         var late = machine
-        #expect(late.feed(at: 2 + seconds, .willEnterForeground) == locked)
+        #expect(late.feed(at: 2 + seconds, .system(.willEnterForeground)) == locked)
         #expect(late.state == .locked(.background))
         var timed = machine
         #expect(
@@ -37,21 +37,21 @@ import VaultFormat
 
     @Test func theTimingCountsFromTheFirstLeaving() {
         var machine = Lock.open(.fifteenSeconds, [])
-        machine.feed(at: 0, .willResignActive, .didEnterBackground)
-        machine.feed(at: 10, .systemLocked, .didEnterBackground)
-        #expect(machine.feed(at: 15, .systemUnlocked).first == .dropKeys)
+        machine.feed(at: 0, .system(.willResignActive), .system(.didEnterBackground))
+        machine.feed(at: 10, .system(.systemLocked), .system(.didEnterBackground))
+        #expect(machine.feed(at: 15, .system(.systemUnlocked)).first == .dropKeys)
     }
 
     @Test func immediatelyNeverAndRelaunch() {
         var machine = Lock.open(.immediately)
-        #expect(machine.feed(at: 1, .didEnterBackground).first == .dropKeys)
+        #expect(machine.feed(at: 1, .system(.didEnterBackground)).first == .dropKeys)
         for timing in [LockTiming.never, .onRelaunch] {
             var machine = Lock.open(timing)
-            machine.feed(at: 1, .willResignActive)
-            #expect(machine.feed(at: 1, .didEnterBackground) == [])
-            machine.feed(at: 1_000_000, .willEnterForeground)
-            #expect(machine.feed(at: 1_000_000, .didBecomeActive) == [.hideCover])
-            #expect(machine.feed(at: 1_000_001, .launch).first == .dropKeys, "a cold launch is always locked")
+            machine.feed(at: 1, .system(.willResignActive))
+            #expect(machine.feed(at: 1, .system(.didEnterBackground)) == [])
+            machine.feed(at: 1_000_000, .system(.willEnterForeground))
+            #expect(machine.feed(at: 1_000_000, .system(.didBecomeActive)) == [.hideCover])
+            #expect(machine.feed(at: 1_000_001, .system(.launch)).first == .dropKeys, "a cold launch is always locked")
             #expect(machine.state == .locked(.launch))
         }
     }
@@ -65,8 +65,8 @@ import VaultFormat
         let reboot = BootInstant(bootID: [UInt8](repeating: 2, count: 16), milliseconds: 9_000_000)
         for (later, reason) in [(reboot, LockReason.reboot), (Lock.at(1), .clockWentBack)] {
             var machine = Lock.open()
-            machine.feed(at: 2, .didEnterBackground)
-            #expect(machine.handle(.willEnterForeground, at: later).first == .dropKeys)
+            machine.feed(at: 2, .system(.didEnterBackground))
+            #expect(machine.handle(.system(.willEnterForeground), at: later).first == .dropKeys)
             #expect(machine.state == .locked(reason))
         }
         var machine = Lock.open(.never)
@@ -77,16 +77,16 @@ import VaultFormat
 
     @Test func sleepCountsAsTime() {
         var machine = Lock.open(.fiveMinutes, [])
-        #expect(machine.feed(at: 1, .suspended) == [.showCover, .startTimer(Lock.at(301))])
+        #expect(machine.feed(at: 1, .system(.suspended)) == [.showCover, .startTimer(Lock.at(301))])
         var short = machine
-        #expect(short.feed(at: 300, .resumed) == [.hideCover, .stopTimer])
-        #expect(machine.feed(at: 301, .resumed).first == .dropKeys, "no timer runs in sleep; the clock does")
+        #expect(short.feed(at: 300, .system(.resumed)) == [.hideCover, .stopTimer])
+        #expect(machine.feed(at: 301, .system(.resumed)).first == .dropKeys, "no timer runs in sleep; the clock does")
     }
 
     @Test(arguments: [
-        (LockMachine.Event.systemLocked, LockReason.systemLock, LockTriggers.systemLock),
-        (.userSwitchedAway, .userSwitch, .userSwitch), (.suspended, .suspend, .suspend),
-        (.lidClosed, .lidClosed, .lidClosed), (.minimised, .minimised, .minimised),
+        (LockMachine.Event.system(.systemLocked), LockReason.systemLock, LockTriggers.systemLock),
+        (.system(.userSwitchedAway), .userSwitch, .userSwitch), (.system(.suspended), .suspend, .suspend),
+        (.system(.lidClosed), .lidClosed, .lidClosed), (.system(.minimised), .minimised, .minimised),
     ])
     func triggersLockWhateverTheTiming(event: LockMachine.Event, reason: LockReason, trigger: LockTriggers) {
         var machine = Lock.open(.never, trigger)
@@ -104,7 +104,7 @@ import VaultFormat
     @Test(arguments: [(LockMachine.Event.forceLock, LockReason.forced), (.panic, .panic)])
     func lockingByHandWorksWhereTheLockIsOff(event: LockMachine.Event, reason: LockReason) {
         var machine = LockMachine(settings: LockSettings(isEnabled: false, timing: .never))
-        machine.feed(.launch)
+        machine.feed(.system(.launch))
         #expect(machine.state == .disabled && machine.isContentVisible)
         #expect(machine.feed(event) == [.dropKeys, .showCover, .presentLockScreen, .record(.locked(reason))])
         machine.feed(.authenticate, .authenticationEnded(1, Lock.success))
@@ -113,28 +113,28 @@ import VaultFormat
 
     @Test func idleLocks() {
         var machine = Lock.open(.never)
-        #expect(machine.feed(.idleTimeout).last == .record(.locked(.idle)))
+        #expect(machine.feed(.system(.idleTimeout)).last == .record(.locked(.idle)))
         var off = LockMachine(settings: LockSettings(isEnabled: false, timing: .never))
-        #expect(off.feed(.idleTimeout, .keysGone, .systemLocked, .suspended) == [])
+        #expect(off.feed(.system(.idleTimeout), .keysGone, .system(.systemLocked), .system(.suspended)) == [])
     }
 
     @Test func theFirstReasonStays() {
         var machine = Lock.open()
-        machine.feed(.systemLocked, .suspended, .forceLock, .panic)
+        machine.feed(.system(.systemLocked), .system(.suspended), .forceLock, .panic)
         #expect(machine.state == .locked(.systemLock))
     }
 
     @Test func theSystemsUnlockOpensNothingAndStartsThePrompt() {
         var machine = Lock.open()
-        machine.feed(.systemLocked)
-        #expect(machine.feed(.didBecomeActive) == [], "nothing is asked behind the system's own lock screen")
-        #expect(machine.feed(.systemUnlocked) == [.beginAuthentication(2)])
+        machine.feed(.system(.systemLocked))
+        #expect(machine.feed(.system(.didBecomeActive)) == [], "nothing is asked behind the system's own lock screen")
+        #expect(machine.feed(.system(.systemUnlocked)) == [.beginAuthentication(2)])
         #expect(!machine.isContentVisible)
     }
 
     @Test func whoAsksIsThereEvenWhenTheSystemNeverSaidSo() {
         var machine = Lock.open()
-        machine.feed(.systemLocked, .userSwitchedAway, .suspended)
+        machine.feed(.system(.systemLocked), .system(.userSwitchedAway), .system(.suspended))
         #expect(machine.feed(.authenticate) == [.beginAuthentication(2)])
         machine.feed(.authenticationEnded(2, Lock.success))
         #expect(machine.isContentVisible)
@@ -142,15 +142,15 @@ import VaultFormat
 
     @Test func forceUnlockShowsOnlyWhatIsOpen() {
         var machine = Lock.open()
-        machine.feed(at: 1, .willResignActive)
+        machine.feed(at: 1, .system(.willResignActive))
         #expect(machine.feed(at: 1, .forceUnlock) == [.hideCover])
-        #expect(machine.feed(at: 1, .willResignActive) == [.showCover], "until the next interruption")
-        machine.feed(at: 2, .didEnterBackground)
+        #expect(machine.feed(at: 1, .system(.willResignActive)) == [.showCover], "until the next interruption")
+        machine.feed(at: 2, .system(.didEnterBackground))
         #expect(machine.feed(at: 3, .forceUnlock) == [], "never out of sight")
-        #expect(machine.feed(at: 16, .willEnterForeground, .forceUnlock) == [.hideCover, .stopTimer])
-        machine.feed(at: 17, .didEnterBackground)
+        #expect(machine.feed(at: 16, .system(.willEnterForeground), .forceUnlock) == [.hideCover, .stopTimer])
+        machine.feed(at: 17, .system(.didEnterBackground))
         #expect(machine.feed(at: 32, .forceUnlock).first == .dropKeys, "the time is over")
-        #expect(machine.feed(at: 33, .willEnterForeground, .forceUnlock) == [])
+        #expect(machine.feed(at: 33, .system(.willEnterForeground), .forceUnlock) == [])
         #expect(machine.state == .locked(.background) && !machine.isContentVisible)
     }
 }

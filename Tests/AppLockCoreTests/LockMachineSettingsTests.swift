@@ -9,7 +9,10 @@ import VaultFormat
 
     @Test func switchingOnNeedsASuccessAndIsOpenUntilTheAppLeaves() {
         var machine = LockMachine(settings: Self.off)
-        #expect(machine.feed(.launch, .didBecomeActive, .didEnterBackground, .didBecomeActive) == [])
+        #expect(
+            machine.feed(
+                .system(.launch), .system(.didBecomeActive), .system(.didEnterBackground), .system(.didBecomeActive))
+                == [])
         #expect(machine.feed(.settingsRequested(Self.on)) == [.beginAuthentication(1)])
         #expect(machine.state == .disabled && machine.isContentVisible, "content stays as it is")
         #expect(machine.feed(at: 3, .authenticationEnded(1, Lock.success)) == [.applySettings(Self.on)])
@@ -32,7 +35,9 @@ import VaultFormat
     }
 
     @Test func leavingOrLockingRevertsToo() {
-        for event in [LockMachine.Event.didEnterBackground, .systemLocked, .forceLock, .panic, .launch] {
+        for event in [
+            LockMachine.Event.system(.didEnterBackground), .system(.systemLocked), .forceLock, .panic, .system(.launch),
+        ] {
             var machine = Lock.open(.fifteenSeconds)
             machine.feed(.settingsRequested(Self.off))
             let effects = machine.feed(event)
@@ -68,21 +73,22 @@ import VaultFormat
         var open = Lock.open()
         #expect(open.feed(.settingsChanged(Self.off)) == [.applySettings(Self.off)])
         #expect(open.state == .disabled)
-        #expect(open.feed(at: 100_000, .didEnterBackground) == [])
+        #expect(open.feed(at: 100_000, .system(.didEnterBackground)) == [])
         #expect(open.isContentVisible)
     }
 
     @Test func aStricterTimingHoldsAtOnce() {
         var machine = Lock.open(.never)
-        machine.feed(at: 1, .didEnterBackground)
+        machine.feed(at: 1, .system(.didEnterBackground))
         let strict = LockSettings(isEnabled: true, timing: .immediately)
         #expect(machine.feed(at: 2, .settingsChanged(strict)).first == .dropKeys)
     }
 
     @Test func leavingAndLockingDropThePendingChangeOfSelfDestruct() {
         for event in [
-            LockMachine.Event.didEnterBackground, .systemLocked, .userSwitchedAway, .suspended, .forceLock, .panic,
-            .idleTimeout, .launch, .keysGone, .wipeBegan, .wipeFinished,
+            LockMachine.Event.system(.didEnterBackground), .system(.systemLocked), .system(.userSwitchedAway),
+            .system(.suspended), .forceLock, .panic,
+            .system(.idleTimeout), .system(.launch), .keysGone, .wipeBegan, .wipeFinished,
         ] {
             var machine = Lock.open(.never, [])
             #expect(machine.feed(.selfDestructChangeBegan) == [])
@@ -92,7 +98,9 @@ import VaultFormat
         }
         var machine = Lock.open(.never, [])
         machine.feed(.selfDestructChangeBegan)
-        #expect(machine.feed(.willResignActive) == [.showCover], "the prompt at its end makes the app inactive too")
+        #expect(
+            machine.feed(.system(.willResignActive)) == [.showCover], "the prompt at its end makes the app inactive too"
+        )
         machine.feed(.selfDestructChangeEnded)
         #expect(machine.feed(.forceLock).contains(.cancelSelfDestructChange) == false)
     }
@@ -101,7 +109,7 @@ import VaultFormat
         var machine = Lock.prompting()
         #expect(machine.feed(.selfDestructChangeBegan) == [.cancelSelfDestructChange])
         var away = Lock.open()
-        away.feed(.didEnterBackground)
+        away.feed(.system(.didEnterBackground))
         #expect(away.feed(.selfDestructChangeBegan) == [.cancelSelfDestructChange])
         away.feed(.wipeBegan)
         #expect(away.feed(.selfDestructChangeBegan) == [.cancelSelfDestructChange])

@@ -19,7 +19,7 @@ enum Lock {
     /// A machine that was launched, with its first prompt up.
     static func prompting(_ timing: LockTiming = .fifteenSeconds, _ triggers: LockTriggers = .standard) -> LockMachine {
         var machine = machine(timing, triggers)
-        machine.feed(.launch, .didBecomeActive)
+        machine.feed(.system(.launch), .system(.didBecomeActive))
         return machine
     }
 
@@ -45,9 +45,9 @@ extension LockMachine {
     @Test func launchPresentsOnceAndActivationStartsThePrompt() {
         var machine = Lock.machine(.immediately)
         #expect(!machine.isContentVisible)
-        #expect(machine.feed(.launch) == [.dropKeys, .presentLockScreen])
-        #expect(machine.feed(.didBecomeActive) == [.beginAuthentication(1)])
-        #expect(machine.feed(.didBecomeActive) == [], "one prompt at a time")
+        #expect(machine.feed(.system(.launch)) == [.dropKeys, .presentLockScreen])
+        #expect(machine.feed(.system(.didBecomeActive)) == [.beginAuthentication(1)])
+        #expect(machine.feed(.system(.didBecomeActive)) == [], "one prompt at a time")
         #expect(machine.feed(.authenticate) == [])
         #expect(
             machine.feed(at: 1, .authenticationEnded(1, Lock.success)) == [
@@ -92,20 +92,20 @@ extension LockMachine {
     @Test func thePromptThatStartsByItselfDoesSoOncePerActivation() {
         var machine = Lock.prompting()
         // The prompt makes the app inactive; turning away from it must not bring the next one at once.
-        machine.feed(.willResignActive, .authenticationEnded(1, .cancelled))
-        #expect(machine.feed(.didBecomeActive) == [], "only the button asks again")
+        machine.feed(.system(.willResignActive), .authenticationEnded(1, .cancelled))
+        #expect(machine.feed(.system(.didBecomeActive)) == [], "only the button asks again")
         #expect(machine.feed(.authenticate) == [.beginAuthentication(2)])
-        #expect(machine.feed(.didEnterBackground) == [.dropKeys, .cancelAuthentication(2)])
-        machine.feed(.willEnterForeground)
-        #expect(machine.feed(.didBecomeActive) == [.beginAuthentication(3)], "the background resets it")
+        #expect(machine.feed(.system(.didEnterBackground)) == [.dropKeys, .cancelAuthentication(2)])
+        machine.feed(.system(.willEnterForeground))
+        #expect(machine.feed(.system(.didBecomeActive)) == [.beginAuthentication(3)], "the background resets it")
     }
 
     @Test func lockingByHandAsksForNothingUntilTheAppWasAway() {
         var machine = Lock.open()
         #expect(
             machine.feed(.forceLock) == [.dropKeys, .showCover, .presentLockScreen, .record(.locked(.forced))])
-        #expect(machine.feed(.willResignActive, .didBecomeActive) == [])
-        #expect(machine.feed(.didEnterBackground, .didBecomeActive) == [.beginAuthentication(2)])
+        #expect(machine.feed(.system(.willResignActive), .system(.didBecomeActive)) == [])
+        #expect(machine.feed(.system(.didEnterBackground), .system(.didBecomeActive)) == [.beginAuthentication(2)])
     }
 
     @Test func aDelayTakesNoPromptUntilItIsOver() {
@@ -126,8 +126,8 @@ extension LockMachine {
     @Test func aDelayOutlivesEverythingButSuccess() {
         var machine = Lock.prompting()
         machine.feed(.authenticationEnded(1, .wrongSecret(retryAfter: .milliseconds(30_000), remaining: 2)))
-        machine.feed(at: 1, .forceLock, .didEnterBackground, .willEnterForeground)
-        #expect(machine.feed(at: 2, .didBecomeActive) == [], "no prompt by itself either")
+        machine.feed(at: 1, .forceLock, .system(.didEnterBackground), .system(.willEnterForeground))
+        #expect(machine.feed(at: 2, .system(.didBecomeActive)) == [], "no prompt by itself either")
         #expect(machine.state == .delayed(until: Lock.at(30)))
         #expect(
             machine.feed(at: 3, .authenticateUncounted) == [.stopTimer, .beginAuthentication(2)],
@@ -159,13 +159,13 @@ extension LockMachine {
 
     @Test func aPromptThatEndsWhileInterruptedOpensUnderTheCover() {
         var machine = Lock.prompting()
-        machine.feed(.willResignActive)
+        machine.feed(.system(.willResignActive))
         #expect(
             machine.feed(.authenticationEnded(1, Lock.success)) == [
                 .dismissLockScreen, .record(.unlocked(by: .passcode)),
             ])
         #expect(!machine.isContentVisible)
-        #expect(machine.feed(.didBecomeActive) == [.hideCover])
+        #expect(machine.feed(.system(.didBecomeActive)) == [.hideCover])
     }
 
     @Test func theLimitBeginsTheWipeAndNothingElseFollows() {
@@ -174,14 +174,15 @@ extension LockMachine {
         #expect(
             effects == [.dropKeys, .record(.notUnlocked(.wipeRequired)), .record(.wipeBegan), .beginWipe])
         for event in [
-            LockMachine.Event.launch, .didBecomeActive, .authenticate, .authenticateUncounted, .forceUnlock, .wipeBegan,
+            LockMachine.Event.system(.launch), .system(.didBecomeActive), .authenticate, .authenticateUncounted,
+            .forceUnlock, .wipeBegan,
         ] {
             #expect(machine.feed(event) == [])
             #expect(machine.state == .wiping)
         }
         #expect(machine.feed(.authenticationEnded(1, Lock.success)) == [.dropKeys])
         #expect(machine.feed(.wipeFinished) == [.dropKeys, .record(.wiped), .terminate])
-        #expect(machine.feed(.wipeFinished, .launch, .authenticate) == [])
+        #expect(machine.feed(.wipeFinished, .system(.launch), .authenticate) == [])
         #expect(machine.state == .wiped)
         #expect(machine.isCovered && machine.isLockScreenShown)
     }

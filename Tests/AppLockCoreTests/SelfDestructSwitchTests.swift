@@ -151,16 +151,16 @@ import VaultFormat
         #expect(longer.countdown == .seconds(200))
     }
 
-    @Test(arguments: [LockMachine.Event.didEnterBackground, .forceLock])
+    @Test(arguments: [LockMachine.Event.system(.didEnterBackground), .forceLock])
     func leavingOrLockingTheAppGivesItUp(event: LockMachine.Event) async throws {
         let scratch = try Scratch()
         let lock = AppLock(vault: scratch.vault, settings: LockSettings(isEnabled: true, timing: .oneMinute))
-        try await lock.unlock(passcode: secret("right"))
+        try await lock.unlock(.passcode, secret("right"))
         let selfDestruct = SelfDestructSwitch(vault: scratch.vault)
         for isLeft in [true, false] {
             if isLeft == false {
-                await lock.play(.didBecomeActive)
-                if !lock.vault.isUnlocked { try await lock.unlock(passcode: secret("right")) }
+                await lock.play(.system(.didBecomeActive))
+                if !lock.vault.isUnlocked { try await lock.unlock(.passcode, secret("right")) }
             }
             try selfDestruct.begin(.enable, passcode: scratch.right)
             try await lock.confirm(selfDestruct)

@@ -37,10 +37,8 @@ import VaultCore
 
     private static func carryOut(_ order: borrowing Order, _ app: HoldfastApp, _ worker: Worker) async throws {
         switch order.letter {
-        case UInt8(ascii: "p"): try await app.lock.unlock(passcode: order.bytes)
-        case UInt8(ascii: "r"):
-            let phrase = try RecoveryPhrase(parsing: order.bytes)
-            try await app.lock.unlock(phrase: phrase)
+        case UInt8(ascii: "p"): try await app.lock.unlock(.passcode, order.bytes)
+        case UInt8(ascii: "r"): try await app.lock.unlock(.recoveryPhrase, order.bytes)
         case UInt8(ascii: "l"): await app.lock.forceLock()
         case UInt8(ascii: "w"):
             try app.vault.put(order.bytes, for: "stored", replacing: true)

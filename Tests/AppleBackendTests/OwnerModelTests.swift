@@ -20,7 +20,7 @@ extension AppleBackends {
             let models = AppModels(app, face: "test")
             await models.lock.handle(.launch)
             await models.lock.handle(.didBecomeActive)
-            await models.lock.unlock(passcode: try secret("right"))
+            await models.lock.unlock(.passcode, try secret("right"))
             await models.settings.load()
             await models.settings.look()
             return models
@@ -77,7 +77,7 @@ extension AppleBackends {
                 #expect(models.lock.isLocked && owner.offers.contains(.biometrics), "\(code)")
             }
             device.with { $0.biometryLockedOut = true }
-            await models.lock.unlock(passcode: try secret("right"))
+            await models.lock.unlock(.passcode, try secret("right"))
             #expect(models.lock.state == .unlocked)
             await models.lock.play(.forceLock)
             await until { owner.offers == [.devicePasscode] }

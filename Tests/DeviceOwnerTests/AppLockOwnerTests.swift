@@ -46,7 +46,7 @@ import VaultFormat
 
     private func unlock(_ lock: AppLock) async throws {
         let passcode = try secret("right")
-        try await lock.unlock(passcode: passcode)
+        try await lock.unlock(.passcode, passcode)
     }
 
     private func enroll(_ step: OwnerStep, _ lock: AppLock, survivesRestart: Bool = false) async throws {

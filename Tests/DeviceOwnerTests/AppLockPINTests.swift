@@ -39,7 +39,7 @@ struct AppLockPINTests {
     /// What came of a PIN: `open`, or the code of an error.
     private func unlock(_ lock: AppLock, _ pin: String) async throws -> String {
         let pin = try secret(pin)
-        do { try await lock.unlock(pin: pin) } catch { return "\(error.code)" }
+        do { try await lock.unlock(.pin, pin) } catch { return "\(error.code)" }
         return "open"
     }
 

@@ -9,7 +9,7 @@ func readmeExample(folder: String, passcode: borrowing SecretBytes, token: borro
     phrase.withText { words in showToOwner(words) }  // not stored anywhere
 
     let app = try HoldfastApp(at: folder)  // starts locked
-    try await app.lock.unlock(passcode: passcode)  // burns an attempt, derives the key
+    try await app.lock.unlock(.passcode, passcode)  // burns an attempt, derives the key
     try await app.lock.setEnabled(true, passcode: passcode)  // the app lock is off by default
     try app.vault.put(token, for: "api token", in: "work")  // durable when it returns
     try app.vault.withValue(for: "api token", in: "work") { bytes in  // decrypted in locked memory, wiped after

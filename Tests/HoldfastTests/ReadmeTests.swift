@@ -14,8 +14,8 @@ import Testing
         #expect(try await readmeExample(folder: folder, passcode: passcode, token: token) == 20)
         let app = try HoldfastApp(at: folder)
         #expect(!app.vault.isUnlocked)
-        await #expect(throws: VaultError.self) { try await app.lock.unlock(passcode: token) }
-        try await app.lock.unlock(passcode: passcode)
+        await #expect(throws: VaultError.self) { try await app.lock.unlock(.passcode, token) }
+        try await app.lock.unlock(.passcode, passcode)
         #expect(app.vault.isUnlocked)
         await app.lock.forceLock()
         #expect(!app.vault.isUnlocked)

@@ -118,7 +118,7 @@ import Testing
         let models = AppModels(try scratch.app(), face: "test")
         await models.lock.handle(.launch)
         await models.lock.handle(.didBecomeActive)
-        await models.lock.unlock(passcode: try secret("right"))
+        await models.lock.unlock(.passcode, try secret("right"))
         let identity = try NearServer().model(models.lock)
         identity.prepare(.create)
         let own = try #require(identity.withPhrase(text))

@@ -14,7 +14,7 @@ import Testing
         #expect(lock.state == .locked && lock.isCovered && lock.reason == .launch)
         #expect(models.cover.shown == .lockScreen)
         #expect(lock.guidance == .none && lock.remainingAttempts == nil, "nothing to say before the first attempt")
-        await lock.unlock(passcode: try secret("right"))
+        await lock.unlock(.passcode, try secret("right"))
         #expect(lock.state == .unlocked && !lock.isCovered)
         #expect(models.cover.shown == .nothing)
     }
@@ -29,7 +29,7 @@ import Testing
     @Test func aRefusalTellsWhatIsLeft() async throws {
         let scratch = try Scratch()
         let lock = try await scratch.models().lock
-        await lock.unlock(passcode: try secret("wrong"))
+        await lock.unlock(.passcode, try secret("wrong"))
         #expect(lock.guidance == .refused(.wrongPasscode(remaining: 4)))
         #expect(lock.remainingAttempts == 4 && lock.consequence == .slows)
         #expect(lock.state == .locked && !lock.app.vault.isUnlocked)
@@ -38,9 +38,9 @@ import Testing
     @Test func aDelayCountsDownAndEndsByTheClockAlone() async throws {
         let scratch = try Scratch()
         let lock = try await scratch.models().lock
-        for word in ["one", "two", "three"] { await lock.unlock(passcode: try secret(word)) }
+        for word in ["one", "two", "three"] { await lock.unlock(.passcode, try secret(word)) }
         #expect(lock.state == .delayed && lock.delay == 30)
-        await lock.unlock(passcode: try secret("right"))
+        await lock.unlock(.passcode, try secret("right"))
         #expect(lock.isLocked && lock.guidance == .refused(.delayed(seconds: 30)), "nothing was checked")
         scratch.clock.advance(seconds: 10)
         lock.tick()
@@ -49,7 +49,7 @@ import Testing
         lock.tick()
         #expect(lock.delay == nil)
         await until { lock.state == .locked }
-        await lock.unlock(passcode: try secret("right"))
+        await lock.unlock(.passcode, try secret("right"))
         #expect(lock.state == .unlocked)
     }
 
@@ -58,14 +58,14 @@ import Testing
         let words = try scratch.create()
         let lock = LockModel(try scratch.app())
         await lock.handle(.launch)
-        for word in ["one", "two", "three"] { await lock.unlock(passcode: try secret(word)) }
+        for word in ["one", "two", "three"] { await lock.unlock(.passcode, try secret(word)) }
         #expect(lock.hasRecoveryPhrase)
         lock.choose(.recoveryPhrase)
         #expect(lock.prompt == .recoveryPhrase)
-        await lock.unlock(phrase: try secret("abandon abandon zzz"))
+        await lock.unlock(.recoveryPhrase, try secret("abandon abandon zzz"))
         #expect(lock.guidance == .refused(.unreadablePhrase(.unknownWord(position: 3))))
         #expect(lock.isLocked)
-        await lock.unlock(phrase: try secret(words.uppercased()))
+        await lock.unlock(.recoveryPhrase, try secret(words.uppercased()))
         #expect(lock.state == .unlocked)
     }
 
@@ -79,13 +79,16 @@ import Testing
         #expect(lock.state == .unlocked)
         await lock.play(.forceLock)
         #expect(lock.state == .locked && lock.reason == .forced)
-        await lock.unlock(passcode: try secret("right"))
+        await lock.unlock(.passcode, try secret("right"))
         #expect(lock.isLocked)
-        await lock.unlock(passcode: try secret("other"))
+        await lock.unlock(.passcode, try secret("other"))
         #expect(lock.state == .unlocked)
     }
 
-    @Test(arguments: [LockMachine.Event.systemLocked, .suspended, .didEnterBackground, .lidClosed, .userSwitchedAway])
+    @Test(arguments: [
+        LockMachine.Event.system(.systemLocked), .system(.suspended), .system(.didEnterBackground), .system(.lidClosed),
+        .system(.userSwitchedAway),
+    ])
     func whatLocksHidesBeforeItReturns(_ event: LockMachine.Event) async throws {
         let scratch = try Scratch()
         let models = try await scratch.open()
@@ -135,7 +138,7 @@ import Testing
         let scratch = try Scratch()
         let models = try await scratch.models(isLockEnabled: false)
         #expect(models.lock.isLocked && !models.lock.isEnabled, "no keys, whatever the switch says")
-        await models.lock.unlock(passcode: try secret("right"))
+        await models.lock.unlock(.passcode, try secret("right"))
         #expect(models.lock.state == .unlocked)
         await models.lock.handle(.didEnterBackground)
         #expect(models.lock.state == .unlocked && !models.lock.isCovered)
@@ -162,13 +165,13 @@ import Testing
         #expect(lock.consequence == .destroys && lock.remainingAttempts == 5, "told before the first attempt")
         for (count, word) in ["a", "b", "c", "d", "e"].enumerated() {
             #expect(lock.state != .destroyed, "after \(count)")
-            await lock.unlock(passcode: try secret(word))
+            await lock.unlock(.passcode, try secret(word))
             scratch.clock.advance(seconds: 3600)
             lock.tick()
             await lock.refresh()
         }
         #expect(lock.state == .destroyed && lock.isCovered)
-        await lock.unlock(passcode: try secret("right"))
+        await lock.unlock(.passcode, try secret("right"))
         #expect(lock.state == .destroyed)
         let face = FaceModel(at: scratch.path, face: "test")
         guard case .destroyed(let receipt) = face.phase else { return #expect(Bool(false), "\(face.phase)") }

@@ -8,8 +8,8 @@ import Testing
     @Test func showsWhatHappenedNewestFirstAndFiltersIt() async throws {
         let scratch = try Scratch()
         let models = try await scratch.models()
-        await models.lock.unlock(passcode: try secret("wrong"))
-        await models.lock.unlock(passcode: try secret("right"))
+        await models.lock.unlock(.passcode, try secret("wrong"))
+        await models.lock.unlock(.passcode, try secret("right"))
         let log = models.log
         await log.load()
         #expect(log.verdict == .intact(entries: log.lines.count))

@@ -75,7 +75,7 @@ import Testing
             ("panic", { models.lock.panic() }),
         ]
         for (name, end) in endings {
-            if models.lock.isLocked { await models.lock.unlock(passcode: try secret("right")) }
+            if models.lock.isLocked { await models.lock.unlock(.passcode, try secret("right")) }
             settings.request(.owner(.biometrics, true))
             sensor.plays(.says(.touch), .holds, .match)
             let proving = Task { await settings.proveOwner() }
@@ -135,7 +135,7 @@ import Testing
         let models = AppModels(try scratch.app(), face: "test")
         await models.lock.handle(.launch)
         await models.lock.handle(.didBecomeActive)
-        await models.lock.unlock(passcode: try secret("right"))
+        await models.lock.unlock(.passcode, try secret("right"))
         let settings = models.settings
         await settings.load()
         settings.request(.chip(true))

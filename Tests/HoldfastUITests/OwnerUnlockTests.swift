@@ -87,7 +87,7 @@ import Testing
         #expect(owner.problem == .ownerUnavailable(.busy) && owner.offers.isEmpty, "nothing to ask for now")
         await owner.ask(.biometrics)
         #expect(sensor.prompts == 3, "what is not offered is not asked for")
-        await lock.unlock(passcode: try secret("right"))
+        await lock.unlock(.passcode, try secret("right"))
         #expect(lock.state == .unlocked && owner.problem == nil)
         sensor.set(.available)
         await lock.play(.forceLock)
@@ -99,7 +99,7 @@ import Testing
         }
         #expect(owner.offers.isEmpty && lock.isLocked)
         let looks = sensor.enrollmentLooks
-        await lock.unlock(passcode: try secret("right"))
+        await lock.unlock(.passcode, try secret("right"))
         // What is enrolled is noted by a thread of its own: only what changes after that is a change.
         await until { sensor.enrollmentLooks > looks }
         await lock.play(.forceLock)
@@ -145,7 +145,7 @@ import Testing
         await models.lock.handle(.launch)
         await models.lock.handle(.didBecomeActive)
         #expect(models.lock.owner.problem == .passcodeNeeded(.start) && models.lock.owner.offers.isEmpty)
-        await models.lock.unlock(passcode: try secret("right"))
+        await models.lock.unlock(.passcode, try secret("right"))
         #expect(models.lock.owner.problem == nil)
         await models.lock.play(.forceLock)
         await until { models.lock.owner.offers == [.biometrics] }
@@ -209,7 +209,7 @@ import Testing
             sensor.plays(.says(.touch), .holds)
             let asking = Task { await owner.ask() }
             await until { owner.dialog.guidance == .touch }
-            await lock.unlock(passcode: try secret("right"))
+            await lock.unlock(.passcode, try secret("right"))
             #expect(lock.state == .unlocked)
             await asking.value
             #expect(lock.state == .unlocked && owner.dialog.step == nil && owner.problem == nil)
@@ -223,7 +223,7 @@ import Testing
         let (lock, owner) = (models.lock, models.lock.owner)
         await lock.play(.forceLock)
         await until { owner.offers == [.biometrics] }
-        for event: LockMachine.Event in [.forceLock, .systemLocked, .panic] {
+        for event: LockMachine.Event in [.forceLock, .system(.systemLocked), .panic] {
             sensor.plays(.says(.touch), .holds, .match)
             let asking = Task { await owner.ask() }
             await until { owner.dialog.guidance == .touch }

@@ -39,14 +39,14 @@ import Testing
     @Test func itIsAskedForFirstOpensAndIsAskedForAgainAfterALock() async throws {
         let lock = try await locked().lock
         #expect(lock.prompt == .pin && lock.hasPIN && lock.otherPrompts == [.passcode, .recoveryPhrase])
-        await lock.unlock(pin: try secret("2580"))
+        await lock.unlock(.pin, try secret("2580"))
         #expect(lock.state == .unlocked && lock.guidance == .none && !lock.isCovered)
         lock.lock()
         #expect(lock.isLocked && lock.isCovered && lock.prompt == .pin)
         await until { !lock.app.vault.isUnlocked }
         let later = try await restarted()
         #expect(later.isLocked && later.prompt == .pin)
-        await later.unlock(pin: try secret("2580"))
+        await later.unlock(.pin, try secret("2580"))
         #expect(later.state == .unlocked)
     }
 
@@ -62,7 +62,7 @@ import Testing
         await lock.refresh()
         #expect(lock.prompt == .pin)
         lock.choose(.passcode)
-        await lock.unlock(passcode: try secret("right"))
+        await lock.unlock(.passcode, try secret("right"))
         #expect(lock.state == .unlocked)
         await lock.play(.forceLock)
         #expect(lock.prompt == .pin)
@@ -74,7 +74,7 @@ import Testing
         #expect(lock.prompt == .passcode && !lock.hasPIN && lock.otherPrompts == [.recoveryPhrase])
         lock.choose(.pin)
         #expect(lock.prompt == .passcode)
-        await lock.unlock(pin: try secret("2580"))
+        await lock.unlock(.pin, try secret("2580"))
         #expect(lock.isLocked && lock.guidance == .refused(.pinIsOver) && lock.prompt == .passcode)
         #expect(try lock.app.vault.status().remainingAttempts == 5)
     }
@@ -89,7 +89,7 @@ import Testing
         try other.enrollPIN(secret("2580"), passcode: right, spending: other.burnAttempt())
         await lock.refresh()
         #expect(lock.prompt == .passcode && lock.otherPrompts == [.pin, .recoveryPhrase])
-        await lock.unlock(passcode: try secret("right"))
+        await lock.unlock(.passcode, try secret("right"))
         await lock.play(.forceLock)
         #expect(lock.prompt == .pin)
         try other.removePIN(passcode: right, spending: other.burnAttempt())
@@ -99,12 +99,12 @@ import Testing
 
     @Test func aWrongOneTellsWhatIsLeftAndTheDelayIsThePasscodesToo() async throws {
         let lock = try await locked().lock
-        await lock.unlock(pin: try secret("9999"))
+        await lock.unlock(.pin, try secret("9999"))
         #expect(lock.guidance == .refused(.wrongPIN(remaining: 4)) && lock.remainingAttempts == 4)
         #expect(lock.isLocked && lock.prompt == .pin && !lock.app.vault.isUnlocked)
-        for pin in ["9998", "9997"] { await lock.unlock(pin: try secret(pin)) }
+        for pin in ["9998", "9997"] { await lock.unlock(.pin, try secret(pin)) }
         #expect(lock.state == .delayed && lock.delay == 30 && lock.isDelayed)
-        await lock.unlock(pin: try secret("2580"))
+        await lock.unlock(.pin, try secret("2580"))
         #expect(lock.isLocked && lock.guidance == .refused(.delayed(seconds: 30)), "nothing was checked")
         lock.choose(.passcode)
         #expect(lock.isDelayed && lock.delay == 30)
@@ -114,17 +114,17 @@ import Testing
         scratch.clock.advance(seconds: 30)
         lock.tick()
         await until { lock.state == .locked }
-        await lock.unlock(pin: try secret("2580"))
+        await lock.unlock(.pin, try secret("2580"))
         #expect(lock.state == .unlocked)
     }
 
     /// A passcode sets the vault's count back and not the chip's.
     @Test func theChipsCountIsToldWhereItIsTheSmallerOne() async throws {
         let lock = try await locked().lock
-        for pin in ["9999", "9998"] { await lock.unlock(pin: try secret(pin)) }
-        await lock.unlock(passcode: try secret("right"))
+        for pin in ["9999", "9998"] { await lock.unlock(.pin, try secret(pin)) }
+        await lock.unlock(.passcode, try secret("right"))
         await lock.play(.forceLock)
-        await lock.unlock(pin: try secret("9997"))
+        await lock.unlock(.pin, try secret("9997"))
         #expect(lock.remainingAttempts == 2)
         #expect(try lock.app.vault.status().remainingAttempts == 4)
         lock.choose(.passcode)
@@ -135,37 +135,37 @@ import Testing
         let models = try await locked()
         let lock = models.lock
         for number in 1...5 {
-            await lock.unlock(pin: try secret("999\(number)"))
+            await lock.unlock(.pin, try secret("999\(number)"))
             scratch.clock.advance(seconds: 3600)
             lock.tick()
             await lock.refresh()
         }
-        await lock.unlock(pin: try secret("2580"))
+        await lock.unlock(.pin, try secret("2580"))
         #expect(lock.isLocked && lock.guidance == .refused(.pinIsOver) && lock.prompt == .passcode)
         await lock.refresh()
         #expect(lock.prompt == .passcode)
-        await lock.unlock(passcode: try secret("right"))
+        await lock.unlock(.passcode, try secret("right"))
         #expect(lock.state == .unlocked)
         await lock.play(.forceLock)
         #expect(lock.prompt == .passcode, "nobody is asked for what opens nothing")
-        await lock.unlock(passcode: try secret("right"))
+        await lock.unlock(.passcode, try secret("right"))
         #expect(try await models.settings.setPIN(secret("3691"), passcode: secret("right")) == nil)
         await lock.play(.forceLock)
         #expect(lock.prompt == .pin)
-        await lock.unlock(pin: try secret("3691"))
+        await lock.unlock(.pin, try secret("3691"))
         #expect(lock.state == .unlocked)
     }
 
     @Test func aChipThatIsSilentCostsNothingAndLeavesThePasscode() async throws {
         let lock = try await locked().lock
         chip.unplug(true)
-        await lock.unlock(pin: try secret("2580"))
+        await lock.unlock(.pin, try secret("2580"))
         #expect(lock.guidance == .refused(.pinUnavailable) && lock.prompt == .passcode)
         #expect(try lock.app.vault.status().remainingAttempts == 5)
         chip.unplug(false)
         await lock.play(.forceLock)
         #expect(lock.prompt == .pin, "it may answer again")
-        await lock.unlock(pin: try secret("2580"))
+        await lock.unlock(.pin, try secret("2580"))
         #expect(lock.state == .unlocked)
         // Where this program has no chip at all, nobody is asked for it.
         scratch.tier = nil
@@ -181,7 +181,7 @@ import Testing
         await lock.refresh()
         #expect(lock.consequence == .destroys && lock.remainingAttempts == 5 && lock.prompt == .pin)
         for number in 1...5 {
-            await lock.unlock(pin: try secret("999\(number)"))
+            await lock.unlock(.pin, try secret("999\(number)"))
             scratch.clock.advance(seconds: 3600)
             lock.tick()
             await lock.refresh()
@@ -202,7 +202,7 @@ import Testing
         #expect(!lock.hasPIN && lock.otherPrompts.isEmpty)
         lock.choose(.pin)
         #expect(lock.prompt == .recoveryPhrase)
-        await lock.unlock(pin: try secret("2580"))
+        await lock.unlock(.pin, try secret("2580"))
         #expect(lock.isLocked && lock.guidance == .refused(.attemptsExhausted) && lock.prompt == .recoveryPhrase)
     }
 

@@ -71,7 +71,7 @@ import Testing
         #expect(!(try models.lock.app.vault.status().policy.selfDestruct))
     }
 
-    @Test(arguments: [LockMachine.Event.didEnterBackground, .systemLocked, .forceLock])
+    @Test(arguments: [LockMachine.Event.system(.didEnterBackground), .system(.systemLocked), .forceLock])
     func leavingDuringTheCountdownChangesNothing(_ event: LockMachine.Event) async throws {
         let scratch = try Scratch()
         let models = try await scratch.open()

@@ -76,7 +76,7 @@ import Testing
         #expect(try await settings.changePasscode(from: secret("right"), to: secret("new")) == nil)
         models.lock.lock()
         await until { !models.lock.app.vault.isUnlocked }
-        await models.lock.unlock(passcode: try secret("new"))
+        await models.lock.unlock(.passcode, try secret("new"))
         #expect(models.lock.state == .unlocked)
     }
 
@@ -97,7 +97,7 @@ import Testing
             #expect(models.preferences.problem == .locked && models.preferences.values.clipboardSeconds == 30)
         }
         let models = AppModels(try scratch.app(), face: "test")
-        await models.lock.unlock(passcode: try secret("right"))
+        await models.lock.unlock(.passcode, try secret("right"))
         await models.load()
         #expect(models.preferences.values.focusLoss == .leaves && models.preferences.values.idleSeconds == nil)
         #expect(!models.preferences.values.blursCover)

@@ -135,7 +135,7 @@ import Testing
         let models = try await scratch.models()
         let vault = models.lock.app.vault
         for name in ["one", "two"] { try vault.open.put(secret("found"), for: name, in: "work") }
-        await models.lock.unlock(passcode: try secret("right"))
+        await models.lock.unlock(.passcode, try secret("right"))
         await models.load()
         #expect(models.vault.items.isEmpty)
         #expect(models.vault.inbox.map(\.originalName).sorted() == ["one", "two"])

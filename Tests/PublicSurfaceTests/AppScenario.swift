@@ -31,17 +31,17 @@ enum AppScenario {
         let app = try vault.app()
         let wrong = ["a", "b", "c"]
         for text in wrong {
-            let answer = try await code { try await app.lock.unlock(passcode: secret(text)) }
+            let answer = try await code { try await app.lock.unlock(.passcode, secret(text)) }
             try expect(answer == .wrongPasscode)
         }
-        try expect(try await code { try await app.lock.unlock(passcode: vault.passcode) } == .delayed)
+        try expect(try await code { try await app.lock.unlock(.passcode, vault.passcode) } == .delayed)
         vault.clock.advance(by: .seconds(30))
-        try await app.lock.unlock(passcode: vault.passcode)
+        try await app.lock.unlock(.passcode, vault.passcode)
         try app.vault.put(secret("value"), for: "name")
         await app.lock.forceLock()
         try expect(try await code { try app.vault.withValue(for: "name") { _ in } } == .locked)
         let next = try vault.app()
-        try await next.lock.unlock(passcode: vault.passcode)
+        try await next.lock.unlock(.passcode, vault.passcode)
         try expect(try next.vault.withValue(for: "name") { $0.byteCount } == 5)
     }
 
@@ -50,7 +50,7 @@ enum AppScenario {
         let vault = try TestVault()
         let app = try vault.app(isLockEnabled: true)
         await app.lock.handle(.launch)
-        try await app.lock.unlock(passcode: vault.passcode)
+        try await app.lock.unlock(.passcode, vault.passcode)
         try await app.lock.enrollOwner(.biometrics, passcode: vault.passcode)
         await app.lock.forceLock()
         vault.owner.answers(.cancels, .confirms)
@@ -69,7 +69,7 @@ enum AppScenario {
         let vault = try TestVault()
         let app = try vault.app(isLockEnabled: true)
         vault.keyStore.setAvailable(false)
-        try await app.lock.unlock(passcode: vault.passcode)
+        try await app.lock.unlock(.passcode, vault.passcode)
         let answer = try await code {
             try await app.lock.enrollOwner(.biometrics, passcode: vault.passcode, survivesRestart: true)
         }
@@ -81,11 +81,11 @@ enum AppScenario {
     static func chips() async throws {
         let vault = try TestVault(chip: InMemoryChip())
         let app = try vault.app(isLockEnabled: true)
-        try await app.lock.unlock(passcode: vault.passcode)
+        try await app.lock.unlock(.passcode, vault.passcode)
         try await app.lock.enrollPIN(secret("2580"), passcode: vault.passcode)
         await app.lock.forceLock()
-        try expect(try await code { try await app.lock.unlock(pin: secret("9999")) } == .wrongPasscode)
-        try await app.lock.unlock(pin: secret("2580"))
+        try expect(try await code { try await app.lock.unlock(.pin, secret("9999")) } == .wrongPasscode)
+        try await app.lock.unlock(.pin, secret("2580"))
         try expect(app.vault.isUnlocked)
     }
 }

@@ -1,37 +1,8 @@
 extension LockMachine {
     /// What happens to the lock: what the system tells (``LockEvent``), and what the lock tells itself.
     package enum Event: Sendable, Hashable {
-        // The app's life.
-
-        /// The process started.
-        case launch
-        /// About to be interrupted: content must be covered before the system takes its picture.
-        case willResignActive
-        /// In front and usable again.
-        case didBecomeActive
-        /// Out of sight.
-        case didEnterBackground
-        /// About to come back.
-        case willEnterForeground
-        /// The window was minimised.
-        case minimised
-
-        // The device.
-
-        /// The device or the session was locked.
-        case systemLocked
-        /// The device or the session was unlocked. That opens nothing here.
-        case systemUnlocked
-        /// Another user of the machine came to the front.
-        case userSwitchedAway
-        /// This user is in front again.
-        case userSwitchedBack
-        /// The machine goes to sleep.
-        case suspended
-        /// The machine woke up.
-        case resumed
-        /// The lid was closed.
-        case lidClosed
+        /// The system, or the app's screen, told the app.
+        case system(LockEvent)
 
         // The owner and the app.
 
@@ -43,8 +14,6 @@ extension LockMachine {
         case authenticationEnded(UInt64, AuthenticationOutcome)
         /// The timer that an effect asked for went off, early or late.
         case timeout
-        /// Nobody used the app for as long as it allows.
-        case idleTimeout
         /// Shut now, whatever the timing.
         case forceLock
         /// Shut now, in an emergency. Nothing is destroyed.
@@ -74,28 +43,5 @@ extension LockMachine {
         case wipeBegan
         /// Nothing is left.
         case wipeFinished
-    }
-}
-
-extension LockMachine.Event {
-    /// What the system told the app.
-    package init(_ event: LockEvent) {
-        self =
-            switch event {
-            case .launch: .launch
-            case .willResignActive: .willResignActive
-            case .didBecomeActive: .didBecomeActive
-            case .didEnterBackground: .didEnterBackground
-            case .willEnterForeground: .willEnterForeground
-            case .minimised: .minimised
-            case .systemLocked: .systemLocked
-            case .systemUnlocked: .systemUnlocked
-            case .userSwitchedAway: .userSwitchedAway
-            case .userSwitchedBack: .userSwitchedBack
-            case .suspended: .suspended
-            case .resumed: .resumed
-            case .lidClosed: .lidClosed
-            case .idleTimeout: .idleTimeout
-            }
     }
 }

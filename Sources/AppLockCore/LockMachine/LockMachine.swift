@@ -57,7 +57,7 @@ package struct LockMachine: Sendable, Hashable {
     /// When the shell sends ``LockMachine/Event/timeout``.
     var timer: BootInstant?
 
-    /// A machine before ``LockMachine/Event/launch``: shut and covered where the lock is on.
+    /// A machine before ``LockEvent/launch``: shut and covered where the lock is on.
     package init(settings: LockSettings) {
         self.settings = settings
         state = settings.isEnabled ? .locked(.launch) : .disabled
@@ -94,20 +94,7 @@ package struct LockMachine: Sendable, Hashable {
 
     private mutating func react(_ event: Event, _ now: BootInstant) -> [LockEffect] {
         switch event {
-        case .launch: launched(now)
-        case .willResignActive: interrupted()
-        case .minimised: minimised(now)
-        case .didEnterBackground: left([.background, .inactive], because: .background, locksAtOnce: false, now)
-        case .systemLocked: left(.systemLocked, because: .systemLock, locksAtOnce: triggers(.systemLock), now)
-        case .userSwitchedAway: left(.switchedAway, because: .userSwitch, locksAtOnce: triggers(.userSwitch), now)
-        case .suspended: left(.suspended, because: .suspend, locksAtOnce: triggers(.suspend), now)
-        case .willEnterForeground: returned(.background, now)
-        case .didBecomeActive: returned([.inactive, .background], now)
-        case .systemUnlocked: returned(.systemLocked, now)
-        case .userSwitchedBack: returned(.switchedAway, now)
-        case .resumed: returned(.suspended, now)
-        case .lidClosed: triggers(.lidClosed) ? lockIfOpen(.lidClosed, now) : []
-        case .idleTimeout: lockIfOpen(.idle, now)
+        case .system(let event): react(to: event, now)
         case .keysGone: lockIfOpen(.keysGone, now)
         case .forceLock: shut(.forced, now)
         case .panic: shut(.panic, now)
@@ -122,6 +109,25 @@ package struct LockMachine: Sendable, Hashable {
         case .selfDestructChangeEnded: forgetSelfDestructChange()
         case .wipeBegan: end(in: .wiping) + [.record(.wipeBegan)]
         case .wipeFinished: end(in: .wiped) + [.record(.wiped), .terminate]
+        }
+    }
+
+    private mutating func react(to event: LockEvent, _ now: BootInstant) -> [LockEffect] {
+        switch event {
+        case .launch: launched(now)
+        case .willResignActive: interrupted()
+        case .minimised: minimised(now)
+        case .didEnterBackground: left([.background, .inactive], because: .background, locksAtOnce: false, now)
+        case .systemLocked: left(.systemLocked, because: .systemLock, locksAtOnce: triggers(.systemLock), now)
+        case .userSwitchedAway: left(.switchedAway, because: .userSwitch, locksAtOnce: triggers(.userSwitch), now)
+        case .suspended: left(.suspended, because: .suspend, locksAtOnce: triggers(.suspend), now)
+        case .willEnterForeground: returned(.background, now)
+        case .didBecomeActive: returned([.inactive, .background], now)
+        case .systemUnlocked: returned(.systemLocked, now)
+        case .userSwitchedBack: returned(.switchedAway, now)
+        case .resumed: returned(.suspended, now)
+        case .lidClosed: triggers(.lidClosed) ? lockIfOpen(.lidClosed, now) : []
+        case .idleTimeout: lockIfOpen(.idle, now)
         }
     }
 

@@ -29,25 +29,11 @@ extension Agent {
 
     private static func unlock(_ vault: Vault, _ next: WaitingUnlock) -> Result<Void, VaultError> {
         Result { () throws(VaultError) in
-            let factor: UnlockSecret
-            let secret: SecretBytes
             switch next.key {
             case .release(let box):
                 guard let release = box.take() else { throw .locked }
-                return try vault.unlock(release)
-            case .secret(let named, let body, let range):
-                factor = named
-                secret = try body.secret(range)
-            }
-            switch factor {
-            case .passcode: try vault.unlock(passcode: secret, spending: vault.burnAttempt())
-            case .pin: try vault.unlock(pin: secret, spending: vault.burnAttempt())
-            case .recoveryPhrase:
-                let phrase: RecoveryPhrase
-                do throws(RecoveryPhraseError) { phrase = try RecoveryPhrase(parsing: secret) } catch {
-                    throw VaultError(.malformedPhrase, "\(error)")
-                }
-                try vault.unlock(phrase: phrase)
+                try vault.unlock(release)
+            case .secret(let kind, let body, let range): try vault.unlock(kind, body.secret(range))
             }
         }
     }

@@ -18,7 +18,7 @@ extension Agent {
         }
     }
 
-    private func shut(_ event: LockMachine.Event, _ end: LockMachine.Event?, because reason: LogLockReason) {
+    private func shut(_ event: LockEvent, _ end: LockEvent?, because reason: LogLockReason) {
         cancelUnlocks()
         cancelConfirming()
         lock.notice(event, end, clock.now())

@@ -35,7 +35,7 @@ struct AgentLock {
     init(limits: Limits) {
         self.limits = limits
         machine = LockMachine(settings: AgentLock.settings(limits))
-        _ = run(.didEnterBackground, BootInstant(bootID: [], milliseconds: 0))
+        _ = run(.system(.didEnterBackground), BootInstant(bootID: [], milliseconds: 0))
     }
 
     private static func settings(_ limits: Limits) -> LockSettings {
@@ -62,14 +62,14 @@ struct AgentLock {
         if let overdue = checkTime(now) { return overdue }
         // A visit to a shut lock would begin a prompt, or end the one that an unlock answers.
         guard isUnlocked else { return nil }
-        let reason = run(.didBecomeActive, now)
-        return run(.didEnterBackground, now) ?? reason
+        let reason = run(.system(.didBecomeActive), now)
+        return run(.system(.didEnterBackground), now) ?? reason
     }
 
     /// The number of the prompt that an unlock answers; nil when the lock is open already.
     mutating func beginUnlock(_ now: BootInstant) -> UInt64? {
         prompt = nil
-        _ = run(.didBecomeActive, now)
+        _ = run(.system(.didBecomeActive), now)
         return prompt
     }
 
@@ -91,7 +91,7 @@ struct AgentLock {
             reason = run(.settingsChanged(AgentLock.settings(limits)), now)
         }
         // The unlock is done: the idle time starts here.
-        let after = run(.didEnterBackground, now)
+        let after = run(.system(.didEnterBackground), now)
         return reason ?? (isUnlocked || limits != nil ? after : nil)
     }
 
@@ -103,9 +103,9 @@ struct AgentLock {
 
     /// The session or the machine did something that locks. Its end follows at once: a session that is locked at the
     /// screen must not block a user who unlocks from elsewhere, and its end may never be reported.
-    mutating func notice(_ event: LockMachine.Event, _ end: LockMachine.Event?, _ now: BootInstant) {
-        _ = run(event, now)
-        if let end { _ = run(end, now) }
+    mutating func notice(_ event: LockEvent, _ end: LockEvent?, _ now: BootInstant) {
+        _ = run(.system(event), now)
+        if let end { _ = run(.system(end), now) }
         lock(now)
     }
 

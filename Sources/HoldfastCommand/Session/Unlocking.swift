@@ -58,28 +58,25 @@ enum Unlocking {
         _ vault: Vault, _ kind: UnlockSecret, _ secret: borrowing SecretBytes, evenIfDamaged: Bool
     ) throws(CommandError) {
         try PassingNote.show("Checking the \(kind.words) ...") { () throws(CommandError) in
-            try vaultCall {
-                switch kind {
-                case .passcode:
-                    try vault.unlock(passcode: secret, spending: burn(vault), evenIfDamaged: evenIfDamaged)
-                case .pin: try vault.unlock(pin: secret, spending: burn(vault), evenIfDamaged: evenIfDamaged)
-                case .recoveryPhrase:
-                    try vault.unlock(phrase: RecoveryPhrase(parsing: secret), evenIfDamaged: evenIfDamaged)
-                }
+            do throws(VaultError) { try vault.unlock(kind, secret, evenIfDamaged: evenIfDamaged) } catch {
+                throw kind.isCounted ? notCounted(error) : CommandError(error)
             }
         }
     }
 
+    /// The error; if an attempt could not be spent, it says how to open the vault.
+    private static func notCounted(_ error: VaultError) -> CommandError {
+        var failure = CommandError(error)
+        if error.code == .readOnly || error.code == .permissionDenied {
+            failure.what += "; a passcode that cannot be counted is not accepted"
+            failure.advice = "--phrase opens the vault for reading"
+        }
+        return failure
+    }
+
     /// Spends an attempt; if that is impossible, the error says how to open the vault.
     static func burn(_ vault: Vault) throws(CommandError) -> BurnedAttempt {
-        do throws(VaultError) { return try vault.burnAttempt() } catch {
-            var failure = CommandError(error)
-            if error.code == .readOnly || error.code == .permissionDenied {
-                failure.what += "; a passcode that cannot be counted is not accepted"
-                failure.advice = "--phrase opens the vault for reading"
-            }
-            throw failure
-        }
+        do throws(VaultError) { return try vault.burnAttempt() } catch { throw notCounted(error) }
     }
 
     /// Tells the user that they entered the identity's phrase instead of the vault's.

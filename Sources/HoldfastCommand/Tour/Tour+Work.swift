@@ -10,7 +10,7 @@ extension Tour {
     /// Opens the lock as an app does.
     func unlock(_ app: HoldfastApp, with passcode: String) async throws {
         let secret = try Tour.secret(passcode)
-        try await app.lock.unlock(passcode: secret)
+        try await app.lock.unlock(.passcode, secret)
     }
 
     /// Reads every record of the tour and compares it with what was stored.

@@ -117,10 +117,10 @@ public final class LockModel {
     public func onLock(_ drop: @escaping @MainActor () -> Void) { droppers.append(drop) }
 
     /// Feeds an event from the system or the face and returns at once; events are taken in the order they were sent.
-    public func send(_ event: LockEvent) { post(LockMachine.Event(event)) }
+    public func send(_ event: LockEvent) { post(.system(event)) }
 
     /// As ``send(_:)``, and returns when it was taken.
-    public func handle(_ event: LockEvent) async { await play(LockMachine.Event(event)) }
+    public func handle(_ event: LockEvent) async { await play(.system(event)) }
 
     /// As ``send(_:)``, also for what the lock tells itself.
     package func post(_ event: LockMachine.Event) {
@@ -155,25 +155,21 @@ public final class LockModel {
         if guidance != .phraseOnly { guidance = .none }
     }
 
-    /// Opens the vault with the passcode. What came of it is in ``state`` and ``guidance``.
-    public func unlock(passcode: consuming SecretBytes) async {
+    /// Opens the vault with a secret as it was entered. What came of it is in ``state`` and ``guidance``. After a PIN that the
+    /// chip does not answer for, the passcode is asked for.
+    /// - Parameters:
+    ///   - kind: Which secret this is.
+    ///   - secret: UTF-8, as entered.
+    public func unlock(_ kind: UnlockSecret, _ secret: consuming SecretBytes) async {
         guard begin() else { return }
+        if kind == .recoveryPhrase, let problem = VaultProblem(ofPhrase: secret) { return await end(problem) }
         do throws(VaultError) {
-            try await app.lock.unlock(passcode: passcode)
-            await end(nil)
-        } catch { await end(VaultProblem(error)) }
-    }
-
-    /// As ``unlock(passcode:)``, with the PIN. One that the chip does not answer for leaves the passcode to be asked for.
-    public func unlock(pin: consuming SecretBytes) async {
-        guard begin() else { return }
-        do throws(VaultError) {
-            try await app.lock.unlock(pin: pin)
-            isPINSpent = false
+            try await app.lock.unlock(kind, secret)
+            if kind == .pin { isPINSpent = false }
             await end(nil)
         } catch {
-            if error.code == .hardwareDestroyed { isPINSpent = true }
-            let problem = VaultProblem(ofPIN: error)
+            let problem = VaultProblem(of: kind, error)
+            if kind == .pin, error.code == .hardwareDestroyed { isPINSpent = true }
             if problem == .pinIsOver || problem == .pinUnavailable { choose(.passcode) }
             await end(problem)
         }
@@ -183,18 +179,6 @@ public final class LockModel {
     func pinWasSet() async {
         isPINSpent = false
         await refresh()
-    }
-
-    /// Opens the vault with its recovery phrase as it was typed; attempts are not counted.
-    public func unlock(phrase text: consuming SecretBytes) async {
-        guard begin() else { return }
-        do throws(RecoveryPhraseError) {
-            let phrase = try RecoveryPhrase(parsing: text)
-            do throws(VaultError) {
-                try await app.lock.unlock(phrase: phrase)
-                await end(nil)
-            } catch { await end(VaultProblem(error)) }
-        } catch { await end(.unreadablePhrase(error)) }
     }
 
     /// Opens the vault with its phrase and gives it a new passcode; all attempts are back.
@@ -381,10 +365,22 @@ extension LockMachine.Event {
     fileprivate var visibility: Visibility {
         switch self {
         case .forceLock, .panic: .shuts
+        case .system(let event): event.hidesContent ? .hides : .neither
+        default: .neither
+        }
+    }
+}
+
+extension LockEvent {
+    /// Whether content is covered before the lock has decided.
+    fileprivate var hidesContent: Bool {
+        switch self {
         case .willResignActive, .minimised, .didEnterBackground, .systemLocked, .userSwitchedAway, .suspended,
             .lidClosed:
-            .hides
-        default: .neither
+            true
+        case .launch, .didBecomeActive, .willEnterForeground, .systemUnlocked, .userSwitchedBack, .resumed,
+            .idleTimeout:
+            false
         }
     }
 }

@@ -193,7 +193,7 @@ public final class SetupModel {
             let app = try open(path)
             await app.lock.handle(.launch)
             await app.lock.handle(.didBecomeActive)
-            try await app.lock.unlock(passcode: passcode)
+            try await app.lock.unlock(.passcode, passcode)
             if enablesLock { try await app.lock.setEnabled(true, passcode: passcode) }
             self.app = app
         } catch { problem = VaultProblem(error) }

@@ -168,8 +168,21 @@ public enum VaultProblem: Sendable, Hashable {
             }
     }
 
-    /// As ``init(_:)-(VaultError)``, of an error that answered a PIN.
-    init(ofPIN error: VaultError) {
+    /// What cannot be read in a recovery phrase as it was entered; nil if it can be tried.
+    init?(ofPhrase text: borrowing SecretBytes) {
+        do throws(RecoveryPhraseError) { _ = try RecoveryPhrase(parsing: text) } catch {
+            self = .unreadablePhrase(error)
+            return
+        }
+        return nil
+    }
+
+    /// As ``init(_:)-(VaultError)``, of an error that answered this secret.
+    init(of secret: UnlockSecret, _ error: VaultError) {
+        guard secret == .pin else {
+            self.init(error)
+            return
+        }
         switch error.code {
         case .wrongPasscode: self = .wrongPIN(remaining: error.remainingAttempts)
         case .invalidPasscode: self = .invalidPIN

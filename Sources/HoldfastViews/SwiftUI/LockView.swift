@@ -93,13 +93,7 @@ public struct LockView: View {
         guard !typed.isEmpty, !isWaiting, let secret = try? SecretBytes(utf8: typed) else { return }
         typed = ""
         let (carried, prompt) = (SecretCarrier(secret), model.prompt)
-        Task {
-            switch prompt {
-            case .pin: await model.unlock(pin: carried.take())
-            case .passcode: await model.unlock(passcode: carried.take())
-            case .recoveryPhrase: await model.unlock(phrase: carried.take())
-            }
-        }
+        Task { await model.unlock(prompt, carried.take()) }
     }
 }
 

@@ -54,7 +54,7 @@ final class Scratch {
     /// As ``models(isLockEnabled:identity:)``, opened.
     func open(isLockEnabled: Bool = true, identity: NearServer? = nil) async throws -> AppModels {
         let models = try await models(isLockEnabled: isLockEnabled, identity: identity)
-        await models.lock.unlock(passcode: try secret("right"))
+        await models.lock.unlock(.passcode, try secret("right"))
         await models.load()
         return models
     }

@@ -161,20 +161,20 @@ final class LockCover {
         mistake = nil
         do {
             switch lock.prompt {
-            case .passcode:
-                guard !passcode.isEmpty, lock.delay == nil else { return }
-                let secret = SecretCarrier(try passcode.takeSecret())
-                Task { [lock] in await lock.unlock(passcode: secret.take()) }
-            case .pin:
-                guard !pin.isEmpty, lock.delay == nil else { return }
-                let secret = SecretCarrier(try pin.takeSecret())
-                Task { [lock] in await lock.unlock(pin: secret.take()) }
+            case .passcode: try answer(.passcode, from: passcode)
+            case .pin: try answer(.pin, from: pin)
             case .recoveryPhrase: try answerWithPhrase()
             }
         } catch {
             mistake = .outOfMemory
             showFailure(lock.guidance)
         }
+    }
+
+    private func answer(_ kind: UnlockSecret, from entry: Editable) throws(SecretMemoryError) {
+        guard !entry.isEmpty, lock.delay == nil else { return }
+        let secret = SecretCarrier(try entry.takeSecret())
+        Task { [lock] in await lock.unlock(kind, secret.take()) }
     }
 
     private func answerWithPhrase() throws(SecretMemoryError) {
@@ -198,7 +198,7 @@ final class LockCover {
             if replaces {
                 await lock.recover(phrase: words.take(), newPasscode: passcode.take(), hardware: decision)
             } else {
-                await lock.unlock(phrase: words.take())
+                await lock.unlock(.recoveryPhrase, words.take())
             }
         }
     }
