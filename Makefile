@@ -13,7 +13,7 @@ SWIFT := scripts/with-swift swift
 # Nothing is installed for a toolchain that is too old.
 BOOTSTRAP := scripts/with-swift scripts/bootstrap
 STRICT := --explicit-target-dependency-import-check error
-SOURCES := $(wildcard Sources Tests Benchmarks Fuzz Package.swift Apps/*/Sources Apps/*/Package.swift)
+SOURCES := $(wildcard Sources Examples Tests Benchmarks Fuzz Package.swift Apps/*/Sources Apps/*/Package.swift)
 INSTALL := install
 STRIP ?= strip
 
@@ -50,8 +50,11 @@ build:
 	@mkdir -p $(STAGE)
 	@cp -f .build/release/holdfast .build/release/holdfast-server $(STAGE)/
 
+# The examples are beside the programs that they start. `make install` does not take them.
 run: build
-	@$(STAGE)/holdfast tour
+	$(SWIFT) build -c release --static-swift-stdlib $(STRICT) --product holdfast-tour
+	@cp -f .build/release/holdfast-tour $(STAGE)/
+	@$(STAGE)/holdfast-tour
 
 # About ten minutes on two cores, from a fresh clone: the tests, the desktop app, the Apple branch.
 test:

@@ -237,7 +237,8 @@ let package = Package(
         .library(name: "BetterAuth", targets: ["BetterAuth", "BetterAuthTransport"]),
         .library(name: "BetterAuthVerification", targets: ["BetterAuthVerification"]),
         .library(name: "HoldfastTesting", targets: ["HoldfastTesting"]),
-        .executable(name: "holdfast", targets: ["HoldfastCommand"]),
+        .executable(name: "holdfast", targets: ["HoldfastProgram"]),
+        .executable(name: "holdfast-tour", targets: ["HoldfastTour"]),
         .executable(name: "holdfast-server", targets: ["HoldfastServer"]),
     ] + crashProducts + viewProducts,
     targets: sectionTargets + [
@@ -274,7 +275,7 @@ let package = Package(
                 "Cryptography", "SecretMemory", "SystemCalls",
             ]),
         library("CommandLineArguments"),
-        .executableTarget(
+        .target(
             name: "HoldfastCommand",
             dependencies: (exported + [
                 "CommandLineArguments",
@@ -283,6 +284,19 @@ let package = Package(
                 "BetterAuthMessages", "QRCodes", "WipingHeap", "SystemCalls",
             ]).map { .byName(name: $0) },
             swiftSettings: settings),
+        // The program `holdfast`: its first lines alone, so that the tour takes what it needs of the command.
+        .executableTarget(
+            name: "HoldfastProgram",
+            dependencies: ["HoldfastCommand", "SystemCalls"].map { .byName(name: $0) },
+            swiftSettings: settings),
+        // The tour that `make run` takes. Never installed.
+        .executableTarget(
+            name: "HoldfastTour",
+            dependencies: (exported + [
+                "HoldfastCommand", "CommandLineArguments", "HoldfastAgent", "BetterAuth", "BetterAuthVerification",
+                "BetterAuthTransport", "BetterAuthMessages", "SystemCalls",
+            ]).map { .byName(name: $0) },
+            path: "Examples/Tour", swiftSettings: settings),
 
         // For the tests of apps: no other target below Sources imports it (checked by scripts/check-layout).
         library("HoldfastTesting", exported + ["SystemCalls"]),
@@ -311,7 +325,8 @@ let package = Package(
         tests(
             "CommandTests",
             [
-                "HoldfastCommand", "CommandLineArguments", "HoldfastAgent", "AgentMessages", "RealParts",
+                "HoldfastCommand", "HoldfastProgram", "HoldfastTour", "CommandLineArguments", "HoldfastAgent",
+                "AgentMessages", "RealParts",
                 "BetterAuth",
                 "BetterAuthVerification", "BetterAuthServer",
                 "BetterAuthMessages", "BetterAuthGzip",
@@ -373,7 +388,7 @@ let linuxBackends = [
 /// Tests of parts that only Linux has.
 let linuxTests = ["HoldfastUITests": ["DoctorModelTests.swift", "OwnerPartsTests.swift", "QRMatrixTests.swift"]]
 if isApple {
-    package.products.removeAll { ["holdfast", "holdfast-server", "FaultInjection"].contains($0.name) }
+    package.products.removeAll { ["holdfast", "holdfast-tour", "holdfast-server", "FaultInjection"].contains($0.name) }
     package.targets.append(
         tests(
             "AppleBackendTests",

@@ -1,8 +1,23 @@
 internal import CommandLineArguments
+internal import Holdfast
 internal import SystemCalls
 
 /// From the command line to an exit code.
-enum Entry {
+package enum Entry {
+    /// The whole process.
+    /// - Returns: Its exit code.
+    package static func start() -> Int32 {
+        prepare()
+        return run().rawValue
+    }
+
+    /// What a program does before it opens a file.
+    package static func prepare() {
+        ProcessHardening.apply()
+        Descriptors.fillStandardOnes()
+        signal(SIGPIPE, SIG_IGN)  // a reader that went away is an error of the write
+    }
+
     static func run() -> ExitCode {
         var isJSON = false
         do throws(CommandError) {

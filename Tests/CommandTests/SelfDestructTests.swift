@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import HoldfastCommand
+@testable import HoldfastTour
 import Holdfast
 
 /// Self-destruct, wipe and receipts through the real binary; what takes half a minute runs with a clock of the test's own.

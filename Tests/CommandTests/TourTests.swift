@@ -2,11 +2,14 @@ import Foundation
 import Testing
 
 @testable import HoldfastCommand
+@testable import HoldfastTour
 
 @Suite struct TourTests {
+    private static let program = Program.beside("holdfast-tour")
+
     @Test func everyStepHolds() throws {
         let sandbox = try Sandbox()
-        let tour = try sandbox.run(raw: [Array("tour".utf8)], seconds: 400)
+        let tour = try sandbox.run(Self.program, raw: [], seconds: 400)
         print(tour.text.split(separator: "\n").last ?? "")
         #expect(tour.code == 0, "\(tour.text)")
         #expect(tour.errors.isEmpty)
@@ -36,7 +39,7 @@ import Testing
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         defer { close(ends[0]) }
         let child = try Child(
-            raw: [Array("tour".utf8)], descriptors: [1: .ours(ends[1])], environment: ["TMPDIR": sandbox.path])
+            Self.program, raw: [], descriptors: [1: .ours(ends[1])], environment: ["TMPDIR": sandbox.path])
         close(ends[1])
         var piece = [UInt8](repeating: 0, count: 100)
         try #require(unsafe read(ends[0], &piece, piece.count) > 0)  // it has made its folder
@@ -63,7 +66,7 @@ import Testing
 
     @Test func aDiskThatIsFullIsAFailedStep() throws {
         let sandbox = try Sandbox()
-        let tour = try sandbox.run("tour", descriptors: [1: .terminal("/dev/full")])
+        let tour = try sandbox.run(Self.program, raw: [], descriptors: [1: .terminal("/dev/full")])
         #expect(tour.code == 1)
         #expect(try leftovers(sandbox).isEmpty)
     }

@@ -34,7 +34,7 @@ enum CommandTable {
         .init(
             title: "Maintenance",
             commands: [
-                .doctor, .verify, .log, .tour, .completions, .help,
+                .doctor, .verify, .log, .completions, .help,
             ]),
     ]
 

@@ -27,9 +27,9 @@ extension Command {
 }
 
 /// How the agent is started as a process.
-enum AgentCommand {
+package enum AgentCommand {
     /// The running program, even if another version has replaced it on disk.
     static let program = "/proc/self/exe"
 
-    static func arguments(home: String) -> [String] { ["holdfast", "agent", "--report", "--home=\(home)"] }
+    package static func arguments(home: String) -> [String] { ["holdfast", "agent", "--report", "--home=\(home)"] }
 }

@@ -31,10 +31,10 @@ private func verifyReceipt(_ arguments: Arguments) throws(CommandError) -> ExitC
 }
 
 /// Receipts for people and programs.
-enum ReceiptText {
+package enum ReceiptText {
     private static let largest = 1 << 16
 
-    static func read(_ path: String) throws(CommandError) -> [UInt8] {
+    package static func read(_ path: String) throws(CommandError) -> [UInt8] {
         do throws(SystemError) {
             // What is longer is no receipt; its beginning shows that.
             return try OwnedDescriptor(path, O_RDONLY | O_NONBLOCK).readPrefix(largest + 1)

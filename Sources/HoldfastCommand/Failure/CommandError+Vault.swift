@@ -1,8 +1,8 @@
 internal import BetterAuth
-internal import Holdfast
+package import Holdfast
 
 extension CommandError {
-    init(_ error: VaultError) {
+    package init(_ error: VaultError) {
         self.init(
             CommandError.exit(for: error.code), code: error.code.description, error.reason,
             advice: CommandError.advice(on: error.code))
@@ -47,7 +47,7 @@ extension CommandError {
     init(_ error: SecretMemoryError) { self.init(VaultError(error)) }
 
     /// Any error of a call with untyped throws.
-    init(_ error: any Error) {
+    package init(_ error: any Error) {
         switch error {
         case let error as CommandError: self = error
         case let error as VaultError: self.init(error)

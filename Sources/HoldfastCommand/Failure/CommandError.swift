@@ -1,8 +1,8 @@
 internal import CommandLineArguments
 
 /// Why a command failed: a line for people, a code for programs, and an exit code.
-struct CommandError: Error, Sendable {
-    let exit: ExitCode
+package struct CommandError: Error, Sendable {
+    package let exit: ExitCode
     /// A stable word for JSON output.
     let code: String
     /// What happened. Never a secret.
@@ -22,16 +22,16 @@ struct CommandError: Error, Sendable {
     }
 
     /// What happened and what to do, in one line.
-    var message: String { advice.map { "\(what); \($0)" } ?? what }
+    package var message: String { advice.map { "\(what); \($0)" } ?? what }
 
-    static func usage(_ message: String) -> CommandError { CommandError(.usage, code: "usage", message) }
+    package static func usage(_ message: String) -> CommandError { CommandError(.usage, code: "usage", message) }
 
-    static func failure(_ code: String, _ message: String) -> CommandError {
+    package static func failure(_ code: String, _ message: String) -> CommandError {
         CommandError(.failure, code: code, message)
     }
 
     /// A signal asked the process to stop while a secret was being typed.
-    static let interrupted = CommandError(.interrupted, code: "interrupted", "interrupted")
+    package static let interrupted = CommandError(.interrupted, code: "interrupted", "interrupted")
 
     /// As an object for `--json`.
     var json: JSON {

@@ -1,5 +1,5 @@
 /// The exit codes of the process; the numbers are documented and do not change.
-enum ExitCode: Int32, Sendable, CaseIterable {
+package enum ExitCode: Int32, Sendable, CaseIterable {
     case done = 0
     case failure = 1
     case usage = 2
@@ -10,7 +10,7 @@ enum ExitCode: Int32, Sendable, CaseIterable {
     case interrupted = 130
 
     /// For help and the man page.
-    var meaning: String {
+    package var meaning: String {
         switch self {
         case .done: "done"
         case .failure: "failure: the reason is on standard error"

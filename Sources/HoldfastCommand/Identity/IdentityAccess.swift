@@ -143,6 +143,6 @@ extension VaultIdentity.Trust {
 }
 
 /// Runs calls of the identity and turns what they throw into ours.
-func identityCall<R: ~Copyable>(_ body: () throws -> R) throws(CommandError) -> R {
+package func identityCall<R: ~Copyable>(_ body: () throws -> R) throws(CommandError) -> R {
     do { return try body() } catch { throw CommandError(error) }
 }

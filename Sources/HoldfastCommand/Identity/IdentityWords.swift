@@ -1,11 +1,11 @@
 internal import AgentMessages
-internal import BetterAuth
+package import BetterAuth
 internal import BetterAuthMessages
 internal import CommandLineArguments
-internal import Holdfast
+package import Holdfast
 
 /// The identity in words and in JSON.
-enum IdentityWords {
+package enum IdentityWords {
     static let noAccount = IdentityError.noAccount
 
     static func identity(_ text: String) throws(CommandError) -> IdentityID {
@@ -23,7 +23,7 @@ enum IdentityWords {
     }
 
     /// Tells the user that they entered the vault's phrase instead of the identity's.
-    static func refuseVaultPhrase(_ phrase: borrowing IdentityPhrase, _ vault: Vault) throws(CommandError) {
+    package static func refuseVaultPhrase(_ phrase: borrowing IdentityPhrase, _ vault: Vault) throws(CommandError) {
         let isVaults = try identityCall {
             switch try phrase.asRecoveryPhrase() {
             case .none: false

@@ -1,9 +1,9 @@
 internal import SystemCalls
 
 /// Numbers and times in words.
-enum Format {
+package enum Format {
     /// A size with a unit of 1000s: `812 B`, `10.5 MB`.
-    static func size(_ bytes: UInt64) -> String {
+    package static func size(_ bytes: UInt64) -> String {
         if bytes < 1000 { return "\(bytes) B" }
         let units = ["kB", "MB", "GB", "TB", "PB", "EB"]
         var tenths = bytes / 100
@@ -16,7 +16,7 @@ enum Format {
     }
 
     /// A number with a comma between groups of three digits.
-    static func grouped(_ number: UInt64) -> String {
+    package static func grouped(_ number: UInt64) -> String {
         var rest = String(number)[...]
         var groups: [Substring] = []
         while !rest.isEmpty {
@@ -27,12 +27,12 @@ enum Format {
     }
 
     /// `1 entry`, `2 entries`.
-    static func count(_ number: some BinaryInteger, _ noun: String, _ nouns: String) -> String {
+    package static func count(_ number: some BinaryInteger, _ noun: String, _ nouns: String) -> String {
         number == 1 ? "1 \(noun)" : "\(number) \(nouns)"
     }
 
     /// `1 record`, `2 records`.
-    static func count(_ number: some BinaryInteger, _ noun: String) -> String {
+    package static func count(_ number: some BinaryInteger, _ noun: String) -> String {
         number == 1 ? "1 \(noun)" : "\(number) \(noun)s"
     }
 
@@ -42,7 +42,7 @@ enum Format {
     }
 
     /// A waiting time: `30 s`, `5 min`.
-    static func wait(_ duration: Duration) -> String {
+    package static func wait(_ duration: Duration) -> String {
         let seconds = roundedUpSeconds(duration)
         return seconds < 120 ? "\(seconds) s" : "\((seconds + 59) / 60) min"
     }

@@ -1,8 +1,8 @@
-internal import Holdfast
+package import Holdfast
 
 /// Events of the security log in words for people.
-enum LogText {
-    static func of(_ event: SecurityEvent) -> String {
+package enum LogText {
+    package static func of(_ event: SecurityEvent) -> String {
         switch event {
         case .created: "the vault was created"
         case .restarted(let restart): of(restart.reason)

@@ -1,9 +1,9 @@
 internal import SystemCalls
 
 /// Standard output and standard error, without buffers: what was written is out, and what was not is an error.
-enum Output {
+package enum Output {
     /// - Throws: A failure when not all of it could be written.
-    static func write(_ text: String, to descriptor: Int32 = STDOUT_FILENO) throws(CommandError) {
+    package static func write(_ text: String, to descriptor: Int32 = STDOUT_FILENO) throws(CommandError) {
         let bytes = Array(text.utf8)
         try bytes.withRawSpan { bytes throws(CommandError) in try Descriptors.write(bytes, to: descriptor) }
     }
@@ -12,7 +12,7 @@ enum Output {
     static func write(_ json: JSON) throws(CommandError) { try write(json.encoded + "\n") }
 
     /// A line on standard error. Whether it arrives changes nothing.
-    static func note(_ line: String) {
+    package static func note(_ line: String) {
         try? write("holdfast: " + Escaping.sentence(line) + "\n", to: STDERR_FILENO)
     }
 

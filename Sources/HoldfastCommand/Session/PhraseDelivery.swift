@@ -58,14 +58,14 @@ struct PhraseDelivery {
 }
 
 /// The words of a phrase numbered in columns, in locked memory.
-struct PhraseSheet: ~Copyable {
+package struct PhraseSheet: ~Copyable {
     private let sheet: SecretBytes
 
     private static let columns = 4
     /// "24. " and the longest word, and a space.
     private static let cell = 4 + 8 + 2
 
-    init(_ text: RawSpan) throws(CommandError) {
+    package init(_ text: RawSpan) throws(CommandError) {
         let words = PhraseSheet.words(text)
         let rows = (words.count + PhraseSheet.columns - 1) / PhraseSheet.columns
         let width = PhraseSheet.columns * PhraseSheet.cell + 1
@@ -106,7 +106,7 @@ struct PhraseSheet: ~Copyable {
         return words
     }
 
-    borrowing func lend<E: Error>(_ body: (RawSpan) throws(E) -> Void) throws(E) {
+    package borrowing func lend<E: Error>(_ body: (RawSpan) throws(E) -> Void) throws(E) {
         try sheet.withBytes(body)
     }
 }

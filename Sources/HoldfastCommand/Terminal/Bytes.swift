@@ -14,12 +14,12 @@ extension SecretBytes {
 
 extension RawSpan {
     /// One byte; an offset outside is our own mistake and traps.
-    func byte(at offset: Int) -> UInt8 { unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
+    package func byte(at offset: Int) -> UInt8 { unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
 }
 
 extension [UInt8] {
     /// Lends the bytes for the time of a closure.
-    func withRawSpan<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    package func withRawSpan<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
         try unsafe body(span.bytes)
     }
 }

@@ -1,7 +1,7 @@
 internal import SystemCalls
 
 /// File descriptors that came with the process.
-enum Descriptors {
+package enum Descriptors {
     /// Fills a missing standard descriptor with one that refuses its use. Else the next file that is opened, the vault's
     /// own perhaps, would get its number, and what is written to standard output would go there.
     static func fillStandardOnes() {
@@ -25,7 +25,7 @@ enum Descriptors {
 
     /// Reads what is there, at least one byte; 0 at the end.
     /// - Throws: A failure with the system's words.
-    static func read(_ descriptor: Int32, into bytes: inout MutableRawSpan) throws(CommandError) -> Int {
+    package static func read(_ descriptor: Int32, into bytes: inout MutableRawSpan) throws(CommandError) -> Int {
         while true {
             let got = unsafe bytes.withUnsafeMutableBytes { buffer in
                 unsafe SystemCalls.read(descriptor, buffer.baseAddress, buffer.count)
@@ -42,7 +42,7 @@ enum Descriptors {
 
     /// Writes everything.
     /// - Throws: A failure with the system's words; some of it may have been written.
-    static func write(_ bytes: RawSpan, to descriptor: Int32) throws(CommandError) {
+    package static func write(_ bytes: RawSpan, to descriptor: Int32) throws(CommandError) {
         let failed: Int32? = unsafe bytes.withUnsafeBytes { unsafe writeAll($0, to: descriptor) }
         guard let number = failed else { return }
         let target = name(descriptor, "standard output")

@@ -1,11 +1,11 @@
 /// Makes text from elsewhere harmless to look at: record names, paths, arguments.
-enum Escaping {
+package enum Escaping {
     /// A name as it is shown: control characters, line breaks, invisible characters and those that change the direction
     /// of writing become `\u{...}`, and a backslash is doubled so that two names never look the same.
     static func name(_ text: String) -> String { escape(text) { isUnsafe($0) || $0 == "\\" } }
 
     /// As ``name(_:)``, for sentences that hold names already escaped: backslashes stay.
-    static func sentence(_ text: String) -> String { escape(text, isUnsafe) }
+    package static func sentence(_ text: String) -> String { escape(text, isUnsafe) }
 
     /// Whether a terminal may do anything with it but draw it in its place.
     static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
@@ -34,7 +34,7 @@ enum Escaping {
     }
 
     /// Columns that text takes on a terminal, near enough to align a table: two for wide letters, none for accents.
-    static func width(_ text: String) -> Int {
+    package static func width(_ text: String) -> Int {
         text.unicodeScalars.reduce(0) { $0 + width($1) }
     }
 

@@ -2,14 +2,14 @@ internal import SystemCalls
 
 /// Turns signals into bytes on a pipe while it lives, so that code that polls the pipe handles them at a safe point and
 /// misses none. What was ignored stays ignored. One at a time.
-struct SignalWatch: ~Copyable {
+package struct SignalWatch: ~Copyable {
     /// Readable when a signal came.
-    let descriptor: Int32
+    package let descriptor: Int32
     private let writeEnd: Int32
     private let previous: [(Int32, sigaction)]
     private let previousMask: sigset_t
 
-    init(_ signals: [Int32]) throws(CommandError) {
+    package init(_ signals: [Int32]) throws(CommandError) {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { throw .failure("system", "pipe: \(SystemError.last)") }
         for end in ends {
@@ -38,7 +38,7 @@ struct SignalWatch: ~Copyable {
     }
 
     /// The next signal that came; nil when none did.
-    func next() -> Int32? {
+    package func next() -> Int32? {
         var number: UInt8 = 0
         return unsafe read(descriptor, &number, 1) == 1 ? Int32(number) : nil
     }

@@ -3,10 +3,13 @@ import Testing
 
 /// The binary under test, next to the tests that were built with it.
 enum Program {
-    static let path: String = {
+    static let path = beside("holdfast")
+
+    /// Another program that was built with the tests.
+    static func beside(_ name: String) -> String {
         let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-        return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("holdfast").path
-    }()
+        return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent(name).path
+    }
 
     /// The root of the package.
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -55,12 +55,14 @@ final class Sandbox {
     }
 
     /// - Parameters:
+    ///   - program: The program; `holdfast` unless another is named.
     ///   - passcode: Handed over on descriptor 3, where the option is added for it.
     ///   - started: Hears of the process when it runs.
     ///   - seconds: After which it is said to hang.
     func run(
-        raw words: [[UInt8]], passcode: String? = nil, input: Source = .null, descriptors: [Int32: Source] = [:],
-        environment: [String: String] = [:], started: ((pid_t) -> Void)? = nil, seconds: Int32 = 100
+        _ program: String = Program.path, raw words: [[UInt8]], passcode: String? = nil, input: Source = .null,
+        descriptors: [Int32: Source] = [:], environment: [String: String] = [:], started: ((pid_t) -> Void)? = nil,
+        seconds: Int32 = 100
     ) throws -> Result {
         files += 1
         let (output, errors) = ("out-\(files)", "err-\(files)")
@@ -74,7 +76,7 @@ final class Sandbox {
         }
         all.merge(descriptors) { $1 }
         let variables = ["HOLDFAST_HOME": home, "HOME": path, "TMPDIR": path].merging(environment) { $1 }
-        let child = try Child(raw: words, descriptors: all, environment: variables)
+        let child = try Child(program, raw: words, descriptors: all, environment: variables)
         started?(child.pid)
         let code = child.wait(seconds: seconds)
         return Result(

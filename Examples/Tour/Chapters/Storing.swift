@@ -1,4 +1,5 @@
 internal import Holdfast
+internal import HoldfastCommand
 
 extension Chapter {
     static let storing = Chapter(

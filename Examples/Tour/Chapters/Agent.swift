@@ -1,6 +1,7 @@
 internal import AgentMessages
 internal import Holdfast
 internal import HoldfastAgent
+internal import HoldfastCommand
 internal import SystemCalls
 
 extension Chapter {
@@ -73,8 +74,11 @@ final class TourAgent {
     private var process: Int32
 
     init(home: String, runtime: String) throws {
+        guard let program = TourProcess.program("holdfast") else {
+            throw TourFailure(description: "there is no holdfast beside the tour")
+        }
         let found = try AgentLaunch.connect(
-            home: home, runtime: runtime, program: AgentCommand.program,
+            home: home, runtime: runtime, program: program,
             arguments: AgentCommand.arguments(home: home) + ["--idle=900", "--timeout=900"])
         switch consume found {
         case .running: throw TourFailure(description: "an agent was there already")

@@ -7,7 +7,7 @@ extension Chapter {
         title: "An identity at a server",
         steps: [
             Step("started a server and two app servers") { tour in
-                guard let program = TourServers.program else {
+                guard let program = TourProcess.program("holdfast-server") else {
                     return "holdfast-server is not beside this program: no identity was tried"
                 }
                 let app = try tour.openedApp()

@@ -1,3 +1,4 @@
+internal import HoldfastCommand
 internal import SystemCalls
 
 /// A new folder in `$TMPDIR` or `/tmp`, for its maker alone.

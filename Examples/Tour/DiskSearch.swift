@@ -1,3 +1,4 @@
+internal import HoldfastCommand
 internal import SystemCalls
 
 /// Looks for many texts at once in files of any size, with a block in memory at a time.

@@ -1,4 +1,5 @@
 internal import Holdfast
+internal import HoldfastCommand
 
 /// What several chapters do.
 extension Tour {

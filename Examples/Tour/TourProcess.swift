@@ -12,6 +12,21 @@ final class TourProcess {
         wait $child
         """
 
+    /// Another program of the same build, beside this one; nil if it is not there.
+    static func program(_ name: String) -> String? {
+        #if os(Linux) && !canImport(Darwin)
+        var buffer = [CChar](repeating: 0, count: 4096)
+        let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
+        guard count > 0, count < buffer.count else { return nil }
+        let link = String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+        guard let slash = link.lastIndex(of: "/") else { return nil }
+        let path = "\(link[..<slash])/\(name)"
+        return unsafe access(path, X_OK) == 0 ? path : nil
+        #else
+        return nil
+        #endif
+    }
+
     private var process: pid_t = 0
     /// Open for as long as the program is wanted.
     private var life: Int32 = -1

@@ -1,4 +1,5 @@
 internal import Holdfast
+internal import HoldfastCommand
 internal import KeyStores
 internal import SystemCalls
 

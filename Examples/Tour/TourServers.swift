@@ -23,21 +23,6 @@ final class TourServers {
 
     var count: Int { processes.count }
 
-    /// The program, beside this one; nil where it is not.
-    static var program: String? {
-        #if os(Linux) && !canImport(Darwin)
-        var buffer = [CChar](repeating: 0, count: 4096)
-        let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
-        guard count > 0, count < buffer.count else { return nil }
-        let link = String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
-        guard let slash = link.lastIndex(of: "/") else { return nil }
-        let path = link[..<slash] + "/holdfast-server"
-        return unsafe access(String(path), X_OK) == 0 ? String(path) : nil
-        #else
-        return nil
-        #endif
-    }
-
     /// - Parameter folder: Does not exist yet.
     /// - Throws: ``TourFailure`` for one that does not come up.
     init(_ program: String, in folder: String, _ tour: Tour) throws {

@@ -1,3 +1,5 @@
+internal import HoldfastCommand
+
 /// What the owner of the tour's vault keeps. Invented, and printed in part.
 enum Samples {
     static let firstPasscode = "blue-harbour-1789"

@@ -1,6 +1,7 @@
 internal import BetterAuth
 internal import BetterAuthMessages
 internal import Holdfast
+internal import HoldfastCommand
 
 extension Chapter {
     static let devices = Chapter(

@@ -1,0 +1,5 @@
+internal import HoldfastCommand
+internal import SystemCalls
+
+Entry.prepare()
+exit(TourCommand.run().rawValue)

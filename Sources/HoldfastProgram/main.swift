@@ -1,0 +1,4 @@
+internal import HoldfastCommand
+internal import SystemCalls
+
+exit(Entry.start())
