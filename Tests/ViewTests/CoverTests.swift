@@ -103,7 +103,7 @@ import UIKit
             root.present(controller, animated: false)
         }
         #expect(root.presentedViewController != nil)
-        await models.lock.unlock(passcode: try secret("right"))
+        await models.lock.unlock(.passcode, try secret("right"))
         await models.lock.handle(.didBecomeActive)
         await until { root.presentedViewController == nil }
         await until { gone == nil }

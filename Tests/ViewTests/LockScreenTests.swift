@@ -41,10 +41,10 @@ import Testing
         screen.update()
         #expect(screen.faults == [], "the phrase is asked for")
         lock.choose(.passcode)
-        await lock.unlock(passcode: try secret("wrong"))
+        await lock.unlock(.passcode, try secret("wrong"))
         screen.update()
         #expect(screen.faults == [] && lock.remainingAttempts == 4, "refused")
-        for word in ["two", "three"] { await lock.unlock(passcode: try secret(word)) }
+        for word in ["two", "three"] { await lock.unlock(.passcode, try secret(word)) }
         screen.update()
         #expect(screen.faults == [] && lock.state == .delayed, "delayed")
         await lock.unlock(phrase: try secret("abandon abandon zzz"))
@@ -53,7 +53,7 @@ import Testing
         for number in 4...6 {
             scratch.clock.advance(seconds: 3600)
             await lock.refresh()
-            await lock.unlock(passcode: try secret("wrong \(number)"))
+            await lock.unlock(.passcode, try secret("wrong \(number)"))
         }
         screen.update()
         #expect(screen.faults == [], "no attempt is left: \(lock.guidance)")

@@ -1,4 +1,5 @@
 internal import Holdfast
+internal import HoldfastCommand
 
 extension Chapter {
     /// What it makes is removed in the end: later chapters count the records.
