@@ -95,7 +95,8 @@ import Testing
         for option in CommandTable.program.options where option.kind != nil && option.kind != .descriptor {
             let names = [
                 "home", "collection", "as", "last", "receipt", "key", "countdown", "idle", "timeout", "server",
-                "authority", "keys", "key-service", "at", "app-key", "system-bus", "pam-folder",
+                "authority", "keys", "key-service", "at", "app-key", "system-bus", "pam-folder", "to-collection",
+                "length", "kinds", "words", "separator",
             ]
             #expect(names.contains(option.name), "what kind of text is --\(option.name)?")
         }

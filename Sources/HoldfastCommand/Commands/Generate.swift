@@ -22,9 +22,10 @@ extension Command {
             "Writes it to standard output, without a line feed if that is not a terminal. Every password that the options "
                 + "allow is as likely as any other. A terminal also shows how many bits a guesser who knows the options "
                 + "does not know.",
-            "The words are those of recovery phrases: 2,048 words, 11 bits each.",
+            "The words are those of recovery phrases: 2,048 words, 11 bits each. A pipe into holdfast put stores what "
+                + "is made.",
         ],
-        example: "holdfast generate --words 6 | holdfast put wifi",
+        example: "holdfast generate --words 6",
         options: [
             Options.length.option, Options.kinds.option, Options.readable.option, Options.words.option,
             Options.separator.option, Options.capitals.option, Options.withDigit.option,
