@@ -167,6 +167,7 @@ NUMBER(int, POLLERR);
 // clock_gettime(3)
 NUMBER(darwin_clockid_t, CLOCK_REALTIME); NUMBER(darwin_clockid_t, CLOCK_MONOTONIC); NUMBER(darwin_clockid_t, CLOCK_UPTIME_RAW);
 NUMBER(darwin_clockid_t, CLOCK_MONOTONIC_RAW); NUMBER(darwin_clockid_t, CLOCK_THREAD_CPUTIME_ID);
+NUMBER(darwin_clockid_t, CLOCK_PROCESS_CPUTIME_ID);
 // intro(2)
 NUMBER(int, EPERM); NUMBER(int, ENOENT); NUMBER(int, EINTR); NUMBER(int, EIO); NUMBER(int, ENXIO); NUMBER(int, ENOMEM);
 NUMBER(int, EACCES); NUMBER(int, EBUSY); NUMBER(int, EEXIST); NUMBER(int, ENOTDIR); NUMBER(int, EISDIR); NUMBER(int, EINVAL);
@@ -198,7 +199,8 @@ FUNCTION(int, chmod, "(_:_:)", const char *LEGACY path, uint16_t mode);
 FUNCTION(int, flock, "(_:_:)", int file, int operation);
 FUNCTION(int, dup, "(_:)", int file);
 FUNCTION(int, pipe, "(_:)", int *LEGACY files);
-// stat(2), statvfs(3), mkdir(2), mkfifo(2), mknod(2), socket(2), bind(2), rmdir(2), unlink(2), rename(2), access(2),
+// stat(2), statvfs(3), mkdir(2), mkfifo(2), mknod(2), socket(2), bind(2), rmdir(2), unlink(2), rename(2), link(2),
+// access(2),
 // getcwd(3), getenv(3), realpath(3), mktemp(3), directory(3), poll(2)
 FUNCTION(int, stat, "(_:_:)", const char *LEGACY path, struct darwin_stat *LEGACY status);
 FUNCTION(int, lstat, "(_:_:)", const char *LEGACY path, struct darwin_stat *LEGACY status);
@@ -216,6 +218,7 @@ FUNCTION(int, rmdir, "(_:)", const char *LEGACY path);
 FUNCTION(int, unlink, "(_:)", const char *LEGACY path);
 FUNCTION(int, unlinkat, "(_:_:_:)", int folder, const char *LEGACY path, int flags);
 FUNCTION(int, rename, "(_:_:)", const char *LEGACY from, const char *LEGACY to);
+FUNCTION(int, link, "(_:_:)", const char *LEGACY from, const char *LEGACY to);
 FUNCTION(int, renameat, "(_:_:_:_:)", int folder, const char *LEGACY from, int into, const char *LEGACY to);
 FUNCTION(int, access, "(_:_:)", const char *LEGACY path, int mode);
 FUNCTION(int, faccessat, "(_:_:_:_:)", int folder, const char *LEGACY path, int mode, int flags);

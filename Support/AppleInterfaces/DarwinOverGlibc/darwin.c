@@ -48,7 +48,8 @@ NUMBER(int, POLLERR);
 const darwin_clockid_t darwin_CLOCK_REALTIME = darwin__CLOCK_REALTIME, darwin_CLOCK_MONOTONIC = darwin__CLOCK_MONOTONIC,
                        darwin_CLOCK_UPTIME_RAW = darwin__CLOCK_UPTIME_RAW,
                        darwin_CLOCK_MONOTONIC_RAW = darwin__CLOCK_MONOTONIC_RAW,
-                       darwin_CLOCK_THREAD_CPUTIME_ID = darwin__CLOCK_THREAD_CPUTIME_ID;
+                       darwin_CLOCK_THREAD_CPUTIME_ID = darwin__CLOCK_THREAD_CPUTIME_ID,
+                       darwin_CLOCK_PROCESS_CPUTIME_ID = darwin__CLOCK_PROCESS_CPUTIME_ID;
 NUMBER(int, EPERM); NUMBER(int, ENOENT); NUMBER(int, EINTR); NUMBER(int, EIO); NUMBER(int, ENXIO); NUMBER(int, ENOMEM);
 NUMBER(int, EACCES); NUMBER(int, EBUSY); NUMBER(int, EEXIST); NUMBER(int, ENOTDIR); NUMBER(int, EISDIR); NUMBER(int, EINVAL);
 NUMBER(int, EAGAIN); NUMBER(int, EWOULDBLOCK); NUMBER(int, ENOSPC); NUMBER(int, EROFS); NUMBER(int, EPIPE); NUMBER(int, ELOOP);
@@ -126,6 +127,7 @@ int darwin_rmdir(const char *path) { return rmdir(path); }
 int darwin_unlink(const char *path) { return unlink(path); }
 int darwin_unlinkat(int folder, const char *path, int flags) { return unlinkat(folder, path, flags); }
 int darwin_rename(const char *from, const char *to) { return rename(from, to); }
+int darwin_link(const char *from, const char *to) { return link(from, to); }
 int darwin_renameat(int folder, const char *from, int into, const char *to) { return renameat(folder, from, into, to); }
 int darwin_access(const char *path, int mode) { return access(path, mode); }
 int darwin_faccessat(int folder, const char *path, int mode, int flags) { return faccessat(folder, path, mode, flags); }
