@@ -47,7 +47,7 @@ import Testing
         for word in ["two", "three"] { await lock.unlock(.passcode, try secret(word)) }
         screen.update()
         #expect(screen.faults == [] && lock.state == .delayed, "delayed")
-        await lock.unlock(phrase: try secret("abandon abandon zzz"))
+        await lock.unlock(.recoveryPhrase, try secret("abandon abandon zzz"))
         screen.update()
         #expect(screen.faults == [], "words that are none")
         for number in 4...6 {
