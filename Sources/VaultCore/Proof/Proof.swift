@@ -17,6 +17,10 @@ public struct Proof: ~Copyable, Sendable {
         case passcode
         /// The vault's recovery phrase.
         case recoveryPhrase
+        /// The device's owner, confirmed for this very change.
+        case owner
+        /// Nobody: the vault opens without asking, and the device cannot ask its owner.
+        case nobody
     }
 
     /// What was given.

@@ -1,0 +1,79 @@
+public import VaultFormat
+
+/// How a vault is protected now: the one value that every settings screen draws.
+public struct Protection: Sendable, Hashable {
+    /// A way that opens the vault.
+    public enum Way: Sendable, Hashable, CaseIterable {
+        /// Nobody is asked: the share in the device's key store is enough.
+        case device
+        /// The device's owner confirms.
+        case owner
+        /// The vault's own passcode.
+        case passcode
+        /// A PIN under a chip that counts.
+        case pin
+        /// The 24 words.
+        case recoveryPhrase
+    }
+
+    /// Where a share of the key rests.
+    public struct Share: Sendable, Hashable {
+        /// What it opens.
+        public let way: Way
+        /// `tpm`, `secretService` (the keyring), `file` or `keychain`.
+        public let store: String
+        /// Whether an old copy of the vault's files opens nothing once the share was taken away. Where the store can be put
+        /// back together with the files, they open what there was before, and never what was written later.
+        public let isRevocable: Bool
+    }
+
+    /// What is left of a change of keys.
+    public struct Moving: Sendable, Hashable {
+        /// Records that were looked at.
+        public let done: Int
+        /// Records that there are.
+        public let total: Int
+
+        package init(done: Int, total: Int) {
+            self.done = done
+            self.total = total
+        }
+    }
+
+    /// How far the vault has grown.
+    public let level: VaultLevel
+    /// What opens it, the one that asks least first.
+    public let ways: [Way]
+    /// Whether it survives the loss of the device and of a passcode: there is a recovery phrase. Otherwise it is lost with
+    /// this device.
+    public var isRecoverable: Bool { ways.contains(.recoveryPhrase) }
+    /// Where shares rest.
+    public let shares: [Share]
+    /// While records still move to new keys.
+    public let moving: Moving?
+
+    package init(_ header: Header, moving: Moving? = nil) {
+        level = header.level
+        let kinds = header.slots.map(\.kind)
+        ways = Way.allCases.filter { way in kinds.contains { Way($0) == way } }
+        shares = header.slots.compactMap { slot in
+            guard let way = Way(slot.kind), let store = slot.store else { return nil }
+            return Share(way: way, store: store.name, isRevocable: slot.shareItem != nil)
+        }
+        self.moving = moving
+    }
+}
+
+extension Protection.Way {
+    /// Nil for kinds that this version does not open.
+    fileprivate init?(_ kind: SlotKind) {
+        switch kind {
+        case .device: self = .device
+        case .deviceOwner: self = .owner
+        case .secret(.passcode): self = .passcode
+        case .secret(.pin): self = .pin
+        case .secret(.recoveryPhrase): self = .recoveryPhrase
+        case .unknown: return nil
+        }
+    }
+}
