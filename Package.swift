@@ -312,8 +312,7 @@ let package = Package(
         // The real parts that tests start: a software TPM, and what else runs as a process of its own.
         .target(name: "RealParts", path: "Tests/RealParts", swiftSettings: settings),
         tests(
-            "VaultCoreTests",
-            ["VaultCore", "DeviceOwner", "KeyStores", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"]),
+            "VaultCoreTests", ["VaultCore", "KeyStores", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"]),
         tests("ItemsTests", ["Items", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
         tests(
             "AppLockCoreTests", ["AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),

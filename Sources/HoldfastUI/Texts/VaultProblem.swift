@@ -163,12 +163,6 @@ public enum VaultProblem: Sendable, Hashable {
             case .ownerNotEnrolled: .ownerUnavailable(.notEnrolled)
             case .ownerLockedOut: .ownerUnavailable(.lockedOut)
             case .ownerBusy: .ownerUnavailable(.busy)
-            case .shareUnavailable: .hardwareUnavailable
-            case .vaultMissing: .noVault
-            case .stillMoving: .busy
-            case .movedElsewhere: .keysChanged
-            case .notRecoverable: .noRecoveryPhrase
-            case .shareLost, .levelLowered, .levelContradicted, .proofTooWeak: .other(reason: error.reason)
             case .cryptography, .unexpected, .agentUnavailable, .agentRunning, .agentProtocol:
                 .other(reason: error.reason)
             }

@@ -28,14 +28,11 @@ public struct Proof: ~Copyable, Sendable {
     /// The opening of the vault that it belongs to: gone once that is over.
     private weak let opening: UnlockedVault?
     private let made: BootInstant
-    /// Unwrapped by what was given: what a change of the slots wraps anew.
-    private let master: SecretBytes
 
-    init(_ way: Way, _ opening: UnlockedVault, at made: BootInstant, master: consuming SecretBytes) {
+    fileprivate init(_ way: Way, _ opening: UnlockedVault, at made: BootInstant) {
         self.way = way
         self.opening = opening
         self.made = made
-        self.master = master
     }
 
     /// - Throws: `proofExpired`.
@@ -44,13 +41,6 @@ public struct Proof: ~Copyable, Sendable {
         guard now.bootID == made.bootID, now.milliseconds >= made.milliseconds,
             now.milliseconds - made.milliseconds <= Vault.proofMilliseconds
         else { throw .proofTooOld }
-    }
-
-    /// As ``use(for:at:)``, for a change that wraps the master key anew.
-    consuming func redeem(for present: UnlockedVault, at now: BootInstant) throws(VaultError) -> SecretBytes {
-        let copy = try secretMemory { () throws(SecretMemoryError) in try master.copy(lifetime: .longLived) }
-        try use(for: present, at: now)
-        return copy
     }
 }
 
@@ -77,7 +67,7 @@ extension Vault {
         guard opening.keys.headerKeys.authenticates(attempt.header.header) else { throw .keysChanged }
         let verified = try verify(passcode, spending: &attempt)
         note(Success(.confirmed, after: attempt.budgetBefore), verified.keys)
-        return Proof(.passcode, opening, at: settings.clock.now(), master: try verified.master.copied())
+        return Proof(.passcode, opening, at: settings.clock.now())
     }
 
     /// As ``prove(passcode:spending:)``, with the vault's recovery phrase, whose attempts are not counted.
@@ -87,10 +77,9 @@ extension Vault {
         guard let opening = gate.current else { throw .locked }
         let header = try HeaderFile.read(in: home)
         guard opening.keys.headerKeys.authenticates(header) else { throw .keysChanged }
-        let master = try unwrap(phrase, header)
-        let keys = try open(header, master: master, proving: .keyBound)
+        let keys = try open(header, master: unwrap(phrase, header), proving: .keyBound)
         note(Success(.confirmed, after: budget(header)), keys)
-        return Proof(.recoveryPhrase, opening, at: settings.clock.now(), master: master)
+        return Proof(.recoveryPhrase, opening, at: settings.clock.now())
     }
 
     /// Opens the vault with the passcode, and proves with the same check that the owner is there.
@@ -98,9 +87,9 @@ extension Vault {
     package func unlockProving(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, evenIfDamaged: Bool = false
     ) throws(VaultError) -> Proof {
-        let master = try unlocking(passcode, spending: attempt, evenIfDamaged: evenIfDamaged)
+        try unlock(passcode: passcode, spending: attempt, evenIfDamaged: evenIfDamaged)
         guard let opening = gate.current else { throw .locked }
-        return Proof(.passcode, opening, at: settings.clock.now(), master: master)
+        return Proof(.passcode, opening, at: settings.clock.now())
     }
 
     /// As ``unlockProving(passcode:spending:evenIfDamaged:)``, with the vault's recovery phrase.
@@ -108,9 +97,9 @@ extension Vault {
     package func unlockProving(
         phrase: borrowing RecoveryPhrase, evenIfDamaged: Bool = false
     ) throws(VaultError) -> Proof {
-        let master = try unlocking(phrase, evenIfDamaged: evenIfDamaged)
+        try unlock(phrase: phrase, evenIfDamaged: evenIfDamaged)
         guard let opening = gate.current else { throw .locked }
-        return Proof(.recoveryPhrase, opening, at: settings.clock.now(), master: master)
+        return Proof(.recoveryPhrase, opening, at: settings.clock.now())
     }
 
     /// Uses a proof up, for the one change that its owner wants. It is gone afterwards, accepted or not.
