@@ -50,8 +50,8 @@ func tests(_ name: String, _ dependencies: [String]) -> Target {
 
 // `Holdfast` re-exports these. Who imports it names them too: the build must see that their layout is used.
 let exported = [
-    "Holdfast", "AppLockCore", "VaultCore", "KeyStores", "DeviceOwner", "VaultFormat", "OneTimeCodes",
-    "Items", "Cryptography", "SecretMemory",
+    "Holdfast", "AppLockCore", "VaultCore", "VaultLog", "VaultStorage", "KeyStores", "DeviceOwner", "VaultFormat",
+    "OneTimeCodes", "Items", "Cryptography", "SecretMemory",
 ]
 
 // The processes that the crash tests kill and that the agent's tests talk to, and the library that makes a disk fail
@@ -59,17 +59,26 @@ let exported = [
 let crashTests: [Target] = [
     .executableTarget(
         name: "CrashSubject",
-        dependencies: ["SeededNumbers", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"],
+        dependencies: [
+            "SeededNumbers", "VaultCore", "VaultLog", "VaultStorage", "VaultFormat", "Cryptography", "SecretMemory",
+            "SystemCalls",
+        ],
         path: "Tests/CrashSubject",
         swiftSettings: settings),
     .target(name: "FaultInjection", path: "Tests/FaultInjection"),
-    tests("CrashTests", ["CrashSubject", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"]),
+    tests(
+        "CrashTests",
+        [
+            "CrashSubject", "VaultCore", "VaultLog", "VaultStorage", "VaultFormat", "Cryptography", "SecretMemory",
+            "SystemCalls",
+        ]),
 ]
 let agentTests: [Target] = [
     .executableTarget(
         name: "AgentSubject",
         dependencies: [
-            "HoldfastAgent", "DeviceOwner", "KeyStores", "VaultCore", "SecretMemory", "SystemCalls", "WipingHeap",
+            "HoldfastAgent", "DeviceOwner", "KeyStores", "VaultCore", "VaultStorage", "SecretMemory",
+            "SystemCalls", "WipingHeap",
             "MemorySearch",
         ],
         path: "Tests/AgentSubject",
@@ -77,7 +86,8 @@ let agentTests: [Target] = [
     .executableTarget(
         name: "AppSubject",
         dependencies: [
-            "Holdfast", "AppLockCore", "DeviceOwner", "VaultCore", "Cryptography", "SecretMemory", "SystemCalls",
+            "Holdfast", "AppLockCore", "DeviceOwner", "VaultCore", "VaultStorage", "Cryptography",
+            "SecretMemory", "SystemCalls",
             "MemorySearch",
         ],
         path: "Tests/AppSubject", swiftSettings: settings),
@@ -86,7 +96,7 @@ let agentTests: [Target] = [
         [
             "AgentSubject", "AppSubject", "HoldfastAgent", "AgentMessages", "AppLockCore", "KeyStores", "RealParts",
             "Items",
-            "VaultCore",
+            "VaultCore", "VaultLog", "VaultStorage",
             "VaultFormat", "MemorySearch",
             "Cryptography", "SecretMemory",
         ]),
@@ -103,19 +113,22 @@ let ownerTests: [Target] = [
     .executableTarget(
         name: "KeyStoreSubject",
         dependencies: [
-            "DeviceOwner", "KeyStores", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls",
+            "DeviceOwner", "KeyStores", "VaultCore", "VaultFormat", "Cryptography",
+            "SecretMemory", "SystemCalls",
         ],
         path: "Tests/KeyStoreSubject", swiftSettings: settings),
     tests(
         "KeyStoresTests",
         [
-            "KeyStoreSubject", "KeyStores", "DeviceOwner", "RealParts", "VaultCore", "VaultFormat", "Cryptography",
+            "KeyStoreSubject", "KeyStores", "DeviceOwner", "RealParts", "VaultCore", "VaultStorage",
+            "VaultFormat", "Cryptography",
             "SecretMemory",
         ]),
     tests(
         "DeviceOwnerTests",
         [
-            "DeviceOwner", "AppLockCore", "VaultCore", "KeyStores", "VaultFormat", "RealParts", "SecretMemory",
+            "DeviceOwner", "AppLockCore", "VaultCore", "VaultStorage", "KeyStores", "VaultFormat",
+            "RealParts", "SecretMemory",
         ]),
 ]
 let ownerTargets: [Target] =
@@ -200,7 +213,8 @@ let faceTargets: [Target] =
         library(
             "HoldfastDoctor",
             [
-                "DeviceOwner", "KeyStores", "AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory",
+                "DeviceOwner", "KeyStores", "AppLockCore", "VaultCore", "VaultStorage", "VaultFormat",
+                "Cryptography", "SecretMemory",
                 "SystemCalls",
             ]),
         library("QRCodes", c: ["CQREncode"]),
@@ -254,25 +268,36 @@ let package = Package(
             "KeyStores", ["DeviceOwner", "HomeFiles", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"],
             c: ["CTSS2", "CSecret"]),
         library(
-            "VaultCore",
-            ["VaultFormat", "HomeFiles", "DeviceOwner", "KeyStores", "Cryptography", "SecretMemory", "SystemCalls"],
-            c: ["CLMDB"]),
-        library("Items", ["VaultCore", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"]),
+            "VaultStorage", ["VaultFormat", "HomeFiles", "Cryptography", "SecretMemory", "SystemCalls"], c: ["CLMDB"]),
+        library("VaultLog", ["VaultStorage", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"]),
         library(
-            "AppLockCore", ["DeviceOwner", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"]),
+            "VaultCore",
+            [
+                "VaultLog", "VaultStorage", "VaultFormat", "HomeFiles", "DeviceOwner", "KeyStores", "Cryptography",
+                "SecretMemory", "SystemCalls",
+            ]),
+        library(
+            "Items", ["VaultCore", "VaultStorage", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"]),
+        library(
+            "AppLockCore",
+            [
+                "DeviceOwner", "VaultCore", "VaultLog", "VaultStorage", "VaultFormat", "Cryptography", "SecretMemory",
+                "SystemCalls",
+            ]),
         library("AgentMessages", ["VaultFormat"]),
         library(
             "Holdfast",
             [
                 "BetterAuth", "BetterAuthVerification", "BetterAuthMessages", "AppLockCore", "KeyStores", "VaultCore",
+                "VaultLog", "VaultStorage",
                 "DeviceOwner",
                 "VaultFormat", "OneTimeCodes", "Items", "Cryptography", "SecretMemory",
             ]),
         library(
             "HoldfastAgent",
             [
-                "AgentMessages", "AppLockCore", "DeviceOwner", "KeyStores", "VaultCore", "VaultFormat", "Items",
-                "Cryptography", "SecretMemory", "SystemCalls",
+                "AgentMessages", "AppLockCore", "DeviceOwner", "KeyStores", "VaultCore", "VaultStorage",
+                "VaultFormat", "Items", "Cryptography", "SecretMemory", "SystemCalls",
             ]),
         library("CommandLineArguments"),
         .target(
@@ -303,7 +328,8 @@ let package = Package(
         // What all tests share, and the part of it that the processes they start use.
         .target(name: "SeededNumbers", path: "Tests/SeededNumbers", swiftSettings: settings),
         .target(
-            name: "TestSupport", dependencies: ["SeededNumbers", "VaultCore", "SecretMemory", "SystemCalls"],
+            name: "TestSupport",
+            dependencies: ["SeededNumbers", "VaultCore", "VaultStorage", "SecretMemory", "SystemCalls"],
             path: "Tests/TestSupport", swiftSettings: settings),
         tests("SecretMemoryTests", ["SecretMemory"]),
         tests("CryptographyTests", ["Cryptography", "SecretMemory", "SystemCalls"]),
@@ -312,10 +338,15 @@ let package = Package(
         // The real parts that tests start: a software TPM, and what else runs as a process of its own.
         .target(name: "RealParts", path: "Tests/RealParts", swiftSettings: settings),
         tests(
-            "VaultCoreTests", ["VaultCore", "KeyStores", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"]),
-        tests("ItemsTests", ["Items", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
+            "VaultCoreTests",
+            [
+                "VaultCore", "VaultLog", "VaultStorage", "KeyStores", "VaultFormat", "Cryptography", "SecretMemory",
+                "SystemCalls",
+            ]),
+        tests("ItemsTests", ["Items", "VaultCore", "VaultStorage", "VaultFormat", "Cryptography", "SecretMemory"]),
         tests(
-            "AppLockCoreTests", ["AppLockCore", "VaultCore", "VaultFormat", "Cryptography", "SecretMemory"]),
+            "AppLockCoreTests",
+            ["AppLockCore", "VaultCore", "VaultLog", "VaultStorage", "VaultFormat", "Cryptography", "SecretMemory"]),
         tests("HoldfastTests", exported),
         // What apps see: examples and attempts of theirs are compiled as another package.
         tests(
@@ -346,7 +377,7 @@ if Context.environment["HOLDFAST_BENCHMARKS"] != nil {
             name: "HoldfastBenchmarks",
             dependencies: [
                 "CRawLoops", "RealParts", "BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip", "VaultCore",
-                "Items",
+                "Items", "VaultLog", "VaultStorage",
                 "KeyStores", "DeviceOwner", "VaultFormat", "Cryptography", "SecretMemory",
             ],
             path: "Benchmarks/HoldfastBenchmarks", swiftSettings: settings),
@@ -365,7 +396,7 @@ if Context.environment["HOLDFAST_OPTIMIZED"] != nil {
 // Apple systems have the libraries that an app is made of; the command, the agent and the server are for Linux.
 let appleTargets: Set<String> = [
     "SystemCalls", "SecretMemory", "Cryptography", "OneTimeCodes", "VaultFormat", "HomeFiles", "DeviceOwner",
-    "KeyStores", "VaultCore", "Items",
+    "KeyStores", "VaultStorage", "VaultLog", "VaultCore", "Items",
     "AppLockCore",
     "BetterAuthMessages", "BetterAuthGzip", "BetterAuthVerification", "BetterAuth", "BetterAuthTransport",
     "BetterAuthServer", "Holdfast",

@@ -2,6 +2,7 @@ import Items
 import SecretMemory
 import VaultCore
 import VaultFormat
+import VaultStorage
 
 /// A search through 10,000 items: the first, which builds the index, and the next ones.
 struct Searches: Suite {

@@ -2,6 +2,7 @@ import Foundation
 import SecretMemory
 import VaultCore
 import VaultFormat
+import VaultLog
 
 /// Appending to the security log, with what its two flushes cost here taken off, and proving what it holds.
 struct SecurityLogs: Suite {

@@ -1,6 +1,7 @@
 public import SecretMemory
-public import VaultCore
+internal import VaultCore
 public import VaultFormat
+public import VaultStorage
 
 extension AppLock {
     /// Switches the app lock on or off; the passcode is asked for this alone, and the header keeps it.

@@ -2,6 +2,7 @@ public import Cryptography
 public import SecretMemory
 public import VaultCore
 public import VaultFormat
+public import VaultStorage
 
 extension AppLock {
     /// Opens the vault with a secret as the user entered it: spends an attempt if it is counted, derives the key, and tells the

@@ -2,6 +2,7 @@ public import Cryptography
 public import SecretMemory
 public import VaultCore
 public import VaultFormat
+public import VaultStorage
 
 /// What the owner changes with the passcode. Each call spends one attempt before the passcode is checked, as an unlock does;
 /// a right one gives it back. The lock must be open: a change never opens it.

@@ -1,6 +1,7 @@
 package import DeviceOwner
 public import VaultCore
 internal import VaultFormat
+public import VaultStorage
 
 /// The app lock: runs what ``LockMachine`` decides on a vault, and tells its observers.
 ///

@@ -1,5 +1,6 @@
 public import BetterAuth
 internal import VaultCore
+internal import VaultStorage
 
 extension IdentityError.Code {
     /// The proof that the user is present is too old, or belongs to another opening of the vault; nothing was changed. Ask for

@@ -1,4 +1,5 @@
 internal import VaultCore
+internal import VaultStorage
 
 /// Lets only one process at a time change the identity of a vault: two at once would overwrite each other's changes.
 /// Ends with the object, and with the process.

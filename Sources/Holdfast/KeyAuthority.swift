@@ -1,6 +1,7 @@
 internal import BetterAuth
 package import SecretMemory
 package import VaultCore
+internal import VaultStorage
 
 /// What authorises a chip to use the keys of an identity.
 package protocol KeyAuthority: Sendable {

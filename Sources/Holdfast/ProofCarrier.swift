@@ -1,5 +1,6 @@
 internal import Synchronization
 package import VaultCore
+package import VaultStorage
 
 /// Carries a proof into work of another task, where it is taken out once.
 package final class ProofCarrier: Sendable {

@@ -1,6 +1,7 @@
 internal import BetterAuth
 internal import SecretMemory
 internal import VaultCore
+internal import VaultStorage
 
 /// The credentials of this device's identity inside the vault: one record in the protected compartment, in a collection
 /// that is not listed and cannot be accessed by name. They come and go with the vault: locked with it, wiped with it.

@@ -1,6 +1,7 @@
 package import BetterAuth
 package import BetterAuthMessages
 internal import VaultCore
+internal import VaultStorage
 
 // What our own faces need beside what an app has: the whole of what is stored, to show it, and what its owner decides alone.
 extension VaultIdentity {

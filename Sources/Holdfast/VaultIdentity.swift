@@ -1,6 +1,7 @@
 public import BetterAuth
 internal import BetterAuthMessages
 public import VaultCore
+internal import VaultStorage
 
 /// The identity of this device, with its credentials in a vault. It has every operation of
 /// ``BetterAuth/BetterAuthClient``; each one that could permanently take the identity away needs a ``VaultCore/Proof``

@@ -1,5 +1,6 @@
 package import AgentMessages
-package import VaultCore
+internal import VaultCore
+package import VaultStorage
 internal import SystemCalls
 
 extension VaultError.Code {

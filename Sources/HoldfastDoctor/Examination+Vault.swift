@@ -1,6 +1,7 @@
 internal import AppLockCore
 internal import VaultCore
 internal import VaultFormat
+internal import VaultStorage
 
 extension Examination {
     /// What there is to say of the vault itself; nothing where there is none.

@@ -1,3 +1,4 @@
+internal import VaultStorage
 internal import SystemCalls
 internal import VaultCore
 

@@ -1,6 +1,7 @@
 public import Holdfast
 internal import KeyStores
 internal import VaultCore
+internal import VaultStorage
 
 /// A vault in a temporary folder for the tests of an app, with key derivation that takes no time, a clock that the test
 /// moves, and a scripted device owner. The folder is removed with this object.

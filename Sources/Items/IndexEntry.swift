@@ -1,5 +1,6 @@
 internal import VaultCore
 internal import VaultFormat
+internal import VaultStorage
 
 /// What goes into the index of one record, before it is written there.
 ///

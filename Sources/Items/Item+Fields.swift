@@ -1,6 +1,7 @@
 public import SecretMemory
-public import VaultCore
+internal import VaultCore
 public import VaultFormat
+public import VaultStorage
 
 extension Item {
     /// A field without its value.

@@ -1,6 +1,7 @@
 internal import SecretMemory
-public import VaultCore
+internal import VaultCore
 public import VaultFormat
+public import VaultStorage
 internal import SystemCalls
 
 extension Item {

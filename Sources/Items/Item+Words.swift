@@ -1,6 +1,7 @@
 public import SecretMemory
-public import VaultCore
+internal import VaultCore
 internal import VaultFormat
+public import VaultStorage
 
 // Tags, notes and the trash.
 extension Item {

@@ -1,7 +1,8 @@
 internal import Cryptography
 internal import SecretMemory
-public import VaultCore
+internal import VaultCore
 public import VaultFormat
+public import VaultStorage
 internal import SystemCalls
 
 /// A login, a note, a card: a record with fields, tags, notes and earlier values (items.md).

@@ -2,6 +2,7 @@ internal import SecretMemory
 internal import Synchronization
 internal import VaultCore
 internal import VaultFormat
+internal import VaultStorage
 
 /// What a search looks through: names, tags and open fields of every item, in locked memory only. Built by the first search, anew
 /// after a change of the vault, and dropped when the vault is locked.
@@ -57,7 +58,7 @@ final class ItemIndex: KeyHolder {
     private func build(_ vault: Vault) throws(VaultError) -> ([Segment], UInt64) {
         var segments: [Segment] = []
         let change = try vault.forEachContent(for: self) { info, content throws(VaultError) in
-            if info.isItem, Vault.isReservedName(info.name) { return }
+            if info.isItem, Admission.isReservedName(info.name) { return }
             let entry = try IndexEntry(info, content)
             if !(segments.last?.hasRoom(for: entry.size) ?? false) {
                 segments.append(try Segment(atLeast: entry.size))

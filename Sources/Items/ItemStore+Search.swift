@@ -1,6 +1,7 @@
 internal import SecretMemory
-public import VaultCore
+internal import VaultCore
 public import VaultFormat
+public import VaultStorage
 
 /// What is looked for: words that must all be found, in names, tags or open fields, in any order and any case.
 ///

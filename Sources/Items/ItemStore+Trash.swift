@@ -1,5 +1,6 @@
 public import VaultCore
 public import VaultFormat
+public import VaultStorage
 internal import SystemCalls
 
 extension ItemStore {
@@ -54,7 +55,7 @@ extension ItemStore {
         let visitor = Visitor()
         defer { vault.letGo(of: visitor) }
         _ = try vault.forEachContent(for: visitor) { info, content throws(VaultError) in
-            guard info.isItem, Vault.isReservedName(info.name) else { return }
+            guard info.isItem, Admission.isReservedName(info.name) else { return }
             let item = try Item(parsing: content)
             guard let trash = item.trash else { throw .damagedItem }
             found.append(

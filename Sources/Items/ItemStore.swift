@@ -1,6 +1,7 @@
 internal import SecretMemory
 public import VaultCore
 internal import VaultFormat
+public import VaultStorage
 internal import SystemCalls
 
 /// The items of a vault: what is there, added, changed, found, and thrown away.
@@ -121,7 +122,7 @@ public final class ItemStore: Sendable {
 
     /// - Throws: `invalidName` for a name that only something in the trash has.
     static func check(_ name: String) throws(VaultError) {
-        guard !Vault.isReservedName(name) else {
+        guard !Admission.isReservedName(name) else {
             throw VaultError(.invalidName, "a name that begins with a zero byte is Holdfast's own")
         }
     }

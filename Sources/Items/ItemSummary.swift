@@ -1,5 +1,6 @@
-public import VaultCore
+internal import VaultCore
 public import VaultFormat
+public import VaultStorage
 
 /// What is known of a record without its values.
 public struct ItemSummary: Sendable, Hashable {
@@ -27,7 +28,7 @@ extension ItemStore {
         let visitor = Visitor()
         defer { vault.letGo(of: visitor) }
         _ = try vault.forEachContent(for: visitor) { info, content throws(VaultError) in
-            if info.isItem, Vault.isReservedName(info.name) { return }
+            if info.isItem, Admission.isReservedName(info.name) { return }
             found.append(try ItemSummary(info, content))
         }
         return found.sorted { ($0.collection, $0.name) < ($1.collection, $1.name) }

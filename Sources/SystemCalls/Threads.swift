@@ -73,3 +73,16 @@ private func startThread(_ run: @escaping @Sendable () -> Void) -> UInt? {
     return thread
     #endif
 }
+
+/// The thread that asks.
+package enum CurrentThread {
+    /// The thread as a word: threads are addresses of large, aligned blocks.
+    @inlinable
+    package static var word: UInt {
+        #if canImport(Darwin)
+        unsafe UInt(bitPattern: pthread_self())
+        #else
+        pthread_self()
+        #endif
+    }
+}

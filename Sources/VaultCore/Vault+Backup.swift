@@ -1,5 +1,7 @@
 internal import Cryptography
 internal import VaultFormat
+internal import VaultLog
+public import VaultStorage
 internal import SystemCalls
 
 extension Vault {

@@ -2,6 +2,8 @@ internal import Cryptography
 internal import KeyStores
 internal import SecretMemory
 internal import VaultFormat
+internal import VaultLog
+internal import VaultStorage
 
 // A counted secret, checked: what was burned for it is settled, refused, or given back.
 extension Vault {

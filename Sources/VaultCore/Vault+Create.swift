@@ -2,6 +2,8 @@ public import Cryptography
 internal import KeyStores
 package import SecretMemory
 internal import VaultFormat
+internal import VaultLog
+public import VaultStorage
 internal import SystemCalls
 
 extension Vault {
@@ -61,7 +63,8 @@ extension Vault {
         let keys = try UnlockedKeys(header: header, headerKeys: headerKeys, keybag: keybag, admission: admission)
         try writeFirstRoot(keys.records, .protected, in: home)
         try AttemptLedger.create(in: home, vault: id, now: settings.clock.now())
-        try SecurityLog.create(in: home, keys: keys, clock: settings.clock)
+        try SecurityLog.create(
+            in: home, vault: keys.vault, keys: keys.logKeys(), clock: settings.clock.logMoment)
         try OpenPublicKey.write(keys, in: home)
         try WipeKeyFile.write(wipeKey, in: home)
         try HeaderFile.create(header, in: home)

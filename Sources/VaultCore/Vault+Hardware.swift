@@ -2,6 +2,7 @@ package import Cryptography
 internal import KeyStores
 package import SecretMemory
 package import VaultFormat
+package import VaultStorage
 
 extension Vault {
     /// Puts the passcode under the machine's TPM: it holds a share without which the passcode opens nothing, and counts

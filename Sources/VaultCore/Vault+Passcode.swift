@@ -2,6 +2,8 @@ package import Cryptography
 internal import KeyStores
 package import SecretMemory
 internal import VaultFormat
+internal import VaultLog
+public import VaultStorage
 internal import SystemCalls
 
 extension Vault {
@@ -312,7 +314,7 @@ extension Vault {
         let present = try UnlockedKeys(
             header: header, headerKeys: keys.headerKeys.copy(),
             keybag: Keybag(opened: keys.headerKeys.openKeybag(of: header)), admission: keys.admission)
-        try log.takeUpNewKeys(SecurityLog.Begin(keys: present, refused: 0, unsettled: 0))
+        try log.takeUpNewKeys(logBegin(present, refused: 0, unsettled: 0))
         let needed = KeysInUse(log: log.epochsInUse(), identity: try epochsOfIdentity(present.keybag))
         let fewer = try forget(in: &locked, present.keybag, present, but: needed)
         gate.replace(vault, with: try UnlockedVault(fewer, in: home))

@@ -1,5 +1,7 @@
 package import SecretMemory
 package import VaultFormat
+internal import VaultLog
+package import VaultStorage
 
 extension Vault {
     /// Changes the rules in the authenticated header. The passcode slot is bound to them, so the passcode is needed; an

@@ -1,6 +1,7 @@
 internal import Cryptography
 public import SecretMemory
 internal import VaultFormat
+public import VaultStorage
 internal import SystemCalls
 
 extension Vault {
@@ -162,8 +163,8 @@ extension Vault {
                 throw .damaged("a record cannot be read")
             }
             if admission.shut[info.collection] != nil { return }
-            if collection == nil, Vault.isReserved(info.collection) { return }
-            if info.isItem, Vault.isReservedName(info.name) { return }  // in the trash
+            if collection == nil, Admission.isReserved(info.collection) { return }
+            if info.isItem, Admission.isReservedName(info.name) { return }  // in the trash
             // By their bytes, as the lookup does: texts that only look alike are different names.
             if collection.map({ $0.utf8.elementsEqual(info.collection.utf8) }) ?? true { records.append(info) }
         }
@@ -222,6 +223,5 @@ extension WriteSession {
 
 extension VaultError {
     static let tooLarge = VaultError(.tooLarge, "a value of more than 1 MiB must be streamed into a file")
-    static let isItem = VaultError(.isItem, "this is an item with fields, not a plain value")
     static let storedAsFile = VaultError(.tooLarge, "this value is stored as a file and must be streamed")
 }

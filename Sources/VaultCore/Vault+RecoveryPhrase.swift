@@ -1,6 +1,7 @@
 package import Cryptography
 package import SecretMemory
 internal import VaultFormat
+package import VaultStorage
 
 extension Vault {
     /// Whether this is the vault's recovery phrase, before anything else is asked for.

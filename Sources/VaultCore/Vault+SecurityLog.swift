@@ -1,5 +1,7 @@
 public import SecretMemory
 public import VaultFormat
+public import VaultLog
+public import VaultStorage
 
 extension Vault {
     /// What the security log holds, and whether it is whole. Every kept entry is proved.
@@ -7,7 +9,7 @@ extension Vault {
     public func securityLog() throws(VaultError) -> SecurityLogReport {
         let vault = try gate.enter()
         defer { gate.leave() }
-        return try log.report(LogKeys(vault.keys))
+        return try log.report(vault.keys.logKeys())
     }
 
     /// The keys that prove and open the log's entries without the vault, as `scripts/holdfast_log_verify.py` does: 36 bytes
@@ -22,7 +24,7 @@ extension Vault {
         try redeem(proof)
         let vault = try gate.enter()
         defer { gate.leave() }
-        return try LogKeys(vault.keys).exported(log.epochsInUse())
+        return try vault.keys.logKeys().exported(log.epochsInUse())
     }
 
     /// What this process writes into the log from now on, as it happens, also what could not be written. Needs no
@@ -38,5 +40,11 @@ extension Vault {
         public let problem: String?
         /// Events of this process that could not be written.
         public let missedEvents: Int
+
+        init(_ status: SecurityLog.Status) {
+            entries = status.entries
+            problem = status.problem
+            missedEvents = status.missedEvents
+        }
     }
 }

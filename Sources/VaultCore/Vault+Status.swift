@@ -1,4 +1,6 @@
 public import VaultFormat
+internal import VaultLog
+public import VaultStorage
 
 extension Vault {
     /// What can be told about a vault without opening it. Nothing of it is authenticated while the vault is locked.
@@ -56,7 +58,7 @@ extension Vault {
             pinAssurance: header.pinSlot != nil && settings.tier != nil ? assurance(of: header.pinSlot) : nil,
             policy: header.policy,
             remainingAttempts: budget.remaining, refusedAttempts: Int(budget.refused), retryAfter: retryAfter,
-            isPasscodeClosed: decision == .closed || decision == .destroy, log: log.status())
+            isPasscodeClosed: decision == .closed || decision == .destroy, log: LogStatus(log.status()))
     }
 
     private func passcodeAssurance(_ header: Header) -> Assurance? {

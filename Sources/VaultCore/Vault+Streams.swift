@@ -1,6 +1,7 @@
 internal import Cryptography
 internal import SecretMemory
 internal import VaultFormat
+package import VaultStorage
 internal import SystemCalls
 
 extension Vault {

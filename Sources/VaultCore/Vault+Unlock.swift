@@ -2,6 +2,8 @@ package import SecretMemory
 internal import KeyStores
 internal import VaultFormat
 package import Cryptography
+internal import VaultLog
+package import VaultStorage
 
 extension Vault {
     /// Spends one passcode attempt, durably, before anything is checked.

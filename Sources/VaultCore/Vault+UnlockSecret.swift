@@ -1,6 +1,7 @@
 package import SecretMemory
 package import VaultFormat
 internal import Cryptography
+package import VaultStorage
 
 extension Vault {
     /// Opens the vault with a secret as it was entered. A counted one spends an attempt first. Takes as long as the key

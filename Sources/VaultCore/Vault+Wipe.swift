@@ -3,6 +3,7 @@ internal import DeviceOwner
 internal import KeyStores
 package import SecretMemory
 public import VaultFormat
+package import VaultStorage
 internal import SystemCalls
 
 extension Vault {

@@ -1,6 +1,8 @@
 package import DeviceOwner
 internal import SecretMemory
 public import VaultFormat
+package import VaultLog
+package import VaultStorage
 
 /// An encrypted vault in a folder: records and files that only the passcode or the recovery phrase opens.
 ///
@@ -23,7 +25,7 @@ public final class Vault: Sendable {
     /// The collection used when none is named.
     public static let defaultCollection = "default"
     /// The largest value that lies in a record of its own; larger ones are streamed into a file.
-    public static let largestInlineValue = 1 << 20
+    public static let largestInlineValue = RecordLimits.largestInlineValue
 
     /// Finds the vault in a folder; it starts locked. A wipe that was begun is finished first.
     /// - Parameters:
@@ -52,7 +54,7 @@ public final class Vault: Sendable {
         _ = try Wipe.identifiers(of: settings.wipeTargets)
         try Wipe.finishIfBegun(in: home, settings)
         let vault = try HeaderFile.read(in: home).vault
-        log = SecurityLog(in: home, vault: vault, clock: settings.clock)
+        log = SecurityLog(in: home, vault: vault, clock: settings.clock.logMoment)
         // On a disk that cannot be written nothing can be erased either.
         try? WipeJournalFile.register(settings.wipeTargets, in: home, vault: vault)
     }

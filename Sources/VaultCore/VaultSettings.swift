@@ -1,6 +1,7 @@
 package import KeyStores
 internal import SecretMemory
 package import VaultFormat
+internal import VaultStorage
 internal import SystemCalls
 
 /// What a vault takes from outside and tests replace: the costs it accepts and the clock that delays run on.

@@ -1,4 +1,5 @@
 import DeviceOwner
+import VaultStorage
 import SystemCalls
 import HoldfastAgent
 import KeyStores

@@ -9,6 +9,7 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
+import VaultStorage
 
 /// After a lock nothing of the vault is left anywhere in the process: every page and every register is looked at.
 @Suite(.serialized, .enabled(if: Needles.canSearch, Needles.cannotSearch))

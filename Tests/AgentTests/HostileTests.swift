@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
+import VaultStorage
 
 /// Clients that send garbage, send slowly, go away, or are too many.
 @Suite(.seeded) struct HostileTests {

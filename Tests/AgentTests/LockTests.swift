@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
+import VaultStorage
 
 /// When the keys go.
 @Suite struct LockTests {

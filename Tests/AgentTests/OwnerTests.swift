@@ -8,6 +8,8 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
+import VaultLog
+import VaultStorage
 
 extension Scratch {
     /// Rules that take the owner's fingers and the account's passcode, for three days.

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
+import VaultStorage
 
 /// A change of self-destruct that the agent holds.
 @Suite struct PendingChangeTests {

@@ -4,6 +4,7 @@ import HoldfastAgent
 import TestSupport
 import Testing
 import VaultCore
+import VaultStorage
 
 /// Where the socket lies, and what may not lie there.
 @Suite struct PlaceTests {

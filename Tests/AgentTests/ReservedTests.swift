@@ -4,6 +4,7 @@ import HoldfastAgent
 import TestSupport
 import Testing
 import VaultCore
+import VaultStorage
 
 /// What of the vault is not the user's: no program that speaks to the agent reads it, writes it or learns that it is there.
 @Suite struct ReservedTests {

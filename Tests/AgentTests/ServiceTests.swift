@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
+import VaultStorage
 
 /// What an agent does for its clients.
 @Suite struct ServiceTests {

@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
+import VaultLog
+import VaultStorage
 
 /// What the lock tells, and what changes it.
 @Suite struct AppLockChangeTests {

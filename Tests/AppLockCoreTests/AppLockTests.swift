@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
+import VaultStorage
 
 /// The shell around the machine, on real vaults.
 @Suite struct AppLockTests {

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
+import VaultStorage
 
 /// What an app changes through its lock: each call spends an attempt by itself.
 @Suite struct AppLockVaultTests {

@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
+import VaultLog
+import VaultStorage
 
 /// The switch on real vaults, with a clock that stands until the test moves it.
 @Suite struct SelfDestructSwitchTests {

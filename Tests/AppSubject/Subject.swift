@@ -1,6 +1,7 @@
 import AppLockCore
 import Cryptography
 import DeviceOwner
+import VaultStorage
 import SystemCalls
 import Holdfast
 import MemorySearch

@@ -9,6 +9,7 @@ import VaultFormat
 @testable import DeviceOwner
 @testable import KeyStores
 @testable import VaultCore
+@testable import VaultStorage
 
 extension AppleBackends {
     /// A real vault whose owner is the scripted device's.

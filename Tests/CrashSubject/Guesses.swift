@@ -1,3 +1,4 @@
+import VaultStorage
 import SystemCalls
 import VaultCore
 

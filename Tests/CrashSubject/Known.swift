@@ -1,6 +1,7 @@
 package import Cryptography
 package import SecretMemory
 package import VaultCore
+internal import VaultStorage
 
 /// The secrets of these tests; they protect nothing.
 package enum Known {

@@ -1,5 +1,7 @@
 import VaultCore
 import VaultFormat
+import VaultLog
+import VaultStorage
 
 /// Numbered entries of the security log, written while the vault is locked.
 enum LogAppends {

@@ -1,3 +1,4 @@
+internal import VaultStorage
 import SystemCalls
 package import VaultCore
 

@@ -1,4 +1,5 @@
 import VaultCore
+import VaultStorage
 
 /// A fixed sequence of everything that a vault writes, for making each of its disk accesses fail in turn.
 package enum Script {

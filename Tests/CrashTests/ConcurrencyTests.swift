@@ -5,6 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 import VaultCore
+import VaultStorage
 
 /// Several processes and threads at one vault.
 @Suite(.seeded, .serialized) struct ConcurrencyTests {

@@ -3,6 +3,7 @@ import CrashSubject
 import Foundation
 import Testing
 import VaultCore
+import VaultStorage
 
 /// LMDB does not write pages at the end of its file that a transaction took and gave back.
 @Suite struct DatabaseExtentTests {

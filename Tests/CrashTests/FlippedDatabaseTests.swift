@@ -4,6 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 import VaultCore
+import VaultStorage
 
 /// Bytes of the database changed in turn. LMDB trusts its file, so each is read in a child process, which may crash.
 @Suite(.seeded) struct FlippedDatabaseTests {

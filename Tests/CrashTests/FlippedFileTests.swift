@@ -4,6 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 import VaultCore
+import VaultStorage
 
 /// Bytes of an encrypted file changed, removed and added.
 @Suite(.seeded) struct FlippedFileTests {

@@ -3,6 +3,7 @@ import CrashSubject
 import TestSupport
 import Testing
 import VaultCore
+import VaultStorage
 
 /// Every byte of header and ledger changed in turn.
 @Suite(.seeded) struct FlippedHeaderTests {

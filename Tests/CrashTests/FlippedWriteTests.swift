@@ -4,6 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 import VaultCore
+import VaultStorage
 
 /// Bytes in the heads of the database's pages changed at random before a write. However they lie, LMDB must not come upon
 /// pages over which it writes to memory that is not its own, or gives up: no child ends by a signal.

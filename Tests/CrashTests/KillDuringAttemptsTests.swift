@@ -3,6 +3,7 @@ import CrashSubject
 import TestSupport
 import Testing
 import VaultCore
+import VaultStorage
 
 /// `kill -9` while passcodes are guessed. The limit of these vaults is 5.
 @Suite(.seeded, .serialized) struct KillDuringAttemptsTests {

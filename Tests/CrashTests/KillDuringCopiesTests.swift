@@ -4,6 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 import VaultCore
+import VaultStorage
 
 /// `kill -9` while a vault is created or copied: what is left is a whole vault, or a folder that can be used again.
 @Suite(.seeded, .serialized) struct KillDuringCopiesTests {

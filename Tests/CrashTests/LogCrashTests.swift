@@ -7,6 +7,7 @@ import Testing
 import VaultFormat
 
 @testable import VaultCore
+@testable import VaultLog
 
 /// `kill -9`, power cuts and failing disks while the security log is written: it stays whole, and nothing that was
 /// acknowledged is lost.
@@ -151,7 +152,7 @@ import VaultFormat
         let file = try #require(try LogStateFile.open(.creating, in: vault.home, vault: front.vault))
         var state = try #require(file.state)
         let keys = try #require(vault.gate.current).keys
-        var key = try keys.newestLogKey().first(of: front.chain)
+        var key = try keys.logKeys().newest.first(of: front.chain)
         let recipient = try #require(state.recipient).point
         let point = try unsafe P256PublicKey(compressed: recipient.span.bytes)
         try key.evolve(by: state.next)

@@ -4,6 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 import VaultCore
+import VaultStorage
 
 /// What is written while locked, when the process or the disk ends, when others write too, and when somebody wrote garbage.
 @Suite(.seeded, .serialized) struct OpenCompartmentCrashTests {

@@ -1,6 +1,7 @@
 #if os(Linux) && !canImport(Darwin)
 import CrashSubject
 import VaultCore
+import VaultStorage
 
 /// What a vault must hold after a crash: what was acknowledged, and perhaps the one operation that was not.
 struct Acknowledged {

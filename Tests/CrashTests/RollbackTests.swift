@@ -3,6 +3,7 @@ import CrashSubject
 import Foundation
 import Testing
 import VaultCore
+import VaultStorage
 
 /// Somebody without a key puts back, moves and removes what lies in the database, with another program than ours.
 @Suite struct RollbackTests {

@@ -3,6 +3,7 @@ import CrashSubject
 import Foundation
 import TestSupport
 import VaultCore
+import VaultStorage
 
 /// A home with ``SmallVault/records``, whose files a test damages byte by byte.
 struct SmallHome {

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
+import VaultStorage
 
 /// Many at once at a vault that destroys itself.
 @Suite(.seeded, .serialized) struct WipeConcurrencyTests {

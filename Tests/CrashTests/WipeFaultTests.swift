@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
+import VaultStorage
 
 /// A home to be destroyed, and what must not be found in it afterwards.
 struct DoomedHome {

@@ -10,6 +10,7 @@ import VaultCore
 import VaultFormat
 
 @testable import DeviceOwner
+import VaultStorage
 
 /// An app's lock that its owner opens, with the real fprintd, PAM and TPM.
 @Suite(.serialized) struct AppLockOwnerTests {

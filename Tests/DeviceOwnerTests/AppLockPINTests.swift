@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
+import VaultStorage
 
 /// An app's lock that a PIN under a software TPM opens.
 @Suite(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: PINs at the app lock are not tested"))

@@ -3,6 +3,7 @@ import DeviceOwner
 import Testing
 import VaultCore
 import VaultFormat
+import VaultStorage
 
 /// What taking a way of the owner writes into the rules, and what taking it out leaves.
 @Suite struct OwnerPolicyTests {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
+import VaultStorage
 
 @Suite struct ItemStoreTests {
     @Test func `an item is stored, read, changed and stored again`() throws {

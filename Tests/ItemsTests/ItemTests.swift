@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
+import VaultStorage
 
 @Suite(.seeded) struct ItemTests {
     private func bytes(_ item: borrowing Item) -> [UInt8] { item.withBytes { $0.array } }

@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
+import VaultStorage
 
 /// A header that somebody who writes to the disk has changed. Its checksum is right again, because it has no key; nothing
 /// in it is authenticated before the passcode's slot is open. Nothing that comes from the passcode is sent to a chip for it.

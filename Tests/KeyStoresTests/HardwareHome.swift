@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
+import VaultStorage
 
 /// A vault with the passcode `right`, a software TPM, and a process that puts the one under the other.
 final class HardwareHome: Sendable {

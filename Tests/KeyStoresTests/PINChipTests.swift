@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
+import VaultStorage
 
 /// A PIN under a software TPM: the chip counts, whatever becomes of the home and of the power.
 @Suite(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: a PIN under a TPM is not tested"))

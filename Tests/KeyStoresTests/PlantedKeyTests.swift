@@ -9,6 +9,7 @@ import Testing
 import VaultFormat
 
 @testable import VaultCore
+@testable import VaultStorage
 
 /// Another `wipe.key` in the vault's own folder makes it look like a backup, whose changes leave the shares in the chip to the
 /// vault. Until the user has said which it is, nothing is changed; and nothing that is planted later undoes what he said.

@@ -8,6 +8,7 @@ import Testing
 import VaultFormat
 
 @testable import VaultCore
+@testable import VaultStorage
 
 /// A folder that somebody left, looked at on the machine of a vault that he knows everything of but what only its home has:
 /// he has a backup of it, and so its header. Nothing of that vault, and nothing of any other program, goes from the chip.

@@ -1,5 +1,6 @@
 package import Testing
-package import VaultCore
+internal import VaultCore
+package import VaultStorage
 
 /// The error of a type that `body` throws; nil when it throws nothing. An error of another type fails the test.
 package func thrown<Failure: Error>(

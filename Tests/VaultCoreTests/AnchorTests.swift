@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 @testable import VaultCore
 import VaultFormat
+@testable import VaultStorage
 
 /// A key store of the tests: outside the home, as a chip's is.
 final class TestAnchor: GenerationAnchor {

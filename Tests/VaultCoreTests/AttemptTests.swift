@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
+import VaultStorage
 
 @Suite struct AttemptTests {
     @Test func wrongPasscodesCountDownAndAreDelayed() throws {

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
+import VaultStorage
 
 /// A chip that counts as the TPM's PIN_FAIL index does; a real one is tested where its backend is.
 final class CountingChip: AttemptTier {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
+import VaultStorage
 
 @Suite struct BackupTests {
     @Test func aBackupIsAHomeAndRestoresExactly() throws {

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
+import VaultStorage
 
 /// Definite failures of a biometric prompt: counted only while self-destruct is on, and only by the switch.
 @Suite struct BiometricFailureTests {

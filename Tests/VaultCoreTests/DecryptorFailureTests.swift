@@ -6,6 +6,7 @@ import Testing
 import VaultFormat
 
 @testable import VaultCore
+@testable import VaultStorage
 
 /// What the reader does when something is wrong.
 @Suite(.enabled(if: Decryptor.python != nil, Decryptor.missing))

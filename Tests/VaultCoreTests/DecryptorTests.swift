@@ -6,6 +6,7 @@ import Testing
 import VaultFormat
 
 @testable import VaultCore
+@testable import VaultStorage
 
 /// Vaults of ours, read by `scripts/holdfast_decrypt.py`, which shares no code with us.
 @Suite(.enabled(if: Decryptor.python != nil, Decryptor.missing))

@@ -5,6 +5,7 @@ import Testing
 import VaultFormat
 
 @testable import VaultCore
+@testable import VaultStorage
 
 /// Rules that somebody without the passcode changed on the disk.
 @Suite(.seeded) struct EditedPolicyTests {

@@ -5,6 +5,7 @@ import Testing
 import VaultFormat
 
 @testable import VaultCore
+@testable import VaultStorage
 
 @Suite struct FileTests {
     static let chunk = FileFormat.chunkSize

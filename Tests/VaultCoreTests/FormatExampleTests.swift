@@ -6,6 +6,8 @@ import Testing
 
 @testable import VaultCore
 @testable import VaultFormat
+@testable import VaultLog
+@testable import VaultStorage
 
 /// The values of vault-format.md 19, which were computed with the code of `holdfast_decrypt.py`.
 @Suite struct FormatExampleTests {

@@ -6,6 +6,7 @@ import Testing
 import VaultFormat
 
 @testable import VaultCore
+@testable import VaultStorage
 import SystemCalls
 
 /// Locking against operations of other threads: it comes back, and nothing brings the keys back after it.

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 @testable import VaultCore
 import VaultFormat
+@testable import VaultStorage
 
 /// What hardware holds for a vault goes when a change fails, and when the vault is destroyed, whoever does that.
 @Suite struct HardwareNoteTests {

@@ -5,6 +5,7 @@ import Testing
 import VaultFormat
 
 @testable import VaultCore
+@testable import VaultStorage
 
 // iOS starts no process for a test.
 #if !os(iOS)

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
+import VaultStorage
 
 /// Items beside plain values: what tells them apart, and what keeps them apart.
 @Suite struct ItemRecordTests {

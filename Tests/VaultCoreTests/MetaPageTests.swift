@@ -1,6 +1,7 @@
 import Testing
 
 @testable import VaultCore
+@testable import VaultStorage
 
 /// What a failed commit puts back must be what was there.
 @Suite struct MetaPageTests {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
+import VaultStorage
 
 /// Collections that ask for more than an unlock proved.
 @Suite struct MinimumTests {

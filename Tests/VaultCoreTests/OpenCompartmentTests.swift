@@ -6,6 +6,7 @@ import Testing
 import VaultFormat
 
 @testable import VaultCore
+@testable import VaultStorage
 
 extension OpenCompartment {
     func put(_ bytes: [UInt8], _ name: String, _ collection: String = Vault.defaultCollection, replacing: Bool = false)

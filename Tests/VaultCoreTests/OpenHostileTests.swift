@@ -4,6 +4,7 @@ import Testing
 import VaultFormat
 
 @testable import VaultCore
+@testable import VaultStorage
 
 /// A compartment's database that was made by somebody who has its key.
 @Suite struct OpenHostileTests {

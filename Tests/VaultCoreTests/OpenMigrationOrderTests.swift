@@ -5,6 +5,7 @@ import Testing
 import VaultFormat
 
 @testable import VaultCore
+@testable import VaultStorage
 
 extension OpenMigrationTests {
     @Test func anOldStatePutBackReplacesNothing() throws {

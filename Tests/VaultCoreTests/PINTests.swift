@@ -5,6 +5,8 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
+import VaultLog
+import VaultStorage
 
 /// A PIN under a chip that counts, beside the passcode: what opens, what is counted where, and what ends it. Against a
 /// real chip: KeyStoresTests.

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import VaultCore
+@testable import VaultStorage
 
 /// What LMDB itself writes passes the check that stands before every write.
 @Suite(.seeded) struct PageCheckTests {

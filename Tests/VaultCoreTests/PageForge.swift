@@ -1,6 +1,7 @@
 import VaultFormat
 
 @testable import VaultCore
+@testable import VaultStorage
 
 /// Alters an LMDB file of 4,096-byte pages in one place, as somebody would who knows the format.
 struct PageForge {

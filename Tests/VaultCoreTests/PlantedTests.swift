@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 @testable import VaultCore
 import VaultFormat
+@testable import VaultStorage
 import SystemCalls
 
 /// What somebody may put in the place of a file or folder of a home.

@@ -5,6 +5,8 @@ import TestSupport
 import Testing
 import VaultFormat
 import VaultCore
+import VaultLog
+import VaultStorage
 
 /// That the owner is there: made of the right secret alone, used once, good for a minute and for one opening of one vault.
 @Suite struct ProofTests {

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+@testable import VaultStorage
 import SystemCalls
 import TestSupport
 import Testing

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
+import VaultStorage
 
 /// The vault's phrase is issued anew, and taken away only from who insists.
 @Suite struct RecoveryPhraseTests {

@@ -2,6 +2,7 @@ import SecretMemory
 import TestSupport
 import Testing
 import VaultCore
+import VaultStorage
 
 /// Collections of our own are out of reach for whoever names them; the record in one is kept like any other.
 @Suite struct ReservedTests {

@@ -2,6 +2,7 @@ import SecretMemory
 import TestSupport
 import Testing
 import VaultCore
+import VaultStorage
 
 /// Values given and taken at another's pace.
 @Suite struct StreamTests {

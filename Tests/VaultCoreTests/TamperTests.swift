@@ -6,6 +6,7 @@ import Testing
 import VaultFormat
 
 @testable import VaultCore
+@testable import VaultStorage
 
 /// What somebody who can write the database, but has no key, can do.
 @Suite struct TamperTests {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import VaultCore
+@testable import VaultStorage
 
 /// Builds from before the first release had records and root record in one tree: their databases are told from damaged
 /// ones.

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
+import VaultStorage
 
 /// The owner destroys the vault, or decides that it destroys itself.
 extension WipeTests {

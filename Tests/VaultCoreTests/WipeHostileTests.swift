@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 @testable import VaultCore
 import VaultFormat
+@testable import VaultStorage
 
 /// A home in which somebody has left things, and apps with targets of their own.
 @Suite struct WipeHostileTests {

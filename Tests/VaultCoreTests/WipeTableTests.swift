@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 @testable import VaultCore
 import VaultFormat
+@testable import VaultLog
+@testable import VaultStorage
 
 /// The table of what is erased against what is ever made.
 @Suite struct WipeTableTests {

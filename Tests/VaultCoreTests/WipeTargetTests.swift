@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 @testable import VaultCore
 import VaultFormat
+@testable import VaultStorage
 
 extension WipeHostileTests {
     final class Target: WipeTarget {

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
+import VaultStorage
 
 extension Vault {
     /// Switches self-destruct without the countdown, which is another layer's.

@@ -1,7 +1,8 @@
 public import DeviceOwner
 public import SecretMemory
-public import VaultCore
+internal import VaultCore
 public import VaultFormat
+public import VaultStorage
 internal import SystemCalls
 
 /// Unlocking by the device owner: a finger, a face, or the account password. It opens the vault after the passcode was

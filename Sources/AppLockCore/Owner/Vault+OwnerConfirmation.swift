@@ -1,8 +1,9 @@
 package import DeviceOwner
 internal import SecretMemory
 internal import Synchronization
-public import VaultCore
+internal import VaultCore
 package import VaultFormat
+public import VaultStorage
 
 extension VaultError.Code {
     /// The check by the system ran, but did not match the device owner.

@@ -1,5 +1,6 @@
-package import VaultCore
+internal import VaultCore
 package import VaultFormat
+package import VaultStorage
 
 extension VaultPolicy {
     /// Adds this owner step to the policy, and no other one.

@@ -1,5 +1,6 @@
 public import SecretMemory
 public import VaultCore
+public import VaultStorage
 
 extension AppLock {
     /// Authenticates the owner and makes a change of self-destruct wait for ``confirm(_:)``.

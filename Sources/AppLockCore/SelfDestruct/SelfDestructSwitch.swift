@@ -2,6 +2,8 @@ package import SecretMemory
 internal import Synchronization
 package import VaultCore
 internal import VaultFormat
+internal import VaultLog
+package import VaultStorage
 
 /// A change of a vault's self-destruct that is under way: ``AppLock/begin(_:passcode:countdown:)`` makes it.
 ///

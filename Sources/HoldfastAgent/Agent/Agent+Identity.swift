@@ -1,6 +1,7 @@
 package import AgentMessages
 internal import SecretMemory
 package import VaultCore
+package import VaultStorage
 
 /// What works with the identity in an agent's vault. The agent has no server code of its own; the program that starts
 /// it supplies this.

@@ -4,6 +4,7 @@ internal import Cryptography
 internal import SecretMemory
 internal import VaultCore
 internal import VaultFormat
+internal import VaultStorage
 
 extension Agent {
     /// Unlocks take turns: the ledger lets one in at a time anyway, and each needs the memory of a key derivation.

@@ -4,6 +4,7 @@ internal import DeviceOwner
 internal import SecretMemory
 internal import VaultCore
 internal import VaultFormat
+internal import VaultStorage
 
 extension Agent {
     /// A confirmation that a thread runs, and what unlocks behind it.

@@ -5,6 +5,7 @@ internal import Items
 internal import SecretMemory
 internal import VaultCore
 internal import VaultFormat
+internal import VaultStorage
 internal import SystemCalls
 
 extension Agent {

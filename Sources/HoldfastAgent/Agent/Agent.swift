@@ -4,8 +4,9 @@ internal import Cryptography
 internal import DeviceOwner
 internal import Items
 internal import SecretMemory
-package import VaultCore
+internal import VaultCore
 internal import VaultFormat
+package import VaultStorage
 internal import SystemCalls
 
 /// Holds the one unlocked vault of a profile and serves it on a socket.

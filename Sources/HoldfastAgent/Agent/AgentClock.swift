@@ -1,4 +1,5 @@
 package import VaultCore
+package import VaultStorage
 internal import SystemCalls
 
 /// The clock of an agent, and its only timer.

@@ -2,6 +2,7 @@ internal import AgentMessages
 internal import AppLockCore
 internal import Synchronization
 internal import VaultCore
+internal import VaultStorage
 
 /// What threads have finished, on its way to the agent's own thread.
 final class Completions: Sendable {

@@ -1,6 +1,7 @@
 internal import AgentMessages
 internal import SecretMemory
 internal import VaultCore
+internal import VaultStorage
 internal import SystemCalls
 
 /// One client: what has come of its message, what has not gone of its answer, and what it is in the middle of. Used by

@@ -1,6 +1,7 @@
 internal import AgentMessages
 internal import SecretMemory
 internal import VaultCore
+internal import VaultStorage
 
 /// A message on its way out, in locked memory and wiped when it has gone.
 final class Packet: @unchecked Sendable {  // handed from one thread to another, used by one at a time

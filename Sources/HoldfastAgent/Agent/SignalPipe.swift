@@ -1,4 +1,5 @@
 internal import VaultCore
+internal import VaultStorage
 internal import SystemCalls
 
 /// A pipe that wakes the agent: signals write to it, and other threads that have finished something.

@@ -2,6 +2,7 @@ internal import AgentMessages
 internal import Items
 internal import SecretMemory
 internal import VaultCore
+internal import VaultStorage
 
 /// What threads do for clients. Nothing here knows of sockets or of the lock.
 enum Work {

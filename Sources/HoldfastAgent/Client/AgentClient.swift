@@ -1,6 +1,7 @@
 package import AgentMessages
 package import SecretMemory
 package import VaultCore
+package import VaultStorage
 internal import SystemCalls
 package import VaultFormat
 

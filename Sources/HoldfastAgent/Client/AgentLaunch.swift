@@ -1,6 +1,7 @@
 internal import AgentMessages
 internal import SecretMemory
-package import VaultCore
+internal import VaultCore
+package import VaultStorage
 internal import SystemCalls
 
 /// Starts an agent as a process of its own, and tells its starter how that went.

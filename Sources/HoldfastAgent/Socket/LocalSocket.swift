@@ -1,4 +1,5 @@
 internal import VaultCore
+internal import VaultStorage
 internal import SystemCalls
 
 /// Calls around Unix stream sockets.

@@ -1,4 +1,5 @@
 internal import VaultCore
+internal import VaultStorage
 internal import SystemCalls
 
 /// Which vault an agent serves: the folder itself, however its path is written.

@@ -1,4 +1,5 @@
 internal import VaultCore
+internal import VaultStorage
 internal import SystemCalls
 
 /// The folder that the sockets lie in, held open: what was checked is what is used, whatever happens to its path.

@@ -1,3 +1,4 @@
+internal import VaultStorage
 internal import SystemCalls
 
 /// Standard output and standard error, without buffers: what was written is out, and what was not is an error.

@@ -16,10 +16,3 @@ extension RawSpan {
     /// One byte; an offset outside is our own mistake and traps.
     package func byte(at offset: Int) -> UInt8 { unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
 }
-
-extension [UInt8] {
-    /// Lends the bytes for the time of a closure.
-    package func withRawSpan<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
-        try unsafe body(span.bytes)
-    }
-}

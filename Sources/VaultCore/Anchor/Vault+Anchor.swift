@@ -1,6 +1,7 @@
 internal import KeyStores
 package import SecretMemory
 internal import VaultFormat
+package import VaultStorage
 
 extension Vault {
     /// Has the key store of the settings hold the header's generation and the ledger's count from now on.

@@ -1,5 +1,6 @@
 internal import Cryptography
 internal import VaultFormat
+internal import VaultStorage
 internal import SystemCalls
 
 /// The ledger file: two sectors written in turn, each flushed before its writer continues.

@@ -1,5 +1,6 @@
 internal import Cryptography
 internal import VaultFormat
+internal import VaultStorage
 internal import SystemCalls
 
 /// The header on disk: two copies, each overwritten in place, never renamed, so that no old slot survives elsewhere.
@@ -7,7 +8,7 @@ enum HeaderFile {
     static let name = "header"
     static let part = HomeDirectory.part(of: name)
 
-    static func checksum(_ bytes: RawSpan) -> [UInt8] { BLAKE3.hash(bytes).bytes }
+    static func checksum(_ bytes: RawSpan) -> [UInt8] { FileChecksum.of(bytes) }
 
     /// What two copies say together.
     struct Reading {

@@ -1,4 +1,6 @@
 internal import VaultFormat
+internal import VaultLog
+internal import VaultStorage
 internal import SystemCalls
 
 /// Prepares a folder for a new home. A marker lies in it until everything is written, so that a killed creation is

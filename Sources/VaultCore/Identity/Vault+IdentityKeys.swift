@@ -1,6 +1,7 @@
 internal import Cryptography
 package import SecretMemory
 internal import VaultFormat
+package import VaultStorage
 
 // What a chip is authorised with to sign for the device's identity (constructions.md 10.5): derived from the
 // keybag while the vault is open, written nowhere.

@@ -1,6 +1,7 @@
 package import Cryptography
 internal import SecretMemory
 internal import VaultFormat
+package import VaultStorage
 internal import SystemCalls
 
 // Two phrases of 24 words belong to one owner, and people type the wrong one. What is stored to tell them apart is a

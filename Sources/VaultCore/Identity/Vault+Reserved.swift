@@ -1,23 +1,14 @@
 package import SecretMemory
 internal import VaultFormat
+package import VaultStorage
 internal import SystemCalls
 
 /// Collections for our own parts. No command line can name one, because an argument cannot contain a zero byte, and
 /// naming one to the vault, in its process or through its agent, is refused (``Admission/check(_:)``). Use a
 /// ``ReservedRecord``.
 extension Vault {
-    /// What the name of a reserved collection begins with.
-    static let reservedPrefix: UInt8 = 0
-
     /// The file whose `flock` is held while the identity is changed; the home's own is the agent's.
     package static let identityLock = ".identity-lock"
-
-    /// Whether a collection is not the user's: neither read, written, listed nor removed by name, and no place for what
-    /// came from the open compartment.
-    package static func isReserved(_ collection: String) -> Bool { collection.utf8.first == reservedPrefix }
-
-    /// Whether a record's name is one that only items in the trash have.
-    package static func isReservedName(_ name: String) -> Bool { name.utf8.first == reservedPrefix }
 
     /// What is known of this device's identity, as one record.
     package var identityRecord: ReservedRecord {
@@ -56,15 +47,4 @@ package struct ReservedRecord: Sendable {
     /// Removes it.
     /// - Throws: As ``Vault/delete(_:in:)``.
     package func delete() throws(VaultError) { try vault.delete(name, collection, reserved: true) }
-}
-
-extension VaultError.Code {
-    /// The collection is Holdfast's own; nothing in it is read or written by name.
-    public static let reservedCollection = VaultError.Code(.reservedCollection)
-}
-
-extension VaultError {
-    static let reservedCollection = VaultError(
-        .reservedCollection,
-        "a collection whose name begins with a zero byte is Holdfast's own; it is not read or written by name")
 }

@@ -1,5 +1,6 @@
 internal import SecretMemory
 package import VaultFormat
+package import VaultStorage
 internal import SystemCalls
 
 // Items beside the plain values (items.md 1). What their bytes mean is not this module's: it keeps them apart from values, which
@@ -90,7 +91,7 @@ extension WriteSession {
     private mutating func move(
         _ name: String, _ collection: String, _ newName: String, _ newCollection: String, replacing: Bool
     ) throws(VaultError) {
-        guard RecordLimits.allow(collection: newCollection, name: newName), !Vault.isReservedName(newName) else {
+        guard RecordLimits.allow(collection: newCollection, name: newName), !Admission.isReservedName(newName) else {
             throw .invalidName
         }
         // Written anew under its own name, the record would be removed as the old one.
@@ -139,7 +140,7 @@ extension Vault {
             guard case .record(let fields, _, _) = visited, let info = Vault.info(fields, plaintext) else {
                 throw .damaged("a record cannot be read")
             }
-            guard admission.shut[info.collection] == nil, !Vault.isReserved(info.collection),
+            guard admission.shut[info.collection] == nil, !Admission.isReserved(info.collection),
                 fields.origin == .protected
             else { return }
             let start = fields.kind == .file ? plaintext.byteCount : fields.contentOffset

@@ -1,6 +1,7 @@
 internal import Cryptography
 internal import SecretMemory
 internal import VaultFormat
+internal import VaultStorage
 internal import SystemCalls
 
 /// Finds Argon2id costs that take at least a quarter of a second on this machine.

@@ -2,6 +2,7 @@ internal import Cryptography
 internal import KeyStores
 internal import SecretMemory
 internal import VaultFormat
+internal import VaultStorage
 internal import SystemCalls
 
 /// Distinguishes notes written with the vault's master key from all others.

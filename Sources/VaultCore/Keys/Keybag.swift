@@ -1,6 +1,7 @@
 internal import Cryptography
 internal import SecretMemory
 internal import VaultFormat
+internal import VaultStorage
 
 /// The decrypted keybag: every random key of the vault, in pages of its own.
 struct Keybag: ~Copyable, Sendable {
@@ -133,9 +134,4 @@ struct Keybag: ~Copyable, Sendable {
         let random = try crypto { () throws(CryptographyError) in try SecureRandom.secret(range.count) }
         copy(random, 0..<range.count, &target, range)
     }
-}
-
-extension VaultError {
-    static let keysChanged = VaultError(
-        .keysChanged, "another process gave the vault new keys")
 }

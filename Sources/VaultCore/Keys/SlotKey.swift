@@ -1,6 +1,7 @@
 internal import Cryptography
 internal import SecretMemory
 internal import VaultFormat
+internal import VaultStorage
 
 /// What a factor yields for one slot: the wrapping key W, and the commitment C that tells a wrong secret from a damaged
 /// slot before anything is unwrapped (AES-GCM alone does not commit to its key).

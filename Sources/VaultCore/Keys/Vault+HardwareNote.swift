@@ -1,6 +1,7 @@
 internal import KeyStores
 internal import SecretMemory
 internal import VaultFormat
+internal import VaultStorage
 
 /// Makes shares of counted slots, each of which is noted before the hardware has it.
 struct ShareMaker: Sendable {

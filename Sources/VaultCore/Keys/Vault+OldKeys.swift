@@ -1,4 +1,6 @@
 internal import VaultFormat
+internal import VaultLog
+package import VaultStorage
 
 /// Epochs before the present one whose keys are still needed when no record is under them any more.
 struct KeysInUse {
@@ -36,7 +38,7 @@ extension Vault {
     func noteLogReached(
         in locked: inout LockedHeader, _ keys: UnlockedKeys
     ) throws(VaultError) -> UnlockedKeys {
-        try log.takeUpNewKeys(SecurityLog.Begin(keys: keys, refused: 0, unsettled: 0))
+        try log.takeUpNewKeys(logBegin(keys, refused: 0, unsettled: 0))
         let keybag = try Keybag(adding: .logReached, epoch: keys.current.epoch, to: keys.keybag)
         return try write(keybag, in: &locked, keys)
     }

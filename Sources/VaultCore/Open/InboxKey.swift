@@ -1,6 +1,7 @@
 internal import Cryptography
 internal import SecretMemory
 internal import VaultFormat
+internal import VaultStorage
 internal import SystemCalls
 
 /// The private key that opens what was sealed to the vault while it was locked: made from a seed in the keybag.

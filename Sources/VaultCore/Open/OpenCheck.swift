@@ -1,4 +1,5 @@
 package import VaultFormat
+package import VaultStorage
 
 extension OpenCompartment {
     /// What can be told without opening anything; nothing of it is proved.

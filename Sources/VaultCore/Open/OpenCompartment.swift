@@ -2,6 +2,7 @@ internal import Cryptography
 public import SecretMemory
 internal import Synchronization
 internal import VaultFormat
+public import VaultStorage
 internal import SystemCalls
 
 /// Records that are reached without the owner: for what an app must keep while it is locked.

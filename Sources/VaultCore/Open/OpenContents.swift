@@ -1,6 +1,7 @@
 internal import Cryptography
 internal import SecretMemory
 internal import VaultFormat
+internal import VaultStorage
 internal import SystemCalls
 
 /// The open compartment's database as an unlocked vault reads it: without LMDB, because anybody may have written it.

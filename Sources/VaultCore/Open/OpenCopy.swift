@@ -1,4 +1,5 @@
 internal import VaultFormat
+internal import VaultStorage
 internal import SystemCalls
 
 extension OpenCompartment {

@@ -1,6 +1,7 @@
 internal import Cryptography
 internal import SecretMemory
 internal import VaultFormat
+internal import VaultStorage
 internal import SystemCalls
 
 /// `open.key` under its exclusive lock: the holder of this value has exclusive use of the open compartment.

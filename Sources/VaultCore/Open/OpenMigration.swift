@@ -2,6 +2,8 @@ internal import Cryptography
 internal import SecretMemory
 internal import Synchronization
 internal import VaultFormat
+internal import VaultLog
+package import VaultStorage
 
 extension OpenCompartment {
     /// What an unlock took in from the open compartment.

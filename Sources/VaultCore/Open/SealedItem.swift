@@ -1,14 +1,12 @@
 internal import Cryptography
 internal import SecretMemory
 internal import VaultFormat
+internal import VaultStorage
 
 /// The content of a record that the locked app can write and not read: the inbox key's epoch (32 bit), then a box
 /// sealed to the public key, in which collection, name and content lie as in any record.
 enum SealedItem {
     private static let epochSize = 4
-    static let maximumOverhead =
-        epochSize + P256SealedBox.overhead + RecordFields.size + RecordName.maximumCollectionSize
-        + RecordName.maximumNameSize
 
     static func seal(
         _ content: RawSpan, as record: RecordName, to key: OpenPublicKeyFile, now: Int64

@@ -1,5 +1,6 @@
 internal import SecretMemory
 internal import VaultFormat
+public import VaultStorage
 
 extension Vault {
     /// An item that was written while the vault was locked, and what is known of it.
@@ -144,7 +145,7 @@ extension WriteSession {
         let place = (name: name ?? found.label.record.name, collection: collection ?? found.label.record.collection)
         guard RecordLimits.allow(collection: place.collection, name: place.name) else { throw .invalidName }
         // What a stranger wrote must not become this device's identity.
-        guard !Vault.isReserved(place.collection) else { throw .reservedName }
+        guard !Admission.isReserved(place.collection) else { throw .reservedName }
         try admission.check(place.collection)
         let draft = RecordDraft(
             collection: place.collection, name: place.name, replacing: replacing, created: found.fields.created,

@@ -2,6 +2,7 @@ internal import DeviceOwner
 internal import KeyStores
 internal import SecretMemory
 internal import VaultFormat
+internal import VaultStorage
 
 /// What an owner slot of the header carries beside the wrapped key: where the first share rests, the second share
 /// itself, and what was enrolled. Anyone who reads the header has the second share: the slot is a yes or no in front of

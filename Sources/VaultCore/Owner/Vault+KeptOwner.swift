@@ -3,6 +3,7 @@ package import DeviceOwner
 internal import KeyStores
 package import SecretMemory
 internal import VaultFormat
+package import VaultStorage
 
 extension Vault {
     /// Whether a way in for the owner lies on the disk.

@@ -3,6 +3,8 @@ package import DeviceOwner
 internal import KeyStores
 internal import SecretMemory
 package import VaultFormat
+internal import VaultLog
+package import VaultStorage
 
 extension Vault {
     /// What can be told of the owner's way in.

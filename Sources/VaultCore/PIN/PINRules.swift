@@ -1,5 +1,6 @@
 internal import SecretMemory
 internal import VaultFormat
+internal import VaultStorage
 
 /// What can be a PIN. The chip gives a thief as many tries as the vault's rules say, at most ten: four characters are
 /// enough unless they are the ones that everybody tries first.

@@ -2,6 +2,7 @@ internal import Cryptography
 internal import KeyStores
 internal import SecretMemory
 internal import VaultFormat
+internal import VaultStorage
 
 /// What the slot of a PIN carries beside the wrapped key: where the chip has its share, and the slot's wrapping key under
 /// the master key, so that a change of the rules, which the slot is bound to, needs the passcode only and not the PIN too.

@@ -2,6 +2,7 @@ internal import Cryptography
 internal import KeyStores
 package import SecretMemory
 internal import VaultFormat
+package import VaultStorage
 
 extension Vault {
     /// Gives the vault a short PIN beside its passcode, in place of the one that it may have. The machine's TPM holds a share

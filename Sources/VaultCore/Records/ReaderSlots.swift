@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import VaultStorage
 internal import SystemCalls
 
 /// A few readers that threads take and give back without waiting for each other.
@@ -37,14 +38,8 @@ internal import SystemCalls
         unsafe slots.deallocate()
     }
 
-    /// This thread as a word, with room for a ``Use``: threads are addresses of large, aligned blocks.
-    static var thisThread: UInt {
-        #if canImport(Darwin)
-        unsafe UInt(bitPattern: pthread_self()) & ~Use.mask
-        #else
-        pthread_self() & ~Use.mask
-        #endif
-    }
+    /// This thread as a word, with room for a ``Use``.
+    static var thisThread: UInt { CurrentThread.word & ~Use.mask }
 
     /// An idle reader, for this thread alone until it is given back; nil when there is none.
     @inline(__always)

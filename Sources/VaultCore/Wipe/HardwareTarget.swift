@@ -1,5 +1,6 @@
 internal import KeyStores
 internal import VaultFormat
+internal import VaultStorage
 
 /// What chips and key stores hold for a vault that is destroyed. Without the keys it opens nothing, but it is still
 /// deleted, by the first start that finds the hardware.

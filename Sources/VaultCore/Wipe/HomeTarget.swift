@@ -1,4 +1,6 @@
 internal import VaultFormat
+internal import VaultLog
+internal import VaultStorage
 
 /// Something in the home that a wipe erases.
 struct HomeTarget: Sendable {

@@ -1,6 +1,7 @@
 internal import Cryptography
 internal import SecretMemory
 internal import VaultFormat
+internal import VaultStorage
 internal import SystemCalls
 
 /// The key that signs a wipe's receipt.

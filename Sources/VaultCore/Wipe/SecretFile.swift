@@ -1,5 +1,6 @@
 internal import SecretMemory
 internal import VaultFormat
+internal import VaultStorage
 internal import SystemCalls
 
 /// A small file of a home with a secret in clear, which only its owner may open: a magic, a version, the vault's id, fields,

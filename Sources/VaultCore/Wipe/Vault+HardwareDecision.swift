@@ -2,6 +2,8 @@ internal import Cryptography
 internal import KeyStores
 package import SecretMemory
 internal import VaultFormat
+internal import VaultLog
+package import VaultStorage
 
 // Two folders can have the same header: a vault and its backup. Which of them a chip's share belongs to is told by the wipe
 // key in the folder, and any program of the user can exchange that one. So where the key is not the header's, no change

@@ -1,5 +1,6 @@
 internal import KeyStores
 internal import VaultFormat
+package import VaultStorage
 
 // Before the vault is opened, the key in the folder is the only evidence. Once the header's MAC is proved, the header
 // itself has the key: what is decided then holds for the whole change, whatever is planted meanwhile.

@@ -1,5 +1,6 @@
 internal import KeyStores
 internal import VaultFormat
+internal import VaultStorage
 internal import SystemCalls
 
 extension Wipe {

@@ -1,6 +1,7 @@
 internal import Cryptography
 internal import KeyStores
 internal import VaultFormat
+internal import VaultStorage
 internal import SystemCalls
 
 /// Destroys a vault, from wherever an earlier run was stopped (constructions.md 9).

@@ -1,4 +1,5 @@
 internal import VaultFormat
+internal import VaultStorage
 internal import SystemCalls
 
 /// The journal on disk: two sectors written in turn, so that a torn write leaves the one before.

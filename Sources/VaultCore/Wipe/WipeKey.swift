@@ -2,6 +2,7 @@ internal import Cryptography
 internal import KeyStores
 internal import SecretMemory
 internal import VaultFormat
+internal import VaultStorage
 
 /// The key that identifies a home, even while it is locked: it authenticates the home's wipes, and hardware deletes
 /// what was made for this home only with it. A backup gets another one, so that its end is not the end of the vault it

@@ -1,6 +1,7 @@
 internal import KeyStores
 internal import SecretMemory
 internal import VaultFormat
+internal import VaultStorage
 internal import SystemCalls
 
 /// The home's wipe key on the disk. It is needed before the vault is opened, so it is not encrypted: anyone who reads

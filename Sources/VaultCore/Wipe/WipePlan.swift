@@ -1,4 +1,5 @@
 package import VaultFormat
+package import VaultStorage
 
 /// What a wipe would do now, in its order. Making one changes nothing.
 package struct WipePlan: Sendable, Hashable {

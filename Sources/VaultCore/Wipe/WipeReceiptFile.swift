@@ -1,5 +1,6 @@
 internal import Cryptography
 public import VaultFormat
+public import VaultStorage
 internal import SystemCalls
 
 /// The receipt in the home: the one file that a finished wipe leaves.

@@ -11,6 +11,7 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
+import VaultStorage
 
 /// A vault whose secrets are all known, and what is done with it.
 final class Scene {

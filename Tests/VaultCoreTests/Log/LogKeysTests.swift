@@ -6,6 +6,8 @@ import Testing
 import VaultFormat
 
 @testable import VaultCore
+@testable import VaultLog
+@testable import VaultStorage
 
 /// What the log's keys on the disk, and keys from before a rekey, tell and allow.
 @Suite struct LogKeysTests {
@@ -85,7 +87,7 @@ import VaultFormat
         let old = try SlotKey(factor: SlotKey.stretch(secret("right"), for: slot), slot: slot)
         let master = try old.unwrap(slot, vault: header.vault, policyDigest: header.policy.digest())
         let oldKeys = try vault.open(header, master: master, proving: .keyBound)
-        let stolen = try LogKeys(oldKeys).newest
+        let stolen = try oldKeys.logKeys().newest
         let front = try #require(LogSegment.front(of: home.bytes("log")))
         #expect(front.epoch == 2 && stolen.epoch == 1)
         var key = try stolen.first(of: front.chain)

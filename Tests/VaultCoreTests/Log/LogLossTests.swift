@@ -5,6 +5,8 @@ import Testing
 import VaultFormat
 
 @testable import VaultCore
+@testable import VaultLog
+@testable import VaultStorage
 
 /// Logs that are lost, copied, or cannot be written: the vault opens, and it is said.
 @Suite struct LogLossTests {

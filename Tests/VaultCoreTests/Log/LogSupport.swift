@@ -5,6 +5,7 @@ import Testing
 import VaultFormat
 
 @testable import VaultCore
+@testable import VaultLog
 
 /// The files of a log, to be put back and tampered with.
 struct LogFiles {
@@ -44,7 +45,7 @@ extension Vault {
         try #require(try logKeys()[front.epoch]).first(of: front.chain)
     }
 
-    func logKeys() throws -> LogKeys { try LogKeys(#require(gate.current).keys) }
+    func logKeys() throws -> LogKeys { try #require(gate.current).keys.logKeys() }
 
     /// Entries whose text tells them apart.
     func appendDrills(_ count: Int) { for number in 0..<count { log.append(.drill(passed: number % 2 == 0)) } }

@@ -5,6 +5,8 @@ import Testing
 import VaultFormat
 
 @testable import VaultCore
+@testable import VaultLog
+@testable import VaultStorage
 
 /// Somebody without keys edits, removes, moves and adds in the log's files; the position is named, by who only reads and
 /// by who has written on meanwhile.

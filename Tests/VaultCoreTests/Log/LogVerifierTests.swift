@@ -6,6 +6,7 @@ import Testing
 import VaultFormat
 
 @testable import VaultCore
+@testable import VaultLog
 
 /// Logs of ours, verified by `scripts/holdfast_log_verify.py`, which shares no code with us.
 @Suite(.enabled(if: Decryptor.python != nil, Decryptor.missing))

@@ -6,6 +6,8 @@ import Testing
 import VaultFormat
 
 @testable import VaultCore
+@testable import VaultLog
+@testable import VaultStorage
 
 /// What is written, when, and by whom.
 @Suite struct SecurityLogTests {

@@ -1,0 +1,145 @@
+internal import HomeFiles
+internal import SystemCalls
+
+/// The folder of one vault, held open: everything in it is reached through this descriptor and never through a link.
+package final class HomeDirectory: Sendable {
+    /// The path as the caller gave it; used in messages.
+    package let path: String
+    /// The same from the root folder, so that a change of the working folder leads nowhere else.
+    private let absolutePath: String
+    package let descriptor: Int32
+    /// Whether files that have other names elsewhere are taken: of a backup that is only read, and each byte of it compared
+    /// with its manifest. Programs that keep many backups give equal files of them several names.
+    private let takesLinked: Bool
+
+    /// Opens an existing folder.
+    /// - Throws: `noVault` when it is not there, `permissionDenied`, `inputOutput`.
+    package convenience init(path: String) throws(VaultError) { try self.init(path: path, takesLinked: false) }
+
+    /// As ``init(path:)``, for one that may share its files with others.
+    package init(path: String, takesLinked: Bool) throws(VaultError) {
+        self.path = path
+        self.takesLinked = takesLinked
+        absolutePath = HomeDirectory.absolute(path)
+        descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            let number = errno
+            if number == ENOENT || number == ENOTDIR {
+                throw VaultError(.noVault, "there is no vault at \(path)")
+            }
+            throw .system(number, "opening \(path)")
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    /// A path of a file for a library that opens files by their paths: it leads through the folder that is open here,
+    /// whatever lies under the folder's own path by now, where the system can say that. The caller checks its last part
+    /// before and after use.
+    func pathForLibraries(_ name: String) -> String {
+        #if os(Linux) && !canImport(Darwin)
+        let folder = "/proc/self/fd/\(descriptor)"
+        if unsafe access(folder, F_OK) == 0 { return "\(folder)/\(name)" }
+        #endif
+        return "\(absolutePath)/\(name)"
+    }
+
+    private static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let folder = unsafe getcwd(nil, 0) else { return path }
+        defer { unsafe free(folder) }
+        return unsafe String(cString: folder) + "/" + path
+    }
+
+    /// Opens a file of the home: a regular one that has this one name, through no link, without waiting for anybody.
+    /// - Parameter evenIfLinked: See ``takesLinked``.
+    /// - Returns: Nil when the file is not there.
+    /// - Throws: `damaged` for what is no file, `hardLinked`, and what the system says.
+    package func openFile(_ name: String, _ flags: Int32, evenIfLinked: Bool = false) throws(VaultError) -> DurableFile?
+    {
+        do throws(BeneathError) {
+            let file = try Beneath(descriptor).file(name, flags, evenIfLinked: evenIfLinked || takesLinked)
+            return DurableFile(owning: file, name: name)
+        } catch {
+            if error == .notThere && flags & O_CREAT == 0 { return nil }
+            throw VaultError(opening: name, error)
+        }
+    }
+
+    /// Opens a folder of the home, to lock it or to look at it.
+    /// - Returns: Nil when it is not there.
+    /// - Throws: `damaged` for what is no folder, and what the system says.
+    package func openFolder(_ name: String) throws(VaultError) -> DurableFile? {
+        do throws(BeneathError) {
+            return DurableFile(owning: try Beneath(descriptor).folder(name), name: name)
+        } catch {
+            if error == .notThere { return nil }
+            throw VaultError(opening: name, error)
+        }
+    }
+
+    /// Takes the lock of a file that is made for nothing else.
+    /// - Returns: Nil while another has it.
+    /// - Throws: As ``openFile(_:_:evenIfLinked:)``.
+    package func lock(_ name: String) throws(VaultError) -> FileLock? {
+        guard let file = try openFile(name, O_RDWR | O_CREAT), try file.tryLock(exclusive: true) else { return nil }
+        return FileLock(file)
+    }
+
+    package func isSameFolder(as other: HomeDirectory) throws(VaultError) -> Bool {
+        var mine = stat()
+        var theirs = stat()
+        try system("examining \(path)") { unsafe fstat(descriptor, &mine) }
+        try system("examining \(other.path)") { unsafe fstat(other.descriptor, &theirs) }
+        return FileStatus(mine).isSameFile(as: FileStatus(theirs))
+    }
+
+    package func exists(_ name: String) -> Bool {
+        unsafe faccessat(descriptor, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0
+    }
+
+    /// Makes names created or removed in the folder (or in a folder below it) durable.
+    package func synchronize(_ below: String = ".") throws(VaultError) {
+        guard let folder = try openFolder(below) else { throw .system(ENOENT, "opening \(below)") }
+        try system("synchronizing \(below)") { fsync(folder.descriptor) }
+    }
+
+    package func makeFolder(_ name: String) throws(VaultError) {
+        try system("creating \(name)") { unsafe mkdirat(descriptor, name, 0o700) }
+    }
+
+    package func rename(_ old: String, to new: String) throws(VaultError) {
+        try system("renaming \(old)") { unsafe renameat(descriptor, old, descriptor, new) }
+    }
+
+    /// Removes a file; one that is not there is fine.
+    package func remove(_ name: String) {
+        unsafe unlinkat(descriptor, name, 0)
+    }
+
+    /// Removes a file, a link, or an empty folder.
+    package func removeAnything(_ name: String) {
+        if unsafe unlinkat(descriptor, name, 0) != 0 { unsafe unlinkat(descriptor, name, AT_REMOVEDIR) }
+    }
+
+    /// Names in a folder below the home, without the two dots.
+    package func names(in below: String) throws(VaultError) -> [String] {
+        let folder: Int32
+        do throws(BeneathError) { folder = try Beneath(descriptor).folder(below) } catch {
+            throw VaultError(opening: below, error)
+        }
+        guard let stream = unsafe fdopendir(folder) else {
+            let number = errno
+            close(folder)
+            throw .system(number, "reading \(below)")
+        }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+}
