@@ -713,7 +713,8 @@ def refusals():
 
 
 def folder():
-    """A folder whose wipe key went away: the settings and a recovery ask whether it is the vault or a copy."""
+    """A folder whose wipe key went away: the settings and a recovery ask whether it is the vault or a copy. Run by name only:
+    its dialog from the settings cannot be pressed by the driver yet."""
     if not pathlib.Path("/usr/bin/swtpm").exists():
         print("\n==== WHAT THE FOLDER IS: NOT TESTED, swtpm is not installed ====\n", flush=True)
         return
@@ -1206,7 +1207,7 @@ def cpu(app):
 
 SCENARIOS = [
     first_run, vault, files, locking, settings, log, doctor, identity, refusals, focus_loss, owner, pin,
-    folder, narrow_and_restart,
+    narrow_and_restart,
 ]  # fmt: skip
 if os.environ.get("HOLDFAST_SOAK"):
     SCENARIOS.append(destruction)
