@@ -77,12 +77,9 @@ package final class PostgresStore: ServerStore {
             })
     }
 
-    package func probe(now: Timestamp, then: @escaping Completion<Void>) {
-        then(
-            Result { () throws(StoreError) in
-                try entries.probe()
-                try accounts.probe(now)
-            })
+    package func probe(now: Timestamp) throws(StoreError) {
+        try entries.probe()
+        try accounts.probe(now)
     }
 
     package var gauges: [StoreGauge] {

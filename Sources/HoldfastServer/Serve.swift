@@ -102,12 +102,12 @@ struct Serve {
     private func checks(
         _ custody: KeyCustody, _ publication: Publication?, _ settings: HTTPSettings
     ) -> [Readiness.Check] {
-        var checks = [Readiness.Check("keys") { $0(custody.examine()) }]
-        if let state = publication?.state { checks.append(Readiness.Check("key service") { $0(state.reason) }) }
+        var checks = [Readiness.Check("keys") { custody.examine() }]
+        if let state = publication?.state { checks.append(Readiness.Check("key service") { state.reason }) }
         if let dates = settings.certificate.flatMap({ CertificateDates(pem: $0) }) {
             checks.append(
                 Readiness.Check("certificate") {
-                    $0(dates.notAfter > SystemClock().now ? nil : "the certificate expired at \(dates.notAfter)")
+                    dates.notAfter > SystemClock().now ? nil : "the certificate expired at \(dates.notAfter)"
                 })
         }
         return checks

@@ -3,17 +3,20 @@ internal import Synchronization
 internal import SystemCalls
 
 /// Whether the server can do its work now, proven by doing some of it. However often it is asked, the work is done at a
-/// bounded rate: who asks meanwhile gets the answer of the last time, or waits for the one under way.
+/// bounded rate: a question that comes meanwhile gets the answer of the last time, or waits for the one under way.
+///
+/// The work has a thread of its own. It waits for databases and files, and a thread that a database completes work on,
+/// or one that reads requests, must not: a check that waits for the database's writer on that writer waits for ever.
 package final class Readiness: Sendable {
     /// One thing to be proven.
     package struct Check: Sendable {
         let subject: String
-        let run: @Sendable (@escaping @Sendable (String?) -> Void) -> Void
+        let run: @Sendable () -> String?
 
         /// - Parameters:
         ///   - subject: What, in a word of ours.
-        ///   - run: Calls back once, from any thread: nil when it is good, and otherwise why not.
-        package init(_ subject: String, _ run: @escaping @Sendable (@escaping @Sendable (String?) -> Void) -> Void) {
+        ///   - run: Nil when it is good, and otherwise why not. It may wait.
+        package init(_ subject: String, _ run: @escaping @Sendable () -> String?) {
             self.subject = subject
             self.run = run
         }
@@ -30,6 +33,7 @@ package final class Readiness: Sendable {
     private let seconds: Double
     private let conditions: Conditions
     private let state = Mutex(State())
+    private let pool = WorkerPool(1)
 
     /// - Parameter seconds: For which an answer holds.
     package init(_ checks: [Check], seconds: Double = 1, conditions: Conditions) {
@@ -37,6 +41,9 @@ package final class Readiness: Sendable {
         self.seconds = seconds
         self.conditions = conditions
     }
+
+    /// Ends its thread, once it has answered.
+    package func close() { pool.close() }
 
     /// Asks.
     /// - Parameter answer: Called once, from any thread, with the subjects that fail.
@@ -53,7 +60,7 @@ package final class Readiness: Sendable {
         switch step {
         case .known(let failing): answer(failing)
         case .wait: break
-        case .begin: run(0, [])
+        case .begin: if !pool.run({ [self] in run() }) { end(["stopping"]) }
         }
     }
 
@@ -61,17 +68,17 @@ package final class Readiness: Sendable {
     var isReady: Bool { state.withLock { $0.failing?.isEmpty ?? false } }
 
     /// One check after the other.
-    private func run(_ index: Int, _ failing: [String]) {
-        guard index < checks.count else { return end(failing) }
-        let check = checks[index]
-        check.run { [self] reason in
-            if let reason {
+    private func run() {
+        var failing: [String] = []
+        for check in checks {
+            if let reason = check.run() {
                 conditions.fail(check.subject, reason)
+                failing.append(check.subject)
             } else {
                 conditions.recover(check.subject)
             }
-            run(index + 1, reason == nil ? failing : failing + [check.subject])
         }
+        end(failing)
     }
 
     private func end(_ failing: [String]) {

@@ -53,13 +53,11 @@ package final class AuthService: HTTPService {
         self.isHeld = Atomic(isHeld)
         let conditions = conditions ?? Conditions(log)
         self.conditions = conditions
-        let store = Readiness.Check("store") { then in
-            server.store.probe(now: server.clock.now) { result in
-                switch result {
-                case .success: then(nil)
-                case .failure(let error): then(error.description)
-                }
-            }
+        let store = Readiness.Check("store") {
+            do throws(StoreError) {
+                try server.store.probe(now: server.clock.now)
+                return nil
+            } catch { return error.description }
         }
         readiness = Readiness([store] + checks, conditions: conditions)
         all = AddressRates(perSecond: rates.requests.perSecond, burst: rates.requests.burst)
@@ -72,13 +70,16 @@ package final class AuthService: HTTPService {
     package func release() { isHeld.store(false, ordering: .relaxed) }
 
     /// Looks whether the server is ready, so that a state is logged though nobody asks.
-    package func examine() { run({ _ in }) { [self] in readiness.ask { _ in } } }
+    package func examine() { readiness.ask { _ in } }
 
     /// From now on the server says that it is not ready, so that balancers look elsewhere.
     package func beginStopping() { isStopping.store(true, ordering: .relaxed) }
 
     /// Ends the threads of its own.
-    package func close() { pool?.close() }
+    package func close() {
+        readiness.close()
+        pool?.close()
+    }
 
     /// What the server has at a path.
     package enum Route: Sendable {
@@ -142,7 +143,7 @@ package final class AuthService: HTTPService {
         case .health: answer(.text("ok\n"))
         case .ready:
             guard !isStopping.load(ordering: .relaxed) else { return answer(Readiness.reply(["stopping"])) }
-            run(answer) { [readiness] in readiness.ask { answer(Readiness.reply($0)) } }
+            readiness.ask { answer(Readiness.reply($0)) }
         case .metrics:
             answer(access.reply(to: request) { write(&$0) })
         }

@@ -85,7 +85,7 @@ package final class MeasuredStore: ServerStore {
         try timed(.read) { () throws(StoreError) in try store.isVoid(device, of: identity, issuedAt: issuedAt) }
     }
 
-    package func probe(now: Timestamp, then: @escaping Completion<Void>) { store.probe(now: now, then: then) }
+    package func probe(now: Timestamp) throws(StoreError) { try store.probe(now: now) }
 
     package func keyMark() throws(StoreError) -> KeyMark? { try store.keyMark() }
 

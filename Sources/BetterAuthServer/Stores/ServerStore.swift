@@ -39,7 +39,10 @@ package protocol ServerStore: Sendable {
     func isVoid(_ device: DeviceID, of identity: IdentityID, issuedAt: Timestamp) throws(StoreError) -> Bool
 
     /// Whether the store does its work: something is written, as an operation would be.
-    func probe(now: Timestamp, then: @escaping Completion<Void>)
+    ///
+    /// This and the other functions that return waits; none of them is to be called in a ``Completion``.
+    /// - Throws: ``StoreError`` when it does not.
+    func probe(now: Timestamp) throws(StoreError)
 
     /// The keys that the accounts belong to; nil when no server has had the store yet.
     /// - Throws: ``StoreError``.

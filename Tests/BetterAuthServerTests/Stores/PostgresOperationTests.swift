@@ -92,7 +92,7 @@ import Testing
             "ALTER DATABASE \(database) SET default_transaction_read_only = on", in: "postgres")
         let store = PostgresStore(url, try #require(RedisLocation(pair.redis.location)))
         defer { store.close() }
-        let error = #expect(throws: StoreError.self) { try done { store.probe(now: TestClock().now, then: $0) } }
+        let error = #expect(throws: StoreError.self) { try store.probe(now: TestClock().now) }
         #expect("\(try #require(error))".contains("read-only"))
     }
 }

@@ -22,7 +22,30 @@ import Testing
             for (identity, account) in changes.model { #expect(try fixture.store.account(identity) == account) }
         }
         #expect(try fixture.store.account(IdentityID(RandomChanges.digest())) == nil)
-        try done { fixture.store.probe(now: TestClock().now, then: $0) }
+        try fixture.store.probe(now: TestClock().now)
+    }
+
+    /// The thread that answers may be the one that is waited for.
+    @Test(arguments: StoreKind.allCases)
+    func `a completion that waits for its store holds nothing up`(_ kind: StoreKind) throws {
+        let fixture = try StoreFixture(kind)
+        let store = fixture.store
+        var changes = RandomChanges(now: TestClock().now)
+        let (change, _) = try changes.next()
+        let error: StoreError? = try done { then in
+            store.apply(change) { _ in
+                let error: StoreError?
+                do throws(StoreError) {
+                    try store.probe(now: TestClock().now)
+                    error = nil
+                } catch let refusal { error = refusal }
+                then(.success(error))
+            }
+        }
+        #expect(
+            (error == nil) == (kind == .memory || kind == .postgres),
+            "\(error.map(String.init(describing:)) ?? "it was answered")")
+        try store.probe(now: TestClock().now)
     }
 
     @Test(arguments: StoreKind.allCases)

@@ -45,6 +45,8 @@ package final class SQLiteStore: ServerStore {
     private let challenges: Mutex<ChallengeBook>
     private let checkpoints: SQLiteCheckpoints
     private let threads = Mutex<[JoinableThread]>([])
+    /// The word of the thread that writes.
+    private let writing = Atomic<UInt>(0)
 
     /// Whether the file was made just now.
     package let isNew: Bool
@@ -105,7 +107,7 @@ package final class SQLiteStore: ServerStore {
         then(.success(challenges.withLock { $0.answer(answer) }))
     }
 
-    package func probe(now: Timestamp, then: @escaping Completion<Void>) { add(.probe(now, then)) }
+    package func probe(now: Timestamp) throws(StoreError) { try wait { .probe(now, $0) } }
 
     package var gauges: [StoreGauge] {
         func size(_ suffix: String) -> Int {
@@ -126,13 +128,7 @@ package final class SQLiteStore: ServerStore {
     }
 
     package func setKeyMark(_ mark: KeyMark, over known: KeyMark?) throws(StoreError) -> Bool {
-        let answer = Monitor<Result<Bool, StoreError>?>(nil)
-        add(
-            .mark(mark, over: known) { result in
-                answer.withLock { $0 = result }
-                answer.wakeAll()
-            })
-        return try answer.withLock(when: { $0 != nil }) { $0 ?? .failure(SQLiteStore.busy) }.get()
+        try wait { .mark(mark, over: known, $0) }
     }
 
     package func accounts(
@@ -155,6 +151,22 @@ package final class SQLiteStore: ServerStore {
 
     private static let busy = StoreError.unavailable("too much waits for the database")
 
+    /// Has work done, and waits for it.
+    private func wait<Value: Sendable>(_ work: (@escaping Completion<Value>) -> Work) throws(StoreError) -> Value {
+        // The writing thread would wait for itself, and everything after it too.
+        guard !isWriting else { throw .unavailable("a completion waits for the thread that called it") }
+        let answer = Monitor<Result<Value, StoreError>?>(nil)
+        add(
+            work { result in
+                answer.withLock { $0 = result }
+                answer.wakeAll()
+            })
+        return try answer.withLock(when: { $0 != nil }) { $0 ?? .failure(SQLiteStore.busy) }.get()
+    }
+
+    /// Whether this is the thread that writes.
+    private var isWriting: Bool { writing.load(ordering: .relaxed) == CurrentThread.word }
+
     private func add(_ work: Work) {
         if !queue.add(work) { work.fail(SQLiteStore.busy) }
     }
@@ -166,6 +178,7 @@ extension SQLiteStore {
     private static let trimInterval: Int64 = 1000
 
     private func write(_ writer: SQLiteWriter) {
+        writing.store(CurrentThread.word, ordering: .relaxed)
         var trimmed = Timestamp.never
         var place: [UInt8] = []
         while let batch = queue.takeAll() {
