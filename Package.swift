@@ -340,8 +340,8 @@ let package = Package(
         tests(
             "VaultCoreTests",
             [
-                "VaultCore", "VaultLog", "VaultStorage", "KeyStores", "VaultFormat", "Cryptography", "SecretMemory",
-                "SystemCalls",
+                "VaultCore", "VaultLog", "VaultStorage", "DeviceOwner", "KeyStores", "VaultFormat", "Cryptography",
+                "SecretMemory", "SystemCalls",
             ]),
         tests("ItemsTests", ["Items", "VaultCore", "VaultStorage", "VaultFormat", "Cryptography", "SecretMemory"]),
         tests(

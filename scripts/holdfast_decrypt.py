@@ -955,7 +955,7 @@ def secret_for(arguments, header):
     return PASSCODE, lambda slot: argon2id(passcode, slot.salt, *slot.costs)
 
 
-ROLES = {6: "leaving", 7: "coming"}
+ROLES = {6: "leaving", 7: "coming", 8: "owed"}
 
 
 def pending(home):
@@ -967,10 +967,10 @@ def pending(home):
         return None
     reader = Reader(data, "hardware.pending")
     reader.check(len(data) <= 16384 and reader.take(8) == b"HFPEND04")
-    found, last = {"shares": 0, "items": 0, "anchors": 0, "move": None, "leaving": [], "coming": []}, 0
-    # In the order of writers: 1, 2, 3, 5, 6, 7, and the tags last.
+    found, last = {"shares": 0, "items": 0, "anchors": 0, "move": None, "leaving": [], "coming": [], "owed": []}, 0
+    # In the order of writers: 1, 2, 3, 5, 6, 7, 8, and the tags last.
     while (kind := reader.integer(1)) != 4:
-        reader.check(1 <= kind <= 7 and kind >= last and (kind, last) != (5, 5))
+        reader.check(1 <= kind <= 8 and kind >= last and (kind, last) != (5, 5))
         part, last = reader.counted(16384), kind
         if kind == 1:
             reader.counted(16384)

@@ -19,10 +19,17 @@ extension Vault {
     /// - Parameters:
     ///   - path: The new folder; it does not exist or is empty.
     ///   - progress: Called with bytes copied and the bytes there are.
-    /// - Throws: `exists` when the folder is not empty, `damaged`, `diskFull`, `readOnly`; a failed backup is removed.
+    /// - Throws: `exists` when the folder is not empty, `damaged`, `diskFull`, `readOnly`, `notRecoverable`; a failed backup is removed.
     public func backup(
         to path: String, progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
     ) throws(VaultError) -> CopyReport {
+        let slots = try HeaderFile.read(in: home).slots
+        guard slots.contains(where: { $0.kind == .passcode || $0.kind == .recoveryPhrase }) else {
+            throw VaultError(
+                .notRecoverable,
+                "a copy of this vault would open nowhere: it has neither a passcode nor a recovery phrase; nothing was written"
+            )
+        }
         let creation = try VaultCreation(at: path)
         do throws(VaultError) {
             let report = try copy(to: creation.home, progress: progress)

@@ -27,7 +27,12 @@ extension Vault {
         try check(passcode: passcode)
         let creation = try VaultCreation(at: path)
         do throws(VaultError) {
-            let phrase = try fill(creation.home, passcode: passcode, settings: settings)
+            let phrase = try newRecoveryPhrase()
+            let costs = try settings.newCosts()
+            try fill(creation.home, .standard, settings) { header, master, _ throws(VaultError) in
+                header.set(try passcodeSlot(passcode, costs: costs, wrapping: master, header: header, nil))
+                header.set(try recoverySlot(phrase, wrapping: master, header: header))
+            }
             try approve(phrase)
             try creation.finish()
             return phrase
@@ -37,22 +42,22 @@ extension Vault {
         }
     }
 
-    private static func fill(
-        _ home: HomeDirectory, passcode: borrowing SecretBytes, settings: VaultSettings
-    ) throws(VaultError) -> RecoveryPhrase {
+    /// Writes everything that a new home has.
+    /// - Parameter addSlots: Gives the header its slots, which wrap the master key.
+    static func fill(
+        _ home: HomeDirectory, _ policy: VaultPolicy, _ settings: VaultSettings,
+        _ addSlots: (inout Header, borrowing SecretBytes, borrowing HeaderKeys) throws(VaultError) -> Void
+    ) throws(VaultError) {
         guard let id = VaultID(bytes: try crypto { () throws(CryptographyError) in try SecureRandom.bytes(16) }) else {
             throw VaultError(.cryptography, "no random bytes")
         }
         let master = try newKey()
         let keybag = try Keybag(firstEpoch: 1)
-        let phrase = try newRecoveryPhrase()
         var header = Header(
-            vault: id, generation: 1, created: UInt64(max(0, WallClock.milliseconds)), epoch: 1, policy: .standard,
+            vault: id, generation: 1, created: UInt64(max(0, WallClock.milliseconds)), epoch: 1, policy: policy,
             sealedKeybag: [], slots: [])
-        let costs = try settings.newCosts()
-        header.set(try passcodeSlot(passcode, costs: costs, wrapping: master, header: header, nil))
-        header.set(try recoverySlot(phrase, wrapping: master, header: header))
         let headerKeys = try HeaderKeys(master: master, vault: id)
+        try addSlots(&header, master, headerKeys)
         header.sealedKeybag = try keybag.sealed(by: headerKeys, vault: id, epoch: header.epoch)
         let wipeKey = try WipeKey.generate(for: id)
         try header.belong(to: wipeKey, headerKeys)
@@ -68,7 +73,6 @@ extension Vault {
         try OpenPublicKey.write(keys, in: home)
         try WipeKeyFile.write(wipeKey, in: home)
         try HeaderFile.create(header, in: home)
-        return phrase
     }
 
     /// The root record of a new store of records.

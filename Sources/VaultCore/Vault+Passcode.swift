@@ -199,9 +199,12 @@ extension Vault {
         try install(open(attempt.header.header, master: master, proving: proving), noting: nil)
         // A process that was unlocked before could continue to write under keys that the old header opens, so it is
         // locked out from here on. The rekey itself is done; should this fail, finishRekey begins with it again.
-        _ = try? beginMoving()
+        beginRekey()
         takeInOpenItems()
     }
+
+    /// Locks out processes that have the keys of before.
+    func beginRekey() { _ = try? beginMoving() }
 
     /// Whether records still lie under older keys.
     /// - Throws: `locked`.

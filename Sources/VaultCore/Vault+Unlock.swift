@@ -83,15 +83,28 @@ extension Vault {
     package func unlock(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, evenIfDamaged: Bool = false
     ) throws(VaultError) {
+        _ = try unlocking(passcode, spending: attempt, evenIfDamaged: evenIfDamaged)
+    }
+
+    /// As ``unlock(passcode:spending:evenIfDamaged:)``.
+    /// - Returns: The master key.
+    func unlocking(
+        _ passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, evenIfDamaged: Bool
+    ) throws(VaultError) -> SecretBytes {
         let opened = try verify(passcode, spending: &attempt)
         let success = Success(by: .passcode, after: attempt.budgetBefore)
         try install(opened.keys, evenIfDamaged: evenIfDamaged, noting: success)
-        if !evenIfDamaged { tidyLogKeys(&attempt.header) }
+        if !evenIfDamaged {
+            tidyLogKeys(&attempt.header)
+            followFloor(attempt.header.header)
+        }
         let header = attempt.header.header
         _ = consume attempt  // so that other processes need not wait for the header meanwhile
-        if evenIfDamaged { return }
+        let master = try opened.master.copied()
+        if evenIfDamaged { return master }
         renewOwner(opened.master, header)
         takeInOpenItems()
+        return master
     }
 
     /// Opens the vault with its recovery phrase; attempts are not counted, 256 bits cannot be guessed.
@@ -101,6 +114,12 @@ extension Vault {
     ///   - phrase: The vault's phrase.
     ///   - evenIfDamaged: As ``unlock(passcode:spending:evenIfDamaged:)``.
     package func unlock(phrase: borrowing RecoveryPhrase, evenIfDamaged: Bool = false) throws(VaultError) {
+        _ = try unlocking(phrase, evenIfDamaged: evenIfDamaged)
+    }
+
+    /// As ``unlock(phrase:evenIfDamaged:)``.
+    /// - Returns: The master key.
+    func unlocking(_ phrase: borrowing RecoveryPhrase, evenIfDamaged: Bool) throws(VaultError) -> SecretBytes {
         try Wipe.finishIfBegun(in: home, settings)
         let header = try HeaderFile.read(in: home)
         let master = try unwrap(phrase, header)
@@ -111,8 +130,11 @@ extension Vault {
         if let locked = try? LockedHeader(in: home, patience: 1000), keys.headerKeys.authenticates(locked.header) {
             try? AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
             try? resetAnchor(locked.header, standing(of: locked.header))
+            settleNote(locked.header, keys)
+            followFloor(locked.header)
         }
         if !evenIfDamaged { takeInOpenItems() }
+        return master
     }
 
     static func check(passcode: borrowing SecretBytes) throws(VaultError) {

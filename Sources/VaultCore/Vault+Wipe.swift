@@ -59,6 +59,25 @@ extension Vault {
         return try wipe(locked, ownKey(locked.header, standing, keys), announce)
     }
 
+    /// As ``wipe(passcode:spending:announce:)``, with the strongest way that is there: the device's owner, or nobody where nobody
+    /// is asked.
+    /// - Throws: `proofTooWeak`, `proofExpired`, `movedElsewhere`; what writing can throw, with nothing erased.
+    package func wipe(
+        proving proof: consuming Proof, canAskOwner: Bool, announce: (WipeReceiptKey) throws(VaultError) -> Void
+    ) throws(VaultError) -> WipeReport {
+        guard let opening = gate.current else { throw .locked }
+        let way = proof.way
+        let master = try proof.redeem(for: opening, at: settings.clock.now())
+        let locked = try LockedHeader(in: home)
+        let keys = try HeaderKeys(master: master, vault: locked.header.vault)
+        guard keys.authenticates(locked.header) else { throw .movedElsewhere }
+        guard ChangeNeed(ChangeNeed.Facts(locked.header, canAskOwner: canAskOwner)).ways.contains(way) else {
+            throw .proofTooWeak
+        }
+        let standing = standing(of: locked.header, [keys.noteKey])
+        return try wipe(locked, ownKey(locked.header, standing, keys), announce)
+    }
+
     /// This home's key as the header has it, back in its place should another one have been planted since it was looked at.
     private func ownKey(
         _ header: Header, _ standing: HomeStanding, _ keys: borrowing HeaderKeys

@@ -24,6 +24,11 @@ package struct VaultSettings: Sendable {
     /// Key stores for the owner's way in, by the path of the home; nil where a process makes none.
     package var ownerStores: (@Sendable (_ home: String) -> KeyStores)?
 
+    /// Key stores that keep shares which can be revoked, by the path of the home; nil where a process keeps none.
+    package var shareStores: (@Sendable (_ home: String) -> ShareStores)?
+    /// By what the key stores keep the least level of this program's vault, outside of its home.
+    package var profile = FloorProfile.standard
+
     package init(
         limits: DerivationLimits = .standard, costs: DerivationParameters? = nil,
         clock: any BootClock = SystemBootClock(), wipeTargets: [any WipeTarget] = []

@@ -59,6 +59,8 @@ package struct PendingNote: Sendable, Hashable {
     package var leaving: [ShareItem] = []
     /// Revocable shares of the header after: noted before they are in their store.
     package var coming: [ShareItem] = []
+    /// Revocable shares that no header names any more, and that their store could not be asked to take away.
+    package var owed: [ShareItem] = []
 
     package static let magic = Array("HFPEND04".utf8)
     package static let maximumSize = 16_384
@@ -69,6 +71,7 @@ package struct PendingNote: Sendable, Hashable {
 
     package var isEmpty: Bool {
         shares.isEmpty && items.isEmpty && anchors.isEmpty && move == nil && leaving.isEmpty && coming.isEmpty
+            && owed.isEmpty
     }
 
     /// The kinds of entries, each before its counted parts.
@@ -81,6 +84,7 @@ package struct PendingNote: Sendable, Hashable {
         case move = 5
         case leaving = 6
         case coming = 7
+        case owed = 8
     }
 
     /// What the tags are over.
@@ -97,6 +101,7 @@ package struct PendingNote: Sendable, Hashable {
         if let move { entry(.move, [move.from.rawValue, move.to.rawValue]) }
         for item in leaving { entry(.leaving, [item.store.rawValue] + item.encoded) }
         for item in coming { entry(.coming, [item.store.rawValue] + item.encoded) }
+        for item in owed { entry(.owed, [item.store.rawValue] + item.encoded) }
         return writer.bytes
     }
 
@@ -163,6 +168,7 @@ package struct PendingNote: Sendable, Hashable {
             move = Move(from: from, to: to)
         case .leaving: leaving.append(try PendingNote.item(part))
         case .coming: coming.append(try PendingNote.item(part))
+        case .owed: owed.append(try PendingNote.item(part))
         case .tags: throw .invalid(field: "note")
         }
     }

@@ -72,3 +72,12 @@ extension HomeDirectory {
     /// Whether the disk and the file's mode let us write.
     func mayWrite(_ name: String) -> Bool { unsafe faccessat(descriptor, name, W_OK, AT_EACCESS) == 0 }
 }
+
+extension SecurityLog {
+    /// What the state says that this home is; nil where there is none that can be read.
+    package var stateKind: LogState.Kind? {
+        do throws(VaultError) {
+            return try LogStateFile.open(.reading, in: home, vault: vault, patience: 200)?.state?.kind
+        } catch { return nil }
+    }
+}

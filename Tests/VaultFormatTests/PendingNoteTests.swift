@@ -12,6 +12,7 @@ import VaultFormat
         note.move = PendingNote.Move(from: .device, to: .owner)
         note.leaving = [ShareItemTests.named]
         note.coming = [ShareItemTests.chip]
+        note.owed = [ShareItemTests.named, ShareItemTests.chip]
         return note
     }()
 
@@ -19,6 +20,7 @@ import VaultFormat
         Array("HFPEND04".utf8) + [1] + counted(repeated(1, 34)) + counted(repeated(2, 40)) + [2]
         + counted([2] + Array("name".utf8)) + [3] + counted(Sample.vault.bytes + repeated(3, 32)) + [5]
         + counted([0, 1]) + [6] + counted([2] + ShareItemTests.named.encoded) + [7]
+        + counted([1] + ShareItemTests.chip.encoded) + [8] + counted([2] + ShareItemTests.named.encoded) + [8]
         + counted([1] + ShareItemTests.chip.encoded)
 
     private func error(_ bytes: [UInt8]) -> FormatError? {
@@ -47,7 +49,7 @@ import VaultFormat
         let item = [2] + counted([2, 3])
         #expect(error(front + share + item + end) == nil)
         #expect(error(front + item + share + end) == .invalid(field: "note's order"))
-        #expect(error(front + [8] + counted([]) + end) == .invalid(field: "note"))
+        #expect(error(front + [9] + counted([]) + end) == .invalid(field: "note"))
         #expect(error(front + [0] + end) == .invalid(field: "note"))
         #expect(error(front + [2] + counted([]) + end) == .invalid(field: "note"), "no store")
         #expect(error(front + [2] + counted([9, 1]) + end) == .invalid(field: "note"), "an unknown store")

@@ -104,7 +104,7 @@ extension AppLock {
     }
 
     /// Puts up a prompt of the system, in a thread of its own; the cancellation of the task ends it.
-    private func answer<Answer: Sendable>(
+    func answer<Answer: Sendable>(
         to purpose: OwnerRunning.Purpose, _ prompts: OwnerPrompts,
         _ ask: @escaping @Sendable (OwnerPromptTalk) -> Result<Answer, VaultError>
     ) async -> Result<Answer, VaultError> {

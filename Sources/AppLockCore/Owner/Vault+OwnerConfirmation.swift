@@ -1,3 +1,4 @@
+internal import Cryptography
 package import DeviceOwner
 internal import SecretMemory
 internal import Synchronization
@@ -63,6 +64,22 @@ extension OwnerAuthenticator {
         if let enrollment = enrollment(of: step) { keeper.note(enrollment) }
         _ = try confirm(step, keeper: keeper, conversation).release()
     }
+
+    /// Has the system confirm the device owner, with a share that was drawn for this alone: half of the key that a change makes.
+    /// - Throws: As ``VaultCore/Vault/confirmOwner(_:by:_:)``.
+    func confirmAnew(_ step: OwnerStep, _ conversation: any OwnerConversation) throws(VaultError) -> OwnerRelease {
+        let keeper = OwnerKeeper()
+        do throws(CryptographyError) {
+            keeper.arm(try SecureRandom.secret(32, lifetime: .longLived))
+        } catch { throw VaultError(.cryptography, "no random bytes") }
+        if let enrollment = enrollment(of: step) { keeper.note(enrollment) }
+        return try confirm(step, keeper: keeper, conversation).release()
+    }
+
+    /// Has the system confirm the device owner for a change: nothing is counted.
+    func confirm(
+        _ step: OwnerStep, _ keeper: OwnerKeeper, _ conversation: any OwnerConversation
+    ) throws(VaultError) -> OwnerRelease { try confirm(step, keeper: keeper, conversation).release() }
 }
 
 extension OwnerOutcome {

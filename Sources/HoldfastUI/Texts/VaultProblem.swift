@@ -70,6 +70,12 @@ public enum VaultProblem: Sendable, Hashable {
     case hardwareUnclaimed
     /// The home is older than what the key store remembers.
     case rolledBack
+    /// The key store no longer has the share that opens the vault; only a passcode or the recovery phrase opens it.
+    case shareLost
+    /// The vault is another one than the device remembers, or less protected. The user says whether it is opened.
+    case levelLowered
+    /// The change wants a stronger proof than was given.
+    case proofTooWeak
     /// No memory that is kept out of swap is left.
     case outOfMemory
     /// It was stopped by its owner.
@@ -163,6 +169,14 @@ public enum VaultProblem: Sendable, Hashable {
             case .ownerNotEnrolled: .ownerUnavailable(.notEnrolled)
             case .ownerLockedOut: .ownerUnavailable(.lockedOut)
             case .ownerBusy: .ownerUnavailable(.busy)
+            case .shareUnavailable: .hardwareUnavailable
+            case .vaultMissing: .noVault
+            case .stillMoving: .busy
+            case .movedElsewhere: .keysChanged
+            case .notRecoverable: .noRecoveryPhrase
+            case .shareLost: .shareLost
+            case .levelLowered, .levelContradicted: .levelLowered
+            case .proofTooWeak: .proofTooWeak
             case .cryptography, .unexpected, .agentUnavailable, .agentRunning, .agentProtocol:
                 .other(reason: error.reason)
             }

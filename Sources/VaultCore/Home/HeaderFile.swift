@@ -144,6 +144,15 @@ struct LockedHeader: ~Copyable, Sendable {
         }
     }
 
+    /// Compares both copies with what was written.
+    /// - Throws: `inputOutput` where the file does not give them back.
+    func readBack() throws(VaultError) {
+        let copy = try LockedHeader.encoded(header)
+        guard try file.read(Header.fileSize, at: 0) == copy + copy else {
+            throw VaultError(.inputOutput, "the header was written and does not read back")
+        }
+    }
+
     /// After a write that failed: the first copy as it was.
     /// - Returns: Whether it is on the disk.
     @discardableResult

@@ -8,7 +8,7 @@ internal import SystemCalls
 struct VaultCreation: ~Copyable {
     static let marker = ".creating"
     /// What a creation may have left behind.
-    static let ownNames = Set(SecurityLog.fileNames + OpenFiles.all + WipeKeyFile.names).union([
+    static let ownNames = Set(SecurityLog.fileNames + OpenFiles.all + WipeKeyFile.names + HardwareNote.names).union([
         marker, HeaderFile.name, AttemptLedger.name, DatabaseName.protected.file,
         DatabaseName.protected.file + "-lock", FileStore.folder, BackupManifest.fileName,
     ])
@@ -20,12 +20,16 @@ struct VaultCreation: ~Copyable {
 
     /// - Throws: `exists` when the folder holds anything but an unfinished creation; nothing is touched then. `wiped`
     ///   when it held a vault whose destruction had to be finished first; the folder is free the next time.
-    init(at path: String) throws(VaultError) {
+    /// - Parameter sweep: Takes away what an unfinished creation left outside of the folder, before the folder is emptied.
+    init(
+        at path: String, sweeping sweep: (HomeDirectory) throws(VaultError) -> Void = { _ in }
+    ) throws(VaultError) {
         try VaultCreation.finishWipe(at: path)
         let madeFolders = try VaultCreation.makeFolders(path)
         do throws(VaultError) {
             let home = try HomeDirectory(path: path)
             let file = try VaultCreation.takeMarker(home)
+            try sweep(home)
             do throws(VaultError) {
                 VaultCreation.removeContents(of: home)
                 try system("protecting \(path)") { fchmod(home.descriptor, 0o700) }

@@ -8,17 +8,24 @@ internal import SystemCalls
 /// Distinguishes notes written with the vault's master key from all others.
 final class NoteKey: Sendable {
     private let key: SecretBytes
+    private let prefix: [UInt8]
 
-    init(_ key: consuming SecretBytes) { self.key = key }
+    /// - Parameter prefix: What tells the tags of this key from anything else that it could authenticate.
+    init(_ key: consuming SecretBytes, before prefix: [UInt8] = []) {
+        self.key = key
+        self.prefix = prefix
+    }
 
     func tag(_ covered: [UInt8]) throws(VaultError) -> [UInt8] {
-        try crypto { () throws(CryptographyError) in
+        let covered = prefix + covered
+        return try crypto { () throws(CryptographyError) in
             try unsafe HMACSHA256.authenticate(covered.span.bytes, key: key).bytes
         }
     }
 
     func isValid(_ tag: [UInt8], for covered: [UInt8]) -> Bool {
-        unsafe HMACSHA256.isValid(tag.span.bytes, for: covered.span.bytes, key: key)
+        let covered = prefix + covered
+        return unsafe HMACSHA256.isValid(tag.span.bytes, for: covered.span.bytes, key: key)
     }
 }
 
@@ -42,6 +49,43 @@ struct HardwareNote: Sendable, Hashable {
     var leaving: [ShareItem] = []
     /// Revocable shares of the header after.
     var coming: [ShareItem] = []
+    /// Revocable shares that no header names any more.
+    var owed: [ShareItem] = []
+    /// Whose tags proved it, of a note that was read with one key: it is not written.
+    var provedBy = Side.both
+
+    /// The header before, the header after, or both where they have one master key.
+    enum Side: Sendable, Hashable {
+        case before, after, both
+
+        /// - Parameter tags: Which of the note's tags are right; of one alone both headers have it.
+        init?(_ tags: [Bool]) {
+            switch (tags.first ?? false, tags.last ?? false) {
+            case (true, true): self = .both
+            case (true, false): self = .before
+            case (false, true): self = .after
+            case (false, false): return nil
+            }
+        }
+    }
+
+    /// What follows from the revocable shares in it, once the header is known to be genuine: those of the side that the header
+    /// is not on are owed to their stores from then on.
+    /// - Returns: The change of the level that the note shows to have been made.
+    mutating func settle(_ header: Header) -> PendingNote.Move? {
+        let named = header.shareItems
+        var finished: PendingNote.Move?
+        switch PendingDecision(form, named: named, isBefore: provedBy != .after, isAfter: provedBy != .before) {
+        case .undo(let gone): owed += gone.filter { !owed.contains($0) }
+        case .finish(let gone):
+            owed += gone.filter { !owed.contains($0) }
+            if let move, move.to == header.level { finished = move }
+        case .ignore: break
+        }
+        (move, leaving, coming, provedBy) = (nil, [], [], .both)
+        owed.removeAll(where: named.contains)
+        return finished
+    }
 
     static let name = "hardware.pending"
     private static let part = "hardware.pending.part"
@@ -73,6 +117,7 @@ struct HardwareNote: Sendable, Hashable {
         move = other.move ?? move
         leaving += other.leaving.filter { !leaving.contains($0) }
         coming += other.coming.filter { !coming.contains($0) }
+        owed += other.owed.filter { !owed.contains($0) }
     }
 
     // MARK: On the disk
@@ -82,20 +127,30 @@ struct HardwareNote: Sendable, Hashable {
         do throws(VaultError) { return try stored(in: home)?.note } catch { return HardwareNote() }
     }
 
+    /// What is noted, with its tags, for a caller that has another way to prove it.
+    static func unproved(
+        in home: HomeDirectory
+    ) throws(VaultError) -> (note: HardwareNote, covered: [UInt8], tags: [[UInt8]])? {
+        guard let file = try home.openFile(name, O_RDONLY),
+            let parsed = try? PendingNote.parse(file.read(PendingNote.maximumSize, at: 0))
+        else { return nil }
+        return (HardwareNote(parsed.note), parsed.covered, parsed.tags)
+    }
+
     /// A second name takes nothing from a note: its tag says whose it is, and it is only ever replaced.
     private static func stored(
         in home: HomeDirectory
-    ) throws(VaultError) -> (note: HardwareNote, isBy: (NoteKey) -> Bool)? {
+    ) throws(VaultError) -> (note: HardwareNote, side: (NoteKey) -> Side?)? {
         let bytes: [UInt8]
         do throws(VaultError) {
             guard let file = try home.openFile(name, O_RDONLY, evenIfLinked: true) else { return nil }
             bytes = try file.read(PendingNote.maximumSize, at: 0)
         } catch {
             guard error.code == .damaged else { throw error }
-            return (HardwareNote(), { _ in false })  // no file at all
+            return (HardwareNote(), { _ in nil })  // no file at all
         }
-        guard let parsed = try? PendingNote.parse(bytes) else { return (HardwareNote(), { _ in false }) }
-        return (HardwareNote(parsed.note), { key in parsed.tags.contains { key.isValid($0, for: parsed.covered) } })
+        guard let parsed = try? PendingNote.parse(bytes) else { return (HardwareNote(), { _ in nil }) }
+        return (HardwareNote(parsed.note), { key in Side(parsed.tags.map { key.isValid($0, for: parsed.covered) }) })
     }
 
     /// What this vault noted; nil where there is nothing. A note that was not written with one of these keys names nothing
@@ -103,7 +158,11 @@ struct HardwareNote: Sendable, Hashable {
     /// - Throws: What reading can throw: it is not known then what is noted, and no other note may take its place.
     static func genuine(in home: HomeDirectory, _ keys: [NoteKey]) throws(VaultError) -> HardwareNote? {
         guard let stored = try stored(in: home) else { return nil }
-        if keys.contains(where: stored.isBy) { return stored.note }
+        if let side = keys.lazy.compactMap(stored.side).first {
+            var note = stored.note
+            note.provedBy = side
+            return note
+        }
         do throws(VaultError) { try home.rename(name, to: refused) } catch { home.remove(name) }
         return nil
     }
@@ -156,6 +215,7 @@ extension HardwareNote {
         move = form.move
         leaving = form.leaving
         coming = form.coming
+        owed = form.owed
     }
 
     private var form: PendingNote {
@@ -166,6 +226,7 @@ extension HardwareNote {
         form.move = move
         form.leaving = leaving
         form.coming = coming
+        form.owed = owed
         return form
     }
 }

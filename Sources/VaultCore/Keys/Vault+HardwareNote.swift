@@ -1,6 +1,7 @@
 internal import KeyStores
 internal import SecretMemory
 internal import VaultFormat
+internal import VaultLog
 internal import VaultStorage
 
 /// Makes shares of counted slots, each of which is noted before the hardware has it.
@@ -38,9 +39,11 @@ extension Vault {
     /// another home is left to that home, and not noted.
     func noteHardware(of old: Header, and new: Header, _ keys: [NoteKey]) throws(VaultError) {
         let (before, after) = (HardwareNote(of: old), HardwareNote(of: new))
-        guard before != after || keys.count > 1 else { return }
+        let leaving = old.home == new.home ? old.shareItems.filter { !new.shareItems.contains($0) } : []
+        guard before != after || keys.count > 1 || !leaving.isEmpty else { return }
         var note = before == after || old.home != new.home ? HardwareNote() : before
         if before != after { note.add(after) }
+        note.leaving = leaving
         try HardwareNote.add(note, in: home, keys)
     }
 
@@ -65,7 +68,11 @@ extension Vault {
         let genuine: HardwareNote?
         do throws(VaultError) { genuine = try HardwareNote.genuine(in: home, [key]) } catch { return }
         guard var noted = genuine ?? failed.map({ _ in HardwareNote() }) else { return }
-        if let failed { noted.add(HardwareNote(of: failed)) }
+        let finished = noted.settle(header)
+        if let failed {
+            noted.add(HardwareNote(of: failed))
+            noted.owed += failed.shareItems.filter { !header.shareItems.contains($0) && !noted.owed.contains($0) }
+        }
         let named = HardwareNote(of: header)
         var left = noted
         left.shares.removeAll { share in
@@ -86,7 +93,23 @@ extension Vault {
             do throws(KeyStoreError) { try anchor.release(owner) } catch { return false }
             return true
         }
+        left.owed.removeAll { isRevoked($0, of: header.vault) }
+        if let finished { log.append(.levelChanged(from: finished.from, to: finished.to)) }
         if left.isEmpty { return HardwareNote.remove(in: home) }
-        if left != noted || genuine == nil { try? left.write(in: home, [key]) }
+        var before = genuine
+        before?.provedBy = .both
+        if left != before { try? left.write(in: home, [key]) }
     }
+
+    /// Has a store revoke a share. What is another vault's is left alone, and is waited for no longer.
+    private func isRevoked(_ item: ShareItem, of vault: VaultID) -> Bool {
+        guard let store = shareStores?.store(of: item.store) else { return false }
+        do throws(ShareFailure) { _ = try store.revoke(item, of: vault) } catch { return false }
+        return true
+    }
+}
+
+extension Header {
+    /// The revocable shares that its slots name.
+    var shareItems: [ShareItem] { slots.compactMap(\.shareItem) }
 }

@@ -77,12 +77,28 @@ extension Vault {
 
     /// Takes what lies on the disk for this process, where it has nothing better.
     package func loadKeptOwner() {
-        guard !ownerKeeper.isArmed, settings.ownerStores != nil, let header = try? HeaderFile.read(in: home),
-            let slot = header.slots.first(where: { $0.kind == .deviceOwner }), let kept = KeptOwner(slot),
-            let secret = try? KeptOwner.secret(of: slot)
+        guard !ownerKeeper.isArmed, settings.ownerStores != nil || settings.shareStores != nil,
+            let header = try? HeaderFile.read(in: home),
+            let slot = header.ownerSlots.first
         else { return }
-        ownerSlot.set(OwnerSlot(slot: slot, item: kept.item, origin: .disk))
+        if let data = try? OwnerSlotData(parsing: slot.kindData) { return load(data, slot) }
+        guard let kept = KeptOwner(slot), let secret = try? KeptOwner.secret(of: slot) else { return }
+        ownerSlot.set(OwnerSlot(slot: slot, place: .item(kept.item), origin: .disk))
         ownerKeeper.arm(secret)
         if let enrollment = kept.enrollment { ownerKeeper.note(enrollment) }
+    }
+
+    /// A slot whose share can be revoked. The stores that keep such shares are the caller's.
+    private func load(_ data: OwnerSlotData, _ slot: Slot) {
+        guard shareStores != nil, !isCopy,
+            let secret = try? secretMemory({ () throws(SecretMemoryError) in
+                try unsafe SecretBytes(copying: data.secret.span.bytes, lifetime: .longLived)
+            })
+        else { return }
+        ownerSlot.set(OwnerSlot(slot: slot, place: .share(data.item), origin: .disk))
+        ownerKeeper.arm(secret)
+        if !data.enrollment.isEmpty {
+            ownerKeeper.note(OwnerEnrollment(data.enrollment.split(separator: "\n").map(String.init)))
+        }
     }
 }

@@ -52,11 +52,29 @@ extension Vault {
         let key = try SlotKey(factor: release.secret, slot: owner.slot, share: share)
         guard key.matches(owner.slot) else { throw lostOwner(release.step) }
         let master = try key.unwrap(owner.slot, vault: header.vault, policyDigest: header.policy.digest())
-        let keys = try open(header, master: master, proving: .presence)
+        let keys = try open(header, master: master, proving: assurance(of: owner, release.step))
+        if case .share = owner.place { try settleLevel(header, keys, readFloor(), accepting: false) }
         // Now the rules are known to be genuine.
         if let obstacle = ownerObstacle(release.step, keys.policy) { throw obstacle }
         try install(keys, noting: Success(byOwner: release.step, after: budget(header)))
+        // Where there is no passcode the owner is the strongest way there is, and the ledger is theirs to settle.
+        if header.passcodeSlot == nil, let locked = try? LockedHeader(in: home, patience: 1000),
+            keys.headerKeys.authenticates(locked.header)
+        {
+            try? AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
+        }
         takeInOpenItems()
+    }
+
+    /// The master key, with a release for a change.
+    func unwrapOwner(_ release: borrowing OwnerRelease, _ header: Header) throws(VaultError) -> SecretBytes {
+        guard let owner = ownerSlot.current, owner.belongs(to: header) else {
+            throw .passcodeNeeded("the owner has no way in here")
+        }
+        let share = try ownerShare(owner, release)
+        let key = try SlotKey(factor: release.secret, slot: owner.slot, share: share)
+        guard key.matches(owner.slot) else { throw lostOwner(release.step) }
+        return try key.unwrap(owner.slot, vault: header.vault, policyDigest: header.policy.digest())
     }
 
     /// Why a step of the owner is not taken now; nil where it is. Nothing of it is proved: asked before the owner is.
@@ -89,7 +107,9 @@ extension Vault {
     package func forgetOwner(_ why: OwnerExpiry = .noPasscode) {
         ownerKeeper.disarm(why)
         let old = ownerSlot.set(nil)
-        if let old, old.origin != .disk { try? ownerStores?.store(of: old.item.kind)?.delete(old.item) }
+        if let old, old.origin != .disk, case .item(let item) = old.place {
+            try? ownerStores?.store(of: item.kind)?.delete(item)
+        }
         if why == .noPasscode { loadKeptOwner() }
     }
 
@@ -103,9 +123,14 @@ extension Vault {
     private func ownerShare(
         _ owner: OwnerSlot, _ release: borrowing OwnerRelease
     ) throws(VaultError) -> SecretBytes {
-        guard let store = ownerStores?.store(of: owner.item.kind) else { throw lostOwner(release.step) }
+        let item: KeyStoreItem
+        switch owner.place {
+        case .item(let kept): item = kept
+        case .share(let share): return try ownerShare(share, release)
+        }
+        guard let store = ownerStores?.store(of: item.kind) else { throw lostOwner(release.step) }
         do throws(KeyStoreError) {
-            return try store.redeem(owner.item, release)
+            return try store.redeem(item, release)
         } catch {
             switch error.code {
             case .notFound, .destroyed, .foreign, .damaged, .wrongSecret: throw lostOwner(release.step)
@@ -114,9 +139,35 @@ extension Vault {
         }
     }
 
+    /// A share that can be revoked: what is lost, and what is not to be had now, are told apart.
+    private func ownerShare(
+        _ item: ShareItem, _ release: borrowing OwnerRelease
+    ) throws(VaultError) -> SecretBytes {
+        let vault = item.name.vault
+        do throws(VaultError) {
+            guard let stores = shareStores, let store = stores.store(of: item.store) else {
+                throw VaultError(.shareUnavailable, "this program may not use the key store that has the share")
+            }
+            do throws(ShareFailure) { return try store.read(item, of: vault, after: release) } catch {
+                throw VaultError(error)
+            }
+        } catch {
+            if error.code == .shareLost { noteChangedEnrollment(release.step) }
+            throw error
+        }
+    }
+
     private func lostOwner(_ step: OwnerStep) -> VaultError {
         noteChangedEnrollment(step)
         return .passcodeNeeded("the key store was reset")
+    }
+
+    /// What a confirmed owner proves: a yes in front of a stored key, unless the store itself asked.
+    private func assurance(of owner: OwnerSlot, _ step: OwnerStep) -> Assurance {
+        guard case .share(let item) = owner.place, let store = shareStores?.store(of: item.store) else {
+            return .presence
+        }
+        return store.assurance(of: .owner([step]))
     }
 
     var ownerStores: KeyStores? { settings.ownerStores.map { $0(home.path) } }
@@ -140,7 +191,7 @@ extension Vault {
             let slot = try SlotKey(factor: secret, slot: empty, share: share)
                 .wrap(master, into: empty, vault: header.vault, policyDigest: header.policy.digest())
             ownerSlot.set(
-                OwnerSlot(slot: slot, item: item, origin: .passcode(settings.clock.now(), salt: passcode.salt)))
+                OwnerSlot(slot: slot, place: .item(item), origin: .passcode(settings.clock.now(), salt: passcode.salt)))
             ownerKeeper.arm(secret)
         } catch { forgetOwner() }
     }

@@ -29,11 +29,14 @@ public struct Proof: ~Copyable, Sendable {
     /// The opening of the vault that it belongs to: gone once that is over.
     private weak let opening: UnlockedVault?
     private let made: BootInstant
+    /// Unwrapped by what was given: what a change of the slots wraps anew.
+    private let master: SecretBytes
 
-    fileprivate init(_ way: Way, _ opening: UnlockedVault, at made: BootInstant) {
+    init(_ way: Way, _ opening: UnlockedVault, at made: BootInstant, master: consuming SecretBytes) {
         self.way = way
         self.opening = opening
         self.made = made
+        self.master = master
     }
 
     /// - Throws: `proofExpired`.
@@ -42,6 +45,13 @@ public struct Proof: ~Copyable, Sendable {
         guard now.bootID == made.bootID, now.milliseconds >= made.milliseconds,
             now.milliseconds - made.milliseconds <= Vault.proofMilliseconds
         else { throw .proofTooOld }
+    }
+
+    /// As ``use(for:at:)``, for a change that wraps the master key anew.
+    consuming func redeem(for present: UnlockedVault, at now: BootInstant) throws(VaultError) -> SecretBytes {
+        let copy = try secretMemory { () throws(SecretMemoryError) in try master.copy(lifetime: .longLived) }
+        try use(for: present, at: now)
+        return copy
     }
 }
 
@@ -68,7 +78,7 @@ extension Vault {
         guard opening.keys.headerKeys.authenticates(attempt.header.header) else { throw .keysChanged }
         let verified = try verify(passcode, spending: &attempt)
         note(Success(.confirmed, after: attempt.budgetBefore), verified.keys)
-        return Proof(.passcode, opening, at: settings.clock.now())
+        return Proof(.passcode, opening, at: settings.clock.now(), master: try verified.master.copied())
     }
 
     /// As ``prove(passcode:spending:)``, with the vault's recovery phrase, whose attempts are not counted.
@@ -78,9 +88,10 @@ extension Vault {
         guard let opening = gate.current else { throw .locked }
         let header = try HeaderFile.read(in: home)
         guard opening.keys.headerKeys.authenticates(header) else { throw .keysChanged }
-        let keys = try open(header, master: unwrap(phrase, header), proving: .keyBound)
+        let master = try unwrap(phrase, header)
+        let keys = try open(header, master: master, proving: .keyBound)
         note(Success(.confirmed, after: budget(header)), keys)
-        return Proof(.recoveryPhrase, opening, at: settings.clock.now())
+        return Proof(.recoveryPhrase, opening, at: settings.clock.now(), master: master)
     }
 
     /// Opens the vault with the passcode, and proves with the same check that the owner is there.
@@ -88,9 +99,9 @@ extension Vault {
     package func unlockProving(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, evenIfDamaged: Bool = false
     ) throws(VaultError) -> Proof {
-        try unlock(passcode: passcode, spending: attempt, evenIfDamaged: evenIfDamaged)
+        let master = try unlocking(passcode, spending: attempt, evenIfDamaged: evenIfDamaged)
         guard let opening = gate.current else { throw .locked }
-        return Proof(.passcode, opening, at: settings.clock.now())
+        return Proof(.passcode, opening, at: settings.clock.now(), master: master)
     }
 
     /// As ``unlockProving(passcode:spending:evenIfDamaged:)``, with the vault's recovery phrase.
@@ -98,9 +109,9 @@ extension Vault {
     package func unlockProving(
         phrase: borrowing RecoveryPhrase, evenIfDamaged: Bool = false
     ) throws(VaultError) -> Proof {
-        try unlock(phrase: phrase, evenIfDamaged: evenIfDamaged)
+        let master = try unlocking(phrase, evenIfDamaged: evenIfDamaged)
         guard let opening = gate.current else { throw .locked }
-        return Proof(.recoveryPhrase, opening, at: settings.clock.now())
+        return Proof(.recoveryPhrase, opening, at: settings.clock.now(), master: master)
     }
 
     /// Uses a proof up, for the one change that its owner wants. It is gone afterwards, accepted or not.

@@ -35,6 +35,8 @@ struct HardwareTarget {
         guard let header else { return }
         let found = HardwareNote(of: header)
         note.add(found)
+        // A copy names the shares of the vault that it was copied from.
+        if header.home == owner?.home { note.owed += header.shareItems.filter { !note.owed.contains($0) } }
         forgetFiles()
         guard !note.isEmpty else { return }
         try? note.write(in: home, [])
@@ -61,6 +63,14 @@ struct HardwareTarget {
         left.anchors.removeAll { held in
             endings.append(endAnchor(held))
             return endings.last != .failed
+        }
+        // What a change was about to take away, or to bring, goes too: it was noted for this vault's own home.
+        let revocable = left.owed + left.leaving + left.coming
+        (left.move, left.leaving, left.coming) = (nil, [], [])
+        let shareStores = revocable.isEmpty ? nil : settings.shareStores?(home.path)
+        left.owed = revocable.filter { item in
+            endings.append(end(item, in: shareStores))
+            return endings.last == .failed
         }
         note = left
         let count = UInt32(clamping: endings.count { $0 == .gone })
@@ -94,6 +104,13 @@ struct HardwareTarget {
             return error.code == .unavailable ? .notHere : .failed
         }
         return .gone
+    }
+
+    private func end(_ item: ShareItem, in stores: ShareStores?) -> Ending {
+        guard let owner, let store = stores?.store(of: item.store) else { return .notHere }
+        do throws(ShareFailure) {
+            return try store.revoke(item, of: owner.vault) == .anothers ? .notHere : .gone
+        } catch { return .failed }
     }
 
     var isErased: Bool { !(HardwareNote.names + [HardwareNote.refused]).contains(where: home.exists) }

@@ -36,6 +36,9 @@ extension VaultError.Code {
         case quotaExceeded = "quotaExceeded", unconfirmed = "unconfirmed", noPublicKey = "noPublicKey"
         case busy = "busy", inputOutput = "inputOutput", outOfMemory = "outOfMemory", cryptography = "cryptography"
         case unexpected = "unexpected"
+        case shareUnavailable = "shareUnavailable", shareLost = "shareLost", vaultMissing = "vaultMissing"
+        case levelLowered = "levelLowered", levelContradicted = "levelContradicted", proofTooWeak = "proofTooWeak"
+        case stillMoving = "stillMoving", movedElsewhere = "movedElsewhere", notRecoverable = "notRecoverable"
         case notConfirmed = "notConfirmed", cancelled = "cancelled", timedOut = "timedOut"
         case ownerUnavailable = "ownerUnavailable", ownerNotEnrolled = "ownerNotEnrolled"
         case ownerLockedOut = "ownerLockedOut", ownerBusy = "ownerBusy"
@@ -150,4 +153,27 @@ extension VaultError.Code {
     public static let cryptography = VaultError.Code(.cryptography)
     /// Something failed that has no code; the reason names what kind of error it was. Report it.
     public static let unexpected = VaultError.Code(.unexpected)
+}
+
+/// Codes of the levels (``VaultLevel``).
+extension VaultError.Code {
+    /// The key store that has the vault's share cannot be asked now: the device or the keyring is locked, or another keyring
+    /// answers. Nothing is lost; try again when it is there.
+    public static let shareUnavailable = VaultError.Code(.shareUnavailable)
+    /// The key store was asked and no longer has the vault's share. Only a passcode or a recovery phrase opens the vault.
+    public static let shareLost = VaultError.Code(.shareLost)
+    /// The key store knows of a vault that is not in its folder. Nothing was created; ask the user where it is, or start over.
+    public static let vaultMissing = VaultError.Code(.vaultMissing)
+    /// The vault is another one than the device remembers, or less protected. Ask the user before it is opened.
+    public static let levelLowered = VaultError.Code(.levelLowered)
+    /// The vault would open without asking, and its rules ask for a lock. Raise its level, or stop asking.
+    public static let levelContradicted = VaultError.Code(.levelContradicted)
+    /// The change wants a stronger proof: the passcode, or the device's owner. Nothing was changed.
+    public static let proofTooWeak = VaultError.Code(.proofTooWeak)
+    /// Records still move to the keys of the change before. Finish that first; nothing was changed.
+    public static let stillMoving = VaultError.Code(.stillMoving)
+    /// Another process changed the level at the same time, and was first. Open the vault anew; nothing was changed.
+    public static let movedElsewhere = VaultError.Code(.movedElsewhere)
+    /// The vault has neither a passcode nor a recovery phrase, so nothing would open the copy. Nothing was written.
+    public static let notRecoverable = VaultError.Code(.notRecoverable)
 }

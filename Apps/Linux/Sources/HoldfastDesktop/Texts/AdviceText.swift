@@ -31,6 +31,7 @@ enum AdviceText {
         // What happened says it already, or is followed by the reader's or the rules' own words.
         case .wrongPasscode, .wrongPIN, .unreadablePhrase, .delayed, .attemptsExhausted, .keysChanged, .newerVersion,
             .invalidName, .isItem, .pinIsOver, .pinUnavailable, .tooLarge, .busy, .hardwareDestroyed, .rolledBack,
+            .shareLost, .levelLowered, .proofTooWeak,
             .outOfMemory, .notPending, .notRecognised, .ownerUnavailable, .passcodeNeeded, .proofExpired:
             nil
         // Nothing can be done, or the user has just said so.

@@ -45,6 +45,13 @@ enum ProblemText {
         case .hardwareUnclaimed:
             tr("The security chip holds keys for this vault that another folder may own.")
         case .rolledBack: tr("This vault is an older copy than the one this machine knows. Use the recovery phrase.")
+        case .shareLost:
+            tr("This machine no longer has the key that opens this vault. Use the passcode or the recovery phrase.")
+        case .levelLowered:
+            tr(
+                "This is another vault than this machine remembers, or a less protected one. Open it only if you put it there."
+            )
+        case .proofTooWeak: tr("A stronger proof is required. Enter the passcode.")
         case .outOfMemory: tr("There is not enough protected memory. Close other programs, or raise the limit.")
         case .cancelled: tr("Stopped.")
         case .notPending: tr("That change is no longer pending. Start again.")

@@ -1,0 +1,29 @@
+internal import Cryptography
+internal import SecretMemory
+internal import VaultFormat
+internal import VaultStorage
+
+extension Header {
+    /// The slot that opens with a share alone.
+    func deviceSlot(
+        _ item: ShareItem, _ nothing: borrowing SecretBytes, _ share: borrowing SecretBytes,
+        wrapping master: borrowing SecretBytes
+    ) throws(VaultError) -> Slot {
+        try slot(.device, DeviceSlotData(item).encoded, item.store, nothing, share, wrapping: master)
+    }
+
+    /// A slot that opens with a share and the factor beside it.
+    func slot(
+        _ kind: SlotKind, _ data: [UInt8], _ store: KeyStoreKind, _ factor: borrowing SecretBytes,
+        _ share: borrowing SecretBytes, wrapping master: borrowing SecretBytes
+    ) throws(VaultError) -> Slot {
+        guard let id = freeSlotID else { throw VaultError(.tooLarge, "the header has no room for another slot") }
+        let salt = try crypto { () throws(CryptographyError) in try SecureRandom.bytes(Slot.saltSize) }
+        var slot = Slot(
+            id: id, kind: kind, flags: .hardwareShare, derivation: nil, salt: salt, commitment: [],
+            hardwareName: [store.rawValue])
+        slot.kindData = data
+        return try SlotKey(factor: factor, slot: slot, share: share)
+            .wrap(master, into: slot, vault: vault, policyDigest: policy.digest())
+    }
+}

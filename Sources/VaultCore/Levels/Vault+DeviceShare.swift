@@ -1,0 +1,80 @@
+internal import Cryptography
+internal import KeyStores
+internal import SecretMemory
+internal import VaultFormat
+internal import VaultLog
+internal import VaultStorage
+
+// Shares that can be revoked: in the best key store of this device, under names that are never used twice.
+extension Vault {
+    var shareStores: ShareStores? { settings.shareStores?(home.path) }
+
+    /// The master key, with the share that nobody is asked for.
+    /// - Throws: `shareUnavailable`, `shareLost`, `damaged`; `passcodeNeeded` where there is no such slot.
+    func unwrapDevice(_ header: Header) throws(VaultError) -> SecretBytes {
+        guard let slot = header.deviceSlot, let item = slot.shareItem else {
+            throw VaultError(.passcodeNeeded, "this vault does not open without asking")
+        }
+        guard !isCopy else { throw .copyHasNoShare }
+        let share = try shares { stores throws(ShareFailure) in
+            guard let store = stores.store(of: item.store) else { throw .unavailable(.absent(item.store, "")) }
+            return try store.read(item, of: header.vault)
+        }
+        return try unwrap(slot, factor: SecretBytes.zeros(), share: share, header)
+    }
+
+    /// A slot whose share was read: what does not fit it is not the share that was put there.
+    func unwrap(
+        _ slot: Slot, factor: borrowing SecretBytes, share: borrowing SecretBytes, _ header: Header
+    ) throws(VaultError) -> SecretBytes {
+        let key = try SlotKey(factor: factor, slot: slot, share: share)
+        guard key.matches(slot) else { throw VaultError(ShareFailure.lost(.replaced)) }
+        return try key.unwrap(slot, vault: header.vault, policyDigest: header.policy.digest())
+    }
+
+    /// Asks the key stores.
+    /// - Throws: `shareUnavailable` where this process may use none.
+    func shares<R: ~Copyable>(_ body: (ShareStores) throws(ShareFailure) -> R) throws(VaultError) -> R {
+        guard let stores = shareStores else {
+            throw VaultError(.shareUnavailable, "this program may use no key store")
+        }
+        do throws(ShareFailure) { return try body(stores) } catch { throw VaultError(error) }
+    }
+
+    /// Whether this is a backup, or was restored from one and not opened since with a secret: then the shares that its header
+    /// names are those of the vault that it was copied from.
+    var isCopy: Bool {
+        switch log.stateKind {
+        case .backup, .restored: true
+        case .live, nil: false
+        }
+    }
+}
+
+extension VaultError {
+    static let copyHasNoShare = VaultError(
+        .shareLost, "this is a copy of a vault: the share in the key store is the original's, and opens nothing here")
+
+    /// A share that is gone is never damage, and one that cannot be had now is never lost.
+    init(_ failure: ShareFailure) {
+        switch failure {
+        case .lost: self.init(.shareLost, failure.reason)
+        case .unavailable: self.init(.shareUnavailable, failure.reason)
+        case .damaged: self = .damaged(failure.reason)
+        case .notConfirmed: self.init(VaultError.Code(.notConfirmed), failure.reason)
+        case .nameTaken: self.init(.hardwareUnavailable, failure.reason)
+        case .failed(let error): self.init(error)
+        }
+    }
+}
+
+extension SecretBytes {
+    /// What a slot of kind 5 has in the place of a secret.
+    static func zeros() throws(VaultError) -> SecretBytes {
+        try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: 32) }
+    }
+
+    borrowing func copied() throws(VaultError) -> SecretBytes {
+        try secretMemory { () throws(SecretMemoryError) in try copy(lifetime: .longLived) }
+    }
+}

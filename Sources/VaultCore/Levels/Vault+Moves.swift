@@ -1,0 +1,244 @@
+internal import Cryptography
+package import DeviceOwner
+internal import KeyStores
+internal import SecretMemory
+internal import VaultFormat
+internal import VaultLog
+package import VaultStorage
+
+// Changes of what opens a vault, in the order of ``LevelMove``. Each makes new keys of every kind, so that what opened the
+// vault before, kept or planted, opens nothing that is written from now on.
+extension Vault {
+    /// Nobody as a proof: the vault opens without asking, and so does this. Where the device can ask its owner, its caller does.
+    /// - Throws: `locked`, `keysChanged`; as ``openByDevice(accepting:)``.
+    package func proveNobody() throws(VaultError) -> Proof { try proveByDevice(.nobody) }
+
+    /// As ``proveNobody()``, after the owner was confirmed for the change (the release is what shows it).
+    package func proveOwner(atDevice release: consuming OwnerRelease) throws(VaultError) -> Proof {
+        _ = consume release
+        return try proveByDevice(.owner)
+    }
+
+    private func proveByDevice(_ way: Proof.Way) throws(VaultError) -> Proof {
+        guard let opening = gate.current else { throw .locked }
+        let header = try HeaderFile.read(in: home)
+        guard opening.keys.headerKeys.authenticates(header) else { throw .movedElsewhere }
+        return Proof(way, opening, at: settings.clock.now(), master: try unwrapDevice(header))
+    }
+
+    /// The owner as a proof: the release redeems a share that unwraps the master key.
+    /// - Throws: `locked`, `movedElsewhere`, `passcodeNeeded`, `shareUnavailable`, `shareLost`.
+    package func prove(_ release: consuming OwnerRelease) throws(VaultError) -> Proof {
+        guard let opening = gate.current else { throw .locked }
+        let header = try HeaderFile.read(in: home)
+        guard opening.keys.headerKeys.authenticates(header) else { throw .movedElsewhere }
+        let master = try unwrapOwner(release, header)
+        return Proof(.owner, opening, at: settings.clock.now(), master: master)
+    }
+
+    /// Makes the vault open as is wished, and in no other way. It stays open meanwhile; what is stored moves to the new keys in
+    /// ``finishRekey(progress:)``.
+    ///
+    /// A failure before the header was written changes nothing: shares that were made are revoked, now or at the next start.
+    /// - Throws: `proofTooWeak`, `proofExpired`, `stillMoving`, `movedElsewhere`, `invalidPolicy`, `shareUnavailable`,
+    ///   `notConfirmed`, `invalidPasscode`, `hardwareUnclaimed`, and what writing can throw.
+    package func change(to wish: consuming LevelWish, proving proof: consuming Proof) throws(VaultError) {
+        takeInOpenItems()
+        guard let opening = gate.current else { throw .locked }
+        guard opening.keys.epochs.count == 1 else { throw .stillMoving }
+        let way = proof.way
+        let master = try proof.redeem(for: opening, at: settings.clock.now())
+        var move = try PendingLevelMove(self, opening, master)
+        try move.check(way, wish)
+        try move.fill(wish)
+        try move.finish()
+        forgetOwner()
+        loadKeptOwner()
+    }
+}
+
+/// A change under way: the header's lock is held, nothing is written yet.
+private struct PendingLevelMove: ~Copyable {
+    let vault: Vault
+    let opening: UnlockedVault
+    var locked: LockedHeader
+    let before: HeaderKeys
+    let standing: HomeStanding
+    let master: SecretBytes
+    let after: HeaderKeys
+    var header: Header
+    private var note: HardwareNote
+
+    init(_ vault: Vault, _ opening: UnlockedVault, _ old: borrowing SecretBytes) throws(VaultError) {
+        let locked = try LockedHeader(in: vault.home)
+        let present = locked.header
+        let before = try HeaderKeys(master: old, vault: present.vault)
+        guard before.authenticates(present) else { throw .movedElsewhere }
+        let standing = vault.standing(of: present, [before.noteKey])
+        guard standing != .unsettled else { throw .hardwareUnclaimed }
+        if standing == .own { vault.sweepHardware(present, of: present.owner, before.noteKey) }
+        let master = try Vault.newKey()
+        let after = try HeaderKeys(master: master, vault: present.vault)
+        var header = present
+        header.epoch = present.epoch + 1
+        header.slots = []
+        let keys = try Keybag(opened: before.openKeybag(of: present))
+        guard keys.epochs.count == 1 else { throw .stillMoving }
+        let keybag = try Keybag(epoch: header.epoch, keeping: keys)
+        header.sealedKeybag = try keybag.sealed(by: after, vault: present.vault, epoch: header.epoch)
+        try vault.claim(&header, standing, opening: before, after)
+        var note = try HardwareNote.genuine(in: vault.home, [before.noteKey]) ?? HardwareNote()
+        // What a copy's header names is the vault's that it was copied from.
+        if present.home == header.home {
+            note.add(HardwareNote(of: present))
+            note.leaving = present.shareItems
+        }
+        self.vault = vault
+        self.opening = opening
+        self.locked = locked
+        self.before = before
+        self.standing = standing
+        self.master = master
+        self.after = after
+        self.header = header
+        self.note = note
+    }
+
+    private var noteKeys: [NoteKey] { [before.noteKey, after.noteKey] }
+
+    func check(_ way: Proof.Way, _ wish: borrowing LevelWish) throws(VaultError) {
+        let facts = ChangeNeed.Facts(locked.header, canAskOwner: wish.canAskOwner)
+        guard ChangeNeed(facts).ways.contains(way) else {
+            throw .proofTooWeak
+        }
+    }
+
+    /// Rules and slots. New shares are noted, made, and read back.
+    mutating func fill(_ wish: consuming LevelWish) throws(VaultError) {
+        let old = locked.header
+        let steps = wish.owner.stepsOrNone
+        header.policy = old.policy.at(wish.level, owner: steps)
+        if let obstacle = header.policy.obstacle(at: wish.level) { throw VaultError(.invalidPolicy, obstacle) }
+        header.flags.remove(.generationAnchored)
+        if old.level != wish.level { note.move = PendingNote.Move(from: old.level, to: wish.level) }
+        if let phrase = wish.phrase.take() {
+            header.set(try Vault.recoverySlot(phrase, wrapping: master, header: header))
+        }
+        if let passcode = wish.passcode.take() {
+            try Vault.check(passcode: passcode)
+            let costs = try vault.newCosts(old)
+            header.set(try Vault.passcodeSlot(passcode, costs: costs, wrapping: master, header: header, nil))
+        }
+        do throws(VaultError) {
+            try note.write(in: vault.home, noteKeys)
+            if wish.level == .device { try addDevice(wish.sharing) }
+            if let owner = wish.owner.take() { try addOwner(owner) }
+            guard header.level == wish.level, !header.slots.isEmpty else {
+                throw VaultError(.invalidPolicy, "what was asked for does not make this level; nothing was changed")
+            }
+        } catch {
+            undo()
+            throw error
+        }
+    }
+
+    private mutating func addDevice(_ sharing: ShareAvailability) throws(VaultError) {
+        let share = try Vault.newKey()
+        let item = try make(share, .nobodyAsked(sharing))
+        let nothing = try SecretBytes.zeros()
+        header.set(try header.deviceSlot(item, nothing, share, wrapping: master))
+    }
+
+    private mutating func addOwner(_ owner: consuming LevelWish.Owner) throws(VaultError) {
+        let share = try Vault.newKey()
+        let item = try make(share, .owner(owner.steps))
+        // Who was confirmed a moment ago gets it back, or it opens nothing later either.
+        let release = owner.release
+        let isBack = try vault.shares { stores throws(ShareFailure) in
+            guard let store = stores.store(of: item.store) else { throw .unavailable(.absent(item.store, "")) }
+            return try store.read(item, of: header.vault, after: release).isEqual(to: share)
+        }
+        guard isBack else { throw VaultError(.shareUnavailable, "the key store did not give the new share back") }
+        let secret = release.secret.withBytes { bytes in
+            (0..<OwnerSlotData.secretSize).map { bytes.integer(at: $0, as: UInt8.self) ?? 0 }
+        }
+        let lines = owner.enrollment.map { String(decoding: $0.bytes, as: UTF8.self) } ?? ""
+        guard let data = OwnerSlotData(item, secret: secret, enrollment: lines) else {
+            throw VaultError(.tooLarge, "what is enrolled does not fit into the header")
+        }
+        header.set(
+            try header.slot(.deviceOwner, data.encoded, item.store, release.secret, share, wrapping: master))
+    }
+
+    private mutating func make(
+        _ share: borrowing SecretBytes, _ rule: ShareRule
+    ) throws(VaultError) -> ShareItem {
+        let (vault, base, keys, id) = (vault, note, noteKeys, header.vault)
+        let item = try vault.shares { stores throws(ShareFailure) in
+            try stores.best().make(share, as: .fresh(for: id), under: rule) { item throws(ShareFailure) in
+                var noted = base
+                noted.coming = [item]
+                do throws(VaultError) { try noted.write(in: vault.home, keys) } catch {
+                    throw .failed(KeyStoreError(.failure, error.reason))
+                }
+            }
+        }
+        note.coming = [item]
+        return item
+    }
+
+    /// Nothing has changed: what was made goes.
+    private func undo() {
+        vault.sweepHardware(afterFailing: locked, nil, of: locked.header.owner, before.noteKey)
+    }
+
+    /// The one write, and what follows from it.
+    mutating func finish() throws(VaultError) {
+        let old = locked.header
+        let floor = LevelFloor(header.vault, header.level)
+        let after = try after.copy()
+        let next = header
+        do throws(VaultError) {
+            if next.level < old.level { try vault.writeFloor(floor) }
+            try locked.replace(next) { covered throws(VaultError) in try after.mac(covered) }
+            try locked.readBack()
+        } catch {
+            if locked.header.generation == old.generation {
+                if next.level < old.level { try? vault.writeFloor(old.present) }
+                undo()
+                throw error
+            }
+            // The new header is there, with a copy that is not: the change is made.
+        }
+        let admission = opening.keys.admission.assurance
+        let keys = try vault.open(locked.header, master: master, proving: admission)
+        vault.note(Vault.Success(.rekeyed(epoch: next.epoch), after: vault.budget(locked.header)), keys)
+        if next.level > old.level { try? vault.writeFloor(floor) }
+        vault.sweepHardware(locked.header, of: next.owner, after.noteKey)
+        if next.passcodeSlot != nil || old.passcodeSlot != nil {
+            try? AttemptLedger.reset(in: vault.home, header: locked.header, clock: vault.settings.clock)
+        }
+        vault.gate.replace(opening, with: try UnlockedVault(keys, in: vault.home))
+        vault.beginRekey()
+    }
+}
+
+extension Optional<LevelWish.Owner> {
+    fileprivate var stepsOrNone: Set<OwnerStep> {
+        borrowing get {
+            switch self {
+            case .some(let owner): owner.steps
+            case .none: []
+            }
+        }
+    }
+}
+
+extension VaultError {
+    static let stillMoving = VaultError(
+        .stillMoving, "records still move to the keys of the change before; nothing was changed")
+    static let proofTooWeak = VaultError(
+        .proofTooWeak, "this change wants a stronger proof; nothing was changed")
+    static let movedElsewhere = VaultError(
+        .movedElsewhere, "another process changed what opens this vault; nothing was changed")
+}

@@ -1,0 +1,130 @@
+internal import KeyStores
+internal import SecretMemory
+internal import VaultFormat
+internal import VaultLog
+public import VaultStorage
+
+extension Vault {
+    /// Opens the vault with the share that its key store gives without asking anybody. It proves nothing: collections that ask
+    /// for any proof stay shut. It is no event of the log, because nobody did anything.
+    ///
+    /// A change of the level that was cut short is undone or finished before this returns.
+    /// - Parameter accepts: Whether the user has confirmed that the vault is another one than the device remembers, or less
+    ///   protected.
+    /// - Throws: `shareUnavailable`, `shareLost`; `levelLowered` without `accepts`; `levelContradicted` where the rules ask for a
+    ///   lock; `passcodeNeeded` where the vault is at a higher level; `wiped`, `damaged`, `keysChanged`.
+    package func openByDevice(accepting accepts: Bool = false) throws(VaultError) {
+        try Wipe.finishIfBegun(in: home, settings)
+        let header = try HeaderFile.read(in: home)
+        // Before anything is called lost: a home that was put in the place of ours has no share here.
+        let floor = try readFloor()
+        let master: SecretBytes
+        do throws(VaultError) { master = try unwrapDevice(header) } catch {
+            if error.code == .shareLost { try check(header, against: floor, accepting: accepts) }
+            throw error
+        }
+        let keys = try open(header, master: master, proving: .none)
+        try settleLevel(header, keys, floor, accepting: accepts)
+        guard !header.contradictsItself else {
+            log.append(.levelContradicted)
+            throw .levelContradicted
+        }
+        try install(keys, noting: nil)
+        // A log that was lost begins anew with the first keys that are there.
+        if log.stateKind == nil {
+            let budget = budget(header)
+            try? log.takeUpNewKeys(
+                logBegin(keys, refused: budget.refused, unsettled: budget.spent - min(budget.refused, budget.spent)))
+        }
+        takeInOpenItems()
+    }
+
+    /// What a start does once a header's MAC is known: a change that was cut short is undone or finished, and the floor follows.
+    func settleLevel(
+        _ header: Header, _ keys: UnlockedKeys, _ floor: LevelFloor??, accepting accepts: Bool
+    ) throws(VaultError) {
+        if home.exists(HardwareNote.name) {
+            // Whoever is changing the level now has this lock, and its note is no leftover.
+            let locked = try LockedHeader(in: home)
+            guard keys.headerKeys.authenticates(locked.header), locked.header.generation == header.generation else {
+                throw .keysChanged
+            }
+            settleNote(locked.header, keys)
+        }
+        try check(header, against: floor, accepting: accepts)
+        try raiseFloor(header, from: floor)
+    }
+
+    /// Acts on what is noted, for a header that is genuine and locked.
+    func settleNote(_ header: Header, _ keys: UnlockedKeys) {
+        let noteKey = keys.headerKeys.noteKey
+        if standing(of: header, [noteKey]) == .own { sweepHardware(header, of: header.owner, noteKey) }
+    }
+
+    // MARK: the floor
+
+    /// What stands outside of the home: nil where this process keeps none, and a floor that is absent where it was asked.
+    /// - Throws: `shareUnavailable` where it cannot be asked now: nobody can tell then.
+    func readFloor() throws(VaultError) -> LevelFloor?? {
+        guard let stores = shareStores, stores.hasFloors else { return nil }
+        do throws(ShareFailure) {
+            switch try stores.floor(of: settings.profile) {
+            case .none: return .some(nil)
+            case .floor(let floor): return .some(floor)
+            case .unreadable: throw .unavailable(.busy("what the key store remembers of this vault cannot be read"))
+            }
+        } catch { throw VaultError(.shareUnavailable, error.reason) }
+    }
+
+    /// - Throws: `levelLowered`.
+    private func check(_ header: Header, against floor: LevelFloor??, accepting accepts: Bool) throws(VaultError) {
+        guard let floor else { return }
+        guard case .lowered(let kind, let was) = FloorVerdict(header.present, floor: floor) else { return }
+        guard accepts else { throw .levelLowered(kind, was: was) }
+        log.append(.floorReplaced(kind, was: was))
+        try writeFloor(header.present)
+    }
+
+    /// The floor of a vault that a secret opened. Nothing of it keeps the user out.
+    func followFloor(_ header: Header) {
+        guard let floor = try? readFloor() else { return }
+        try? raiseFloor(header, from: floor)
+    }
+
+    private func raiseFloor(_ header: Header, from floor: LevelFloor??) throws(VaultError) {
+        guard let floor, case .fits(let fresh?) = FloorVerdict(header.present, floor: floor) else { return }
+        // What could not be written now is written at the next start.
+        try? writeFloor(fresh)
+    }
+
+    func writeFloor(_ floor: LevelFloor) throws(VaultError) {
+        guard let stores = shareStores, stores.hasFloors else { return }
+        do throws(ShareFailure) { try stores.set(floor, of: settings.profile) } catch { throw VaultError(error) }
+    }
+
+    /// How the vault is protected now. Nothing of it is proved while the vault is locked.
+    /// - Throws: What reading the header throws.
+    public func protection() throws(VaultError) -> Protection {
+        let header = try HeaderFile.read(in: home)
+        guard let open = gate.current, open.keys.epochs.count > 1 else { return Protection(header) }
+        return Protection(header, moving: Protection.Moving(done: 0, total: 0))
+    }
+}
+
+extension Header {
+    /// What a floor has to say of it.
+    var present: LevelFloor { LevelFloor(vault, level) }
+}
+
+extension VaultError {
+    static let levelContradicted = VaultError(
+        .levelContradicted, "this vault would open without asking, and its rules ask for a lock")
+
+    static func levelLowered(_ kind: LogFloor, was: VaultLevel) -> VaultError {
+        switch kind {
+        case .otherVault: VaultError(.levelLowered, "this is another vault than the device remembers here")
+        case .lower:
+            VaultError(.levelLowered, "this vault asks for less than the device remembers (it was \(was.name))")
+        }
+    }
+}

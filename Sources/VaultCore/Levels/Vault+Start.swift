@@ -1,0 +1,88 @@
+package import KeyStores
+internal import VaultFormat
+internal import VaultLog
+package import VaultStorage
+internal import SystemCalls
+
+extension Vault {
+    /// The vault in a folder for an app that is started: made at the level of the device where neither the folder nor the key
+    /// store has a trace of one, else found. It is locked; ``openByDevice(accepting:)`` opens it where nobody is asked.
+    /// - Parameters:
+    ///   - path: The folder.
+    ///   - sharing: From when on a new share is there.
+    ///   - settings: With the key stores and the floor.
+    /// - Throws: `wiped`; `vaultMissing` where the key store knows of a vault that is not there; `shareUnavailable` where it
+    ///   cannot be asked whether there was one; as ``createAtDevice(at:sharing:settings:)`` and ``init(at:settings:)``.
+    package static func start(
+        at path: String, sharing: ShareAvailability = .whileUnlocked, settings: VaultSettings
+    ) throws(VaultError) -> Vault {
+        switch try look(at: path, settings) {
+        case .open, .wiped: break  // a vault that was destroyed says so when it is looked for
+        case .create, .createAnew: try createAtDevice(at: path, sharing: sharing, settings: settings)
+        case .missing(let floor):
+            throw VaultError(
+                .vaultMissing,
+                "this device remembers the vault \(floor.vault), which is not in \(path); nothing was created")
+        case .unknown:
+            throw VaultError(
+                .shareUnavailable, "the key store cannot be asked now whether there is a vault; nothing was created")
+        }
+        return try Vault(at: path, settings: settings)
+    }
+
+    /// What lies in the folder and in the key store.
+    static func look(at path: String, _ settings: VaultSettings) throws(VaultError) -> FirstLook {
+        var folder = FirstLook.Folder()
+        var noted: VaultID?
+        if let home = try homeIfThere(path) {
+            folder.hasHeader = home.exists(HeaderFile.name)
+            folder.isUnfinished = home.exists(VaultCreation.marker)
+            folder.hasReceipt = home.exists(WipeReceipt.fileName)
+            noted = try HardwareNote.unproved(in: home)?.note.coming.first?.name.vault
+        }
+        // A vault that is there is not looked for.
+        guard !folder.hasHeader || folder.isUnfinished else { return .open }
+        let floor: FirstLook.Floor =
+            settings.shareStores.map { remembered($0(path), settings.profile) } ?? .none
+        return FirstLook(folder, floor: floor, noted: noted)
+    }
+
+    private static func remembered(_ stores: ShareStores, _ profile: FloorProfile) -> FirstLook.Floor {
+        guard stores.hasFloors else { return .none }
+        do throws(ShareFailure) {
+            switch try stores.floor(of: profile) {
+            case .none: return .none
+            case .floor(let floor): return .some(floor)
+            case .unreadable: return .unknown
+            }
+        } catch { return .unknown }
+    }
+
+    private static func homeIfThere(_ path: String) throws(VaultError) -> HomeDirectory? {
+        do throws(VaultError) { return try HomeDirectory(path: path) } catch {
+            if error.code == .noVault { return nil }
+            throw error
+        }
+    }
+
+    private static func isThere(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+
+    /// Puts the folder aside and makes a new vault in its place, because the old one does not open here: moved from another
+    /// device, of an earlier installation, its share lost. Nothing is deleted.
+    /// - Returns: Where the old folder is now; nil where there was none.
+    /// - Throws: `exists` after 100 earlier ones; as ``createAtDevice(at:sharing:settings:)``. The old folder may be aside then.
+    package static func startOver(
+        at path: String, sharing: ShareAvailability = .whileUnlocked, settings: VaultSettings
+    ) throws(VaultError) -> String? {
+        var aside: String?
+        if try homeIfThere(path) != nil {
+            guard let free = (1...100).lazy.map({ "\(path).before-\($0)" }).first(where: { !isThere($0) }) else {
+                throw VaultError(.exists, "there are 100 folders that were put aside")
+            }
+            guard unsafe rename(path, free) == 0 else { throw .system(errno, "putting \(path) aside") }
+            aside = free
+        }
+        try createAtDevice(at: path, sharing: sharing, settings: settings)
+        return aside
+    }
+}
