@@ -299,7 +299,7 @@ let package = Package(
                 "AgentMessages", "AppLockCore", "DeviceOwner", "KeyStores", "VaultCore", "VaultStorage",
                 "VaultFormat", "Items", "Cryptography", "SecretMemory", "SystemCalls",
             ]),
-        library("CommandLineArguments"),
+        library("CommandLineArguments", ["SystemCalls"]),
         .target(
             name: "HoldfastCommand",
             dependencies: (exported + [

@@ -3,10 +3,25 @@ package struct Arguments: Sendable {
     /// Values by option name; a switch has an empty one.
     private var values: [String: [String]] = [:]
     package private(set) var places: [String] = []
+    /// Options that were not given, and came from an ``OptionSource``.
+    private var completions: Set<String> = []
 
     init() {}
 
     mutating func append(_ option: Option, _ value: String) { values[option.name, default: []].append(value) }
+
+    mutating func complete(_ option: Option, _ value: String) {
+        append(option, value)
+        completions.insert(option.name)
+    }
+
+    /// As they were given, without what was added from elsewhere.
+    package var asGiven: Arguments {
+        var given = self
+        given.values = values.filter { !completions.contains($0.key) }
+        given.completions = []
+        return given
+    }
 
     mutating func append(place: String) { places.append(place) }
 
@@ -19,6 +34,8 @@ package struct Arguments: Sendable {
 
     /// All values, in the order in which they were given.
     package subscript(option: ListOption) -> [String] { values[option.option.name] ?? [] }
+
+    subscript(all option: Option) -> [String] { values[option.name] ?? [] }
 
     package subscript(option: SecondsOption) -> Int? {
         value(option.option).flatMap { ValueKind.whole($0, option.range) }

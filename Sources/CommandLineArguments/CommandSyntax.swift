@@ -14,11 +14,14 @@ package struct CommandSyntax: Sendable {
     /// Options without which the command does not run; they are among ``options``.
     package let required: [Option]
     package let options: [Option]
+    /// Whether options may stand elsewhere too, so that ``required`` is not checked by the parser: see ``OptionSource``.
+    package let isCompletedLater: Bool
 
     package init(
         _ words: [String], synonyms: [String] = [], summary: String, details: [String], example: String,
-        places: [Place] = [], required: [Option] = [], options: [Option]
+        places: [Place] = [], required: [Option] = [], options: [Option], isCompletedLater: Bool = false
     ) {
+        self.isCompletedLater = isCompletedLater
         self.words = words
         self.synonyms = synonyms
         self.summary = summary

@@ -1,3 +1,5 @@
+internal import SystemCalls
+
 /// What stands on the command line behind the program's name.
 package enum CommandWords {
     /// The words as given. `CommandLine.arguments` repairs invalid UTF-8, which would turn a name into another one.
@@ -12,5 +14,21 @@ package enum CommandWords {
             words.append(word)
         }
         return words
+    }
+
+    /// Variables of the environment whose names begin so.
+    /// - Throws: ``UsageError`` for a value that is not valid UTF-8.
+    package static func environment(prefix: String) throws(UsageError) -> [String: String] {
+        var found: [String: String] = [:]
+        var next = unsafe environ
+        while let variable = unsafe next.pointee {
+            unsafe next += 1
+            guard unsafe strncmp(variable, prefix, prefix.utf8.count) == 0 else { continue }
+            guard let text = unsafe String(validatingCString: variable), let sign = text.firstIndex(of: "=") else {
+                throw UsageError("a variable of the environment with \(prefix) is not valid UTF-8")
+            }
+            found[String(text[..<sign])] = String(text[text.index(after: sign)...])
+        }
+        return found
     }
 }

@@ -111,9 +111,7 @@ private struct Parser<Command: TableCommand> {
         {
             throw usage("\(syntax.name): \(syntax.places[arguments.places.count].name) is missing")
         }
-        for option in syntax.required where !arguments.contains(option) {
-            throw usage("\(syntax.name): \(option.synopsis) is missing")
-        }
+        if !syntax.isCompletedLater { try table.requireAll(arguments, of: syntax) }
         return .run(command, arguments)
     }
 

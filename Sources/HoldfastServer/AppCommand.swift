@@ -50,7 +50,7 @@ struct AppCommand {
         let front = try HTTPServer(listener, OperatedService(service, access), settings)
         FrontOptions.announce(
             front, settings, key: keys.responseKey(now: SystemClock().now).publicKey.description)
-        while !Signals.wait(seconds: 3600) {}
+        Signals.waitForStop()
         return front.stop() ? .done : .failure
     }
 

@@ -11,7 +11,7 @@ extension ServerCommand {
         ],
         example: "holdfast-server backup --database accounts.db --to backup-2026-11-23",
         required: [ServerOptions.database.option, ServerOptions.to.option],
-        options: [ServerOptions.keysFile.option], run: Backup.make)
+        options: [ServerOptions.keysFile.option], isConfigured: true, run: Backup.make)
 
     static let restore = ServerCommand(
         "restore", summary: "put a backup in the place of a lost database",

@@ -56,12 +56,14 @@ enum FrontOptions {
             try addressBlocks(arguments, ServerOptions.metricsFrom), settings, version: ServerEntry.version)
     }
 
-    static func log(_ arguments: Arguments) -> ServerLog {
+    static func log(_ arguments: Arguments) -> ServerLog { ServerLog(logLevel(arguments)) }
+
+    static func logLevel(_ arguments: Arguments) -> ServerLog.Level {
         switch arguments[ServerOptions.log] {
-        case "error": ServerLog(.error)
-        case "warning": ServerLog(.warning)
-        case "requests": ServerLog(.info)
-        default: ServerLog(.notice)
+        case "error": .error
+        case "warning": .warning
+        case "requests": .info
+        default: .notice
         }
     }
 

@@ -42,7 +42,7 @@ private func keepChain(_ arguments: Arguments) throws -> ServerExit {
         more: { $0.gauge("holdfast_chain_generation", service.generation, "The generation of the key chain.") })
     let front = try HTTPServer(listener, operated, settings)
     FrontOptions.announce(front, settings, key: identity.description)
-    while !Signals.wait(seconds: 3600) {}
+    Signals.waitForStop()
     return front.stop() ? .done : .failure
 }
 

@@ -10,7 +10,7 @@ extension ServerCommand {
                 + "its first start; init lets you see the key, or copy the keys to other machines, before that."
         ],
         example: "holdfast-server init --database accounts.db", required: [ServerOptions.database.option],
-        options: [ServerOptions.keysFile.option, ServerOptions.keysIn.option], run: makeData)
+        options: [ServerOptions.keysFile.option, ServerOptions.keysIn.option], isConfigured: true, run: makeData)
 }
 
 private func makeData(_ arguments: Arguments) throws -> ServerExit {

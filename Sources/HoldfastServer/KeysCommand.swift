@@ -33,7 +33,7 @@ private func publishKeys(_ arguments: Arguments) throws -> ServerExit {
         more: { $0.gauge("holdfast_endorsed_keys", service.count, "Keys that are published.") })
     let front = try HTTPServer(listener, operated, settings)
     FrontOptions.announce(front, settings, key: identity.description)
-    while !Signals.wait(seconds: 5) {
+    while Signals.wait(seconds: 5) == nil {
         do {
             try service.refresh(now: SystemClock().now)
             conditions.recover("hsm")

@@ -15,7 +15,7 @@ extension ServerCommand {
         example: "holdfast-server rotate-keys --keys-file accounts.db.keys",
         required: [ServerOptions.keysFile.option],
         options: [ServerOptions.keysIn.option, ServerOptions.publish.option, ServerOptions.compromised.option],
-        run: Maintenance.rotateKeys)
+        isConfigured: true, run: Maintenance.rotateKeys)
 
     static let migrate = ServerCommand(
         "migrate", summary: "bring a database to this version's form",
@@ -24,19 +24,19 @@ extension ServerCommand {
                 + "UPDATE and DELETE. A SQLite file must exist; serve updates it itself. Stop the servers first."
         ],
         example: "holdfast-server migrate --database accounts.db", required: [ServerOptions.database.option],
-        run: Maintenance.migrate)
+        isConfigured: true, run: Maintenance.migrate)
 
     static let check = ServerCommand(
         "check", summary: "check a SQLite database",
         details: ["Reads every row and prints the damaged ones on standard error. It changes nothing."],
         example: "holdfast-server check --database accounts.db", required: [ServerOptions.database.option],
-        run: Maintenance.check)
+        isConfigured: true, run: Maintenance.check)
 
     static let vacuum = ServerCommand(
         "vacuum", summary: "remove what has expired from a SQLite database",
         details: ["Removes expired rows and gives their space back to the disk."],
         example: "holdfast-server vacuum --database accounts.db", required: [ServerOptions.database.option],
-        run: Maintenance.vacuum)
+        isConfigured: true, run: Maintenance.vacuum)
 }
 
 /// Commands for a database or keys that no server is using.

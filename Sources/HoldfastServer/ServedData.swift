@@ -5,6 +5,8 @@ internal import CommandLineArguments
 
 /// The database and the keys of a server, as the options name them.
 enum ServedData {
+    static let needsRedis = UsageError("with PostgreSQL, --redis is required: it keeps what expires")
+
     /// Nil for keys that end with the process.
     static func keyFile(_ arguments: Arguments, _ database: DatabaseLocation) throws(UsageError) -> KeyFile? {
         let protection = try KeyPlace.protection(arguments)
@@ -25,7 +27,7 @@ enum ServedData {
         switch database {
         case .memory: return MemoryStore()
         case .postgres(let url):
-            guard let redis else { throw UsageError("with PostgreSQL, --redis is required: it keeps what expires") }
+            guard let redis else { throw needsRedis }
             let store = PostgresStore(url, redis, lifetimes: lifetimes)
             try store.check()
             return store

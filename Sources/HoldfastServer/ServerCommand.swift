@@ -12,10 +12,12 @@ struct ServerCommand: TableCommand {
 
     init(
         _ word: String, summary: String, details: [String], example: String, required: [Option],
-        options: [Option] = [], run: @escaping @Sendable (Arguments) throws -> ServerExit
+        options: [Option] = [], isConfigured: Bool = false,
+        run: @escaping @Sendable (Arguments) throws -> ServerExit
     ) {
         syntax = CommandSyntax(
-            [word], summary: summary, details: details, example: example, required: required, options: options)
+            [word], summary: summary, details: details, example: example, required: required,
+            options: (isConfigured ? [ServerOptions.config.option] : []) + options, isCompletedLater: isConfigured)
         self.run = run
     }
 }
@@ -48,7 +50,7 @@ enum ServerTable {
             .init(title: "Accounts", commands: ServerCommand.accounts),
             .init(
                 title: "Maintenance",
-                commands: [.initialize, .backup, .restore, .rotateKeys, .migrate, .check, .vacuum]),
+                commands: [.initialize, .checkConfig, .backup, .restore, .rotateKeys, .migrate, .check, .vacuum]),
             .init(title: "Help", commands: [.completions, .help]),
         ],
         exitCodes: ServerExit.allCases.map { ($0.rawValue, $0.meaning) })

@@ -11,7 +11,8 @@ enum ServerEntry {
             switch try ServerTable.program.parse(CommandWords.read()) {
             case .version: ServerOutput.say("holdfast-server \(version)\n")
             case .help(let words): ServerOutput.say(try ServerTable.program.help(for: words))
-            case .run(let command, let arguments): return try command.run(arguments)
+            case .run(let command, let arguments):
+                return try command.run(Configuration.completed(arguments, of: command.syntax))
             }
             return .done
         } catch {

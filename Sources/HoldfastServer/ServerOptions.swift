@@ -6,6 +6,8 @@ internal import CommandLineArguments
 enum ServerOptions {
     // What every listening command has.
     static let listen = TextOption("listen", "HOST:PORT", help: "Listen at this address; port 0 takes a free one.")
+    static let sharePort = Flag(
+        "share-port", "Let other processes of this user listen at the same address, as during an upgrade.")
     static let threads = NumberOption(
         "threads", 1...256, default: front.threads, help: "Threads that serve connections")
     static let connections = NumberOption(
@@ -28,6 +30,10 @@ enum ServerOptions {
         threads.option, connections.option, connectionsPerAddress.option, requestSeconds.option, certificate.option,
         certificateKey.option, trustedProxy.option, metricsFrom.option, log.option,
     ]
+
+    static let config = TextOption(
+        "config", "FILE", .file,
+        help: "Take options from this file too: name = value, one on a line; see check-config.")
 
     // Where data and keys are.
     static let database = TextOption(

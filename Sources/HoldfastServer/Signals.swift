@@ -1,6 +1,6 @@
 internal import SystemCalls
 
-/// The signals that ask a server to stop. They are blocked before any thread starts, so that only the one that waits for
+/// The signals that ask something of a server. They are blocked before any thread starts, so that only the one that waits for
 /// them gets them.
 enum Signals {
     private static var wanted: sigset_t {
@@ -17,10 +17,21 @@ enum Signals {
         unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
-    /// Waits for one of them, at most some seconds; false when none came.
-    static func wait(seconds: Int) -> Bool {
+    enum Request { case stop, reload }
+
+    /// Waits for one of them, at most some seconds; nil when none came.
+    static func wait(seconds: Int) -> Request? {
         var set = wanted
         var limit = timespec(tv_sec: seconds, tv_nsec: 0)
-        return unsafe sigtimedwait(&set, nil, &limit) > 0
+        switch unsafe sigtimedwait(&set, nil, &limit) {
+        case SIGHUP: return .reload
+        case SIGTERM, SIGINT: return .stop
+        default: return nil
+        }
+    }
+
+    /// Waits until the server is asked to stop, for one that has nothing to reload.
+    static func waitForStop() {
+        while wait(seconds: 3600) == nil {}
     }
 }

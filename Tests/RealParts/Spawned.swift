@@ -5,8 +5,12 @@ package final class Spawned: @unchecked Sendable {  // used by one test at a tim
     private var process = pid_t()
     private var isEnded = false
 
-    /// - Parameter output: Where its standard output and error go; nil for nowhere.
-    package init(_ words: [String], environment: [String: String] = [:], output: Int32? = nil) throws {
+    /// - Parameters:
+    ///   - output: Where its standard output and error go; nil for nowhere.
+    ///   - passed: What it gets as descriptor 3; nil for nothing.
+    package init(
+        _ words: [String], environment: [String: String] = [:], output: Int32? = nil, passing passed: Int32? = nil
+    ) throws {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -20,7 +24,10 @@ package final class Spawned: @unchecked Sendable {  // used by one test at a tim
         }
         // Libraries open sockets that a child would inherit: held open there, their other end is never told that we closed
         // ours, and a software TPM serves one connection at a time.
-        for descriptor in Spawned.inherited { unsafe posix_spawn_file_actions_addclose(&actions, descriptor) }
+        if let passed { unsafe posix_spawn_file_actions_adddup2(&actions, passed, 3) }
+        for descriptor in Spawned.inherited where passed == nil || descriptor > 3 {
+            unsafe posix_spawn_file_actions_addclose(&actions, descriptor)
+        }
         let merged = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
         var variables = unsafe merged.map { unsafe strdup("\($0.key)=\($0.value)") } + [nil]

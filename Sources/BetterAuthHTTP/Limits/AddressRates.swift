@@ -12,26 +12,36 @@ package final class AddressRates: Sendable {
     }
 
     private struct Halves {
+        var perSecond: Double
+        var burst: Double
         var young: [ClientAddress: Bucket] = [:]
         var old: [ClientAddress: Bucket] = [:]
     }
 
-    private let halves = Mutex(Halves())
-    private let perSecond: Double
-    private let burst: Double
+    private let halves: Mutex<Halves>
     private let halfCapacity: Int
 
     /// - Parameters:
     ///   - perSecond: Requests; 0 for no limit.
     ///   - burst: Requests at once after a time of silence.
     package init(perSecond: Double, burst: Double, capacity: Int = 131_072) {
-        self.perSecond = perSecond
-        self.burst = max(burst, 1)
+        halves = Mutex(Halves(perSecond: perSecond, burst: max(burst, 1)))
         halfCapacity = max(capacity / 2, 1)
     }
 
     /// Seconds after which a request that was refused is let in, if nothing else came meanwhile.
-    package var retrySeconds: Int { perSecond > 0 ? Int(max(1, min(3600, 1 / perSecond)).rounded(.up)) : 1 }
+    package var retrySeconds: Int {
+        let perSecond = halves.withLock { $0.perSecond }
+        return perSecond > 0 ? Int(max(1, min(3600, 1 / perSecond)).rounded(.up)) : 1
+    }
+
+    /// Other limits from now on; what addresses have used up they have used up.
+    package func adjust(perSecond: Double, burst: Double) {
+        halves.withLock { halves in
+            halves.perSecond = perSecond
+            halves.burst = max(burst, 1)
+        }
+    }
 
     /// Nil when a request of this address may go on, and otherwise its refusal.
     package func refusal(_ address: ClientAddress, now: Double) -> HTTPReply? {
@@ -41,9 +51,10 @@ package final class AddressRates: Sendable {
     /// Whether a request of this address may go on.
     /// - Parameter now: Seconds of a clock that only goes forward.
     package func admit(_ address: ClientAddress, now: Double) -> Bool {
-        guard perSecond > 0 else { return true }
         let name = address.subscriber
         return halves.withLock { halves in
+            let (perSecond, burst) = (halves.perSecond, halves.burst)
+            guard perSecond > 0 else { return true }
             let known = halves.young[name] ?? halves.old[name]
             var bucket = known ?? Bucket(tokens: burst, filled: now)
             bucket.tokens = min(burst, bucket.tokens + max(0, now - bucket.filled) * perSecond)

@@ -23,10 +23,21 @@ package struct HTTPSettings: Sendable {
     /// Called once when the system allows fewer descriptors than the connections need: the limit, and what is needed.
     package var onFewDescriptors: @Sendable (Int, Int) -> Void = { _, _ in }
     /// Counts the connections.
-    package let counters = FrontCounters()
+    package private(set) var counters = FrontCounters()
     /// PEM texts; both, or neither.
     package var certificate: String?
     package var key: String?
 
+    /// Milliseconds for which a stop waits for the next request of a connection that was used, or made, just now: a request
+    /// that is on its way is answered.
+    package var quietMilliseconds = 250
+
     package init() {}
+
+    /// The same, for a front that goes on counting where another one is.
+    package func counting(with other: HTTPSettings) -> HTTPSettings {
+        var settings = self
+        settings.counters = other.counters
+        return settings
+    }
 }

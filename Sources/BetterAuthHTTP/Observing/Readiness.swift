@@ -67,6 +67,11 @@ package final class Readiness: Sendable {
     /// Whether nothing failed the last time; false before the first.
     var isReady: Bool { state.withLock { $0.failing?.isEmpty ?? false } }
 
+    /// Whether a check has not ended for this long.
+    func isStuck(seconds: Double, now: Double = MonotonicClock.seconds) -> Bool {
+        state.withLock { $0.isUnderWay && now - $0.asked > seconds }
+    }
+
     /// One check after the other.
     private func run() {
         var failing: [String] = []

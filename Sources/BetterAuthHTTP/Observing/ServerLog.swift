@@ -1,5 +1,6 @@
 internal import BetterAuthMessages
 package import BetterAuthServer
+internal import Synchronization
 internal import SystemCalls
 
 /// One line of JSON for each event, on standard error. Never a body, a token, a key, a nonce or an identity.
@@ -20,17 +21,26 @@ package struct ServerLog: Sendable {
         package init(integerLiteral number: Int) { self = .number(number) }
     }
 
-    private let level: Level
+    /// Shared by all copies, so that a reload changes them all.
+    private final class Threshold: Sendable {
+        let level: Atomic<Int>
+        init(_ level: Level) { self.level = Atomic(level.rawValue) }
+    }
+
+    private let threshold: Threshold
     private let clock: any ServerClock
     private let descriptor: Int32
 
     package init(_ level: Level, clock: any ServerClock = SystemClock(), descriptor: Int32 = 2) {
-        self.level = level
+        threshold = Threshold(level)
         self.clock = clock
         self.descriptor = descriptor
     }
 
-    package func wants(_ level: Level) -> Bool { level <= self.level }
+    package func wants(_ level: Level) -> Bool { level.rawValue <= threshold.level.load(ordering: .relaxed) }
+
+    /// From now on events up to this level are written, by this log and its copies.
+    package func adjust(_ level: Level) { threshold.level.store(level.rawValue, ordering: .relaxed) }
 
     /// - Parameters:
     ///   - event: A name of ours.

@@ -24,7 +24,7 @@ package final class AuthService: HTTPService {
     private let all: AddressRates
     private let creations: AddressRates
     private let challenges: AddressRates
-    private let access: MetricsAccess
+    private let access: Mutex<MetricsAccess>
     private let gauges: @Sendable (inout MetricsText) -> Void
     /// Threads for a store that is waited for.
     private let pool: WorkerPool?
@@ -48,7 +48,7 @@ package final class AuthService: HTTPService {
         self.example = example
         self.metrics = metrics
         self.log = log
-        self.access = access ?? MetricsAccess([], HTTPSettings(), version: "test")
+        self.access = Mutex(access ?? MetricsAccess([], HTTPSettings(), version: "test"))
         self.gauges = gauges
         self.isHeld = Atomic(isHeld)
         let conditions = conditions ?? Conditions(log)
@@ -71,6 +71,17 @@ package final class AuthService: HTTPService {
 
     /// Looks whether the server is ready, so that a state is logged though nobody asks.
     package func examine() { readiness.ask { _ in } }
+
+    /// Whether a look at what it needs does not come to an end, though each has a limit of its own.
+    package var isStuck: Bool { readiness.isStuck(seconds: 60) }
+
+    /// Other limits, and others who may read `/metrics`, from now on.
+    package func adjust(_ rates: Rates, _ access: MetricsAccess) {
+        all.adjust(perSecond: rates.requests.perSecond, burst: rates.requests.burst)
+        creations.adjust(perSecond: rates.creations.perSecond, burst: rates.creations.burst)
+        challenges.adjust(perSecond: rates.challenges.perSecond, burst: rates.challenges.burst)
+        self.access.withLock { $0 = access }
+    }
 
     /// From now on the server says that it is not ready, so that balancers look elsewhere.
     package func beginStopping() { isStopping.store(true, ordering: .relaxed) }
@@ -145,7 +156,7 @@ package final class AuthService: HTTPService {
             guard !isStopping.load(ordering: .relaxed) else { return answer(Readiness.reply(["stopping"])) }
             readiness.ask { answer(Readiness.reply($0)) }
         case .metrics:
-            answer(access.reply(to: request) { write(&$0) })
+            answer(access.withLock { $0 }.reply(to: request) { write(&$0) })
         }
     }
 

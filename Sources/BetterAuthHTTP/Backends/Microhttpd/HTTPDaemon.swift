@@ -59,8 +59,9 @@ internal import CMicrohttpd
     }
 
     /// Takes over a connection, which is closed when there is no room.
-    @unsafe func add(_ client: Int32, _ address: UnsafeRawPointer, _ length: UInt32) {
-        _ = unsafe cmicrohttpd_add(daemon, client, address, length)
+    /// - Returns: Whether there was.
+    @unsafe func add(_ client: Int32, _ address: UnsafeRawPointer, _ length: UInt32) -> Bool {
+        unsafe cmicrohttpd_add(daemon, client, address, length) == 1
     }
 
     /// Ends the thread. No request may be under way, since a connection that rests cannot be closed.

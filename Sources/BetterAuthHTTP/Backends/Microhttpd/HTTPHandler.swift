@@ -40,12 +40,37 @@ final class HTTPHandler: Sendable {
     func beginStopping() { isStopping.store(true, ordering: .relaxed) }
 
     @unsafe func opened(_ connection: OpaquePointer) -> HTTPPeer? {
+        // After it is among the peers.
+        defer { coming.subtract(1, ordering: .relaxed) }
         var bytes = [UInt8](repeating: 0, count: 16)
         let count = unsafe Int(cmicrohttpd_address(connection, &bytes))
         guard let address = ClientAddress(bytes: Array(bytes.prefix(count))) else { return nil }
         let peer = unsafe HTTPPeer(address, cmicrohttpd_descriptor(connection), now: MonotonicClock.seconds)
         peers.add(peer)
         return peer
+    }
+
+    /// Connections that were given to a daemon, which has not begun with them.
+    private let coming = Atomic(0)
+    /// When the last one was given, as its bits.
+    private let given = Atomic(UInt64(0))
+    /// Seconds after which it will not come: libmicrohttpd has dropped it, for its own limits for example.
+    private static let patience = 5.0
+
+    func expect(now: Double) {
+        given.store(now.bitPattern, ordering: .relaxed)
+        coming.add(1, ordering: .relaxed)
+    }
+
+    /// The daemon has refused the one that was expected.
+    func expectNot() { coming.subtract(1, ordering: .relaxed) }
+
+    /// Whether no connection is coming, and none was made or used within so many seconds.
+    func isQuiet(for seconds: Double, now: Double) -> Bool {
+        let isComing = coming.load(ordering: .relaxed) > 0
+        let last = Double(bitPattern: given.load(ordering: .relaxed))
+        if isComing && now - last < HTTPHandler.patience { return false }
+        return peers.areQuiet(since: now - seconds)
     }
 
     func completed(_ exchange: HTTPExchange) { underWay.withLock { $0 = $0.map { $0 - 1 } } }

@@ -3,25 +3,24 @@ internal import SystemCalls
 /// A socket that listens, and what it is bound to.
 package struct HTTPListener: ~Copyable {
     let descriptor: Int32
+    /// The socket's number, to be passed to another process.
+    package var passable: Int32 { descriptor }
     /// With the port that the system chose, where it did.
     package let address: String
 
     /// Binds and listens: what a server makes is made after that, since a port may be taken.
-    /// - Parameter text: `HOST:PORT` or `[HOST]:PORT`, with an address or a name for the host; port 0 lets the system choose.
+    /// - Parameters:
+    ///   - text: `HOST:PORT` or `[HOST]:PORT`, with an address or a name for the host; port 0 lets the system choose.
+    ///   - sharesPort: Whether other processes of this user may listen there too.
     /// - Throws: ``HTTPError``.
-    package init(_ text: String) throws(HTTPError) {
-        guard let colon = text.lastIndex(of: ":"), UInt16(text[text.index(after: colon)...]) != nil else {
-            throw .notAnAddress(text)
-        }
-        var host = String(text[..<colon])
-        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+    package init(_ text: String, sharesPort: Bool = false) throws(HTTPError) {
+        let (host, port) = try HTTPListener.parts(text)
         var hints = unsafe addrinfo()
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         unsafe hints.ai_flags = AI_PASSIVE
         var found: UnsafeMutablePointer<addrinfo>?
         guard
-            unsafe getaddrinfo(host.isEmpty ? nil : host, String(text[text.index(after: colon)...]), &hints, &found)
-                == 0,
+            unsafe getaddrinfo(host.isEmpty ? nil : host, port, &hints, &found) == 0,
             let first = unsafe found
         else { throw .notAnAddress(text) }
         defer { unsafe freeaddrinfo(found) }
@@ -31,6 +30,9 @@ package struct HTTPListener: ~Copyable {
         guard descriptor >= 0 else { throw .system("socket", errno) }
         var yes: Int32 = 1
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        if sharesPort {
+            unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &yes, socklen_t(MemoryLayout<Int32>.size))
+        }
         guard unsafe bind(descriptor, first.pointee.ai_addr, first.pointee.ai_addrlen) == 0,
             listen(descriptor, 4096) == 0
         else {
@@ -42,12 +44,44 @@ package struct HTTPListener: ~Copyable {
         address = HTTPListener.name(descriptor, host: host)
     }
 
-    private static func name(_ descriptor: Int32, host: String) -> String {
+    /// Takes over a socket that listens already, as a service manager passes it.
+    /// - Throws: ``HTTPError/system(_:_:)`` when the descriptor is no such socket.
+    package init(inherited descriptor: Int32) throws(HTTPError) {
+        var (isListening, length): (Int32, socklen_t) = (0, socklen_t(MemoryLayout<Int32>.size))
+        guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &length) == 0, isListening != 0
+        else { throw .system("the socket that was passed", errno == 0 ? EINVAL : errno) }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+        self.descriptor = descriptor
+        address = HTTPListener.name(descriptor, host: nil)
+    }
+
+    /// Whether a text is an address to listen on, as far as its form tells.
+    /// - Throws: ``HTTPError/notAnAddress(_:)``.
+    package static func check(_ text: String) throws(HTTPError) { _ = try parts(text) }
+
+    private static func parts(_ text: String) throws(HTTPError) -> (host: String, port: String) {
+        guard let colon = text.lastIndex(of: ":"), UInt16(text[text.index(after: colon)...]) != nil else {
+            throw .notAnAddress(text)
+        }
+        var host = String(text[..<colon])
+        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+        return (host, String(text[text.index(after: colon)...]))
+    }
+
+    /// - Parameter host: As it was given; nil for the address that the socket is bound to.
+    private static func name(_ descriptor: Int32, host given: String?) -> String {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         return unsafe withUnsafeMutablePointer(to: &storage) { pointer in
             let address = unsafe UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: sockaddr.self)
-            guard unsafe getsockname(descriptor, address, &length) == 0 else { return host }
+            guard unsafe getsockname(descriptor, address, &length) == 0 else { return given ?? "" }
+            var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+            let isNamed =
+                unsafe given == nil
+                && getnameinfo(address, length, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
+            let bound = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            let host = given ?? (isNamed ? bound : "")
             // Both families have the port in the same place.
             let port = unsafe UnsafeRawPointer(pointer).loadUnaligned(fromByteOffset: 2, as: UInt16.self).bigEndian
             return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"

@@ -58,6 +58,11 @@ final class HTTPPeers: Sendable {
         }
     }
 
+    /// Whether each has rested since then: none is new, and none has a request under way.
+    func areQuiet(since moment: Double) -> Bool {
+        state.withLock { $0.peers.values.allSatisfy { $0.restingSince.withLock { $0 } <= moment } }
+    }
+
     /// Ends connections whose request does not come: those that send a byte now and then too.
     func endSlow(before moment: Double) {
         state.withLock { state in

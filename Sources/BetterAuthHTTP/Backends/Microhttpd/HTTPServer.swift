@@ -1,3 +1,4 @@
+internal import BetterAuthMessages
 internal import BetterAuthServer
 internal import Synchronization
 internal import SystemCalls
@@ -8,8 +9,9 @@ internal import SystemCalls
     /// What it is bound to, with the port that the system chose.
     package let address: String
     private let settings: HTTPSettings
-    private let handler: HTTPHandler
-    private let daemons: [HTTPDaemon]
+    private let service: any HTTPService
+    /// The last one takes new connections; the others end when theirs have gone.
+    private let generations: Mutex<[HTTPGeneration]>
     private var listener: HTTPListener?
     private var wake: (read: Int32, write: Int32)
     private var accepting: JoinableThread?
@@ -32,20 +34,13 @@ internal import SystemCalls
         HTTPServer.raiseDescriptorLimit(to: settings.connections + 256, settings.onFewDescriptors)
         self.settings = settings
         self.address = listener.address
-        handler = HTTPHandler(service, settings)
-        var daemons: [HTTPDaemon] = []
-        for _ in 0..<max(settings.threads, 1) {
-            guard let daemon = HTTPDaemon(handler, settings) else {
-                daemons.forEach { $0.stop() }
-                throw .daemon
-            }
-            daemons.append(daemon)
-        }
-        self.daemons = daemons
+        self.service = service
+        let first = try HTTPGeneration(service, settings)
+        generations = Mutex([first])
         var ends: [Int32] = [0, 0]
         guard unsafe pipe(&ends) == 0 else {
             let reason = errno
-            daemons.forEach { $0.stop() }
+            first.drop()
             throw .system("pipe", reason)
         }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -53,26 +48,46 @@ internal import SystemCalls
         self.listener = consume listener
         accepting = JoinableThread { [unowned self] in accept() }
         guard accepting != nil else {
-            daemons.forEach { $0.stop() }
+            first.drop()
             throw .system("starting a thread", EAGAIN)
         }
     }
 
     /// Connections that there are.
-    package var connections: Int { handler.peers.count }
+    package var connections: Int { generations.withLock { $0.reduce(0) { $0 + $1.connections } } }
+
+    /// Serves new connections with other settings: certificate, limits, proxies. A connection that is there keeps its own
+    /// until its next reply, which ends it. The number of connections and threads stays as it was.
+    /// - Throws: ``HTTPError/daemon``; then nothing has changed.
+    package func renew(_ settings: HTTPSettings) throws(HTTPError) {
+        var settings = settings.counting(with: self.settings)
+        settings.threads = self.settings.threads
+        settings.connections = self.settings.connections
+        let next = try HTTPGeneration(service, settings)
+        generations.withLock { generations in
+            generations.forEach { $0.beginStopping() }
+            generations.append(next)
+        }
+    }
+
+    /// Whether a front can be started with these settings, such as a certificate and its key.
+    /// - Throws: ``HTTPError/daemon``.
+    package static func check(_ settings: HTTPSettings) throws(HTTPError) {
+        try HTTPGeneration(NoService(), settings).drop()
+    }
 
     /// Takes no more connections, lets requests under way finish, and ends. Called once.
     /// - Returns: Whether all of them finished in time.
     @discardableResult
     package func stop() -> Bool {
-        handler.beginStopping()
+        generations.withLock { $0.forEach { $0.beginStopping() } }
         close(wake.write)
         accepting?.join()
         accepting = nil
         listener = nil
         close(wake.read)
         let end = MonotonicClock.seconds + Double(settings.stopSeconds)
-        while !handler.close() {
+        while !reap(all: true) {
             guard MonotonicClock.seconds < end else {
                 // A connection that rests cannot be closed: what the store still owes after so long is left to the
                 // process's end, and so are the threads that would send it and what they use.
@@ -81,8 +96,21 @@ internal import SystemCalls
             }
             usleep(2000)
         }
-        daemons.forEach { $0.stop() }
         return true
+    }
+
+    /// Ends generations that have nothing more to do.
+    /// - Parameter all: Whether the one that takes new connections may end too.
+    /// - Returns: Whether none is left.
+    private func reap(all: Bool = false) -> Bool {
+        let now = MonotonicClock.seconds
+        let old = generations.withLock { all ? $0[...] : $0.dropLast() }
+        // Outside the lock: it waits for threads.
+        let ended = old.filter { (all || $0.connections == 0) && $0.end(now: now) }
+        return generations.withLock { generations in
+            generations.removeAll { generation in ended.contains { $0 === generation } }
+            return generations.isEmpty
+        }
     }
 
     private func accept() {
@@ -95,11 +123,16 @@ internal import SystemCalls
         ]
         while true {
             unsafe poll(&events, 2, 1000)
-            guard events[1].revents == 0 else { return }
+            guard events[1].revents == 0 else {
+                // Who was let in by the system is answered.
+                while takeConnection(descriptor, &next) {}
+                return
+            }
             let now = MonotonicClock.seconds
             if now - swept >= 1 {
                 swept = now
-                handler.peers.endSlow(before: now - Double(settings.requestSeconds))
+                generations.withLock { $0 }.forEach { $0.endSlow(now: now) }
+                _ = reap()
             }
             guard events[0].revents != 0 else { continue }
             while takeConnection(descriptor, &next) {}
@@ -126,7 +159,8 @@ internal import SystemCalls
             }
             var yes: Int32 = 1
             unsafe setsockopt(client, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
-            unsafe daemons[next % daemons.count].add(client, address, length)
+            let current = generations.withLock { $0.last }
+            unsafe current?.add(client, address, length, turn: next)
             next &+= 1
             return true
         }
@@ -140,4 +174,17 @@ internal import SystemCalls
         unsafe setrlimit(kind, &limit)
         if limit.rlim_cur < rlim_t(count) { tell(Int(clamping: limit.rlim_cur), count) }
     }
+}
+
+/// What a front that is only tried serves: nothing.
+private struct NoService: HTTPService {
+    func route(_ path: String) -> Bool? { nil }
+
+    func refusal(_ method: HTTPRequest.Method?, at route: Bool, _ address: ClientAddress) -> HTTPReply? { nil }
+
+    func handle(_ request: HTTPRequest, at route: Bool, _ answer: @escaping @Sendable (HTTPReply) -> Void) {
+        answer(HTTPReply(.plain(.unknownPath)))
+    }
+
+    func sent(_ reply: HTTPReply, to path: String, at route: Bool?, _ address: ClientAddress, duration: Int) {}
 }

@@ -1,0 +1,98 @@
+internal import BetterAuthHTTP
+internal import BetterAuthMessages
+internal import BetterAuthPostgres
+internal import BetterAuthServer
+internal import CommandLineArguments
+
+/// What `serve` is to do, read from its options and from the files that they name. Nothing is made, and nothing is asked
+/// over the network.
+struct ServeSettings {
+    let arguments: Arguments
+    let front: HTTPSettings
+    let database: DatabaseLocation
+    let redis: RedisLocation?
+    let keyFile: KeyFile?
+    let attributes: ApplicationData
+    let publisher: KeyPublisher?
+    let metricsAccess: MetricsAccess
+    let lifetimes: Lifetimes
+
+    /// - Parameter before: Those that a reload replaces.
+    /// - Throws: ``UsageError`` for what cannot be used.
+    init(_ arguments: Arguments, replacing before: ServeSettings? = nil) throws {
+        self.arguments = arguments
+        let own = try FrontOptions.settings(arguments)
+        front = before.map { own.counting(with: $0.front) } ?? own
+        database = try Maintenance.database(arguments)
+        redis = try ServeSettings.redis(arguments)
+        keyFile = try ServedData.keyFile(arguments, database)
+        attributes = try ServeSettings.attributes(arguments)
+        publisher = try ServeSettings.publisher(arguments)
+        metricsAccess = try FrontOptions.metricsAccess(arguments, front)
+        lifetimes = ServeSettings.lifetimes(arguments)
+    }
+
+    /// Whether a server could start with it, as far as that can be told without making anything.
+    /// - Throws: ``HTTPError``, ``UsageError``, ``KeyFile/Failure``.
+    func check() throws {
+        let place = try arguments.required(ServerOptions.listen)
+        if place != ServiceManager.listening { try HTTPListener.check(place) }
+        try HTTPServer.check(front)
+        if case .postgres = database, redis == nil { throw ServedData.needsRedis }
+        do throws(KeyFile.Failure) {
+            _ = try keyFile?.load(responseLifetime: Serve.responseLifetime, accessLifetime: lifetimes.refresh * 1000)
+        } catch {
+            // The first start makes it.
+            guard case .missing = error else { throw error }
+        }
+    }
+
+    /// How often addresses may ask.
+    var rates: AuthService.Rates {
+        var rates = AuthService.Rates()
+        func set(_ option: RateOption, _ rate: inout (perSecond: Double, burst: Double)) {
+            guard let number = arguments[option] else { return }
+            rate = (number, max(10, number * 4))
+        }
+        set(ServerOptions.addressRate, &rates.requests)
+        set(ServerOptions.creationRate, &rates.creations)
+        set(ServerOptions.challengeRate, &rates.challenges)
+        return rates
+    }
+
+    private static func lifetimes(_ arguments: Arguments) -> Lifetimes {
+        var lifetimes = Lifetimes()
+        lifetimes.access = Int64(arguments[ServerOptions.access])
+        lifetimes.refresh = Int64(arguments[ServerOptions.refresh])
+        lifetimes.challenge = Int64(arguments[ServerOptions.challenge])
+        lifetimes.accessWindow = Int64(arguments[ServerOptions.accessWindow])
+        lifetimes.reply = Int64(arguments[ServerOptions.reply])
+        return lifetimes
+    }
+
+    private static func publisher(_ arguments: Arguments) throws(UsageError) -> KeyPublisher? {
+        guard arguments.contains(ServerOptions.hsm.option) else { return nil }
+        return KeyPublisher(
+            hsm: try FrontOptions.service(arguments, ServerOptions.hsm),
+            service: try FrontOptions.service(arguments, ServerOptions.keyService),
+            token: try HSMService.token(arguments, ServerOptions.hsmToken))
+    }
+
+    private static func redis(_ arguments: Arguments) throws(UsageError) -> RedisLocation? {
+        guard let text = try arguments.perhapsFromFile(ServerOptions.redis) else { return nil }
+        guard let location = RedisLocation(text) else { throw UsageError("--redis must be redis://HOST:PORT") }
+        return location
+    }
+
+    private static func attributes(_ arguments: Arguments) throws -> ApplicationData {
+        guard let path = arguments[ServerOptions.attributes] else {
+            return try ApplicationData(json: #"{"permissionsByRole":{"user":["read"]}}"#)
+        }
+        let text = try TextFile.read(path)
+        do throws(MessageError) {
+            return try ApplicationData(json: text.hasSuffix("\n") ? String(text.dropLast()) : text)
+        } catch {
+            throw UsageError("\(path) is not one line of compact JSON: \(error)")
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import RealParts
+import Testing
+
+/// Options in a file and in the environment, and reading them again while the server runs.
+@Suite struct ConfigurationTests {
+    private let fixture: StoreFixture
+    private var folder: String { fixture.folder }
+    private var path: String { folder + "/server.conf" }
+
+    init() throws { fixture = try StoreFixture(.memory) }
+
+    private func write(_ lines: String...) throws {
+        try (lines.joined(separator: "\n") + "\n").write(toFile: path, atomically: true, encoding: .utf8)
+    }
+
+    private func check(_ environment: String...) throws -> (status: Int32, output: String) {
+        try runServerCommand(["check-config", path], folder, before: ["env"] + environment)
+    }
+
+    @Test func `the command line comes before the environment, and that before the file`() throws {
+        try write(
+            "# a comment", "", "listen = 127.0.0.1:1", "  database=\(fixture.path)  ", "log = error", "threads = 3")
+        let one = try check()
+        #expect(one.status == 0, "\(one.output)")
+        #expect(one.output.contains("log = error\n") && one.output.contains("threads = 3\n"))
+        let two = try check("HOLDFAST_SERVER_LOG=warning", "HOLDFAST_SERVER_TRUSTED_PROXY=10.0.0.0/8 ::1")
+        #expect(two.output.contains("log = warning\n"))
+        #expect(two.output.contains("trusted-proxy = 10.0.0.0/8\ntrusted-proxy = ::1\n"), "\(two.output)")
+        let server = try ServerProcess(["serve", "--config", path, "--listen", "127.0.0.1:0"], folder: folder)
+        #expect(!server.address.hasSuffix(":1"))
+        #expect(FileManager.default.fileExists(atPath: fixture.path))
+        // Another command takes what it has.
+        server.process.end(SIGTERM)
+        #expect(try runServerCommand(["check", "--config", path], folder).status == 0)
+    }
+
+    @Test func `the documented file is accepted`() throws {
+        let file = #filePath.components(separatedBy: "/Tests/")[0] + "/Docs/server.conf"
+        let result = try runServerCommand(["check-config", file], folder)
+        #expect(result.status == 0 && result.output.contains("listen = 127.0.0.1:8080"), "\(result.output)")
+    }
+
+    @Test func `what is wrong in it is named with its line`() throws {
+        let base = ["listen = 127.0.0.1:0", "database = \(fixture.path)"]
+        for (line, part) in [
+            ("thread = 3", "line 3: unknown option thread; did you mean threads?"),
+            ("threads", "line 3: threads has no value"), ("threads = x", "line 3: threads must be a whole number"),
+            ("listen = 127.0.0.1:1", "line 3: listen is repeated"), ("example-app = true", "must be yes or no"),
+            ("new-keys = yes", "line 3: new-keys is for the command line only"),
+            ("config = x", "config is for the command line only"), ("= 3", "line 3: unknown option"),
+            ("tls-certificate = /nowhere", "--tls-certificate and --tls-key require each other"),
+            ("redis = redis://:hunter2@here", "contains a password"),
+            ("attributes = /nowhere", "/nowhere: No such file"), ("trusted-proxy = all", "not a block of addresses"),
+        ] {
+            try (base + [line]).joined(separator: "\n").write(toFile: path, atomically: true, encoding: .utf8)
+            let result = try check()
+            #expect(result.status == 2 && result.output.contains(part), "\(line): \(result.output)")
+            #expect(!result.output.contains("hunter2"))
+        }
+        try write("listen = 127.0.0.1:0")
+        #expect(try check().output.contains("--database WHERE is missing"))
+        try write("listen = here", "database = x")
+        #expect(try check().output.contains("not an address"))
+        try write(base[0], base[1])
+        let variable = try check("HOLDFAST_SERVER_THREAD=3")
+        #expect(variable.status == 2 && variable.output.contains("$HOLDFAST_SERVER_THREAD: unknown option thread"))
+        // A check makes nothing.
+        #expect(!FileManager.default.fileExists(atPath: fixture.path))
+    }
+
+    @Test func `a reload takes a new certificate over, and keeps the old one when the new one cannot be used`() throws {
+        let (certificate, key, earlier) = (folder + "/certificate", folder + "/key", folder + "/earlier")
+        try makeCertificate(certificate, key)
+        try FileManager.default.copyItem(atPath: certificate, toPath: earlier)
+        try write(
+            "listen = 127.0.0.1:0", "database = :memory:", "tls-certificate = \(certificate)", "tls-key = \(key)")
+        let server = try ServerProcess(["serve", "--config", path], folder: folder)
+        #expect(try server.isTrusted(earlier))
+        try "no certificate\n".write(toFile: certificate, atomically: true, encoding: .utf8)
+        #expect(try check().status == 2)
+        server.process.signal(SIGHUP)
+        try server.waitForLog("not reloaded")
+        #expect(try server.isTrusted(earlier))
+        try makeCertificate(certificate, key)
+        server.process.signal(SIGHUP)
+        try server.waitForLog("\"reloaded\"")
+        #expect(try server.isTrusted(certificate) && !server.isTrusted(earlier))
+    }
+
+    @Test func `a reload takes limits, log and certificate over, and says what needs a restart`() throws {
+        try write("listen = 127.0.0.1:0", "database = \(fixture.path)", "log = error")
+        let server = try ServerProcess(["serve", "--config", path], folder: folder)
+        let client = try HTTPClient(server.address)
+        #expect(try client.get("/health").status == 200)
+        func reload(until line: String) throws {
+            server.process.signal(SIGHUP)
+            try server.waitForLog(line)
+        }
+        try write(
+            "listen = 127.0.0.1:0", "database = \(fixture.path)", "log = notice", "address-rate = 0.001", "threads = 7")
+        try reload(until: "restart needed")
+        #expect(server.log.contains(#""options":"threads""#))
+        // A connection that was there ends with its next reply, and new ones have the new limits.
+        let old = try client.get("/health")
+        #expect(old.status == 200 && old.headers["connection"] == "close")
+        let new = try HTTPClient(server.address)
+        let replies = try (0..<12).map { _ in try new.get("/ready").status }
+        #expect(replies.contains(429), "\(replies)")
+        // What cannot be used changes nothing.
+        try write("listen = 127.0.0.1:0", "database = \(fixture.path)", "address-rate = fast")
+        try reload(until: "not reloaded")
+        #expect(server.log.contains("line 3: address-rate must be"))
+        #expect(try new.get("/ready").status == 429)
+        server.process.end(SIGTERM)
+    }
+}

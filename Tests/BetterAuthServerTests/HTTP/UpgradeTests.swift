@@ -1,0 +1,109 @@
+import BetterAuthHTTP
+import Dispatch
+import Foundation
+import RealParts
+import Synchronization
+import TestSupport
+import Testing
+
+/// A server that is replaced while clients ask. This test is the service manager: it holds the socket.
+@Suite struct UpgradeTests {
+    /// Socket activation as sd_listen_fds(3) has it: the number of the process is known only to itself.
+    private static let activation = [
+        "sh", "-c", "LISTEN_PID=$$ LISTEN_FDS=1 exec \"$0\" \"$@\"",
+    ]
+
+    /// What clients do, and what they miss.
+    private final class Load: Sendable {
+        let isEnding = Atomic(false)
+        let answered = Atomic(0)
+        let failures = Mutex<[String]>([])
+
+        /// One client, on one connection as long as the server keeps it. A request on a connection that was used before is
+        /// repeated when that has ended meanwhile, as clients do with safe requests (RFC 9112, section 9.3.1): a busy
+        /// machine lets it rest for any time.
+        func run(_ address: String) {
+            var client: HTTPClient?
+            while !isEnding.load(ordering: .relaxed) {
+                let wasUsed = client != nil
+                do {
+                    let current = try client ?? HTTPClient(address)
+                    let reply = try current.post("/key/response", [])
+                    if reply.status != 200 { failures.withLock { $0.append("\(reply.status)") } }
+                    answered.add(1, ordering: .relaxed)
+                    client = reply.headers["connection"] == "close" ? nil : current
+                } catch {
+                    if !wasUsed { failures.withLock { $0.append("\(error)") } }
+                    client = nil
+                }
+            }
+        }
+    }
+
+    @Test func `no request is lost while a server is restarted on the socket that it was passed`() throws {
+        let fixture = try StoreFixture(.memory)
+        let listener = try HTTPListener("127.0.0.1:0")
+        let address = listener.address
+        let arguments = [
+            "serve", "--listen", "systemd", "--database", fixture.path, "--address-rate", "0", "--log", "warning",
+        ]
+        func start() throws -> ServerProcess {
+            try ServerProcess(
+                arguments, folder: fixture.folder, before: UpgradeTests.activation, passing: listener.passable)
+        }
+        var server = try start()
+        #expect(server.address == address)
+        let load = Load()
+        let clients = DispatchGroup()
+        for _ in 0..<6 {
+            let thread = Thread { [load] in
+                load.run(address)
+                clients.leave()
+            }
+            clients.enter()
+            thread.start()
+        }
+        for _ in 0..<(TestRun.isSoak ? 100 : 5) {
+            let before = load.answered.load(ordering: .relaxed)
+            server.process.signal(SIGTERM)
+            #expect(server.process.wait() == 0)
+            server = try start()
+            while load.answered.load(ordering: .relaxed) < before + 100, load.failures.withLock({ $0.isEmpty }) {
+                usleep(2000)
+            }
+        }
+        load.isEnding.store(true, ordering: .relaxed)
+        clients.wait()
+        #expect(load.failures.withLock { $0 } == [])
+    }
+
+    @Test func `two processes share a port only when both say so`() throws {
+        let fixture = try StoreFixture(.memory)
+        func serve(_ address: String, _ more: String...) -> [String] {
+            ["serve", "--listen", address, "--database", ":memory:"] + more
+        }
+        let first = try ServerProcess(serve("127.0.0.1:0", "--share-port"), folder: fixture.folder)
+        let refused = try runServerCommand(serve(first.address), fixture.folder)
+        #expect(refused.status == 1 && refused.output.contains("in use"), "\(refused.output)")
+        let second = try ServerProcess(serve(first.address, "--share-port"), folder: fixture.folder)
+        first.process.end(SIGTERM)
+        for _ in 0..<10 { #expect(try HTTPClient(second.address).get("/health").status == 200) }
+    }
+
+    @Test func `without a passed socket nothing is served`() throws {
+        let fixture = try StoreFixture(.memory)
+        let words = ["serve", "--listen", "systemd", "--database", fixture.path]
+        for (environment, part) in [
+            ([:], "no socket was passed"), (["LISTEN_PID": "1", "LISTEN_FDS": "1"], "no socket was passed"),
+        ] as [([String: String], String)] {
+            let result = try runServerCommand(words, fixture.folder, environment)
+            #expect(result.status == 2 && result.output.contains(part), "\(result.output)")
+        }
+        let many = try runServerCommand(
+            words, fixture.folder, before: ["sh", "-c", "LISTEN_PID=$$ LISTEN_FDS=2 exec \"$0\" \"$@\""])
+        #expect(many.status == 2 && many.output.contains("2 were passed"), "\(many.output)")
+        let none = try runServerCommand(words, fixture.folder, before: UpgradeTests.activation)
+        #expect(none.status != 0 && none.output.contains("the socket that was passed"), "\(none.output)")
+        #expect(!FileManager.default.fileExists(atPath: fixture.path))
+    }
+}
