@@ -285,6 +285,8 @@ let package = Package(
                 "SystemCalls",
             ]),
         library("AgentMessages", ["VaultFormat"]),
+        // What git, ssh, templates and other programs hand to the agent's faces: pure parsers.
+        library("FaceMessages", ["VaultFormat"]),
         library(
             "Holdfast",
             [
@@ -304,8 +306,8 @@ let package = Package(
             name: "HoldfastCommand",
             dependencies: (exported + [
                 "CommandLineArguments",
-                "HoldfastDoctor", "HoldfastAgent", "AgentMessages", "BetterAuth", "BetterAuthVerification",
-                "BetterAuthTransport",
+                "HoldfastDoctor", "HoldfastAgent", "AgentMessages", "FaceMessages", "BetterAuth",
+                "BetterAuthVerification", "BetterAuthTransport",
                 "BetterAuthMessages", "QRCodes", "WipingHeap", "SystemCalls",
             ]).map { .byName(name: $0) },
             swiftSettings: settings),
@@ -353,6 +355,7 @@ let package = Package(
             "PublicSurfaceTests",
             ["HoldfastTesting", "RealParts", "BetterAuth", "BetterAuthTransport", "HoldfastUI"] + exported),
         tests("AgentMessagesTests", ["AgentMessages", "VaultFormat"]),
+        tests("FaceMessagesTests", ["FaceMessages", "VaultFormat"]),
         tests(
             "CommandTests",
             [

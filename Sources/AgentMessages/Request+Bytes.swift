@@ -62,6 +62,9 @@ extension Request {
             let isOne = try cursor.flag(body, "flags")
             self = .find(
                 query, collection: isOne ? try cursor.text(body, RecordPath.collectionSizes, "collection") : nil)
+        case .value:
+            let path = try RecordPath(&cursor, body)
+            self = .value(path, label: try cursor.optionalText(body, Request.labelSizes, "label"))
         }
         try cursor.expectEnd()
     }
@@ -97,6 +100,9 @@ extension Request {
             writer.text(query, atMost: Request.querySizes.upperBound)
             writer.flag(collection != nil)
             if let collection { writer.text(collection, atMost: RecordPath.collectionSizes.upperBound) }
+        case .value(let path, let label):
+            path.write(&writer)
+            writer.optionalText(label, atMost: Request.labelSizes.upperBound)
         case .status, .lock, .ping, .shutDown, .data, .end, .confirmChange, .finishChange, .cancelChange,
             .pendingChange, .answer, .cancel, .owner:
             break

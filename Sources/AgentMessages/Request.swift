@@ -60,6 +60,8 @@ package enum Request: Sendable, Hashable {
     case copy(RecordPath, to: RecordPath)
     /// Send what is known of the records that have all words of a query, of one collection or of all.
     case find(String, collection: String?)
+    /// Send one value: of a field, or the main value where no label is named.
+    case value(RecordPath, label: String?)
 
     /// Numbers of the messages; they do not change.
     package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
@@ -88,6 +90,7 @@ package enum Request: Sendable, Hashable {
         case move = 23
         case copy = 24
         case find = 25
+        case value = 32
     }
 
     /// Which message it is.
@@ -118,6 +121,7 @@ package enum Request: Sendable, Hashable {
         case .move: .move
         case .copy: .copy
         case .find: .find
+        case .value: .value
         }
     }
 
@@ -125,6 +129,8 @@ package enum Request: Sendable, Hashable {
     package static let secretSizes = UnlockSecret.sizes
     /// Bytes of a query.
     package static let querySizes = 0...1024
+    /// Bytes of a field's label.
+    package static let labelSizes = 1...ItemLimits.label
     /// Bytes of an answer to a prompt.
     package static let answerSizes = 0...1024
 }

@@ -10,6 +10,7 @@
 #if defined(__linux__)
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 // memfd_secret(2): memory that the kernel removes from its own map. glibc 2.36 has no wrapper.
@@ -25,6 +26,13 @@ static inline int cplatform_memfd_secret(void) {
 #if defined(SYS_memfd_secret) || defined(__x86_64__) || defined(__aarch64__)
     return (int)syscall(number, 02000000 /* O_CLOEXEC */);
 #endif
+}
+
+// Whether a file lies in memory (tmpfs, ramfs); -1 when the kernel does not say. Swift does not import statfs.
+static inline int cplatform_is_memory(int descriptor) {
+    struct statfs status;
+    if (fstatfs(descriptor, &status) != 0) return -1;
+    return status.f_type == 0x01021994 || status.f_type == 0x858458f6;
 }
 
 static inline int cplatform_set_dumpable(int dumpable) { return prctl(PR_SET_DUMPABLE, dumpable, 0, 0, 0); }

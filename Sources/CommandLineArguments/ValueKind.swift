@@ -3,6 +3,8 @@
 package enum ValueKind: Sendable, Hashable {
     /// Any text that is not empty.
     case text
+    /// Any text; it may be empty.
+    case any
     /// The path of a folder.
     case folder
     /// The path of a file.
@@ -36,7 +38,7 @@ package enum ValueKind: Sendable, Hashable {
                 ? "must be a whole number from \(range.lowerBound) to \(range.upperBound)" : nil
         case .rate: ValueKind.rate(text) == nil ? "must be a number of requests per second, 0 for no limit" : nil
         case .word(let words): words.contains(text) ? nil : "must be one of: " + words.joined(separator: ", ")
-        case .command: nil
+        case .command, .any: nil
         }
     }
 

@@ -89,6 +89,6 @@ import Testing
     }
 
     @Test func exitCodesFollowTheTable() {
-        #expect(ExitCode.allCases.map(\.rawValue) == [0, 1, 2, 3, 4, 5, 6, 130])
+        #expect(ExitCode.allCases.map(\.rawValue) == [0, 1, 2, 3, 4, 5, 6, 126, 127, 130])
     }
 }

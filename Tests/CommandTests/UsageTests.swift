@@ -96,7 +96,7 @@ import Testing
             let names = [
                 "home", "collection", "as", "last", "receipt", "key", "countdown", "idle", "timeout", "server",
                 "authority", "keys", "key-service", "at", "app-key", "system-bus", "pam-folder", "to-collection",
-                "length", "kinds", "words", "separator",
+                "length", "kinds", "words", "separator", "env", "env-file", "in", "out",
             ]
             #expect(names.contains(option.name), "what kind of text is --\(option.name)?")
         }

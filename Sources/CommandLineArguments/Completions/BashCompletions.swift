@@ -84,7 +84,7 @@ extension ProgramTable {
 
     private func action(_ kind: ValueKind) -> String? {
         switch kind {
-        case .text, .descriptor, .number, .whole, .rate, .seconds: nil
+        case .text, .any, .descriptor, .number, .whole, .rate, .seconds: nil
         case .folder: "\(shellName)_folders"
         case .file: "\(shellName)_files"
         case .word(let words): "\(shellName)_words '\(words.joined(separator: " "))'"

@@ -68,7 +68,7 @@ extension ProgramTable {
 
     private func values(_ kind: ValueKind) -> String? {
         switch kind {
-        case .text, .descriptor, .number, .whole, .rate, .seconds: nil
+        case .text, .any, .descriptor, .number, .whole, .rate, .seconds: nil
         case .file: "'(__fish_complete_path)'"
         case .folder: "'(__fish_complete_directories)'"
         case .word(let words): ShellText.quoted(words.joined(separator: " "))

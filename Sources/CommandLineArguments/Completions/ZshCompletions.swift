@@ -56,7 +56,7 @@ extension ProgramTable {
 
     private func action(_ kind: ValueKind) -> String {
         switch kind {
-        case .text, .descriptor, .number, .whole, .rate, .seconds: " "
+        case .text, .any, .descriptor, .number, .whole, .rate, .seconds: " "
         case .file: "_files"
         case .folder: "_directories"
         case .word(let words): "(\(words.joined(separator: " ")))"

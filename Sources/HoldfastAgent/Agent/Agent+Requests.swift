@@ -56,6 +56,8 @@ extension Agent {
             }
         case .find(let query, let collection):
             begin(connection) { [items] _ in ([], .list(try Work.found(items, query, in: collection))) }
+        case .value(let path, let label):
+            begin(connection) { [items] _ in (try Work.value(items, path, label), .rest) }
         case .beginChange(let change, let countdown, let secret):
             beginChange(change, countdown: countdown, body, secret, connection)
         case .confirmChange, .finishChange, .cancelChange, .pendingChange:

@@ -2,6 +2,7 @@ internal import AgentMessages
 internal import Items
 internal import SecretMemory
 internal import VaultCore
+internal import VaultFormat
 internal import VaultStorage
 
 /// What threads do for clients. Nothing here knows of sockets or of the lock.
@@ -33,6 +34,19 @@ enum Work {
             guard isLast else { return (packets, .give(reader, total)) }
             packets.append(try Packet(.finished(total)))
             return (packets, .rest)
+        }
+    }
+
+    /// The value that a reference names, which fits into one message.
+    static func value(_ items: ItemStore, _ path: RecordPath, _ label: String?) throws -> [Packet] {
+        let reference: SecretReference
+        do throws(ReferenceError) {
+            reference = try SecretReference(collection: path.collection, item: path.name, field: label)
+        } catch { throw VaultError(.invalidName, error.words) }
+        return try items.value(of: reference).withBytes { value in
+            guard value.byteCount > 0 else { return [try Packet(.finished(0))] }
+            let head = Reply.piece(0..<value.byteCount).head(payload: value.byteCount)
+            return [try Packet(head, payload: value), try Packet(.finished(UInt64(value.byteCount)))]
         }
     }
 

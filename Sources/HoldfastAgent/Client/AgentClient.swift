@@ -237,6 +237,31 @@ package struct AgentClient: ~Copyable {
         }
     }
 
+    /// The value that a reference names.
+    /// - Throws: As `ItemStore.value(of:)`; `invalidName` for parts that no record has.
+    package borrowing func value(of reference: SecretReference) throws -> SecretBytes {
+        guard let path = RecordPath(collection: reference.collection, name: reference.item) else {
+            throw VaultError(.invalidName, "no record has this name")
+        }
+        try send(.value(path, label: reference.field))
+        var value = try LocalBytes.secret(0)
+        while true {
+            var isFinished = false
+            try receive { reply, bytes in
+                switch reply {
+                case .piece(let range):
+                    guard value.count == 0 else { throw VaultError.unexpected }
+                    value = try LocalBytes.copy(bytes.extracting(range))
+                case .finished(let count):
+                    guard count == UInt64(value.count) else { throw VaultError.unexpected }
+                    isFinished = true
+                default: throw VaultError.unexpected
+                }
+            }
+            if isFinished { return value }
+        }
+    }
+
     /// Stores a value of any size.
     /// - Parameter source: Fills the span it is given and returns how many bytes it wrote; 0 ends the value. Asked only
     ///   once the agent has agreed to take it.
@@ -361,6 +386,10 @@ extension AgentClient {
 }
 
 enum LocalBytes {
+    static func copy(_ bytes: RawSpan) throws(VaultError) -> SecretBytes {
+        do throws(SecretMemoryError) { return try SecretBytes(copying: bytes) } catch { throw VaultError(error) }
+    }
+
     static func secret(_ count: Int) throws(VaultError) -> SecretBytes {
         do throws(SecretMemoryError) { return try SecretBytes(zeroed: count) } catch { throw VaultError(error) }
     }

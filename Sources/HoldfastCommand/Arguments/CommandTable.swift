@@ -15,6 +15,7 @@ enum CommandTable {
             commands: [
                 .unlock, .lock, .status, .explain, .passcodeChange, .passcodeVerify, .recover,
             ]),
+        .init(title: "Other programs", commands: [.run, .inject]),
         .init(
             title: "Protection",
             commands: [

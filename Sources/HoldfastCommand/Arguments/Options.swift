@@ -29,6 +29,16 @@ enum Options {
     static let pamFolder = TextOption(
         "pam-folder", "DIR", .folder, help: "Look for PAM rules in DIR instead of the system's folders.")
 
+    static let variable = ListOption(
+        "env", "NAME=REFERENCE", help: "Set this variable to the value that the reference names.")
+    static let variableFile = ListOption(
+        "env-file", "FILE", help: "Also set the variables of this file, NAME=value in each line.")
+    static let mask = Flag("mask", "Hide the values in the program's output.")
+    static let templateIn = TextOption("in", "FILE", .file, help: "Read the template from FILE.")
+    static let resultOut = TextOption("out", "FILE", .file, help: "Write the result to this new file.")
+    static let onDisk = Flag("on-disk", "With --out: the file may be on a disk.")
+    static let replaceFile = Flag("replace", "With --out: replace an existing file.")
+
     static let shutDown = Flag("shut-down", "Also end the agent.")
     static let report = Flag("report", "Report the result to the program that started this one.")
 

@@ -7,6 +7,8 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
     case delayed = 4
     case damaged = 5
     case notFound = 6
+    case programFailed = 126
+    case noProgram = 127
     case interrupted = 130
 
     /// For help and the man page.
@@ -19,6 +21,8 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
         case .delayed: "attempts are delayed or exhausted, or the vault was destroyed"
         case .damaged: "damaged, or written by a newer version"
         case .notFound: "no such record, or no vault"
+        case .programFailed: "run: the program cannot be started"
+        case .noProgram: "run: there is no such program"
         case .interrupted: "interrupted by a signal; the operation was not completed"
         }
     }

@@ -37,6 +37,12 @@ package struct SignalWatch: ~Copyable {
         previousMask = mask
     }
 
+    /// Whether a signal has no effect on this process, as a parent may have arranged.
+    static func isIgnored(_ signal: Int32) -> Bool {
+        var action = sigaction()
+        return unsafe sigaction(signal, nil, &action) == 0 && action.isIgnored
+    }
+
     /// The next signal that came; nil when none did.
     package func next() -> Int32? {
         var number: UInt8 = 0

@@ -1,0 +1,50 @@
+// What other programs hand over: references, templates, `.env` files. Compiled by scripts/fuzz. A violated rule traps.
+internal import FaceMessages
+internal import VaultFormat
+
+/// One input, through every parser.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+    let input = unsafe Array(UnsafeBufferPointer(start: start, count: count))
+    reference(input)
+    template(input)
+    variables(input)
+    return 0
+}
+
+private func reference(_ input: [UInt8]) {
+    let bytes = Array("holdfast://".utf8) + input
+    guard let read = try? unsafe SecretReference(parsing: bytes.span.bytes) else { return }
+    // What was read by its shortest form may be too long with every escape.
+    guard let again = try? SecretReference(parsing: read.text) else {
+        require(read.text.utf8.count > SecretReference.longest, "a reference is not read again")
+        return
+    }
+    require(again == read && again.text == read.text, "a reference has two meanings")
+}
+
+private func template(_ input: [UInt8]) {
+    guard let template = try? unsafe Template(parsing: input.span.bytes) else { return }
+    var end = 0
+    for part in template.parts {
+        switch part {
+        case .text(let range):
+            require(range.lowerBound >= end && range.upperBound <= input.count, "text lies elsewhere")
+            end = range.upperBound
+        case .insertion(let number): require(template.references.indices.contains(number), "no such reference")
+        }
+    }
+    require(Set(template.references).count == template.references.count, "a reference is there twice")
+}
+
+private func variables(_ input: [UInt8]) {
+    guard let variables = try? EnvironmentFile.parse(input) else { return }
+    for variable in variables {
+        require(EnvironmentFile.isName(variable.name), "a name is none")
+        if case .text(let text) = variable.value { require(!text.utf8.contains(0), "a value has a zero byte") }
+    }
+}
+
+private func require(_ condition: Bool, _ rule: StaticString) {
+    if !condition { fatalError("\(rule)") }
+}

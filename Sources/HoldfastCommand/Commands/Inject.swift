@@ -1,0 +1,93 @@
+internal import CommandLineArguments
+internal import FaceMessages
+internal import Holdfast
+internal import SystemCalls
+
+extension Command {
+    static let inject = Command(
+        "inject", synonyms: ["template", "render"], summary: "fill secrets into a template",
+        details: [
+            "Copies a template and puts values in place of {{ holdfast://COLLECTION/ITEM/FIELD }}. Other text in braces stays "
+                + "as it is, and a value is not looked through again. The template comes from standard input or --in and "
+                + "has at most 1 MiB; nothing is written unless every value was found.",
+            "With --out the result is a file that only you can read. It gets its name when it is complete. Without "
+                + "--on-disk, its folder must be in memory (tmpfs), such as $XDG_RUNTIME_DIR or /dev/shm: what was on a "
+                + "disk once can be found there later.",
+        ],
+        example: "holdfast inject --in app.conf.tpl --out /run/user/1000/app.conf",
+        options: [
+            Options.templateIn.option, Options.resultOut.option, Options.onDisk.option, Options.replaceFile.option,
+            Options.raw.option,
+        ] + Options.unlocking,
+        run: injectValues)
+}
+
+private func injectValues(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let path = arguments[Options.resultOut]
+    for flag in [Options.onDisk, Options.replaceFile] where arguments[flag] && path == nil {
+        throw .usage("\(flag.option.spelled) requires --out")
+    }
+    // Before anything is read or asked for.
+    let file = try path.map { path throws(CommandError) in
+        try ResultFile(path, allowsDisk: arguments[Options.onDisk], replaces: arguments[Options.replaceFile])
+    }
+    let text = try readTemplate(arguments[Options.templateIn])
+    let template = try text.withBytes { text throws(CommandError) in
+        do throws(FaceError) { return try Template(parsing: text) } catch {
+            throw CommandError.usage("the template cannot be used: \(error.words)")
+        }
+    }
+    let values = try References.values(of: template.references, arguments)
+    var size = 0
+    for part in template.parts {
+        switch part {
+        case .text(let range): size += range.count
+        case .insertion(let number): size += values[template.references[number]]?.bytes.count ?? 0
+        }
+    }
+    guard size <= Template.longestResult else {
+        throw .failure("tooLarge", "the result would have more than \(Template.longestResult >> 20) MiB")
+    }
+    var shown = ShownValue(isRaw: arguments[Options.raw])
+    for part in template.parts {
+        func pass(_ bytes: RawSpan) throws(CommandError) {
+            if let file { try file.write(bytes) } else { try shown.write(bytes) }
+        }
+        switch part {
+        case .text(let range):
+            try text.withBytes { text throws(CommandError) in try pass(text.extracting(range)) }
+        case .insertion(let number):
+            try values[template.references[number]]?.bytes.withBytes { value throws(CommandError) in try pass(value) }
+        }
+    }
+    guard let file else {
+        try shown.end()
+        return .done
+    }
+    try file.finish()
+    return .done
+}
+
+/// All of it: it may hold secrets of its own, so it lies in locked memory.
+private func readTemplate(_ path: String?) throws(CommandError) -> SecretBytes {
+    var descriptor = STDIN_FILENO
+    if let path {
+        descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .failure("input", "\(Escaping.name(path)): \(SystemError.last)") }
+    } else if Descriptors.isTerminal(STDIN_FILENO) {
+        throw .usage("name a template with --in, or pass one on standard input")
+    }
+    defer { if descriptor != STDIN_FILENO { close(descriptor) } }
+    var buffer = try secret(Template.longest + 1)
+    var size = 0
+    while size < buffer.count {
+        let got = try buffer.withMutableBytes { bytes throws(CommandError) in
+            try bytes.withPart(size..<bytes.byteCount) { part throws(CommandError) in
+                try Descriptors.read(descriptor, into: &part)
+            }
+        }
+        if got == 0 { break }
+        size += got
+    }
+    return try buffer.prefix(size)
+}

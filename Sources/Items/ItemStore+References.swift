@@ -1,0 +1,32 @@
+package import SecretMemory
+internal import VaultCore
+package import VaultFormat
+package import VaultStorage
+
+extension ItemStore {
+    /// Bytes of a value that is read by a reference, at most: what fits into a variable, a template or one message.
+    package static let longestReferenced = 65_536
+
+    /// The value that a reference names: of a field, of a plain value, the content of a file's field.
+    /// - Throws: `recordNotFound` where there is no such record or field; `tooLarge`; what ``item(_:in:)`` throws.
+    package func value(of reference: SecretReference) throws(VaultError) -> SecretBytes {
+        let item = try item(reference.item, in: reference.collection)
+        let found = if let label = reference.field { item.field(label) } else { item.mainField }
+        guard let found else {
+            throw reference.field == nil
+                ? VaultError(.recordNotFound, "the item has no password or other main value; name the field")
+                : VaultError(.recordNotFound, "the item has no field with this label")
+        }
+        return try item.withValue(of: found) { value throws(VaultError) in
+            // A file's name comes before its content.
+            let start = found.kind == .file ? ItemValue.fileContent(value)?.content.lowerBound ?? 0 : 0
+            guard value.byteCount - start <= ItemStore.longestReferenced else {
+                throw VaultError(
+                    .tooLarge, "a value that is read by a reference has at most \(ItemStore.longestReferenced) bytes")
+            }
+            return try locked { () throws(SecretMemoryError) in
+                try SecretBytes(copying: value.extracting(start..<value.byteCount))
+            }
+        }
+    }
+}
