@@ -19,9 +19,9 @@ package enum FaceError: Error, Sendable, Hashable {
 
     /// What there is too much of.
     package enum Limit: String, Sendable, Hashable {
-        case bytes
-        case lines
-        case references
+        case bytes = "bytes"
+        case lines = "lines"
+        case references = "references"
     }
 
     /// What is wrong and what to write. Nothing of the text is in it.

@@ -19,9 +19,9 @@ package enum ReferenceError: Error, Sendable, Hashable {
 
     /// A part of a reference.
     package enum Part: String, Sendable, Hashable {
-        case collection
-        case item
-        case field
+        case collection = "collection"
+        case item = "item"
+        case field = "field"
 
         /// Bytes that it has at most.
         package var longest: Int {
