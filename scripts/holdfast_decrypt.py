@@ -294,6 +294,13 @@ class ShareItem:
         reader.check(not reader.rest())
 
 
+def is_own_share(name, vault, home):
+    """Whether a share's name shows that it was made for this vault and this home of it."""
+    drawn = name[16:21]
+    proof = hashlib.sha256(b"holdfast/1/share-of" + vault + home + drawn).digest()[:11]
+    return name == vault + drawn + proof
+
+
 def share_of(kind, store, data):
     """The item that a slot of kind 3 (version 2) or 5 names."""
     reader = Reader(data, "a slot")
@@ -407,6 +414,7 @@ class Header:
         # Behind the zeros lies what the home is known by to its own hardware and wipes: 92 bytes that open nothing.
         reader.check(not any(reader.take(COPY_SIZE - 64 - 92 - reader.position)))
         self.covered, self.mac = copy[:-64], copy[-64:-32]
+        self.home = copy[-96:-64]
         reader.check(len({slot.id for slot in self.slots}) == count)
         for single in (PASSCODE, PHRASE, PIN, DEVICE):
             reader.check(sum(slot.kind == single for slot in self.slots) <= 1)
@@ -998,7 +1006,10 @@ def describe(home):
     header = read_header(home)
     slots = []
     for slot in header.slots:
-        share = {"store": STORE_NAMES[slot.share.store], "name": slot.share.name.hex()} if slot.share else None
+        share = None
+        if slot.share:
+            own = is_own_share(slot.share.name, header.vault, header.home)
+            share = {"store": STORE_NAMES[slot.share.store], "name": slot.share.name.hex(), "own": own}
         slots.append({"kind": KIND_NAMES.get(slot.kind, f"unknown-{slot.kind}"), "share": share})
     print(json.dumps({"vault": header.vault.hex(), "level": header.level, "slots": slots, "pending": pending(home)}))
 

@@ -51,7 +51,7 @@ RULES = (
     "biometricFailures", "countdown", "fallback",
 )  # fmt: skip
 LEVELS = ("device", "owner", "secret")
-FLOORS = ("", "lower", "otherVault")
+FLOORS = ("", "lower", "otherVault", "unreadable")
 # Every event by its code: its word, then its fields as (kind, name, words).
 RUN, DIGEST = (("run", ""),), (("digest", "digest"),)
 EVENTS = {

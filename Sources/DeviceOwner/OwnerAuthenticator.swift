@@ -25,23 +25,25 @@ package struct OwnerAuthenticator: Sendable {
     package func confirm(
         _ step: OwnerStep, keeper: OwnerKeeper, patience: UInt64 = 30_000, _ conversation: any OwnerConversation
     ) -> OwnerOutcome {
-        if let expiry = keeper.expiry { return .expired(expiry) }
+        if let expiry = keeper.expiry(of: step) { return .expired(expiry) }
         guard let backend = backend(step) else { return .impossible(.missing("not built into this version")) }
         guard conversation.cancellation.isPossible else {
             return .impossible(.missing("no descriptor can be had to be cancelled by"))
         }
         if backend.hasEnrollment {
             guard let enrollment = backend.enrollment() else { return .impossible(backend.capability().orMissing) }
-            guard keeper.isUnchanged(enrollment) else { return .expired(keeper.expiry ?? .enrollmentChanged) }
+            guard keeper.isUnchanged(enrollment) else { return .expired(keeper.expiry(of: step) ?? .enrollmentChanged) }
         }
         let deadline = MonotonicClock.milliseconds + patience
         switch backend.confirm(conversation, until: deadline, onNonMatch: { keeper.countNonMatch() }) {
         case .confirmed(let proof):
             // A cancel at the same moment wins.
             guard !conversation.cancellation.isCancelled else { return .cancelled }
-            guard let release = keeper.release(step, proof) else { return .expired(keeper.expiry ?? .noPasscode) }
+            guard let release = keeper.release(step, proof) else {
+                return .expired(keeper.expiry(of: step) ?? .noPasscode)
+            }
             return .released(release)
-        case .refused: return keeper.expiry.map { .expired($0) } ?? .refused
+        case .refused: return keeper.expiry(of: step).map { .expired($0) } ?? .refused
         case .cancelled: return .cancelled
         case .timedOut: return .timedOut
         case .impossible(let capability): return .impossible(capability)

@@ -11,6 +11,19 @@ package final class OwnerKeeper: Sendable {
         var enrollment: OwnerEnrollment?
         var nonMatches = 0
         var ending = OwnerExpiry.noPasscode
+        /// Nothing makes a new share where there is no passcode: what would drop it ends the fingers alone.
+        var isOnlyWay = false
+        var fingersEnd: OwnerExpiry?
+
+        /// Ends what samples can open.
+        mutating func end(_ why: OwnerExpiry) {
+            guard !isOnlyWay else {
+                fingersEnd = why
+                return
+            }
+            secret = nil
+            ending = why
+        }
     }
 
     private let state = Mutex(State())
@@ -29,13 +42,25 @@ package final class OwnerKeeper: Sendable {
     /// Why nothing is kept.
     package var expiry: OwnerExpiry? { state.withLock { $0.secret == nil ? $0.ending : nil } }
 
-    /// Takes a new share: the passcode was right just now.
-    package func arm(_ secret: consuming SecretBytes) {
+    /// Why a way is not asked for: nothing is kept, or no more samples are taken.
+    package func expiry(of step: OwnerStep) -> OwnerExpiry? {
+        state.withLock { state in
+            if state.secret == nil { return state.ending }
+            return step == .biometrics ? state.fingersEnd : nil
+        }
+    }
+
+    /// Takes a new share.
+    /// - Parameter isOnlyWay: Whether the vault has no passcode that could make another one. Non-matches and a changed
+    ///   enrolment then end the fingers alone, and the device's passcode still gets the share; it takes the non-matches back.
+    package func arm(_ secret: consuming SecretBytes, asOnlyWay isOnlyWay: Bool = false) {
         var next = Optional(secret)
         state.withLock { state in
             state.secret = next.take()
             state.enrollment = nil
             state.nonMatches = 0
+            state.isOnlyWay = isOnlyWay
+            state.fingersEnd = nil
         }
     }
 
@@ -61,8 +86,7 @@ package final class OwnerKeeper: Sendable {
         state.withLock { state in
             guard state.secret != nil else { return false }
             guard state.enrollment == enrollment else {
-                state.secret = nil
-                state.ending = .enrollmentChanged
+                state.end(.enrollmentChanged)
                 return false
             }
             return true
@@ -75,8 +99,7 @@ package final class OwnerKeeper: Sendable {
         state.withLock { state in
             state.nonMatches += 1
             guard state.nonMatches >= OwnerKeeper.mostNonMatches else { return true }
-            state.secret = nil
-            state.ending = .nonMatches
+            state.end(.nonMatches)
             return false
         }
     }
@@ -84,7 +107,11 @@ package final class OwnerKeeper: Sendable {
     /// A copy of the share, for a verdict of this module.
     func release(_ step: OwnerStep, _ proof: (any OwnerProof)? = nil) -> OwnerRelease? {
         let copy: SecretBytes? = state.withLock { state in
-            state.secret == nil ? nil : try? state.secret?.copy()
+            guard step != .biometrics || state.fingersEnd == nil else { return nil }
+            if step == .devicePasscode, state.fingersEnd == .nonMatches {
+                (state.fingersEnd, state.nonMatches) = (nil, 0)
+            }
+            return state.secret == nil ? nil : try? state.secret?.copy()
         }
         guard let copy else { return nil }
         return OwnerRelease(step, copy, proof)

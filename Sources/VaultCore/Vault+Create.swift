@@ -57,10 +57,10 @@ extension Vault {
             vault: id, generation: 1, created: UInt64(max(0, WallClock.milliseconds)), epoch: 1, policy: policy,
             sealedKeybag: [], slots: [])
         let headerKeys = try HeaderKeys(master: master, vault: id)
+        // Before anything is made for this home outside of it: what is found there shows whose it is.
+        try header.belong(to: WipeKeyFile.make(in: home, vault: id), headerKeys)
         try addSlots(&header, master, headerKeys)
         header.sealedKeybag = try keybag.sealed(by: headerKeys, vault: id, epoch: header.epoch)
-        let wipeKey = try WipeKey.generate(for: id)
-        try header.belong(to: wipeKey, headerKeys)
         let covered = try format(HeaderFile.name) { () throws(FormatError) in try header.authenticatedBytes() }
         header.mac = try headerKeys.mac(covered)
         try DatabaseEnvironment.create(.protected, in: home)
@@ -71,7 +71,6 @@ extension Vault {
         try SecurityLog.create(
             in: home, vault: keys.vault, keys: keys.logKeys(), clock: settings.clock.logMoment)
         try OpenPublicKey.write(keys, in: home)
-        try WipeKeyFile.write(wipeKey, in: home)
         try HeaderFile.create(header, in: home)
     }
 

@@ -84,6 +84,9 @@ extension Vault {
         if let unsettled = verified.unsettled { throw unsettled }
         var header = attempt.header.header
         try change(&header.policy)
+        if let obstacle = header.policy.obstacle(at: header.level) {
+            throw VaultError(.invalidPolicy, "\(obstacle); nothing was changed")
+        }
         do throws(FormatError) {
             _ = try header.policy.encoded()
         } catch { throw VaultError(invalidPolicy: error) }

@@ -93,9 +93,11 @@ extension Vault {
     ) throws(VaultError) -> SecretBytes {
         let opened = try verify(passcode, spending: &attempt)
         let success = Success(by: .passcode, after: attempt.budgetBefore)
+        let isCopy = attempt.header.header.shareItems.isEmpty ? false : isCopy
         try install(opened.keys, evenIfDamaged: evenIfDamaged, noting: success)
         if !evenIfDamaged {
             tidyLogKeys(&attempt.header)
+            if isCopy { dropCopiedShares(&attempt.header) }
             followFloor(attempt.header.header)
         }
         let header = attempt.header.header
@@ -125,12 +127,14 @@ extension Vault {
         let master = try unwrap(phrase, header)
         let success = Success(by: .recoveryPhrase, after: budget(header))
         let keys = try open(header, master: master, proving: .keyBound)
+        let isCopy = header.shareItems.isEmpty ? false : isCopy
         try install(keys, evenIfDamaged: evenIfDamaged, noting: success)
         // The phrase gives the passcode's attempts back. On a disk that cannot be written there is none to give.
-        if let locked = try? LockedHeader(in: home, patience: 1000), keys.headerKeys.authenticates(locked.header) {
+        if var locked = try? LockedHeader(in: home, patience: 1000), keys.headerKeys.authenticates(locked.header) {
             try? AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
             try? resetAnchor(locked.header, standing(of: locked.header))
             settleNote(locked.header, keys)
+            if isCopy, !evenIfDamaged { dropCopiedShares(&locked) }
             followFloor(locked.header)
         }
         if !evenIfDamaged { takeInOpenItems() }

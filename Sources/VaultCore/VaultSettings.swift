@@ -28,6 +28,8 @@ package struct VaultSettings: Sendable {
     package var shareStores: (@Sendable (_ home: String) -> ShareStores)?
     /// By what the key stores keep the least level of this program's vault, outside of its home.
     package var profile = FloorProfile.standard
+    /// Starts work that nobody waits for; without a thread it is left out.
+    package var inBackground: @Sendable (@escaping @Sendable () -> Void) -> Void = { _ = DetachedThread.start($0) }
 
     package init(
         limits: DerivationLimits = .standard, costs: DerivationParameters? = nil,

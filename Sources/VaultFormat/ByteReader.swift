@@ -75,7 +75,25 @@ extension RawSpan {
     }
 }
 
+extension RawSpan {
+    /// The bytes of a range, which is in it: a byte that is missing is never a zero.
+    package func copied(_ range: Range<Int>) -> [UInt8] {
+        let part = extracting(range)
+        return unsafe part.withUnsafeBytes { unsafe Array($0) }
+    }
+}
+
 extension MutableRawSpan {
+    /// Copies bytes to an offset; the caller has made room for all of them.
+    package mutating func store(copying bytes: RawSpan, at offset: Int) {
+        precondition(offset >= 0 && byteCount - offset >= bytes.byteCount, "bytes do not fit")
+        unsafe bytes.withUnsafeBytes { source in
+            unsafe withUnsafeMutableBytes { target in
+                unsafe UnsafeMutableRawBufferPointer(rebasing: target[offset...]).copyMemory(from: source)
+            }
+        }
+    }
+
     /// Writes a little-endian integer; the caller has made room.
     @inlinable
     package mutating func store<T: FixedWidthInteger & BitwiseCopyable>(_ value: T, at offset: Int) {

@@ -253,12 +253,15 @@ public enum LogFloor: UInt8, LogWord, Hashable {
     case lower = 1
     /// It named another vault.
     case otherVault = 2
+    /// It could not be understood: something else lies in its place.
+    case unreadable = 3
 
     /// Its stable word.
     public var name: String {
         switch self {
         case .lower: "lower"
         case .otherVault: "otherVault"
+        case .unreadable: "unreadable"
         }
     }
 }

@@ -36,7 +36,7 @@ package final class LogEpochKey: Sendable {
         switch opened {
         case .some(let plaintext):
             return plaintext.withBytes { bytes in
-                try? LogEntry(parsing: (0..<bytes.byteCount).map { bytes.integer(at: $0, as: UInt8.self) ?? 0 })
+                try? LogEntry(parsing: bytes.copied(0..<bytes.byteCount))
             }
         case nil: return nil
         }
@@ -80,11 +80,7 @@ package struct LogKeys: Sendable {
         text.withMutableBytes { text in
             for (number, key) in all.enumerated() {
                 text.storeBytes(of: key.epoch.littleEndian, toByteOffset: number * size, as: UInt32.self)
-                key.root.withBytes { root in
-                    for index in 0..<root.byteCount {
-                        text.store(root.integer(at: index, as: UInt8.self) ?? 0, at: number * size + 4 + index)
-                    }
-                }
+                key.root.withBytes { text.store(copying: $0, at: number * size + 4) }
             }
         }
         return text

@@ -42,11 +42,7 @@ struct LogKey: ~Copyable, Sendable {
             }
         }
         bytes.withMutableBytes { target in
-            digest.withBytes { digest in
-                for offset in stride(from: 0, to: 32, by: 8) {
-                    target.store(digest.integer(at: offset, as: UInt64.self) ?? 0, at: offset)
-                }
-            }
+            digest.withBytes { target.store(copying: $0.extracting(0..<32), at: 0) }
         }
         digest.withMutableBytes { $0.wipe() }
     }
@@ -92,7 +88,7 @@ struct LogKey: ~Copyable, Sendable {
         let box = slot.extracting(LogFormat.boxRange)
         let covered =
             LogFormat.associatedData(vault: vault, chain: chain, index: index)
-            + (0..<box.byteCount).map { box.integer(at: $0, as: UInt8.self) ?? 0 }
+            + box.copied(0..<box.byteCount)
         guard let tag = try? tag(covered) else { return false }
         return unsafe constantTimeEquals(tag.span.bytes, slot.extracting(LogFormat.tagRange))
     }

@@ -102,11 +102,7 @@ package final class LogStateFile {
     ///   harm: the entries behind it prove themselves and it is brought up to them.
     func write(_ state: LogState, key: borrowing LogKey, waits: Bool = true) throws(VaultError) {
         try write(state, waits: waits) { bytes in
-            key.withBytes { key in
-                for index in 0..<key.byteCount {
-                    bytes.store(key.integer(at: index, as: UInt8.self) ?? 0, at: LogState.keyRange.lowerBound + index)
-                }
-            }
+            key.withBytes { bytes.store(copying: $0, at: LogState.keyRange.lowerBound) }
         }
     }
 

@@ -24,7 +24,9 @@ extension AppleBackends {
         }
 
         private func make(_ rule: ShareRule = .nobodyAsked(.whileUnlocked)) throws -> ShareItem {
-            try store.make(secret(share), as: .fresh(for: vault), under: rule) { _ throws(ShareFailure) in }
+            try store.make(secret(share), as: .fresh(for: HardwareOwner(vault: vault, home: share)), under: rule) {
+                _ throws(ShareFailure) in
+            }
         }
 
         private func read(_ item: ShareItem) throws -> [UInt8] { try store.read(item, of: vault).revealed() }
@@ -108,7 +110,8 @@ extension AppleBackends {
             // A launch before the first unlock is told "not found".
             device.with { $0.failures["SecItemCopyMatching"] = [errSecItemNotFound] }
             #expect(failure { _ = try read(background) } == .unavailable(.locked))
-            let gone = ShareItem(try .fresh(for: vault), .named(.keychain, backend: "enclave"))
+            let gone = ShareItem(
+                try .fresh(for: HardwareOwner(vault: vault, home: share)), .named(.keychain, backend: "enclave"))
             #expect(failure { _ = try store.read(gone, of: vault) } == .unavailable(.locked))
             #expect(failure { _ = try store.revoke(gone, of: vault) } == .unavailable(.locked))
             device.with { $0.protectedDataAvailable = true }
@@ -142,7 +145,9 @@ extension AppleBackends {
         @Test func `a release that gets no share back is none`() throws {
             func check(_ release: borrowing OwnerRelease, _ steps: Set<OwnerStep>) -> ShareFailure? {
                 do throws(ShareFailure) {
-                    try store.check(release, after: steps, of: vault) { _ throws(ShareFailure) in }
+                    try store.check(release, after: steps, of: HardwareOwner(vault: vault, home: share)) {
+                        _ throws(ShareFailure) in
+                    }
                     return nil
                 } catch { return error }
             }
@@ -219,7 +224,8 @@ extension AppleBackends {
                             switch operation {
                             case "make":
                                 _ = try store.make(
-                                    secret(share), as: .fresh(for: vault), under: .nobodyAsked(.whileUnlocked)
+                                    secret(share), as: .fresh(for: HardwareOwner(vault: vault, home: share)),
+                                    under: .nobodyAsked(.whileUnlocked)
                                 ) { item throws(ShareFailure) in noted = item }
                             case "read": _ = try store.read(#require(noted), of: vault)
                             default: _ = try store.revoke(#require(noted), of: vault)
@@ -262,7 +268,10 @@ extension AppleBackends {
 
         @Test func `an access group is asked for in every query`() throws {
             let shared = KeychainShares(group: "TEAM.group")
-            let item = try shared.make(secret(share), as: .fresh(for: vault), under: .nobodyAsked(.afterFirstUnlock)) {
+            let item = try shared.make(
+                secret(share), as: .fresh(for: HardwareOwner(vault: vault, home: share)),
+                under: .nobodyAsked(.afterFirstUnlock)
+            ) {
                 _ in
             }
             #expect(device.withItems { items, _ in items.allSatisfy { $0["agrp"] as? String == "TEAM.group" } })

@@ -28,7 +28,7 @@ import VaultFormat
     }
 
     @Test func `only its user may open the file`() throws {
-        let item = try store.made(as: .fresh(for: vault))
+        let item = try store.made(as: .fresh(for: HardwareOwner(vault: vault, home: shareBytes)))
         let mode = try FileManager.default.attributesOfItem(atPath: path(item))[.posixPermissions] as? Int
         #expect(mode == 0o600)
         try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path(item))
@@ -42,7 +42,7 @@ import VaultFormat
 
     @Test(arguments: 0..<32)
     func `half a file is a making that did not end`(_ size: Int) throws {
-        let item = try store.made(as: .fresh(for: vault))
+        let item = try store.made(as: .fresh(for: HardwareOwner(vault: vault, home: shareBytes)))
         #expect(unsafe truncate(path(item), size) == 0)
         #expect(store.reading(item, of: vault) == .failure(.lost(.unfinished)))
         #expect(store.revoking(item, of: vault) == .revoked(.gone))
@@ -50,7 +50,7 @@ import VaultFormat
     }
 
     @Test func `a file that was put back has what was revoked`() throws {
-        let item = try store.made(as: .fresh(for: vault))
+        let item = try store.made(as: .fresh(for: HardwareOwner(vault: vault, home: shareBytes)))
         let copy = scratch.path + "/copy"
         try FileManager.default.copyItem(atPath: folder, toPath: copy)
         #expect(store.revoking(item, of: vault) == .revoked(.gone))
@@ -59,7 +59,7 @@ import VaultFormat
     }
 
     @Test func `an overwritten file is a share that was removed`() throws {
-        let item = try store.made(as: .fresh(for: vault))
+        let item = try store.made(as: .fresh(for: HardwareOwner(vault: vault, home: shareBytes)))
         try Data(count: 32).write(to: URL(fileURLWithPath: path(item)))
         #expect(unsafe chmod(path(item), 0o600) == 0)
         #expect(store.reading(item, of: vault) == .failure(.lost(.emptied)))
@@ -73,7 +73,7 @@ import VaultFormat
     func `what is planted in a share's place harms nobody else`(_ plant: String) throws {
         let outside = scratch.path + "/outside"
         try FileManager.default.createDirectory(atPath: outside, withIntermediateDirectories: false)
-        let item = try store.made(as: .fresh(for: vault))
+        let item = try store.made(as: .fresh(for: HardwareOwner(vault: vault, home: shareBytes)))
         let (mine, theirs) = (path(item), outside + "/" + URL(fileURLWithPath: path(item)).lastPathComponent)
         switch plant {
         case "hard link": try FileManager.default.linkItem(atPath: mine, toPath: theirs)
@@ -112,7 +112,7 @@ import VaultFormat
 
     @Test(.enabled(if: geteuid() != 0, "root may write everywhere: a folder that refuses is not tested"))
     func `a folder that refuses the removal leaves an emptied share`() throws {
-        let item = try store.made(as: .fresh(for: vault))
+        let item = try store.made(as: .fresh(for: HardwareOwner(vault: vault, home: shareBytes)))
         #expect(unsafe chmod(folder, 0o500) == 0)
         defer { unsafe chmod(folder, 0o700) }
         #expect(store.revoking(item, of: vault) == .revoked(.emptied))
@@ -123,7 +123,10 @@ import VaultFormat
         for store: any ShareStore in [store, MemoryShares()] {
             let outcome = ShareOutcome { () throws(ShareFailure) in
                 guard let short = try? secret([1, 2, 3]) else { return .done }
-                _ = try store.make(short, as: .fresh(for: vault), under: .nobodyAsked(.whileUnlocked)) { _ in }
+                _ = try store.make(
+                    short, as: .fresh(for: HardwareOwner(vault: vault, home: shareBytes)),
+                    under: .nobodyAsked(.whileUnlocked)
+                ) { _ in }
                 return .done
             }
             guard case .failure(.failed) = outcome else {

@@ -65,7 +65,7 @@ extension ShareStore {
     func checkContract() throws {
         let (mine, yours) = (try vaultID(1), try vaultID(2))
         #expect(probing() == .done)
-        let name = try ShareName.fresh(for: mine)
+        let name = try ShareName.fresh(for: HardwareOwner(vault: mine, home: shareBytes))
         var noted: [ShareItem] = []
         let item = try made(as: name) { item throws(ShareFailure) in
             noted.append(item)
@@ -78,12 +78,12 @@ extension ShareStore {
         #expect(try making(as: name) == .failure(.nameTaken))
         #expect(reading(kept, of: mine) == .share(shareBytes), "a taken name changes nothing")
         // Another share of this vault, and one of another vault.
-        let second = try made([UInt8](33...64), as: .fresh(for: mine))
-        let other = try made([UInt8](65...96), as: .fresh(for: yours))
+        let second = try made([UInt8](33...64), as: .fresh(for: HardwareOwner(vault: mine, home: shareBytes)))
+        let other = try made([UInt8](65...96), as: .fresh(for: HardwareOwner(vault: yours, home: shareBytes)))
         #expect(reading(item, of: yours) == .failure(.damaged))
         #expect(revoking(item, of: yours) == .revoked(.anothers))
         // A header that was not authenticated names another vault's share as its own.
-        let planted = ShareItem(try .fresh(for: yours), item.place)
+        let planted = ShareItem(try .fresh(for: HardwareOwner(vault: yours, home: shareBytes)), item.place)
         #expect(reading(planted, of: yours) != .share(shareBytes))
         _ = revoking(planted, of: yours)
         #expect(reading(item, of: mine) == .share(shareBytes), "nothing of another vault is touched")
@@ -95,7 +95,7 @@ extension ShareStore {
         #expect(revoking(second, of: mine) == .revoked(.gone))
         #expect(revoking(other, of: yours) == .revoked(.gone))
         // A note that could not be written ends the making before the store has anything.
-        let refused = try ShareName.fresh(for: mine)
+        let refused = try ShareName.fresh(for: HardwareOwner(vault: mine, home: shareBytes))
         var unmade: ShareItem?
         let share = try secret(shareBytes)
         let outcome = ShareOutcome { () throws(ShareFailure) in

@@ -20,7 +20,9 @@ struct TPMSharesTests {
         vault = try vaultID(1)
     }
 
-    private func made() throws -> ShareItem { try store.made(as: .fresh(for: vault)) }
+    private func made() throws -> ShareItem {
+        try store.made(as: .fresh(for: HardwareOwner(vault: vault, home: shareBytes)))
+    }
 
     private func indexes() throws -> [String] {
         try chip.tool("tpm2_getcap", "handles-nv-index").output.split(separator: "\n").map { line in
@@ -182,7 +184,9 @@ struct TPMSharesTests {
         let item = try made()
         #expect(try chip.tool("tpm2_changeauth", "-c", "o", "stranger").status == 0)
         #expect(store.probing() == .failure(.unavailable(.ownedByAnother)))
-        #expect(try store.making(as: .fresh(for: vault)) == .failure(.unavailable(.ownedByAnother)))
+        #expect(
+            try store.making(as: .fresh(for: HardwareOwner(vault: vault, home: shareBytes)))
+                == .failure(.unavailable(.ownedByAnother)))
         #expect(store.reading(item, of: vault) == .share(shareBytes), "no word of the owner's is needed for it")
         #expect(store.revoking(item, of: vault) == .revoked(.emptied))
         #expect(store.reading(item, of: vault) == .failure(.lost(.emptied)))
@@ -208,11 +212,15 @@ struct TPMSharesTests {
             }
         }
         let before = try indexes().count
-        #expect(try store.making(as: .fresh(for: vault)) == .failure(.unavailable(.full)))
+        #expect(
+            try store.making(as: .fresh(for: HardwareOwner(vault: vault, home: shareBytes)))
+                == .failure(.unavailable(.full)))
         #expect(try indexes().count == before)
         #expect(store.reading(item, of: vault) == .share(shareBytes))
         #expect(store.revoking(item, of: vault) == .revoked(.gone))
-        #expect(try store.making(as: .fresh(for: vault)) == .done, "there is room again")
+        #expect(
+            try store.making(as: .fresh(for: HardwareOwner(vault: vault, home: shareBytes))) == .done,
+            "there is room again")
     }
 
     @Test func `a chip that is not there has lost nothing`() throws {
@@ -220,7 +228,7 @@ struct TPMSharesTests {
         let nowhere = TPMShares(at: TPMLocation("swtpm:path=/nonexistent/tpm.sock"))
         for outcome in [
             nowhere.reading(item, of: vault), nowhere.revoking(item, of: vault), nowhere.probing(),
-            try nowhere.making(as: .fresh(for: vault)),
+            try nowhere.making(as: .fresh(for: HardwareOwner(vault: vault, home: shareBytes))),
         ] {
             guard case .failure(.unavailable(.absent(.tpm, _))) = outcome else {
                 Issue.record("\(outcome)")
@@ -252,7 +260,7 @@ struct TPMSharesTests {
                 switch step {
                 case "make":
                     let share = try secret(shareBytes)
-                    let name = try ShareName.fresh(for: vault)
+                    let name = try ShareName.fresh(for: HardwareOwner(vault: vault, home: shareBytes))
                     outcome = ShareOutcome { () throws(ShareFailure) in
                         noted = try through.make(share, as: name, under: .nobodyAsked(.whileUnlocked)) {
                             item throws(ShareFailure) in noted = item
@@ -288,7 +296,7 @@ struct TPMSharesTests {
         let proxy = try TPMProxy(chip)
         let through = TPMShares(at: TPMLocation(proxy.location))
         proxy.arm(at: nil) {}
-        let item = try through.made(as: .fresh(for: vault))
+        let item = try through.made(as: .fresh(for: HardwareOwner(vault: vault, home: shareBytes)))
         _ = through.reading(item, of: vault)
         let heard = proxy.heard
         #expect(heard.count > 1000)

@@ -121,6 +121,13 @@ enum Decryptor {
     private static let scripts = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().appending(path: "scripts")
 
+    /// What the reader tells of a home without a secret.
+    static func describe(_ home: String) throws -> Result {
+        let words = try #require(python).split(separator: " ").map(String.init)
+        return try start(
+            words + ["-B", scripts.appending(path: "holdfast_decrypt.py").path, home, "describe"], input: "")
+    }
+
     static func run(_ home: String, _ secret: Secret, _ arguments: String...) throws -> Result {
         let (option, input) =
             switch secret {

@@ -34,6 +34,7 @@ import VaultFormat
             .policyChanged([.attemptLimit, .fallback]), .rekeyed(epoch: 7), .recovered(headerWasAltered: true),
             .levelChanged(from: .device, to: .secret), .levelChanged(from: .owner, to: .device), .levelContradicted,
             .floorReplaced(.otherVault, was: .secret), .floorReplaced(.lower, was: .device),
+            .floorReplaced(.unreadable, was: .device),
             .recordsSetAside(count: 3), .wipeBegun(isDeliberate: true), .inboxMigrated(count: 5), .drill(passed: false),
         ] + LogLockReason.allCases.map { .locked($0) } + UnprovenEvent.allCases.map { .unproven($0, run) }
         + LogSelfDestruct.allCases.map { .selfDestruct($0) }

@@ -187,7 +187,9 @@ private struct Engine {
         if rule.step == .biometrics, !facts.policy.usesBiometrics {
             return .unusable(.unavailable, why: "switched off (useFaceID)")
         }
-        if facts.nonMatches >= FallbackFacts.mostNonMatches {
+        // Where the rules know no passcode of the vault's, the device's is the way on.
+        let isLast = rule.step == .devicePasscode && facts.policy.fallback[.appPasscode] == nil
+        if facts.nonMatches >= FallbackFacts.mostNonMatches, !isLast {
             return .unusable(
                 .expired, why: "\(facts.nonMatches) samples did not match; only the passcode is asked for now")
         }

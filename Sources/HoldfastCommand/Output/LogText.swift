@@ -33,6 +33,8 @@ package enum LogText {
         case .floorReplaced(.lower, let was):
             "the vault was below the level \(was.name) that the key store expected; you confirmed it"
         case .floorReplaced(.otherVault, _): "the key store expected another vault here; you confirmed this one"
+        case .floorReplaced(.unreadable, _):
+            "what the key store remembered of this vault could not be read; you confirmed this one"
         case .recordsSetAside(let count): "\(Format.count(UInt64(count), "record")) did not fit and were set aside"
         case .selfDestruct(let change): of(change)
         case .wipeBegun(let isDeliberate): isDeliberate ? "a wipe began" : "a wipe began at the limit"

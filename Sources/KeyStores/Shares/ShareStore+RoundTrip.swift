@@ -9,7 +9,8 @@ extension ShareStore {
         try shareFailures(in: kind) {
             let share = try SecureRandom.secret(32)
             guard let vault = VaultID(bytes: try SecureRandom.bytes(16)) else { return }
-            let item = try make(share, as: .fresh(for: vault), under: .nobodyAsked(.whileUnlocked)) { _ in }
+            let owner = HardwareOwner(vault: vault, home: try SecureRandom.bytes(32))
+            let item = try make(share, as: .fresh(for: owner), under: .nobodyAsked(.whileUnlocked)) { _ in }
             do {
                 guard try read(item, of: vault).isEqual(to: share) else {
                     throw KeyStoreError(.damaged, "what was stored did not come back")

@@ -55,6 +55,17 @@ package struct ShareStores: Sendable {
     /// The one that an item came from; nil where the caller does not let it be used.
     package func store(of kind: KeyStoreKind) -> (any ShareStore)? { stores.first { $0.kind == kind } }
 
+    /// Has the store of an item revoke it, if it was made for this home: the only way in which anything of a vault does that.
+    /// - Returns: `anothers` for an item of another vault or home; no store was asked then.
+    /// - Throws: ``ShareFailure``; `unavailable` where the caller does not let its store be used.
+    package func revoke(_ item: ShareItem, of owner: HardwareOwner) throws(ShareFailure) -> Revocation {
+        guard item.name.belongs(to: owner) else { return .anothers }
+        guard let store = store(of: item.store) else {
+            throw .unavailable(.absent(item.store, "this program may not use the key store that has the share"))
+        }
+        return try store.revoke(item, of: owner.vault)
+    }
+
     /// Whether any floor could ever be kept: not in the file tier.
     package var hasFloors: Bool { !floorStores.isEmpty }
 

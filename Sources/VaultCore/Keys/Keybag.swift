@@ -122,12 +122,7 @@ struct Keybag: ~Copyable, Sendable {
     private static func copy(
         _ source: borrowing SecretBytes, _ from: Range<Int>, _ target: inout MutableRawSpan, _ to: Range<Int>
     ) {
-        source.withBytes { source in
-            for index in 0..<from.count {
-                let byte = source.integer(at: from.lowerBound + index, as: UInt8.self) ?? 0
-                target.store(byte, at: to.lowerBound + index)
-            }
-        }
+        source.withBytes { target.store(copying: $0.extracting(from), at: to.lowerBound) }
     }
 
     private static func fill(_ target: inout MutableRawSpan, _ range: Range<Int>) throws(VaultError) {

@@ -45,24 +45,22 @@ struct SlotKey: ~Copyable {
     /// The same with what the hardware gave, 32 bytes.
     init(factor: borrowing SecretBytes, slot: Slot, share: borrowing SecretBytes) throws(VaultError) {
         guard slot.flags.contains(.hardwareShare) else { throw .damaged("this slot has no hardware share") }
+        guard share.count == SlotKey.shareSize else {
+            throw .damaged("a hardware share has \(share.count) bytes in place of \(SlotKey.shareSize)")
+        }
         var input = try SlotKey.input(factor)
-        input.withMutableBytes { input in SlotKey.copy(share, to: 0, of: &input) }
+        input.withMutableBytes { input in share.withBytes { input.store(copying: $0, at: 0) } }
         try self.init(input: input, slot)
     }
 
     private static func input(_ factor: borrowing SecretBytes) throws(VaultError) -> SecretBytes {
+        guard factor.count == 32 else { throw .damaged("what opens a slot has \(factor.count) bytes in place of 32") }
         var input = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: 64) }
-        input.withMutableBytes { input in copy(factor, to: 32, of: &input) }
+        input.withMutableBytes { input in factor.withBytes { input.store(copying: $0, at: 32) } }
         return input
     }
 
-    private static func copy(_ part: borrowing SecretBytes, to start: Int, of input: inout MutableRawSpan) {
-        part.withBytes { part in
-            for index in 0..<min(32, part.byteCount) {
-                input.store(part.integer(at: index, as: UInt8.self) ?? 0, at: start + index)
-            }
-        }
-    }
+    private static let shareSize = 32
 
     private init(input: borrowing SecretBytes, _ slot: Slot) throws(VaultError) {
         let info = Array("holdfast/1/slot/\(slot.kind.name)".utf8)
@@ -158,7 +156,7 @@ struct SlotKey: ~Copyable {
         _ master: borrowing SecretBytes, into slot: Slot, vault: VaultID, policyDigest: [UInt8]
     ) throws(VaultError) -> Slot {
         var slot = slot
-        slot.commitment = commitment.withBytes { bytes in (0..<32).map { bytes.integer(at: $0, as: UInt8.self) ?? 0 } }
+        slot.commitment = commitment.withBytes { $0.copied(0..<32) }
         let sealed = try seal(
             master, key: wrappingKey, authenticating: slot.authenticatedData(vault: vault, policyDigest: policyDigest))
         slot.nonce = Array(sealed[..<12])

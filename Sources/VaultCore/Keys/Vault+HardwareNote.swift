@@ -64,10 +64,14 @@ extension Vault {
     ///   - failed: A header that could not be written, perhaps because nothing could be.
     ///   - owner: The home's identity as found before the change: what is in the folder now may have been planted.
     ///   - key: Of the header's master key: what it did not note is not acted on.
-    func sweepHardware(_ header: Header, after failed: Header? = nil, of owner: HardwareOwner, _ key: NoteKey) {
+    ///   - finish: Called once what has to go is gone, before the note is.
+    func sweepHardware(
+        _ header: Header, after failed: Header? = nil, of owner: HardwareOwner, _ key: NoteKey,
+        beforeForgetting finish: () -> Void = {}
+    ) {
         let genuine: HardwareNote?
-        do throws(VaultError) { genuine = try HardwareNote.genuine(in: home, [key]) } catch { return }
-        guard var noted = genuine ?? failed.map({ _ in HardwareNote() }) else { return }
+        do throws(VaultError) { genuine = try HardwareNote.genuine(in: home, [key]) } catch { return finish() }
+        guard var noted = genuine ?? failed.map({ _ in HardwareNote() }) else { return finish() }
         let finished = noted.settle(header)
         if let failed {
             noted.add(HardwareNote(of: failed))
@@ -93,19 +97,21 @@ extension Vault {
             do throws(KeyStoreError) { try anchor.release(owner) } catch { return false }
             return true
         }
-        left.owed.removeAll { isRevoked($0, of: header.vault) }
+        left.owed.removeAll { isRevoked($0, of: owner) }
         if let finished { log.append(.levelChanged(from: finished.from, to: finished.to)) }
+        finish()
         if left.isEmpty { return HardwareNote.remove(in: home) }
         var before = genuine
         before?.provedBy = .both
         if left != before { try? left.write(in: home, [key]) }
     }
 
-    /// Has a store revoke a share. What is another vault's is left alone, and is waited for no longer.
-    private func isRevoked(_ item: ShareItem, of vault: VaultID) -> Bool {
-        guard let store = shareStores?.store(of: item.store) else { return false }
-        do throws(ShareFailure) { _ = try store.revoke(item, of: vault) } catch { return false }
-        return true
+    /// Has a store revoke a share. What is another vault's or home's is left alone, and is waited for no longer.
+    private func isRevoked(_ item: ShareItem, of owner: HardwareOwner) -> Bool {
+        do throws(VaultError) {
+            _ = try shares { stores throws(ShareFailure) in try stores.revoke(item, of: owner) }
+            return true
+        } catch { return false }
     }
 }
 

@@ -12,7 +12,8 @@ enum FirstLook: Sendable, Hashable {
     /// A vault was destroyed here.
     case wiped
     /// The key store knows of a vault, and the folder has none: it was moved, deleted, or belongs to an earlier installation.
-    case missing(LevelFloor)
+    /// Nil where what the key store knows cannot be read.
+    case missing(LevelFloor?)
     /// The key store cannot be asked now, so nobody can tell whether a vault is missing.
     case unknown
 
@@ -32,6 +33,8 @@ enum FirstLook: Sendable, Hashable {
         case none
         /// It has this.
         case some(LevelFloor)
+        /// It has something that is not understood, and waiting does not help.
+        case unreadable
         /// It cannot be asked now.
         case unknown
     }
@@ -41,6 +44,7 @@ enum FirstLook: Sendable, Hashable {
         if folder.isUnfinished {
             switch floor {
             case .unknown: self = .unknown
+            case .unreadable: self = .missing(nil)
             // The floor is written after the header, and the marker goes after that: it is the same creation's.
             case .some(let floor) where floor.vault != noted: self = .missing(floor)
             case .some, .none: self = .createAnew
@@ -54,6 +58,7 @@ enum FirstLook: Sendable, Hashable {
         switch (folder.hasReceipt, floor) {
         case (true, _): self = .wiped
         case (false, .some(let floor)): self = .missing(floor)
+        case (false, .unreadable): self = .missing(nil)
         case (false, .unknown): self = .unknown
         case (false, .none): self = .create
         }

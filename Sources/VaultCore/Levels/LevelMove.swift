@@ -88,8 +88,28 @@ struct LevelRepair: Sendable, Hashable {
 enum FloorVerdict: Sendable, Hashable {
     /// It is; with what the store should say from now on, where that is something else.
     case fits(writing: LevelFloor?)
-    /// The store named another vault, or a higher level: somebody has put another home here, or an old one.
+    /// The store named another vault, or a higher level: somebody has put another home here, or an old one. Or it has
+    /// something in its place that nobody understands; waiting would not change that.
     case lowered(LogFloor, was: VaultLevel)
+
+    /// What was found outside of the home.
+    enum Found: Sendable, Hashable {
+        /// No floor is kept: this process may use no key store, or only files.
+        case unkept
+        /// The store was asked; nil where it has none.
+        case floor(LevelFloor?)
+        /// Something else lies in its place.
+        case unreadable
+    }
+
+    /// Nil where no floor is kept.
+    init?(_ present: LevelFloor, _ found: Found) {
+        switch found {
+        case .unkept: return nil
+        case .floor(let floor): self.init(present, floor: floor)
+        case .unreadable: self = .lowered(.unreadable, was: .device)
+        }
+    }
 
     /// - Parameters:
     ///   - present: What the header says, whose MAC is known.

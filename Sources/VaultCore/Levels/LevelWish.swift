@@ -36,6 +36,8 @@ package struct LevelWish: ~Copyable {
     package var phrase: RecoveryPhrase?
     /// Whether the device can ask its owner: then nobody is no proof.
     package var canAskOwner = false
+    /// What the user said of a folder whose own key is missing or another one; needed only there.
+    package var hardware: HardwareDecision?
 
     package init(_ level: VaultLevel) { self.level = level }
 }

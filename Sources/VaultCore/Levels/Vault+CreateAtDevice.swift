@@ -55,9 +55,9 @@ extension Vault {
     ) throws(VaultError) -> ShareItem {
         let creationKey = NoteKey(creationOf: try share.copied())
         let noteKeys = [creationKey, keys.noteKey]
-        let id = header.vault
+        let owner = header.owner
         do throws(ShareFailure) {
-            return try stores.best().make(share, as: .fresh(for: id), under: rule) { item throws(ShareFailure) in
+            return try stores.best().make(share, as: .fresh(for: owner), under: rule) { item throws(ShareFailure) in
                 var note = HardwareNote()
                 note.coming = [item]
                 do throws(VaultError) { try note.write(in: home, noteKeys) } catch {
@@ -72,18 +72,22 @@ extension Vault {
     private static func sweepUnfinished(_ home: HomeDirectory, _ stores: ShareStores) throws(VaultError) {
         guard let noted = try HardwareNote.unproved(in: home) else { return }
         for item in noted.note.coming {
+            // A name of another home, or without this home's key, was not noted by a creation here.
+            guard let owner = WipeKeyFile.owner(in: home, vault: item.name.vault), item.name.belongs(to: owner) else {
+                continue
+            }
             guard let store = stores.store(of: item.store) else {
                 throw VaultError(.shareUnavailable, "the key store of an unfinished creation is not there")
             }
             do throws(ShareFailure) {
-                let share = try store.read(item, of: item.name.vault)
+                let share = try store.read(item, of: owner.vault)
                 let key = try? NoteKey(creationOf: share.copied())
                 guard let key, let tag = noted.tags.first, key.isValid(tag, for: noted.covered) else { continue }
-                _ = try store.revoke(item, of: item.name.vault)
+                _ = try stores.revoke(item, of: owner)
             } catch {
                 switch error {
                 case .lost(.unfinished), .lost(.emptied):
-                    do throws(ShareFailure) { _ = try store.revoke(item, of: item.name.vault) } catch {
+                    do throws(ShareFailure) { _ = try stores.revoke(item, of: owner) } catch {
                         throw VaultError(error)
                     }
                 case .lost, .damaged: continue

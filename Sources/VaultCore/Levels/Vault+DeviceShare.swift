@@ -46,8 +46,32 @@ extension Vault {
     var isCopy: Bool {
         switch log.stateKind {
         case .backup, .restored: true
-        case .live, nil: false
+        case .live, nil: home.exists(BackupManifest.fileName)
         }
+    }
+}
+
+extension Vault {
+    /// A restored home was opened with a secret for the first time: the shares that its header names are the original's, and
+    /// nothing of it opens with them any more. They stay where they are. Not in a backup itself, whose files must stay as its
+    /// manifest says; it goes on being a copy.
+    func dropCopiedShares(_ locked: inout LockedHeader) {
+        guard !home.exists(BackupManifest.fileName), let vault = try? gate.enter() else { return }
+        defer { gate.leave() }
+        let keys = vault.keys
+        var header = locked.header
+        // What a chip keeps for the original is for the user to decide about first.
+        guard HardwareNote(of: header).isEmpty else { return }
+        do throws(VaultError) {
+            try header.belong(to: WipeKeyFile.make(in: home, vault: header.vault), keys.headerKeys)
+            // The passcode's slot is bound to the rules, and its next change fits them.
+            if header.passcodeSlot == nil { header.policy = header.policy.at(header.level, owner: []) }
+            try locked.replace(header) { covered throws(VaultError) in try keys.headerKeys.mac(covered) }
+            let next = try UnlockedKeys(
+                header: locked.header, headerKeys: keys.headerKeys.copy(),
+                keybag: Keybag(opened: keys.headerKeys.openKeybag(of: locked.header)), admission: keys.admission)
+            gate.replace(vault, with: try UnlockedVault(next, in: home))
+        } catch {}
     }
 }
 

@@ -2,7 +2,7 @@ internal import Cryptography
 package import DeviceOwner
 internal import KeyStores
 internal import SecretMemory
-internal import VaultFormat
+package import VaultFormat
 internal import VaultLog
 package import VaultStorage
 
@@ -13,10 +13,18 @@ extension Vault {
     /// - Throws: `locked`, `keysChanged`; as ``openByDevice(accepting:)``.
     package func proveNobody() throws(VaultError) -> Proof { try proveByDevice(.nobody) }
 
-    /// As ``proveNobody()``, after the owner was confirmed for the change (the release is what shows it).
-    package func proveOwner(atDevice release: consuming OwnerRelease) throws(VaultError) -> Proof {
-        _ = consume release
-        return try proveByDevice(.owner)
+    /// The device's owner as a proof at ``VaultLevel/device``, where no slot is the owner's: a share that opens nothing is put
+    /// under the owner's rule, and the release gets it back.
+    /// - Parameters:
+    ///   - release: Of the owner who was asked for this change.
+    ///   - steps: The ways in which the owner may have been confirmed.
+    /// - Throws: As ``proveNobody()``; `notConfirmed` for a release that gets nothing back; `hardwareUnclaimed`.
+    package func proveOwner(
+        atDevice release: consuming OwnerRelease, after steps: Set<OwnerStep>
+    ) throws(VaultError) -> Proof {
+        let proof = try proveByDevice(.owner)
+        try redeemScratch(release, steps)
+        return proof
     }
 
     private func proveByDevice(_ way: Proof.Way) throws(VaultError) -> Proof {
@@ -24,6 +32,28 @@ extension Vault {
         let header = try HeaderFile.read(in: home)
         guard opening.keys.headerKeys.authenticates(header) else { throw .movedElsewhere }
         return Proof(way, opening, at: settings.clock.now(), master: try unwrapDevice(header))
+    }
+
+    /// The share is noted as one that no header names: whoever ends this process leaves it to the next start.
+    private func redeemScratch(_ release: borrowing OwnerRelease, _ steps: Set<OwnerStep>) throws(VaultError) {
+        guard let opening = gate.current else { throw .locked }
+        let locked = try LockedHeader(in: home)
+        let header = locked.header
+        guard opening.keys.headerKeys.authenticates(header) else { throw .movedElsewhere }
+        let noteKey = opening.keys.headerKeys.noteKey
+        // A folder whose key is not its own has nothing that the store could know it by; the change itself asks what it is.
+        guard standing(of: header, [noteKey]) == .own else { throw .hardwareUnclaimed }
+        let home = home
+        defer { sweepHardware(header, of: header.owner, noteKey) }
+        try shares { stores throws(ShareFailure) in
+            try stores.best().check(release, after: steps, of: header.owner) { item throws(ShareFailure) in
+                do throws(VaultError) {
+                    var note = HardwareNote()
+                    note.owed = [item]
+                    try HardwareNote.add(note, in: home, [noteKey])
+                } catch { throw .failed(KeyStoreError(.failure, error.reason)) }
+            }
+        }
     }
 
     /// The owner as a proof: the release redeems a share that unwraps the master key.
@@ -48,7 +78,7 @@ extension Vault {
         guard opening.keys.epochs.count == 1 else { throw .stillMoving }
         let way = proof.way
         let master = try proof.redeem(for: opening, at: settings.clock.now())
-        var move = try PendingLevelMove(self, opening, master)
+        var move = try PendingLevelMove(self, opening, master, wish.hardware)
         try move.check(way, wish)
         try move.fill(wish)
         try move.finish()
@@ -69,13 +99,15 @@ private struct PendingLevelMove: ~Copyable {
     var header: Header
     private var note: HardwareNote
 
-    init(_ vault: Vault, _ opening: UnlockedVault, _ old: borrowing SecretBytes) throws(VaultError) {
+    init(
+        _ vault: Vault, _ opening: UnlockedVault, _ old: borrowing SecretBytes, _ decision: HardwareDecision?
+    ) throws(VaultError) {
         let locked = try LockedHeader(in: vault.home)
         let present = locked.header
         let before = try HeaderKeys(master: old, vault: present.vault)
         guard before.authenticates(present) else { throw .movedElsewhere }
         let standing = vault.standing(of: present, [before.noteKey])
-        guard standing != .unsettled else { throw .hardwareUnclaimed }
+        guard standing != .unsettled || decision != nil else { throw .hardwareUnclaimed }
         if standing == .own { vault.sweepHardware(present, of: present.owner, before.noteKey) }
         let master = try Vault.newKey()
         let after = try HeaderKeys(master: master, vault: present.vault)
@@ -86,7 +118,14 @@ private struct PendingLevelMove: ~Copyable {
         guard keys.epochs.count == 1 else { throw .stillMoving }
         let keybag = try Keybag(epoch: header.epoch, keeping: keys)
         header.sealedKeybag = try keybag.sealed(by: after, vault: present.vault, epoch: header.epoch)
-        try vault.claim(&header, standing, opening: before, after)
+        switch (standing, decision) {
+        case (.unsettled, .claim):
+            let own = try before.ownWipeKey(of: present)
+            try WipeKeyFile.write(own, in: vault.home)
+            try header.belong(to: own, after)
+        case (.unsettled, _): try header.belong(to: WipeKeyFile.make(in: vault.home, vault: present.vault), after)
+        case (.own, _), (.copy, _): try vault.claim(&header, standing, opening: before, after)
+        }
         var note = try HardwareNote.genuine(in: vault.home, [before.noteKey]) ?? HardwareNote()
         // What a copy's header names is the vault's that it was copied from.
         if present.home == header.home {
@@ -159,9 +198,7 @@ private struct PendingLevelMove: ~Copyable {
             return try store.read(item, of: header.vault, after: release).isEqual(to: share)
         }
         guard isBack else { throw VaultError(.shareUnavailable, "the key store did not give the new share back") }
-        let secret = release.secret.withBytes { bytes in
-            (0..<OwnerSlotData.secretSize).map { bytes.integer(at: $0, as: UInt8.self) ?? 0 }
-        }
+        let secret = release.secret.withBytes { $0.copied(0..<OwnerSlotData.secretSize) }
         let lines = owner.enrollment.map { String(decoding: $0.bytes, as: UTF8.self) } ?? ""
         guard let data = OwnerSlotData(item, secret: secret, enrollment: lines) else {
             throw VaultError(.tooLarge, "what is enrolled does not fit into the header")
@@ -173,9 +210,9 @@ private struct PendingLevelMove: ~Copyable {
     private mutating func make(
         _ share: borrowing SecretBytes, _ rule: ShareRule
     ) throws(VaultError) -> ShareItem {
-        let (vault, base, keys, id) = (vault, note, noteKeys, header.vault)
+        let (vault, base, keys, owner) = (vault, note, noteKeys, header.owner)
         let item = try vault.shares { stores throws(ShareFailure) in
-            try stores.best().make(share, as: .fresh(for: id), under: rule) { item throws(ShareFailure) in
+            try stores.best().make(share, as: .fresh(for: owner), under: rule) { item throws(ShareFailure) in
                 var noted = base
                 noted.coming = [item]
                 do throws(VaultError) { try noted.write(in: vault.home, keys) } catch {
@@ -189,7 +226,7 @@ private struct PendingLevelMove: ~Copyable {
 
     /// Nothing has changed: what was made goes.
     private func undo() {
-        vault.sweepHardware(afterFailing: locked, nil, of: locked.header.owner, before.noteKey)
+        vault.sweepHardware(afterFailing: locked, nil, of: header.owner, before.noteKey)
     }
 
     /// The one write, and what follows from it.
@@ -213,8 +250,9 @@ private struct PendingLevelMove: ~Copyable {
         let admission = opening.keys.admission.assurance
         let keys = try vault.open(locked.header, master: master, proving: admission)
         vault.note(Vault.Success(.rekeyed(epoch: next.epoch), after: vault.budget(locked.header)), keys)
-        if next.level > old.level { try? vault.writeFloor(floor) }
-        vault.sweepHardware(locked.header, of: next.owner, after.noteKey)
+        vault.sweepHardware(locked.header, of: next.owner, after.noteKey) {
+            if next.level > old.level { try? vault.writeFloor(floor) }
+        }
         if next.passcodeSlot != nil || old.passcodeSlot != nil {
             try? AttemptLedger.reset(in: vault.home, header: locked.header, clock: vault.settings.clock)
         }

@@ -41,7 +41,7 @@ extension Vault {
 
     /// What a start does once a header's MAC is known: a change that was cut short is undone or finished, and the floor follows.
     func settleLevel(
-        _ header: Header, _ keys: UnlockedKeys, _ floor: LevelFloor??, accepting accepts: Bool
+        _ header: Header, _ keys: UnlockedKeys, _ floor: FloorVerdict.Found, accepting accepts: Bool
     ) throws(VaultError) {
         if home.exists(HardwareNote.name) {
             // Whoever is changing the level now has this lock, and its note is no leftover.
@@ -63,36 +63,42 @@ extension Vault {
 
     // MARK: the floor
 
-    /// What stands outside of the home: nil where this process keeps none, and a floor that is absent where it was asked.
+    /// What stands outside of the home.
     /// - Throws: `shareUnavailable` where it cannot be asked now: nobody can tell then.
-    func readFloor() throws(VaultError) -> LevelFloor?? {
-        guard let stores = shareStores, stores.hasFloors else { return nil }
+    func readFloor() throws(VaultError) -> FloorVerdict.Found {
+        guard let stores = shareStores, stores.hasFloors else { return .unkept }
         do throws(ShareFailure) {
-            switch try stores.floor(of: settings.profile) {
-            case .none: return .some(nil)
-            case .floor(let floor): return .some(floor)
-            case .unreadable: throw .unavailable(.busy("what the key store remembers of this vault cannot be read"))
+            return switch try stores.floor(of: settings.profile) {
+            case .none: .floor(nil)
+            case .floor(let floor): .floor(floor)
+            case .unreadable: .unreadable
             }
         } catch { throw VaultError(.shareUnavailable, error.reason) }
     }
 
     /// - Throws: `levelLowered`.
-    private func check(_ header: Header, against floor: LevelFloor??, accepting accepts: Bool) throws(VaultError) {
-        guard let floor else { return }
-        guard case .lowered(let kind, let was) = FloorVerdict(header.present, floor: floor) else { return }
+    private func check(_ header: Header, against floor: FloorVerdict.Found, accepting accepts: Bool) throws(VaultError)
+    {
+        guard case .lowered(let kind, let was) = FloorVerdict(header.present, floor) else { return }
         guard accepts else { throw .levelLowered(kind, was: was) }
         log.append(.floorReplaced(kind, was: was))
-        try writeFloor(header.present)
+        // What cannot be written now is asked for again.
+        try? writeFloor(header.present)
     }
 
-    /// The floor of a vault that a secret opened. Nothing of it keeps the user out.
+    /// The floor of a vault that a secret opened: whoever has that has said which vault it is. Nobody waits for the key store,
+    /// and nothing of it keeps the user out.
     func followFloor(_ header: Header) {
-        guard let floor = try? readFloor() else { return }
-        try? raiseFloor(header, from: floor)
+        guard shareStores?.hasFloors == true else { return }
+        settings.inBackground { [self] in
+            guard let found = try? readFloor() else { return }
+            try? check(header, against: found, accepting: true)
+            try? raiseFloor(header, from: found)
+        }
     }
 
-    private func raiseFloor(_ header: Header, from floor: LevelFloor??) throws(VaultError) {
-        guard let floor, case .fits(let fresh?) = FloorVerdict(header.present, floor: floor) else { return }
+    private func raiseFloor(_ header: Header, from floor: FloorVerdict.Found) throws(VaultError) {
+        guard case .fits(let fresh?) = FloorVerdict(header.present, floor) else { return }
         // What could not be written now is written at the next start.
         try? writeFloor(fresh)
     }
@@ -122,6 +128,8 @@ extension VaultError {
 
     static func levelLowered(_ kind: LogFloor, was: VaultLevel) -> VaultError {
         switch kind {
+        case .unreadable:
+            VaultError(.levelLowered, "what the device remembers of its vault here cannot be read")
         case .otherVault: VaultError(.levelLowered, "this is another vault than the device remembers here")
         case .lower:
             VaultError(.levelLowered, "this vault asks for less than the device remembers (it was \(was.name))")

@@ -20,9 +20,9 @@ extension Vault {
         case .open, .wiped: break  // a vault that was destroyed says so when it is looked for
         case .create, .createAnew: try createAtDevice(at: path, sharing: sharing, settings: settings)
         case .missing(let floor):
+            let what = floor.map { "the vault \($0.vault)" } ?? "a vault"
             throw VaultError(
-                .vaultMissing,
-                "this device remembers the vault \(floor.vault), which is not in \(path); nothing was created")
+                .vaultMissing, "this device remembers \(what), which is not in \(path); nothing was created")
         case .unknown:
             throw VaultError(
                 .shareUnavailable, "the key store cannot be asked now whether there is a vault; nothing was created")
@@ -53,7 +53,7 @@ extension Vault {
             switch try stores.floor(of: profile) {
             case .none: return .none
             case .floor(let floor): return .some(floor)
-            case .unreadable: return .unknown
+            case .unreadable: return .unreadable
             }
         } catch { return .unknown }
     }

@@ -81,10 +81,8 @@ struct LockedOpenKey: ~Copyable {
         var bytes = try LockedOpenKey.buffer()
         bytes.withMutableBytes { bytes in
             key.withBytes { key in
-                for index in 0..<min(key.byteCount, OpenKeyFile.keyRange.count) {
-                    let byte = key.integer(at: index, as: UInt8.self) ?? 0
-                    bytes.store(byte, at: OpenKeyFile.keyRange.lowerBound + index)
-                }
+                bytes.store(
+                    copying: key.extracting(0..<OpenKeyFile.keyRange.count), at: OpenKeyFile.keyRange.lowerBound)
             }
         }
         try write(&bytes, hasKey: true)

@@ -25,9 +25,7 @@ struct KeptOwner {
     static func encode(_ item: KeyStoreItem, _ secret: borrowing SecretBytes, _ enrollment: OwnerEnrollment?) -> [UInt8]
     {
         // On the disk it is no secret any more; what is in an array here lies in the header a moment later.
-        let share = secret.withBytes { bytes in
-            (0..<secretSize).map { bytes.integer(at: $0, as: UInt8.self) ?? 0 }
-        }
+        let share = secret.withBytes { $0.copied(0..<secretSize) }
         func counted(_ part: [UInt8]) -> [UInt8] { [UInt8(part.count & 0xff), UInt8(part.count >> 8 & 0xff)] + part }
         return [version, item.kind.rawValue] + share + counted(enrollment?.bytes ?? []) + counted(item.data)
     }

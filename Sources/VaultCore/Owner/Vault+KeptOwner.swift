@@ -81,7 +81,9 @@ extension Vault {
             let header = try? HeaderFile.read(in: home),
             let slot = header.ownerSlots.first
         else { return }
-        if let data = try? OwnerSlotData(parsing: slot.kindData) { return load(data, slot) }
+        if let data = try? OwnerSlotData(parsing: slot.kindData) {
+            return load(data, slot, asOnlyWay: header.passcodeSlot == nil)
+        }
         guard let kept = KeptOwner(slot), let secret = try? KeptOwner.secret(of: slot) else { return }
         ownerSlot.set(OwnerSlot(slot: slot, place: .item(kept.item), origin: .disk))
         ownerKeeper.arm(secret)
@@ -89,14 +91,14 @@ extension Vault {
     }
 
     /// A slot whose share can be revoked. The stores that keep such shares are the caller's.
-    private func load(_ data: OwnerSlotData, _ slot: Slot) {
+    private func load(_ data: OwnerSlotData, _ slot: Slot, asOnlyWay isOnlyWay: Bool) {
         guard shareStores != nil, !isCopy,
             let secret = try? secretMemory({ () throws(SecretMemoryError) in
                 try unsafe SecretBytes(copying: data.secret.span.bytes, lifetime: .longLived)
             })
         else { return }
         ownerSlot.set(OwnerSlot(slot: slot, place: .share(data.item), origin: .disk))
-        ownerKeeper.arm(secret)
+        ownerKeeper.arm(secret, asOnlyWay: isOnlyWay)
         if !data.enrollment.isEmpty {
             ownerKeeper.note(OwnerEnrollment(data.enrollment.split(separator: "\n").map(String.init)))
         }

@@ -30,10 +30,11 @@ extension Vault {
     /// Opens the vault for a confirmed owner. It proves presence and no more: a yes of the system stood in front of a key.
     ///
     /// Neither counted nor settling anything: the attempts are the passcode's.
+    /// - Parameter accepts: As for ``openByDevice(accepting:)``.
     /// - Throws: `passcodeNeeded` where the owner's way in is over: too old, another passcode or other rules, a key store
     ///   that lost its share; `hardwareUnavailable` when the key store cannot be asked now; `damaged`, `wiped`,
     ///   `rollbackSuspected`.
-    package func unlock(_ release: consuming OwnerRelease) throws(VaultError) {
+    package func unlock(_ release: consuming OwnerRelease, accepting accepts: Bool = false) throws(VaultError) {
         try Wipe.finishIfBegun(in: home, settings)
         guard let owner = ownerSlot.current else {
             throw .passcodeNeeded("it was not given since this program started")
@@ -53,7 +54,7 @@ extension Vault {
         guard key.matches(owner.slot) else { throw lostOwner(release.step) }
         let master = try key.unwrap(owner.slot, vault: header.vault, policyDigest: header.policy.digest())
         let keys = try open(header, master: master, proving: assurance(of: owner, release.step))
-        if case .share = owner.place { try settleLevel(header, keys, readFloor(), accepting: false) }
+        if case .share = owner.place { try settleLevel(header, keys, readFloor(), accepting: accepts) }
         // Now the rules are known to be genuine.
         if let obstacle = ownerObstacle(release.step, keys.policy) { throw obstacle }
         try install(keys, noting: Success(byOwner: release.step, after: budget(header)))
@@ -97,6 +98,7 @@ extension Vault {
         }
         let state = ownerState
         guard state.isArmed else { return .passcodeNeeded(state.expiry ?? .noPasscode) }
+        if let expiry = ownerKeeper.expiry(of: step) { return .passcodeNeeded(expiry) }
         if let hours = rule.withinHours, state.sincePasscode ?? .max >= UInt64(hours) * 3_600_000 {
             return .passcodeNeeded("it was not given within \(hours) hours")
         }
@@ -115,7 +117,9 @@ extension Vault {
 
     /// Writes into the log that fingers, or the key store, are not what they were when the passcode was given.
     package func noteChangedEnrollment(_ step: OwnerStep) {
-        forgetOwner(.enrollmentChanged)
+        // Where there is no passcode, the device's own still opens: the keeper has ended the fingers alone.
+        let isStillKept = step == .biometrics && ownerKeeper.isArmed && ownerKeeper.expiry(of: step) != nil
+        if !isStillKept { forgetOwner(.enrollmentChanged) }
         log.append(.enrollmentChanged(step))
     }
 

@@ -84,6 +84,7 @@ extension Vault {
         let opened = try verify(pin, .pin, spending: &attempt)
         let success = Success(by: .pin, after: attempt.budgetBefore)
         try install(opened.keys, evenIfDamaged: evenIfDamaged, noting: success)
+        if !evenIfDamaged { followFloor(attempt.header.header) }
         _ = consume attempt  // so that other processes need not wait for the header meanwhile
         if !evenIfDamaged { takeInOpenItems() }
     }

@@ -106,10 +106,12 @@ struct HardwareTarget {
         return .gone
     }
 
+    /// A share that was made for this home is waited for until its store has let it go: an old header would open with it.
     private func end(_ item: ShareItem, in stores: ShareStores?) -> Ending {
-        guard let owner, let store = stores?.store(of: item.store) else { return .notHere }
+        guard let owner, item.name.belongs(to: owner) else { return .notHere }
+        guard let stores else { return .failed }
         do throws(ShareFailure) {
-            return try store.revoke(item, of: owner.vault) == .anothers ? .notHere : .gone
+            return try stores.revoke(item, of: owner) == .anothers ? .notHere : .gone
         } catch { return .failed }
     }
 

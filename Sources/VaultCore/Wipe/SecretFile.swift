@@ -68,9 +68,7 @@ struct SecretFile {
 
     /// Copies a secret into its place among the fields.
     static func store(_ secret: RawSpan, in bytes: inout MutableRawSpan, at offset: Int) {
-        for index in 0..<secret.byteCount {
-            bytes.store(secret.integer(at: index, as: UInt8.self) ?? 0, at: offset + index)
-        }
+        bytes.store(copying: secret, at: offset)
     }
 
     private static func store(_ part: [UInt8], in bytes: inout MutableRawSpan, at offset: Int) {

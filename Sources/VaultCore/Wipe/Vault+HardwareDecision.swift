@@ -55,7 +55,7 @@ extension Vault {
         let verified = try verify(passcode, spending: &attempt)
         let old = attempt.header.header
         var header = old
-        header.slots.removeAll { $0.kind == .pin || $0.kind == .deviceOwner }
+        header.slots.removeAll { $0.kind == .pin || $0.kind == .deviceOwner || $0.kind == .device }
         let left = LeftHardware(
             pinWasRemoved: old.pinSlot != nil, ownerWasRemoved: old.slots.contains { $0.kind == .deviceOwner })
         let costs = try newCosts(header)

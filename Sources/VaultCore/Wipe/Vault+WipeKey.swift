@@ -19,7 +19,8 @@ extension Vault {
     ///   - header: Genuine, where anything follows from the answer.
     ///   - keys: Of its master key: what this vault noted of hardware counts too. None before they are known.
     func standing(of header: Header, _ keys: [NoteKey] = []) -> HomeStanding {
-        var namesHardware = !HardwareNote(of: header).isEmpty
+        // What a copy names in key stores is the original's, and the copy says of itself that it is one.
+        var namesHardware = !HardwareNote(of: header).isEmpty || !header.shareItems.isEmpty && !isCopy
         if !keys.isEmpty {
             do throws(VaultError) {
                 if let noted = try HardwareNote.genuine(in: home, keys), !noted.isEmpty { namesHardware = true }
@@ -68,6 +69,11 @@ extension Vault {
     package func requireClaimedHardware() throws(VaultError) {
         if leavesHardware { throw .hardwareUnclaimed }
     }
+}
+
+extension Header {
+    /// Whether it names anything in a chip or key store.
+    var namesHardware: Bool { !HardwareNote(of: self).isEmpty || !shareItems.isEmpty }
 }
 
 extension VaultError {

@@ -22,7 +22,7 @@ struct WipeKey: ~Copyable, Sendable {
         let markKey = try WipeKey.derive(secret, vault, "holdfast/1/wipe-mark")
         owner = HardwareOwner(
             vault: vault,
-            home: home.withBytes { bytes in (0..<32).map { bytes.integer(at: $0, as: UInt8.self) ?? 0 } })
+            home: home.withBytes { $0.copied(0..<32) })
         self.markKey = markKey
         self.secret = secret
     }
@@ -85,9 +85,12 @@ extension HeaderKeys {
 }
 
 extension Header {
-    /// Makes the header that of the home which holds this key.
+    /// Makes the header that of the home which holds this key. Slots whose shares were made for another home open nothing from
+    /// then on: they go, and their shares stay that home's.
     mutating func belong(to key: borrowing WipeKey, _ keys: borrowing HeaderKeys) throws(VaultError) {
-        home = key.owner.home
+        let owner = key.owner
+        slots.removeAll { slot in slot.shareItem.map { !$0.name.belongs(to: owner) } ?? false }
+        home = owner.home
         sealedWipeKey = try keys.sealed(key)
     }
 

@@ -53,7 +53,7 @@ extension Vault {
                 .init(target: keys, what: "slots and wrapped keys", method: .overwritten, files: 1, bytes: size ?? 0))
         }
         let header = try HeaderFile.read(in: home)
-        if let id = WipeTargetID(HardwareTarget.id), !HardwareNote(of: header).isEmpty || !header.shareItems.isEmpty {
+        if let id = WipeTargetID(HardwareTarget.id), header.namesHardware {
             let method = owner(of: header) == nil ? WipePlan.Method.left : .released
             steps.append(.init(target: id, what: HardwareTarget.what, method: method, files: 0, bytes: 0))
         }

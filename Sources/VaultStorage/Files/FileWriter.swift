@@ -106,12 +106,7 @@ package final class FileWriter: KeyHolder, @unchecked Sendable {  // used inside
         let descriptor = FileDescriptor(id: id, length: length)
         content.withMutableBytes { content in
             descriptor.write(into: &content)
-            fileKey.withBytes { key in
-                for index in 0..<32 {
-                    content.store(
-                        key.integer(at: index, as: UInt8.self) ?? 0, at: FileDescriptor.keyRange.lowerBound + index)
-                }
-            }
+            fileKey.withBytes { content.store(copying: $0, at: FileDescriptor.keyRange.lowerBound) }
         }
         return content
     }

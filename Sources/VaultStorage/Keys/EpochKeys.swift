@@ -89,7 +89,7 @@ package final class EpochKeys: Sendable {
     package func contentKey(fileKey: RawSpan, id: [UInt8]) throws(VaultError) -> SecretBytes {
         var input = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: 48) }
         input.withMutableBytes { input in
-            for index in 0..<32 { input.store(fileKey.integer(at: index, as: UInt8.self) ?? 0, at: index) }
+            input.store(copying: fileKey.extracting(0..<32), at: 0)
             for index in 0..<16 { input.store(id[index], at: 32 + index) }
         }
         var digest = try crypto { () throws(CryptographyError) in

@@ -140,7 +140,7 @@ import VaultStorage
         let vault = try home.opened()
         let planted = RecoveryPhraseBox(try Vault.newRecoveryPhrase())
         // Whoever has the unlocked device writes slots of their own under the master key that is there.
-        try plant(planted, in: home)
+        try home.plant(planted)
         #expect(try home.header().recoverySlot != nil)
         try vault.change(to: .secret("right"), proving: vault.proveNobody())
         #expect(try home.header().slots.map(\.kind) == [.passcode])
@@ -366,7 +366,7 @@ import VaultStorage
         #expect(code { _ = try vault.backup(to: home.place("backup")) } == .notRecoverable)
         #expect(!FileManager.default.fileExists(atPath: home.place("backup")))
         let phrase = RecoveryPhraseBox(try Vault.newRecoveryPhrase())
-        try plant(phrase, in: home)
+        try home.plant(phrase)
         _ = try vault.backup(to: home.place("backup"))
         let copy = try Vault(at: home.place("backup"), settings: home.settings)
         #expect(code { try copy.openByDevice() } == .shareLost)
@@ -394,30 +394,9 @@ import VaultStorage
         let home = try LevelHome()
         let vault = try home.opened()
         vault.lock()
-        try rewrite(home) { header in header.policy.isLockEnabled = true }
+        try home.rewrite { header, _ in header.policy.isLockEnabled = true }
         let contradictory = try home.open()
         #expect(code { try contradictory.openByDevice() } == .levelContradicted)
         #expect(!contradictory.isUnlocked && home.store.state.withLock { $0.shares.count } == 1)
-    }
-
-    /// Writes a genuine header, as someone with the open vault in hand could.
-    private func rewrite(_ home: LevelHome, _ change: (inout Header, borrowing SecretBytes) throws -> Void) throws {
-        let vault = try home.open()
-        var locked = try LockedHeader(in: HomeDirectory(path: home.path))
-        let master = try vault.unwrapDevice(locked.header)
-        let keys = try HeaderKeys(master: master, vault: locked.header.vault)
-        var header = locked.header
-        try change(&header, master)
-        try locked.replace(header) { covered throws(VaultError) in try keys.mac(covered) }
-    }
-
-    private func rewrite(_ home: LevelHome, _ change: (inout Header) -> Void) throws {
-        try rewrite(home) { header, _ in change(&header) }
-    }
-
-    private func plant(_ phrase: RecoveryPhraseBox, in home: LevelHome) throws {
-        try rewrite(home) { header, master in
-            header.set(try Vault.recoverySlot(phrase.phrase, wrapping: master, header: header))
-        }
     }
 }

@@ -21,6 +21,8 @@ final class ModelStore: ShareStore, FloorStore {
         var calls = 0
         var isAvailable = true
         var takesOwner = true
+        /// Something that nobody understands lies in the floor's place.
+        var isFloorStrange = false
     }
 
     let kind: KeyStoreKind
@@ -63,7 +65,7 @@ final class ModelStore: ShareStore, FloorStore {
         let item = ShareItem(name, .named(kind, backend: "model"))
         try note(item)
         try enter()
-        let bytes = share.withBytes { bytes in (0..<32).map { bytes.integer(at: $0, as: UInt8.self) ?? 0 } }
+        let bytes = share.withBytes { $0.copied(0..<32) }
         guard state.withLock({ $0.shares[name] }) == nil else { throw .nameTaken }
         change { $0.shares[name] = bytes }
         return item
@@ -94,12 +96,12 @@ final class ModelStore: ShareStore, FloorStore {
 
     func floor(of profile: FloorProfile) throws(ShareFailure) -> FloorAnswer {
         try enter()
-        return state.withLock { $0.floor }.map { .floor($0) } ?? .none
+        return state.withLock { $0.isFloorStrange ? .unreadable : $0.floor.map { .floor($0) } ?? .none }
     }
 
     func set(_ floor: LevelFloor, of profile: FloorProfile) throws(ShareFailure) {
         try enter()
-        change { $0.floor = floor }
+        change { ($0.floor, $0.isFloorStrange) = (floor, false) }
     }
 
     func removeFloor(of profile: FloorProfile) throws(ShareFailure) {
@@ -126,6 +128,7 @@ final class LevelHome: Sendable {
     func settings(_ store: ModelStore) -> VaultSettings {
         var settings = VaultSettings.costsForTests(clock: clock)
         settings.shareStores = { _ in ShareStores([store], floors: [store]) }
+        settings.inBackground = { $0() }
         return settings
     }
 
@@ -134,9 +137,9 @@ final class LevelHome: Sendable {
     func open() throws -> Vault { try Vault(at: path, settings: settings) }
 
     /// A vault at the level of the device, open.
-    func opened() throws -> Vault {
+    func opened(_ settings: VaultSettings? = nil) throws -> Vault {
         try create()
-        let vault = try open()
+        let vault = try Vault(at: path, settings: settings ?? self.settings)
         try vault.openByDevice()
         return vault
     }
@@ -154,6 +157,24 @@ final class LevelHome: Sendable {
         let target = folder[name]
         try? FileManager.default.copyItem(atPath: path, toPath: target)
         return Snapshot(path: target, state: store.state.withLock { $0 })
+    }
+
+    /// Writes a genuine header, as someone with the open vault in hand could.
+    func rewrite(_ change: (inout Header, borrowing SecretBytes) throws -> Void) throws {
+        let vault = try open()
+        var locked = try LockedHeader(in: HomeDirectory(path: path))
+        let master = try vault.unwrapDevice(locked.header)
+        let keys = try HeaderKeys(master: master, vault: locked.header.vault)
+        var header = locked.header
+        try change(&header, master)
+        try locked.replace(header) { covered throws(VaultError) in try keys.mac(covered) }
+    }
+
+    /// A phrase of somebody who had the open vault in hand.
+    func plant(_ phrase: RecoveryPhraseBox) throws {
+        try rewrite { header, master in
+            header.set(try Vault.recoverySlot(phrase.phrase, wrapping: master, header: header))
+        }
     }
 
     func header() throws -> Header { try HeaderFile.read(in: HomeDirectory(path: path)) }

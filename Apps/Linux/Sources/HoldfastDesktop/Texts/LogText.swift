@@ -57,6 +57,7 @@ enum LogText {
         case .levelContradicted: tr("The vault's settings contradicted each other; it was not opened")
         case .floorReplaced(.lower, _): tr("You confirmed that the vault is less protected than it was")
         case .floorReplaced(.otherVault, _): tr("You confirmed another vault in this place")
+        case .floorReplaced(.unreadable, _): tr("You confirmed a vault that this machine could not recognise")
         case .recordsSetAside(let count):
             trn(
                 "%d item did not fit and was set aside", "%d items did not fit and were set aside", Int(clamping: count)
