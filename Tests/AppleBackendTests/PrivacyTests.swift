@@ -29,7 +29,10 @@ import Testing
             if PrivacyTests.elsewhere.contains(where: file.pathComponents.contains) { continue }
             let text = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
                 .filter { !$0.drop { $0 == " " }.hasPrefix("//") }.joined(separator: "\n")
-            for (category, pattern) in try PrivacyTests.listed.mapValues({ try Regex($0) }) {
+            // Words as programs have them: in those of a text `UserDefaults.standard` is one word.
+            for (category, pattern) in try PrivacyTests.listed.mapValues({
+                try Regex($0).wordBoundaryKind(.simple)
+            }) {
                 if text.contains(pattern) { found.insert(category) }
             }
         }

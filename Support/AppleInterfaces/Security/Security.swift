@@ -33,6 +33,7 @@ public var kSecAttrService: CFString { constant("svce") }
 public var kSecAttrAccount: CFString { constant("acct") }
 public var kSecAttrAccessGroup: CFString { constant("agrp") }
 public var kSecAttrSynchronizable: CFString { constant("sync") }
+public var kSecAttrSynchronizableAny: CFString { constant("syna") }
 public var kSecAttrAccessible: CFString { constant("pdmn") }
 public var kSecAttrAccessControl: CFString { constant("accc") }
 public var kSecAttrAccessibleWhenUnlockedThisDeviceOnly: CFString { constant("aku") }
