@@ -1,5 +1,6 @@
 public import Holdfast
 public import Observation
+internal import SystemCalls
 
 /// Everything a face shows, from the first run to the end of the vault.
 @MainActor @Observable
@@ -16,6 +17,29 @@ public final class FaceModel {
         case failed(VaultProblem)
     }
 
+    /// What an app does once its vault was destroyed.
+    public enum Ending: Sendable, Hashable {
+        /// It shows that it was destroyed, and leads nowhere.
+        case message
+        /// The process ends at once. The next start shows the same.
+        case exit
+    }
+
+    /// What the app gives to its vault, the same at each start.
+    public struct Options: Sendable {
+        /// What of the app is destroyed together with the vault.
+        public var wipeTargets: [any WipeTarget] = []
+        /// What an unlock must prove at least for a collection, whatever the vault's own rules say.
+        public var minima: [String: Assurance] = [:]
+        /// What locks at once, whatever the timing.
+        public var triggers = LockTriggers.standard
+        /// What the app does once its vault was destroyed.
+        public var ending = Ending.message
+
+        /// Nothing beside the vault, and a message at the end.
+        public init() {}
+    }
+
     /// What there is to show.
     public private(set) var phase: Phase
 
@@ -23,20 +47,30 @@ public final class FaceModel {
     public let path: String
     @ObservationIgnored private let face: String
     @ObservationIgnored private let open: SetupModel.Open
+    @ObservationIgnored private let ending: Ending
+    @ObservationIgnored private let leave: @MainActor () -> Void
 
     /// - Parameters:
     ///   - path: The vault's folder.
     ///   - face: Names the face, for its preferences: `desktop`, `ios`.
-    public convenience init(at path: String, face: String) {
-        self.init(at: path, face: face, open: { path throws(VaultError) in try HoldfastApp(at: path) })
+    ///   - options: What the app gives to its vault.
+    public convenience init(at path: String, face: String, _ options: Options = Options()) {
+        self.init(at: path, face: face, ending: options.ending) { path throws(VaultError) in
+            try HoldfastApp(
+                at: path, triggers: options.triggers, minima: options.minima, wipeTargets: options.wipeTargets)
+        }
     }
 
     package init(
-        at path: String, face: String, open: @escaping @Sendable (String) throws(VaultError) -> HoldfastApp
+        at path: String, face: String, ending: Ending = .message,
+        leave: @escaping @MainActor () -> Void = { exit(0) },
+        open: @escaping @Sendable (String) throws(VaultError) -> HoldfastApp
     ) {
         self.path = path
         self.face = face
         self.open = open
+        self.ending = ending
+        self.leave = leave
         phase = .failed(.noVault)
         load()
     }
@@ -46,10 +80,10 @@ public final class FaceModel {
         do throws(VaultError) {
             let models = AppModels(try open(path), face: face)
             models.lock.send(.launch)
-            phase = .ready(models)
+            ready(models)
         } catch {
             switch error.code {
-            case .noVault: phase = .setup(SetupModel(at: path))
+            case .noVault: phase = .setup(SetupModel(at: path, open: open))
             case .wiped: phase = .destroyed(receiptPath: receiptPath)
             default: phase = .failed(VaultProblem(error))
             }
@@ -62,11 +96,20 @@ public final class FaceModel {
         guard let app = setup.app else { return load() }
         let models = AppModels(app, face: face)
         await models.lock.refresh()
+        ready(models)
+    }
+
+    private func ready(_ models: AppModels) {
+        models.lock.onWiped { [weak self] in self?.noteDestroyed() }
         phase = .ready(models)
     }
 
     /// The vault behind the models is no more.
-    public func noteDestroyed() { phase = .destroyed(receiptPath: receiptPath) }
+    public func noteDestroyed() {
+        if case .destroyed = phase { return }
+        phase = .destroyed(receiptPath: receiptPath)
+        if ending == .exit { leave() }
+    }
 
     private var receiptPath: String { "\(path)/\(WipeReceipt.fileName)" }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastUI
+import Synchronization
 import TestSupport
 import Testing
 
@@ -75,6 +76,31 @@ import Testing
         #expect(models.lock.isLocked)
     }
 
+    @Test(arguments: [FaceModel.Ending.message, .exit])
+    func `a vault that was destroyed is the end, by itself and once, and takes what the app named along`(
+        _ ending: FaceModel.Ending
+    ) async throws {
+        let scratch = try Scratch()
+        try scratch.create()
+        let cache = Cache()
+        var settings = scratch.settings
+        settings.wipeTargets = [cache]
+        let (given, exits) = (settings, Exits())
+        let face = FaceModel(at: scratch.path, face: "test", ending: ending, leave: { exits.count += 1 }) {
+            path throws(VaultError) in try HoldfastApp(vault: Vault(at: path, settings: given))
+        }
+        guard case .ready(let models) = face.phase else { return #expect(Bool(false), "there is one") }
+        await models.lock.unlock(.passcode, try secret("right"))
+        _ = try await models.lock.app.lock.wipe(passcode: secret("right")) { _ in }
+        await until { if case .destroyed = face.phase { true } else { false } }
+        #expect(exits.count == (ending == .exit ? 1 : 0))
+        #expect(cache.isGone)
+        face.noteDestroyed()
+        #expect(exits.count == (ending == .exit ? 1 : 0))
+        face.load()
+        guard case .destroyed = face.phase else { return #expect(Bool(false), "and stays so") }
+    }
+
     @Test func aFolderThatIsTakenIsLeftAlone() async throws {
         let scratch = try Scratch()
         try FileManager.default.createDirectory(atPath: scratch.path, withIntermediateDirectories: true)
@@ -85,4 +111,20 @@ import Testing
         #expect(model.step == .passcode && model.problem == .exists)
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path) == ["file"])
     }
+}
+
+@MainActor private final class Exits { var count = 0 }
+
+/// Something of an app's.
+private final class Cache: WipeTarget {
+    let identifier = "org.example.cache"
+    private let erased = Mutex(false)
+    var isGone: Bool { erased.withLock { $0 } }
+
+    func erase() -> Int {
+        erased.withLock { $0 = true }
+        return 1
+    }
+
+    func isErased() -> Bool { isGone }
 }

@@ -71,6 +71,52 @@ import UIKit
         #expect(screen.pictures(Content.secret))
     }
 
+    @Test func `content, and an open sheet, are covered while the screen is recorded, which the cover says`()
+        async throws
+    {
+        let app = try await OpenApp()
+        try app.screen.tap("Ask for the passcode")
+        app.screen.isCaptured = true
+        app.screen.update()
+        #expect(!app.screen.pictures(Content.secret) && !app.screen.pictures(CoverTests.onSheet))
+        #expect(app.screen.has("Hidden while this screen is recorded or shown elsewhere."))
+        #expect(app.models.lock.state == .unlocked)
+        app.screen.isCaptured = false
+        app.screen.update()
+        app.screen.finishAnimations()
+        #expect(app.screen.pictures(CoverTests.onSheet))
+    }
+
+    @Test func `a recording covers nothing once the user has allowed it, nor where the app lock is off`() async throws {
+        let app = try await OpenApp()
+        app.screen.isCaptured = true
+        await app.models.preferences.change { $0.coversCapture = false }
+        app.screen.update()
+        app.screen.finishAnimations()
+        #expect(app.screen.pictures(Content.secret))
+        let scratch = try Scratch()
+        let models = try await scratch.open(isLockEnabled: false)
+        let screen = Screen { Content(models: models) }
+        try await screen.until("open") { models.cover.shown == .nothing }
+        screen.isCaptured = true
+        screen.update()
+        #expect(screen.pictures(Content.secret))
+    }
+
+    @Test func `the window comes while the scene is recorded, and goes with it`() async throws {
+        let scratch = try Scratch()
+        let models = try await scratch.open()
+        let scene = UIWindowScene()
+        let window = LockWindow(models)
+        window.connect(to: scene)
+        window.sceneDidBecomeActive()
+        await until { models.cover.shown == .nothing }
+        scene.played(.active)
+        #expect(scene.windows.contains { !$0.isHidden })
+        scene.played(.inactive)
+        #expect(!scene.windows.contains { !$0.isHidden })
+    }
+
     @Test func `the window covers an interruption without a lock screen, and shows it when the app is locked`()
         async throws
     {

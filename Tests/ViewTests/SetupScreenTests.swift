@@ -53,4 +53,16 @@ import Testing
         screen.update()
         #expect(!screen.pictures("24. "))
     }
+
+    @Test func `the words are covered while the screen is recorded, and the cover says why`() async throws {
+        let scratch = try Scratch()
+        let model = SetupModel(scratch)
+        let screen = Screen { SetupView(model) {} }
+        model.begin()
+        await model.choose(passcode: try secret("a passcode"), repeated: try secret("a passcode"))
+        screen.isCaptured = true
+        screen.update()
+        #expect(!screen.pictures("24. "))
+        #expect(screen.has("Hidden while this screen is recorded or shown elsewhere."))
+    }
 }

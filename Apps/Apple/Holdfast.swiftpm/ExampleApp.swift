@@ -1,4 +1,5 @@
 #if canImport(SwiftUI)
+import Holdfast
 import HoldfastUI
 import HoldfastViews
 import SwiftUI
@@ -6,7 +7,7 @@ import SwiftUI
 /// The example app: the first run, then the vault's items, the identity and the security settings behind the lock.
 @main
 struct ExampleApp: App {
-    @State private var face = FaceModel(at: ExampleApp.folder, face: "ios")
+    @State private var face = FaceModel(at: ExampleApp.folder, face: "ios", ExampleApp.options)
 
     var body: some Scene {
         WindowGroup {
@@ -17,6 +18,16 @@ struct ExampleApp: App {
             case .failed(let problem): Text(verbatim: "\(problem)")
             }
         }
+    }
+
+    /// The app's own settings go with the vault, and the process ends with it.
+    private static var options: FaceModel.Options {
+        var options = FaceModel.Options()
+        if let suite = Bundle.main.bundleIdentifier {
+            options.wipeTargets = [SettingsWipeTarget("org.holdfast.example.settings", suite: suite)]
+        }
+        options.ending = .exit
+        return options
     }
 
     /// In the app's container, where the system's file protection holds too.

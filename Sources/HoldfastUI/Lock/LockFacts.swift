@@ -24,6 +24,13 @@ struct LockFacts: Sendable {
             ? nil : (try? status.get()).flatMap { [snapshot] status in OwnerFacts(app, status, snapshot) }
     }
 
+    /// Whether the vault was destroyed, and not only begun to be.
+    var isWiped: Bool {
+        if snapshot.state == .wiped { return true }
+        if case .failure(let error) = status { return error.code == .wiped && snapshot.state != .wiping }
+        return false
+    }
+
     /// When the next counted attempt is taken; nil when one may be made now.
     var delayedUntil: BootInstant? {
         if case .success(let status) = status, let wait = status.retryAfter {

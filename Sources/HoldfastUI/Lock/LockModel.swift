@@ -63,6 +63,7 @@ public final class LockModel {
     @ObservationIgnored private var shutting = 0
     @ObservationIgnored private var hiding = 0
     @ObservationIgnored private var droppers: [@MainActor () -> Void] = []
+    @ObservationIgnored private var enders: [@MainActor () -> Void] = []
     @ObservationIgnored private let reading: Reading
     @ObservationIgnored private let events: AsyncStream<Sent>.Continuation
     @ObservationIgnored private let tasks = TaskBag()
@@ -115,6 +116,10 @@ public final class LockModel {
 
     /// Calls `drop` each time the lock falls, before anything else is shown: what was decrypted has to go then.
     public func onLock(_ drop: @escaping @MainActor () -> Void) { droppers.append(drop) }
+
+    /// Calls `end` once everything has been destroyed: not while it is being done, which a process that ended then would
+    /// leave to its next start.
+    public func onWiped(_ end: @escaping @MainActor () -> Void) { enders.append(end) }
 
     /// Feeds an event from the system or the face and returns at once; events are taken in the order they were sent.
     public func send(_ event: LockEvent) { post(.system(event)) }
@@ -293,6 +298,11 @@ extension LockModel {
         if state != .checking { owner.adopt(isLocked && state != .destroyed ? facts.owner : nil) }
         adopt(facts.status)
         showDelay(facts.now)
+        if facts.isWiped {
+            let ending = enders
+            enders = []
+            for end in ending { end() }
+        }
     }
 
     private func state(_ snapshot: AppLock.Snapshot, isUnlocked: Bool) -> State {

@@ -38,10 +38,18 @@ public final class PrivacyCover {
     }
 
     /// What stands in front of the content in one of several scenes: one that is not in front is covered, although another
-    /// one keeps the app open. Where the app lock is off, nothing is.
-    /// - Parameter phase: That scene's.
-    public func shown(in phase: ScenePresence.Phase) -> Shown {
-        shown == .nothing && phase != .active && lock.isEnabled ? .cover : shown
+    /// one keeps the app open, and so is one that is recorded or mirrored. Where the app lock is off, nothing is.
+    /// - Parameters:
+    ///   - phase: That scene's.
+    ///   - isCaptured: Whether the system says that the scene is recorded, mirrored or shown elsewhere.
+    public func shown(in phase: ScenePresence.Phase, isCaptured: Bool = false) -> Shown {
+        guard shown == .nothing, lock.isEnabled else { return shown }
+        return phase != .active || hides(captured: isCaptured) ? .cover : .nothing
+    }
+
+    /// Whether a cover is there for that reason: then it says so, since nothing else on the screen does.
+    public func hides(captured isCaptured: Bool) -> Bool {
+        isCaptured && lock.isEnabled && preferences.values.coversCapture
     }
 
     /// How it looks.

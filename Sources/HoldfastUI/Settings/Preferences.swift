@@ -14,6 +14,9 @@ public struct Preferences: Sendable, Hashable {
     public var focusLoss = FocusLoss.ignored
     /// Whether the cover shows a blurred picture of the content; else it is plain.
     public var blursCover = true
+    /// Whether content is covered while the system says that the screen is recorded, mirrored or shown elsewhere. Linux
+    /// says nothing of the kind.
+    public var coversCapture = true
     /// Seconds without any key or movement after which the app locks; nil for never.
     public var idleSeconds: UInt32? = 300
     /// Seconds after which a copied secret is taken off the clipboard.
@@ -36,6 +39,7 @@ public struct Preferences: Sendable, Hashable {
         """
         focus-loss=\(focusLoss.rawValue)
         blur=\(blursCover ? 1 : 0)
+        capture=\(coversCapture ? 1 : 0)
         idle=\(idleSeconds.map(String.init) ?? "never")
         clipboard=\(clipboardSeconds)
         reveal=\(revealSeconds)
@@ -52,7 +56,8 @@ public struct Preferences: Sendable, Hashable {
             let seconds = UInt32(value).flatMap { (1...86_400).contains($0) ? $0 : nil }
             switch key {
             case "focus-loss": focusLoss = FocusLoss(rawValue: value) ?? focusLoss
-            case "blur": blursCover = value == "0" ? false : value == "1" ? true : blursCover
+            case "blur": blursCover = Preferences.isOn(value) ?? blursCover
+            case "capture": coversCapture = Preferences.isOn(value) ?? coversCapture
             case "idle": if value == "never" { idleSeconds = nil } else if let seconds { idleSeconds = seconds }
             case "clipboard": clipboardSeconds = seconds ?? clipboardSeconds
             case "reveal": revealSeconds = seconds ?? revealSeconds
@@ -60,4 +65,6 @@ public struct Preferences: Sendable, Hashable {
             }
         }
     }
+
+    private static func isOn(_ value: String) -> Bool? { value == "0" ? false : value == "1" ? true : nil }
 }

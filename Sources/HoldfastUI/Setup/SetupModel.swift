@@ -79,10 +79,15 @@ public final class SetupModel {
 
     /// - Parameter path: A folder that does not exist or is empty.
     public convenience init(at path: String) {
+        self.init(at: path, open: { path throws(VaultError) in try HoldfastApp(at: path) })
+    }
+
+    /// - Parameter open: Opens the new vault with what the app gives to it.
+    convenience init(at path: String, open: @escaping Open) {
         self.init(
             at: path,
             create: { (path, passcode) throws(VaultError) in try HoldfastApp.create(at: path, passcode: passcode) },
-            open: { path throws(VaultError) in try HoldfastApp(at: path) }, look: SetupModel.look)
+            open: open, look: SetupModel.look)
     }
 
     package init(

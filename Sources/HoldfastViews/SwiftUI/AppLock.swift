@@ -20,17 +20,18 @@ struct AppLockModifier: ViewModifier {
     /// Stands for this scene.
     @State private var scene = SceneMark()
     @Environment(\.scenePhase) private var phase
+    @Environment(\.isCaptured) private var isCaptured
     @Environment(\.accessibilityReduceMotion) private var reducesMotion
 
     func body(content: Content) -> some View {
-        let shown = models.cover.shown(in: ScenePresence.Phase(phase))
+        let shown = models.cover.shown(in: ScenePresence.Phase(phase), isCaptured: isCaptured)
         content
             .accessibilityHidden(shown != .nothing)
             .allowsHitTesting(shown == .nothing)
             .overlay {
                 switch shown {
                 case .nothing: EmptyView()
-                case .cover: CoverView(style: models.cover.style)
+                case .cover: CoverView(models.cover, isCaptured: isCaptured)
                 case .lockScreen: LockView(models.lock)
                 }
             }
@@ -49,24 +50,47 @@ struct AppLockModifier: ViewModifier {
 struct CoverModifier: ViewModifier {
     let models: AppModels
     @Environment(\.scenePhase) private var phase
+    @Environment(\.isCaptured) private var isCaptured
 
     func body(content: Content) -> some View {
-        let isHidden = models.cover.shown(in: ScenePresence.Phase(phase)) != .nothing
+        let isHidden = models.cover.shown(in: ScenePresence.Phase(phase), isCaptured: isCaptured) != .nothing
         content
             .accessibilityHidden(isHidden)
-            .overlay { if isHidden { CoverView(style: models.cover.style) } }
+            .overlay { if isHidden { CoverView(models.cover, isCaptured: isCaptured) } }
     }
 }
 
 /// What stands in front of content that must not be seen.
 struct CoverView: View {
-    let style: PrivacyCover.Style
+    private let style: PrivacyCover.Style
+    private let isCaptured: Bool
+
+    /// In front of what belongs to no lock yet.
+    init(style: PrivacyCover.Style, isCaptured: Bool) { (self.style, self.isCaptured) = (style, isCaptured) }
+
+    /// - Parameter isCaptured: Whether the scene is recorded or mirrored, which the cover then says.
+    init(_ cover: PrivacyCover, isCaptured: Bool = false) {
+        style = cover.style
+        self.isCaptured = cover.hides(captured: isCaptured)
+    }
 
     var body: some View {
         switch style {
         case .blurred: Rectangle().fill(.ultraThickMaterial).ignoresSafeArea().accessibilityHidden(true)
         case .plain: Rectangle().fill(Color.black).ignoresSafeArea().accessibilityHidden(true)
         }
+        if isCaptured { Text("lock.captured", bundle: .module).foregroundStyle(.secondary).padding() }
+    }
+}
+
+extension EnvironmentValues {
+    /// Whether the system says that this scene is recorded, mirrored or shown elsewhere. A Mac does not.
+    var isCaptured: Bool {
+        #if canImport(UIKit)
+        isSceneCaptured
+        #else
+        false
+        #endif
     }
 }
 

@@ -25,7 +25,10 @@ public struct SecuritySettings: View {
         Form {
             Section {
                 Toggle(isOn: lock) { Text("settings.lock", bundle: .module) }
-                Toggle(isOn: blursCover) { Text("settings.blurCover", bundle: .module) }
+                Toggle(isOn: preference(\.blursCover)) { Text("settings.blurCover", bundle: .module) }
+                #if canImport(UIKit)
+                Toggle(isOn: preference(\.coversCapture)) { Text("settings.coverCapture", bundle: .module) }
+                #endif
                 Picker(selection: timing) {
                     ForEach(timings, id: \.self) { choice in
                         Text(SettingsText.key(choice), bundle: .module).tag(choice)
@@ -222,10 +225,10 @@ public struct SecuritySettings: View {
             })
     }
 
-    private var blursCover: Binding<Bool> {
+    private func preference(_ choice: any WritableKeyPath<Preferences, Bool> & Sendable) -> Binding<Bool> {
         Binding(
-            get: { @MainActor in models.preferences.values.blursCover },
-            set: { @MainActor isOn in Task { await models.preferences.change { $0.blursCover = isOn } } })
+            get: { @MainActor in models.preferences.values[keyPath: choice] },
+            set: { @MainActor isOn in Task { await models.preferences.change { $0[keyPath: choice] = isOn } } })
     }
 }
 

@@ -13,6 +13,7 @@ public struct SetupView: View {
     @State private var answers: [Int: String] = [:]
     @State private var isWrong = false
     @Environment(\.scenePhase) private var phase
+    @Environment(\.isCaptured) private var isCaptured
 
     /// - Parameters:
     ///   - model: The assistant.
@@ -46,7 +47,7 @@ public struct SetupView: View {
         }
         // There is no lock yet: the words, and what is typed, are covered whenever the scene is not in front.
         .accessibilityHidden(phase != .active)
-        .overlay { if phase != .active { CoverView(style: .plain) } }
+        .overlay { if phase != .active || isCaptured { CoverView(style: .plain, isCaptured: isCaptured) } }
         .task { await Biometry.current.look() }
         .onChange(of: model.step) { _, step in if step == .finished { finished() } }
         .onChange(of: phase) { _, phase in if phase == .background { leave() } }

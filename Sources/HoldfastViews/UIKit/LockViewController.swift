@@ -55,10 +55,11 @@ public final class LockViewController: UIViewController {
 /// The cover alone for a mere interruption; the lock screen when it is locked.
 private struct FrontView: View {
     let models: AppModels
+    @Environment(\.isCaptured) private var isCaptured
 
     var body: some View {
         switch models.cover.shown {
-        case .nothing, .cover: CoverView(style: models.cover.style)
+        case .nothing, .cover: CoverView(models.cover, isCaptured: isCaptured)
         case .lockScreen: LockView(models.lock)
         }
     }

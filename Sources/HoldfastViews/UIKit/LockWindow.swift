@@ -12,6 +12,7 @@ public final class LockWindow {
     private var window: UIWindow?
     private weak var covered: UIWindow?
     private weak var scene: UIWindowScene?
+    private var capturing: (any UITraitChangeRegistration)?
     /// The scene's own; one that connects is on its way to the front.
     private var phase = ScenePresence.Phase.active
 
@@ -21,6 +22,10 @@ public final class LockWindow {
     /// From `scene(_:willConnectTo:options:)`: shows the lock before the first frame.
     public func connect(to scene: UIScene) {
         self.scene = scene as? UIWindowScene
+        capturing = self.scene?.registerForTraitChanges([UITraitSceneCaptureState.self]) {
+            [weak self] (_: UIWindowScene, _: UITraitCollection) in
+            self?.update()
+        }
         follow()
     }
 
@@ -54,6 +59,8 @@ public final class LockWindow {
     /// From `sceneDidDisconnect(_:)`: gives the window up.
     public func sceneDidDisconnect() {
         models.scenes.remove(self)
+        if let capturing { scene?.unregisterForTraitChanges(capturing) }
+        capturing = nil
         hide()
     }
 
@@ -65,7 +72,10 @@ public final class LockWindow {
         }
     }
 
-    private func update() { if models.cover.shown(in: phase) == .nothing { hide() } else { show() } }
+    private func update() {
+        let isCaptured = scene?.traitCollection.sceneCaptureState == .active
+        if models.cover.shown(in: phase, isCaptured: isCaptured) == .nothing { hide() } else { show() }
+    }
 
     private func show() {
         guard window == nil, let scene else { return }

@@ -263,6 +263,8 @@ FUNCTION(uint32_t, sleep, "(_:)", uint32_t seconds);
 FUNCTION(long, sysconf, "(_:)", int name);
 FUNCTION(int, sysctlbyname, "(_:_:_:_:_:)", const char *LEGACY name, void *LEGACY old, size_t *LEGACY size, void *LEGACY value, size_t count);
 FUNCTION(int, getpid, "()", void);
+// exit(3)
+FUNCTION(void, exit, "(_:)", int status) __attribute__((noreturn));
 FUNCTION(int, kill, "(_:_:)", int process, int signal);
 FUNCTION(uint32_t, getuid, "()", void);
 FUNCTION(uint32_t, geteuid, "()", void);

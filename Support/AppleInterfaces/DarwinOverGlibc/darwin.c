@@ -228,6 +228,7 @@ int darwin_sysctlbyname(const char *name, void *old, size_t *size, void *value, 
     return 0;
 }
 int darwin_getpid(void) { return getpid(); }
+void darwin_exit(int status) { exit(status); }
 int darwin_kill(int process, int signal) { return kill(process, signal); }
 uint32_t darwin_getuid(void) { return getuid(); }
 uint32_t darwin_geteuid(void) { return geteuid(); }

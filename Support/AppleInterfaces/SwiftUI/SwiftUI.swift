@@ -27,7 +27,9 @@ public struct Modified: Leaf { public nonisolated init() {} }
     public static func buildExpression<Content: View>(_ content: Content) -> Content { content }
     public static func buildBlock() -> EmptyView { EmptyView() }
     public static func buildBlock<Content: View>(_ content: Content) -> Content { content }
-    public static func buildBlock<each Content: View>(_ content: repeat each Content) -> TupleView<(repeat each Content)> {
+    public static func buildBlock<each Content: View>(_ content: repeat each Content) -> TupleView<
+        (repeat each Content)
+    > {
         TupleView()
     }
     public static func buildIf<Content: View>(_ content: Content?) -> Content? { content }
@@ -68,11 +70,16 @@ extension App { @MainActor @preconcurrency public static func main() {} }
 
 @preconcurrency @MainActor public protocol DynamicProperty {}
 @propertyWrapper public struct State<Value>: DynamicProperty {
-    private final class Box: @unchecked Sendable { var value: Value; nonisolated init(_ value: Value) { self.value = value } }
+    private final class Box: @unchecked Sendable {
+        var value: Value; nonisolated init(_ value: Value) { self.value = value }
+    }
     private nonisolated let box: Box
     public nonisolated init(wrappedValue value: Value) { self.box = Box(value) }
     public nonisolated init(initialValue value: Value) { self.box = Box(value) }
-    public var wrappedValue: Value { get { box.value } nonmutating set { box.value = newValue } }
+    public var wrappedValue: Value {
+        get { box.value }
+        nonmutating set { box.value = newValue }
+    }
     public var projectedValue: Binding<Value> { fatalError() }
 }
 extension State where Value: ExpressibleByNilLiteral { public nonisolated init() { self.init(wrappedValue: nil) } }
@@ -82,9 +89,14 @@ extension State where Value: ExpressibleByNilLiteral { public nonisolated init()
     ) {}
     public init?(_ base: Binding<Value?>) { nil }
     public static func constant(_ value: Value) -> Binding<Value> { fatalError() }
-    public var wrappedValue: Value { get { fatalError() } nonmutating set {} }
+    public var wrappedValue: Value {
+        get { fatalError() }
+        nonmutating set {}
+    }
     public var projectedValue: Binding<Value> { self }
-    public subscript<Subject>(dynamicMember keyPath: WritableKeyPath<Value, Subject>) -> Binding<Subject> { fatalError() }
+    public subscript<Subject>(dynamicMember keyPath: WritableKeyPath<Value, Subject>) -> Binding<Subject> {
+        fatalError()
+    }
 }
 extension Binding: @unchecked Sendable where Value: Sendable {}
 // Apple's initialisers live in extensions with the constraint; a wrapper without one does not compile here.
@@ -95,10 +107,15 @@ extension Binding: @unchecked Sendable where Value: Sendable {}
 }
 extension Bindable where Value: AnyObject & Observable {
     public init(_ wrappedValue: Value) { self.wrappedValue = wrappedValue }
-    public subscript<Subject>(dynamicMember keyPath: ReferenceWritableKeyPath<Value, Subject>) -> Binding<Subject> { fatalError() }
+    public subscript<Subject>(dynamicMember keyPath: ReferenceWritableKeyPath<Value, Subject>) -> Binding<Subject> {
+        fatalError()
+    }
 }
 @propertyWrapper public struct AppStorage<Value>: DynamicProperty {
-    public var wrappedValue: Value { get { fatalError() } nonmutating set {} }
+    public var wrappedValue: Value {
+        get { fatalError() }
+        nonmutating set {}
+    }
     public var projectedValue: Binding<Value> { fatalError() }
     public nonisolated init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) where Value == Bool {}
     public nonisolated init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) where Value == String {}
@@ -110,16 +127,35 @@ extension Bindable where Value: AnyObject & Observable {
 extension Environment where Value: AnyObject & Observable { public init(_ type: Value.Type) {} }
 public protocol EnvironmentKey { associatedtype Value; static var defaultValue: Value { get } }
 public struct EnvironmentValues {
-    public subscript<K: EnvironmentKey>(key: K.Type) -> K.Value { get { K.defaultValue } set {} }
+    public subscript<K: EnvironmentKey>(key: K.Type) -> K.Value {
+        get { K.defaultValue }
+        set {}
+    }
     public var scenePhase: ScenePhase { .active }
+    #if canImport(UIKit)
+    // iOS 17, and not macOS.
+    public var isSceneCaptured: Bool {
+        get { false }
+        set {}
+    }
+    #endif
     public var dismiss: DismissAction { fatalError() }
     public var accessibilityReduceMotion: Bool { false }
 }
 @MainActor @preconcurrency public struct DismissAction { public func callAsFunction() {} }
 @propertyWrapper public struct FocusState<Value: Hashable>: DynamicProperty {
     public init() where Value == Bool {}
-    public var wrappedValue: Value { get { fatalError() } nonmutating set {} }
-    @propertyWrapper public struct Binding { public init(wrappedValue: Value) {}; public var wrappedValue: Value { get { fatalError() } nonmutating set {} } }
+    public var wrappedValue: Value {
+        get { fatalError() }
+        nonmutating set {}
+    }
+    @propertyWrapper public struct Binding {
+        public init(wrappedValue: Value) {};
+        public var wrappedValue: Value {
+            get { fatalError() }
+            nonmutating set {}
+        }
+    }
     public var projectedValue: FocusState<Value>.Binding { fatalError() }
 }
 
@@ -130,7 +166,8 @@ public struct LocalizedStringKey: Equatable, ExpressibleByStringInterpolation {
     public init(stringLiteral value: String) {}
 }
 public struct Color: Leaf, ShapeStyle, Sendable {
-    public static let white = Color(), black = Color(), primary = Color(), secondary = Color(), red = Color(), clear = Color()
+    public static let white = Color(), black = Color(), primary = Color(), secondary = Color(), red = Color(),
+        clear = Color()
 }
 public protocol ShapeStyle: Sendable {}
 public struct Material: ShapeStyle { public static let regular = Material(), ultraThick = Material(), bar = Material() }
@@ -145,15 +182,21 @@ extension ShapeStyle where Self == HierarchicalShapeStyle {
 }
 extension ShapeStyle where Self == Color { public static var red: Color { .init() } }
 public struct Font: Hashable, Sendable {
-    public static let largeTitle = Font(), title = Font(), title2 = Font(), title3 = Font(), headline = Font(), body = Font(), footnote = Font(), callout = Font(), caption = Font()
+    public static let largeTitle = Font(), title = Font(), title2 = Font(), title3 = Font(), headline = Font(),
+        body = Font(), footnote = Font(), callout = Font(), caption = Font()
     public func monospaced() -> Font { self }
 }
-public struct Edge: Sendable { public struct Set: OptionSet, Sendable {
-    public let rawValue: Int8
-    public init(rawValue: Int8) { self.rawValue = rawValue }
-    public static let all = Set(rawValue: 15), horizontal = Set(rawValue: 10), vertical = Set(rawValue: 5), top = Set(rawValue: 1)
-} }
-public struct Alignment: Equatable, Sendable { public static let center = Alignment(), top = Alignment(), leading = Alignment() }
+public struct Edge: Sendable {
+    public struct Set: OptionSet, Sendable {
+        public let rawValue: Int8
+        public init(rawValue: Int8) { self.rawValue = rawValue }
+        public static let all = Set(rawValue: 15), horizontal = Set(rawValue: 10), vertical = Set(rawValue: 5),
+            top = Set(rawValue: 1)
+    }
+}
+public struct Alignment: Equatable, Sendable {
+    public static let center = Alignment(), top = Alignment(), leading = Alignment()
+}
 public struct HorizontalAlignment: Equatable, Sendable { public static let center = Self(), leading = Self() }
 public struct ButtonRole: Equatable, Sendable { public static let destructive = Self(), cancel = Self() }
 @frozen public enum Visibility: Hashable, Sendable { case automatic, visible, hidden }
@@ -190,12 +233,16 @@ extension TextSelectability where Self == EnabledTextSelectability { public stat
 public struct AccessibilityChildBehavior: Sendable {
     public static let ignore = Self(), combine = Self(), contain = Self()
 }
-extension PrimitiveButtonStyle where Self == BorderedProminentButtonStyle { public static var borderedProminent: Self { .init() } }
+extension PrimitiveButtonStyle where Self == BorderedProminentButtonStyle {
+    public static var borderedProminent: Self { .init() }
+}
 
 // MARK: Views
 
 public struct Text: Leaf, Equatable, Sendable {
-    public nonisolated init(_ key: LocalizedStringKey, tableName: String? = nil, bundle: Bundle? = nil, comment: StaticString? = nil) {}
+    public nonisolated init(
+        _ key: LocalizedStringKey, tableName: String? = nil, bundle: Bundle? = nil, comment: StaticString? = nil
+    ) {}
     public nonisolated init<S: StringProtocol>(_ content: S) {}
     public nonisolated init(verbatim content: String) {}
 }
@@ -238,19 +285,27 @@ public struct LazyVGrid<Content: View>: Leaf {
     ) {}
 }
 public struct Button<Label: View>: Leaf {
-    public nonisolated init(role: ButtonRole? = nil, action: @escaping @MainActor () -> Void, @ViewBuilder label: () -> Label) {}
+    public nonisolated init(
+        role: ButtonRole? = nil, action: @escaping @MainActor () -> Void, @ViewBuilder label: () -> Label
+    ) {}
 }
 public struct Toggle<Label: View>: Leaf {
     public nonisolated init(isOn: Binding<Bool>, @ViewBuilder label: () -> Label) {}
 }
 public struct Picker<Label: View, Selection: Hashable, Content: View>: Leaf {}
 extension Picker {
-    public nonisolated init(selection: Binding<Selection>, @ViewBuilder content: () -> Content, @ViewBuilder label: () -> Label) {}
+    public nonisolated init(
+        selection: Binding<Selection>, @ViewBuilder content: () -> Content, @ViewBuilder label: () -> Label
+    ) {}
 }
 public struct SecureField<Label: View>: Leaf {}
-extension SecureField { public nonisolated init(text: Binding<String>, prompt: Text?, @ViewBuilder label: () -> Label) {} }
+extension SecureField {
+    public nonisolated init(text: Binding<String>, prompt: Text?, @ViewBuilder label: () -> Label) {}
+}
 public struct Section<Parent: View, Content: View, Footer: View>: Leaf {
-    public nonisolated init(@ViewBuilder content: () -> Content, @ViewBuilder header: () -> Parent, @ViewBuilder footer: () -> Footer) {}
+    public nonisolated init(
+        @ViewBuilder content: () -> Content, @ViewBuilder header: () -> Parent, @ViewBuilder footer: () -> Footer
+    ) {}
 }
 extension Section where Parent == EmptyView {
     public nonisolated init(@ViewBuilder content: () -> Content, @ViewBuilder footer: () -> Footer) {}
@@ -258,7 +313,9 @@ extension Section where Parent == EmptyView {
 extension Section where Footer == EmptyView {
     public nonisolated init(@ViewBuilder content: () -> Content, @ViewBuilder header: () -> Parent) {}
 }
-extension Section where Parent == EmptyView, Footer == EmptyView { public nonisolated init(@ViewBuilder content: () -> Content) {} }
+extension Section where Parent == EmptyView, Footer == EmptyView {
+    public nonisolated init(@ViewBuilder content: () -> Content) {}
+}
 public struct Form<Content: View>: Leaf { public nonisolated init(@ViewBuilder content: () -> Content) {} }
 public struct List<SelectionValue, Content: View>: Leaf {}
 extension List where SelectionValue == Never { public nonisolated init(@ViewBuilder content: () -> Content) {} }
@@ -269,16 +326,26 @@ extension ForEach where Data.Element: Identifiable, ID == Data.Element.ID {
     public nonisolated init(_ data: Data, @ViewBuilder content: @escaping (Data.Element) -> Content) {}
 }
 extension ForEach {
-    public nonisolated init(_ data: Data, id: KeyPath<Data.Element, ID>, @ViewBuilder content: @escaping (Data.Element) -> Content) {}
+    public nonisolated init(
+        _ data: Data, id: KeyPath<Data.Element, ID>, @ViewBuilder content: @escaping (Data.Element) -> Content
+    ) {}
 }
 public struct VStack<Content: View>: Leaf {
-    public nonisolated init(alignment: HorizontalAlignment = .center, spacing: CGFloat? = nil, @ViewBuilder content: () -> Content) {}
+    public nonisolated init(
+        alignment: HorizontalAlignment = .center, spacing: CGFloat? = nil, @ViewBuilder content: () -> Content
+    ) {}
 }
-public struct HStack<Content: View>: Leaf { public nonisolated init(spacing: CGFloat? = nil, @ViewBuilder content: () -> Content) {} }
-public struct ZStack<Content: View>: Leaf { public nonisolated init(alignment: Alignment = .center, @ViewBuilder content: () -> Content) {} }
+public struct HStack<Content: View>: Leaf {
+    public nonisolated init(spacing: CGFloat? = nil, @ViewBuilder content: () -> Content) {}
+}
+public struct ZStack<Content: View>: Leaf {
+    public nonisolated init(alignment: Alignment = .center, @ViewBuilder content: () -> Content) {}
+}
 public struct Group<Content: View>: Leaf { public nonisolated init(@ViewBuilder content: () -> Content) {} }
 public struct Spacer: Leaf { public nonisolated init(minLength: CGFloat? = nil) {} }
-public struct Rectangle: Leaf { public nonisolated init() {} ; public nonisolated func fill<S: ShapeStyle>(_ style: S) -> some View { Modified() } }
+public struct Rectangle: Leaf {
+    public nonisolated init() {}; public nonisolated func fill<S: ShapeStyle>(_ style: S) -> some View { Modified() }
+}
 public struct ProgressView<Label: View>: Leaf {}
 extension ProgressView where Label == EmptyView { public nonisolated init() {} }
 public enum TextAlignment: Hashable, Sendable { case leading, center, trailing }
@@ -286,7 +353,8 @@ public enum ContentMode: Hashable, Sendable { case fit, fill }
 #if canImport(UIKit)
 extension View {
     // Not on a Mac.
-    public nonisolated func textInputAutocapitalization(_ autocapitalization: TextInputAutocapitalization?) -> some View { Modified() }
+    public nonisolated func textInputAutocapitalization(_ autocapitalization: TextInputAutocapitalization?) -> some View
+    { Modified() }
 }
 extension Image { public nonisolated init(uiImage: UIImage) {} }
 @MainActor open class UIHostingController<Content: View>: UIViewController {
@@ -300,12 +368,17 @@ extension Image { public nonisolated init(uiImage: UIImage) {} }
 
 extension View {
     public nonisolated func modifier<T: ViewModifier>(_ modifier: T) -> some View { Modified() }
-    public nonisolated func overlay<V: View>(alignment: Alignment = .center, @ViewBuilder content: () -> V) -> some View { Modified() }
-    public nonisolated func background<S: ShapeStyle>(_ style: S, ignoresSafeAreaEdges edges: Edge.Set = .all) -> some View { Modified() }
+    public nonisolated func overlay<V: View>(alignment: Alignment = .center, @ViewBuilder content: () -> V) -> some View
+    { Modified() }
+    public nonisolated func background<S: ShapeStyle>(_ style: S, ignoresSafeAreaEdges edges: Edge.Set = .all)
+        -> some View
+    { Modified() }
     public nonisolated func blur(radius: CGFloat, opaque: Bool = false) -> some View { Modified() }
     public nonisolated func padding(_ edges: Edge.Set = .all, _ length: CGFloat? = nil) -> some View { Modified() }
     public nonisolated func padding(_ length: CGFloat) -> some View { Modified() }
-    public nonisolated func frame(maxWidth: CGFloat? = nil, maxHeight: CGFloat? = nil, alignment: Alignment = .center) -> some View { Modified() }
+    public nonisolated func frame(maxWidth: CGFloat? = nil, maxHeight: CGFloat? = nil, alignment: Alignment = .center)
+        -> some View
+    { Modified() }
     public nonisolated func ignoresSafeArea() -> some View { Modified() }
     public nonisolated func font(_ font: Font?) -> some View { Modified() }
     public nonisolated func foregroundStyle<S: ShapeStyle>(_ style: S) -> some View { Modified() }
@@ -318,19 +391,40 @@ extension View {
     public nonisolated func accessibilityHidden(_ hidden: Bool) -> some View { Modified() }
     public nonisolated func accessibilityAddTraits(_ traits: AccessibilityTraits) -> some View { Modified() }
     public nonisolated func environment<T: AnyObject & Observable>(_ object: T?) -> some View { Modified() }
-    public nonisolated func environment<V>(_ keyPath: WritableKeyPath<EnvironmentValues, V>, _ value: V) -> some View { Modified() }
+    public nonisolated func environment<V>(_ keyPath: WritableKeyPath<EnvironmentValues, V>, _ value: V) -> some View {
+        Modified()
+    }
     public nonisolated func onAppear(perform action: (() -> Void)? = nil) -> some View { Modified() }
-    public nonisolated func onChange<V: Equatable>(of value: V, initial: Bool = false, _ action: @escaping (V, V) -> Void) -> some View { Modified() }
-    public nonisolated func onChange<V: Equatable>(of value: V, initial: Bool = false, _ action: @escaping () -> Void) -> some View { Modified() }
-    public nonisolated func task(priority: TaskPriority = .userInitiated, @_inheritActorContext _ action: sending @escaping @isolated(any) () async -> Void) -> some View { Modified() }
-    public nonisolated func task<T: Equatable>(id: T, priority: TaskPriority = .userInitiated, @_inheritActorContext _ action: sending @escaping @isolated(any) () async -> Void) -> some View { Modified() }
-    public nonisolated func sheet<Content: View>(isPresented: Binding<Bool>, onDismiss: (() -> Void)? = nil, @ViewBuilder content: @escaping () -> Content) -> some View { Modified() }
-    public nonisolated func sheet<Item: Identifiable, Content: View>(item: Binding<Item?>, onDismiss: (() -> Void)? = nil, @ViewBuilder content: @escaping (Item) -> Content) -> some View { Modified() }
+    public nonisolated func onChange<V: Equatable>(
+        of value: V, initial: Bool = false, _ action: @escaping (V, V) -> Void
+    ) -> some View { Modified() }
+    public nonisolated func onChange<V: Equatable>(of value: V, initial: Bool = false, _ action: @escaping () -> Void)
+        -> some View
+    { Modified() }
+    public nonisolated func task(
+        priority: TaskPriority = .userInitiated,
+        @_inheritActorContext _ action: sending @escaping @isolated(any) () async -> Void
+    ) -> some View { Modified() }
+    public nonisolated func task<T: Equatable>(
+        id: T, priority: TaskPriority = .userInitiated,
+        @_inheritActorContext _ action: sending @escaping @isolated(any) () async -> Void
+    ) -> some View { Modified() }
+    public nonisolated func sheet<Content: View>(
+        isPresented: Binding<Bool>, onDismiss: (() -> Void)? = nil, @ViewBuilder content: @escaping () -> Content
+    ) -> some View { Modified() }
+    public nonisolated func sheet<Item: Identifiable, Content: View>(
+        item: Binding<Item?>, onDismiss: (() -> Void)? = nil, @ViewBuilder content: @escaping (Item) -> Content
+    ) -> some View { Modified() }
     public nonisolated func presentationDetents(_ detents: Set<PresentationDetent>) -> some View { Modified() }
     public nonisolated func presentationDragIndicator(_ visibility: Visibility) -> some View { Modified() }
     public nonisolated func interactiveDismissDisabled(_ disabled: Bool = true) -> some View { Modified() }
-    public nonisolated func alert<A: View, M: View>(_ title: Text, isPresented: Binding<Bool>, @ViewBuilder actions: () -> A, @ViewBuilder message: () -> M) -> some View { Modified() }
-    public nonisolated func confirmationDialog<A: View, M: View>(_ title: Text, isPresented: Binding<Bool>, titleVisibility: Visibility = .automatic, @ViewBuilder actions: () -> A, @ViewBuilder message: () -> M) -> some View { Modified() }
+    public nonisolated func alert<A: View, M: View>(
+        _ title: Text, isPresented: Binding<Bool>, @ViewBuilder actions: () -> A, @ViewBuilder message: () -> M
+    ) -> some View { Modified() }
+    public nonisolated func confirmationDialog<A: View, M: View>(
+        _ title: Text, isPresented: Binding<Bool>, titleVisibility: Visibility = .automatic,
+        @ViewBuilder actions: () -> A, @ViewBuilder message: () -> M
+    ) -> some View { Modified() }
     public nonisolated func onSubmit(_ action: @escaping () -> Void) -> some View { Modified() }
     public nonisolated func focused(_ condition: FocusState<Bool>.Binding) -> some View { Modified() }
     public nonisolated func tabItem<V: View>(@ViewBuilder _ label: () -> V) -> some View { Modified() }
@@ -343,8 +437,12 @@ extension View {
     public nonisolated func accessibilityLabel(_ label: Text) -> some View { Modified() }
     public nonisolated func accessibilityHint(_ hint: Text) -> some View { Modified() }
     public nonisolated func accessibilityValue(_ value: Text) -> some View { Modified() }
-    public nonisolated func accessibilityElement(children: AccessibilityChildBehavior = .ignore) -> some View { Modified() }
+    public nonisolated func accessibilityElement(children: AccessibilityChildBehavior = .ignore) -> some View {
+        Modified()
+    }
     public nonisolated func onDisappear(perform action: (() -> Void)? = nil) -> some View { Modified() }
     public nonisolated func monospacedDigit() -> some View { Modified() }
 }
-public func withAnimation<Result>(_ animation: Animation? = .default, _ body: () throws -> Result) rethrows -> Result { try body() }
+public func withAnimation<Result>(_ animation: Animation? = .default, _ body: () throws -> Result) rethrows -> Result {
+    try body()
+}
