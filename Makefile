@@ -157,13 +157,15 @@ FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/holdfast.
 BASH_COMPLETIONS := $(BASH_COMPLETION) $(BASH_COMPLETION)-server
 ZSH_COMPLETIONS := $(ZSH_COMPLETION) $(ZSH_COMPLETION)-server
 FISH_COMPLETIONS := $(FISH_COMPLETION) $(FISH_COMPLETION:.fish=-server.fish)
-INSTALLED := $(BINARY) $(SERVER) $(MANUAL) $(SERVER_MANUAL) $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS)
+GIT_CREDENTIAL := $(DESTDIR)$(PREFIX)/bin/git-credential-holdfast
+INSTALLED := $(BINARY) $(GIT_CREDENTIAL) $(SERVER) $(MANUAL) $(SERVER_MANUAL) $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS)
 
 install:
 	@test -x $(STAGE)/holdfast -a -x $(STAGE)/holdfast-server || $(MAKE) build
 	$(INSTALL) -d $(sort $(dir $(INSTALLED)))
 	$(INSTALL) -m 755 $(STAGE)/holdfast $(BINARY)
 	-$(STRIP) $(BINARY)
+	ln -sf $(notdir $(BINARY)) $(GIT_CREDENTIAL)
 	$(INSTALL) -m 755 $(STAGE)/holdfast-server $(SERVER)
 	-$(STRIP) $(SERVER)
 	$(INSTALL) -m 644 Docs/man/holdfast.1 $(MANUAL)

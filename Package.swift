@@ -288,6 +288,12 @@ let package = Package(
         // What git, ssh, templates and other programs hand to the agent's faces: pure parsers.
         library("FaceMessages", ["VaultFormat"]),
         library(
+            "Faces",
+            [
+                "FaceMessages", "Items", "VaultCore", "VaultStorage", "VaultFormat", "Cryptography", "SecretMemory",
+                "SystemCalls",
+            ]),
+        library(
             "Holdfast",
             [
                 "BetterAuth", "BetterAuthVerification", "BetterAuthMessages", "AppLockCore", "KeyStores", "VaultCore",
@@ -298,7 +304,8 @@ let package = Package(
         library(
             "HoldfastAgent",
             [
-                "AgentMessages", "AppLockCore", "DeviceOwner", "KeyStores", "VaultCore", "VaultStorage",
+                "AgentMessages", "FaceMessages", "Faces", "AppLockCore", "DeviceOwner", "KeyStores", "VaultCore",
+                "VaultStorage",
                 "VaultFormat", "Items", "Cryptography", "SecretMemory", "SystemCalls",
             ]),
         library("CommandLineArguments", ["SystemCalls"]),
@@ -306,7 +313,7 @@ let package = Package(
             name: "HoldfastCommand",
             dependencies: (exported + [
                 "CommandLineArguments",
-                "HoldfastDoctor", "HoldfastAgent", "AgentMessages", "FaceMessages", "BetterAuth",
+                "HoldfastDoctor", "HoldfastAgent", "AgentMessages", "FaceMessages", "Faces", "BetterAuth",
                 "BetterAuthVerification", "BetterAuthTransport",
                 "BetterAuthMessages", "QRCodes", "WipingHeap", "SystemCalls",
             ]).map { .byName(name: $0) },

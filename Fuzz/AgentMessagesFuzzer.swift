@@ -35,6 +35,9 @@ private func check(_ request: Request, _ input: [UInt8]) {
     case .unlock(_, _, _, let range), .beginChange(_, _, let range), .finishChange(let range), .data(let range):
         require(!range.isEmpty && range.upperBound == input.count - Frame.size, "a payload lies elsewhere")
         payload = range.count
+    case .credential(_, _, let range):
+        require(range.upperBound == input.count - Frame.size, "attributes lie elsewhere")
+        payload = range.count
     case .answer(let range):
         require(range == 0..<input.count - Frame.size, "an answer lies elsewhere")
         payload = range.count

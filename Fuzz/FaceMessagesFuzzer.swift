@@ -9,6 +9,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     reference(input)
     template(input)
     variables(input)
+    credential(input)
     return 0
 }
 
@@ -43,6 +44,19 @@ private func variables(_ input: [UInt8]) {
         require(EnvironmentFile.isName(variable.name), "a name is none")
         if case .text(let text) = variable.value { require(!text.utf8.contains(0), "a value has a zero byte") }
     }
+}
+
+private func credential(_ input: [UInt8]) {
+    if let name = String(validating: input, as: UTF8.self), let address = CredentialAddress(name: name) {
+        require(address.name == name, "an address has two names")
+    }
+    guard let read = try? unsafe CredentialAttributes(parsing: input.span.bytes) else { return }
+    for range in [read.password, read.refreshToken].compactMap({ $0 }) {
+        require(range.upperBound <= input.count && !input[range].contains(0x0A), "a secret is more than a line")
+    }
+    guard let address = read.address else { return }
+    require(CredentialAddress(name: address.name) == address, "an address is not read again")
+    require(address.rank(for: address) != nil, "an address does not answer itself")
 }
 
 private func require(_ condition: Bool, _ rule: StaticString) {

@@ -44,7 +44,7 @@ package struct Frame: Sendable, Hashable {
         let most =
             switch kind {
             case .data: Frame.longestPiece
-            case .identity: Frame.longestBody  // with what an app server is asked
+            case .identity, .credential: Frame.longestBody  // with what an app server is asked, with a token
             default: Frame.longestRequest
             }
         guard bodySize <= most else { throw .tooLong(bodySize) }

@@ -65,6 +65,13 @@ extension Request {
         case .value:
             let path = try RecordPath(&cursor, body)
             self = .value(path, label: try cursor.optionalText(body, Request.labelSizes, "label"))
+        case .credential:
+            guard let action = CredentialAction(rawValue: try cursor.integer(body, UInt8.self)) else {
+                throw .invalid(field: "action")
+            }
+            let collection = try cursor.text(body, RecordPath.collectionSizes, "collection")
+            self = .credential(
+                action, collection: collection, attributes: try cursor.rest(Request.attributeSizes, "attributes"))
         }
         try cursor.expectEnd()
     }
@@ -103,6 +110,9 @@ extension Request {
         case .value(let path, let label):
             path.write(&writer)
             writer.optionalText(label, atMost: Request.labelSizes.upperBound)
+        case .credential(let action, let collection, _):
+            writer.integer(action.rawValue)
+            writer.text(collection, atMost: RecordPath.collectionSizes.upperBound)
         case .status, .lock, .ping, .shutDown, .data, .end, .confirmChange, .finishChange, .cancelChange,
             .pendingChange, .answer, .cancel, .owner:
             break

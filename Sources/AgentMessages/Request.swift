@@ -62,6 +62,15 @@ package enum Request: Sendable, Hashable {
     case find(String, collection: String?)
     /// Send one value: of a field, or the main value where no label is named.
     case value(RecordPath, label: String?)
+    /// Ask for, keep or forget a server's password: git's attributes, which are the end of the message.
+    case credential(CredentialAction, collection: String, attributes: Range<Int>)
+
+    /// What is done with a server's password.
+    package enum CredentialAction: UInt8, Sendable, Hashable, CaseIterable {
+        case get = 1
+        case store = 2
+        case erase = 3
+    }
 
     /// Numbers of the messages; they do not change.
     package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
@@ -91,6 +100,7 @@ package enum Request: Sendable, Hashable {
         case copy = 24
         case find = 25
         case value = 32
+        case credential = 33
     }
 
     /// Which message it is.
@@ -122,6 +132,7 @@ package enum Request: Sendable, Hashable {
         case .copy: .copy
         case .find: .find
         case .value: .value
+        case .credential: .credential
         }
     }
 
@@ -131,6 +142,8 @@ package enum Request: Sendable, Hashable {
     package static let querySizes = 0...1024
     /// Bytes of a field's label.
     package static let labelSizes = 1...ItemLimits.label
+    /// Bytes of git's attributes.
+    package static let attributeSizes = 0...61_440
     /// Bytes of an answer to a prompt.
     package static let answerSizes = 0...1024
 }

@@ -21,7 +21,7 @@ package enum Entry {
     static func run() -> ExitCode {
         var isJSON = false
         do throws(CommandError) {
-            let line = try usage(CommandWords.read())
+            let line = try ProgramNames.words + usage(CommandWords.read())
             // Decided before parsing, so that a usage error is an object too.
             isJSON = line.prefix { $0 != "--" }.contains(Options.json.option.spelled)
             return try perform(usage(CommandTable.program.parse(line)))

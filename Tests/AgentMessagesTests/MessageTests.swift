@@ -22,7 +22,8 @@ import VaultFormat
         (.confirm(.devicePasscode, idle: 60, timeout: .max), 0), (.answer(secret: 0..<1024), 1024), (.cancel, 0),
         (.move(path, to: RecordPath(collection: "", name: "n")!), 0),
         (.copy(RecordPath(collection: "c", name: "n")!, to: path), 0), (.find("", collection: nil), 0),
-        (.value(path, label: nil), 0), (.value(path, label: "user name"), 0),
+        (.credential(.store, collection: "git", attributes: 6..<11), 5), (.value(path, label: nil), 0),
+        (.value(path, label: "user name"), 0),
         (.find("mail #work \u{e9}", collection: ""), 0), (.find("x", collection: "logins"), 0),
         (.owner, 0), (.identity(IdentityCall(.status)), 0), (.identity(IdentityCall(.openSession)), 0),
         (.identity(IdentityCall(.refreshSession, allowsPlain: true)), 0), (.identity(IdentityCall(.endSession)), 0),
@@ -133,7 +134,7 @@ import VaultFormat
 
     @Test func lengthsAreLimitedBeforeAnythingIsRead() throws {
         for kind in Request.Kind.allCases {
-            let most = kind == .data || kind == .identity ? 65_536 : 4096
+            let most = [.data, .identity, .credential].contains(kind) ? 65_536 : 4096
             #expect(throws: MessageError.tooLong(most + 1)) {
                 try frame(Frame.bytes(kind: kind.rawValue, bodySize: most + 1)).expectRequest()
             }

@@ -1,6 +1,7 @@
 internal import AgentMessages
 internal import AppLockCore
 internal import DeviceOwner
+internal import Faces
 internal import Items
 internal import SecretMemory
 internal import VaultCore
@@ -58,6 +59,11 @@ extension Agent {
             begin(connection) { [items] _ in ([], .list(try Work.found(items, query, in: collection))) }
         case .value(let path, let label):
             begin(connection) { [items] _ in (try Work.value(items, path, label), .rest) }
+        case .credential(let action, let collection, let attributes):
+            begin(connection) { [items] vault in
+                let store = CredentialStore(vault, items, collection: collection)
+                return (try Work.credential(store, action, body, attributes), .rest)
+            }
         case .beginChange(let change, let countdown, let secret):
             beginChange(change, countdown: countdown, body, secret, connection)
         case .confirmChange, .finishChange, .cancelChange, .pendingChange:

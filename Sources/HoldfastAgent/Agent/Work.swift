@@ -1,4 +1,5 @@
 internal import AgentMessages
+internal import Faces
 internal import Items
 internal import SecretMemory
 internal import VaultCore
@@ -43,7 +44,26 @@ enum Work {
         do throws(ReferenceError) {
             reference = try SecretReference(collection: path.collection, item: path.name, field: label)
         } catch { throw VaultError(.invalidName, error.words) }
-        return try items.value(of: reference).withBytes { value in
+        return try answer(items.value(of: reference))
+    }
+
+    static func credential(
+        _ store: CredentialStore, _ action: Request.CredentialAction, _ body: Body, _ attributes: Range<Int>
+    ) throws -> [Packet] {
+        try body.bytes.withBytes { bytes in
+            let attributes = bytes.extracting(attributes)
+            switch action {
+            case .get: return try answer(store.get(attributes))
+            case .store: try store.store(attributes)
+            case .erase: try store.erase(attributes)
+            }
+            return [try Packet(.finished(0))]
+        }
+    }
+
+    /// A value of one message.
+    private static func answer(_ value: borrowing SecretBytes) throws -> [Packet] {
+        try value.withBytes { value in
             guard value.byteCount > 0 else { return [try Packet(.finished(0))] }
             let head = Reply.piece(0..<value.byteCount).head(payload: value.byteCount)
             return [try Packet(head, payload: value), try Packet(.finished(UInt64(value.byteCount)))]

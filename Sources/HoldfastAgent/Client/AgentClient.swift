@@ -244,6 +244,24 @@ package struct AgentClient: ~Copyable {
             throw VaultError(.invalidName, "no record has this name")
         }
         try send(.value(path, label: reference.field))
+        return try receiveValue()
+    }
+
+    /// Asks for, keeps or forgets a server's password.
+    /// - Returns: The lines for git; empty for an action without an answer, and where nothing is stored.
+    /// - Throws: As `CredentialStore`.
+    package borrowing func credential(
+        _ action: Request.CredentialAction, collection: String, _ attributes: borrowing SecretBytes
+    ) throws -> SecretBytes {
+        try attributes.withBytes { bytes throws(VaultError) in
+            let request = Request.credential(action, collection: collection, attributes: 0..<bytes.byteCount)
+            try send(request, payload: bytes)
+        }
+        return try receiveValue()
+    }
+
+    /// A value of one message at most.
+    private borrowing func receiveValue() throws -> SecretBytes {
         var value = try LocalBytes.secret(0)
         while true {
             var isFinished = false

@@ -15,7 +15,7 @@ enum CommandTable {
             commands: [
                 .unlock, .lock, .status, .explain, .passcodeChange, .passcodeVerify, .recover,
             ]),
-        .init(title: "Other programs", commands: [.run, .inject]),
+        .init(title: "Other programs", commands: [.run, .inject, .gitCredential]),
         .init(
             title: "Protection",
             commands: [

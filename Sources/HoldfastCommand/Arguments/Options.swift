@@ -1,4 +1,5 @@
 internal import CommandLineArguments
+internal import Faces
 internal import Holdfast
 
 /// Every option, once; commands list the ones they accept.
@@ -29,6 +30,9 @@ enum Options {
     static let pamFolder = TextOption(
         "pam-folder", "DIR", .folder, help: "Look for PAM rules in DIR instead of the system's folders.")
 
+    static let credentialCollection = TextOption(
+        "collection", "C",
+        help: "The collection of these passwords (default: \"\(CredentialStore.defaultCollection)\").")
     static let variable = ListOption(
         "env", "NAME=REFERENCE", help: "Set this variable to the value that the reference names.")
     static let variableFile = ListOption(

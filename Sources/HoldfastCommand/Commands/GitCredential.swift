@@ -1,0 +1,82 @@
+internal import AgentMessages
+internal import CommandLineArguments
+internal import FaceMessages
+internal import Faces
+internal import Holdfast
+internal import HoldfastAgent
+internal import SystemCalls
+
+extension Command {
+    static let gitCredential = Command(
+        "git-credential", synonyms: ["git"], summary: "keep passwords for git",
+        details: [
+            "A credential helper for git. Set it up with: git config --global credential.helper holdfast. git then calls "
+                + "git-credential-holdfast, which is this command; where that is not installed, name the helper "
+                + "\"!holdfast git-credential\".",
+            "Reads attributes from standard input and writes the answer to standard output, as git-credential(1) describes. "
+                + "Each account is a login in the collection \"\(CredentialStore.defaultCollection)\", named like "
+                + "https://ada@example.org/team. With credential.useHttpPath a path can have an account of its own. What git "
+                + "erases goes to the trash.",
+            "The end of a password and an OAuth refresh token are kept where git sends them.",
+        ],
+        example: "git config --global credential.helper holdfast",
+        places: [Place(name: "ACTION", kind: .text, help: "get, store or erase; any other action does nothing.")],
+        options: [Options.credentialCollection.option] + Options.unlocking,
+        run: answerGit)
+}
+
+private func answerGit(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let actions: [String: Request.CredentialAction] = ["get": .get, "store": .store, "erase": .erase]
+    // git may come to know more, and expects helpers to be silent about it.
+    guard let action = actions[arguments[place: 0]] else { return .done }
+    let collection = arguments[Options.credentialCollection] ?? CredentialStore.defaultCollection
+    let question = try readQuestion()
+    // What cannot be an answer or a password opens no vault.
+    let attributes = try question.withBytes { bytes throws(CommandError) in
+        do throws(CredentialError) { return try CredentialAttributes(parsing: bytes) } catch {
+            throw CommandError.usage(error.words)
+        }
+    }
+    guard let address = attributes.address,
+        action != .store || (attributes.password != nil && address.user != nil)
+    else { return .done }
+    let answer = try AgentAccess.use(arguments) { agent, session in
+        session.changes = action != .get
+        return ReferencedValue(try agent.credential(action, collection: collection, question))
+    }
+    if let answer { return try write(answer) }
+    let vault = try Unlocking.open(arguments)
+    defer { vault.lock(because: .ended) }
+    let store = CredentialStore(vault, ItemStore(vault), collection: collection)
+    let found: ReferencedValue? = try question.withBytes { bytes throws(CommandError) in
+        try vaultCall {
+            switch action {
+            case .get: return ReferencedValue(try store.get(bytes))
+            case .store: try store.store(bytes)
+            case .erase: try store.erase(bytes)
+            }
+            return nil
+        }
+    }
+    return try found.map(write) ?? .done
+}
+
+private func write(_ answer: ReferencedValue) throws(CommandError) -> ExitCode {
+    try answer.bytes.withBytes { bytes throws(CommandError) in try Descriptors.write(bytes, to: STDOUT_FILENO) }
+    return .done
+}
+
+private func readQuestion() throws(CommandError) -> SecretBytes {
+    var buffer = try secret(CredentialAttributes.longest + 1)
+    var size = 0
+    while size < buffer.count {
+        let got = try buffer.withMutableBytes { bytes throws(CommandError) in
+            try bytes.withPart(size..<bytes.byteCount) { part throws(CommandError) in
+                try Descriptors.read(STDIN_FILENO, into: &part)
+            }
+        }
+        if got == 0 { break }
+        size += got
+    }
+    return try buffer.prefix(size)
+}
