@@ -5,11 +5,58 @@ import HoldfastUI
 import SwiftUI
 import TestSupport
 import Testing
+import UIKit
 
 @testable import DeviceOwner
 @testable import HoldfastViews
 
+/// Content of an app that has its own lock screen.
+private struct Branded: View {
+    let models: AppModels
+
+    var body: some View {
+        var style = LockScreenStyle()
+        style.title = Text(verbatim: "Notes is locked")
+        style.icon = Image(systemName: "note")
+        style.tint = .red
+        style.footer = AnyView(
+            Button {
+            } label: {
+                Text(verbatim: "Write to us")
+            })
+        return Text(verbatim: "behind").appLock(models).lockScreen(style)
+    }
+}
+
 @MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct LockScreenTests {
+    @Test(arguments: languages)
+    func `a lock screen in the app's own clothes asks and opens as ours does`(_ language: String) async throws {
+        let scratch = try Scratch()
+        let models = try await scratch.models()
+        let screen = Screen(language: language) { Branded(models: models) }
+        screen.update()
+        #expect(screen.has("Notes is locked") && screen.has("Write to us") && screen.faults == [])
+        #expect(screen.nodes(.secureField).count == 1)
+        #expect(!screen.pictures("behind"))
+        await models.lock.unlock(.passcode, try secret("right"))
+        try await screen.until("open") { models.cover.shown == .nothing }
+        screen.finishAnimations()
+        #expect(screen.pictures("behind") && !screen.has("Notes is locked"))
+    }
+
+    @Test func `a window shows the app's own lock screen`() async throws {
+        let scratch = try Scratch()
+        let models = try await scratch.models()
+        var style = LockScreenStyle()
+        style.title = Text(verbatim: "Notes is locked")
+        let scene = UIWindowScene()
+        let window = LockWindow(models, style: style)
+        window.connect(to: scene)
+        let screen = try #require(scene.windows.last { !$0.isHidden }?.screen)
+        screen.update()
+        #expect(screen.has("Notes is locked"))
+    }
+
     @Test(arguments: languages)
     func `each reason and each problem has words`(_ language: String) {
         let problems: [VaultProblem] = [

@@ -16,6 +16,7 @@ public struct LockView: View {
     private let model: LockModel
     @State private var typed = ""
     @FocusState private var isFocused: Bool
+    @Environment(\.lockScreenStyle) private var style
 
     /// The screen of this lock.
     public init(_ model: LockModel) { self.model = model }
@@ -27,8 +28,8 @@ public struct LockView: View {
 
     private var prompt: some View {
         VStack(spacing: 20) {
-            Image(systemName: "lock.fill").font(.largeTitle).accessibilityHidden(true)
-            Text("lock.title", bundle: .module).font(.title2).accessibilityAddTraits(.isHeader)
+            style.icon.font(.largeTitle).accessibilityHidden(true)
+            (style.title ?? Text("lock.title", bundle: .module)).font(.title2).accessibilityAddTraits(.isHeader)
             Text(LockText.key(model.reason, model.prompt), bundle: .module).foregroundStyle(.secondary)
             SecureField(text: $typed, prompt: nil) { Text(LockText.field(model.prompt), bundle: .module) }
                 .focused($isFocused)
@@ -61,10 +62,12 @@ public struct LockView: View {
                 }
             }
             if model.state == .checking { ProgressView() }
+            style.footer
         }
         .padding()
         .frame(maxWidth: .infinity, maxHeight: .infinity)
-        .background(.ultraThickMaterial)
+        .background(style.background)
+        .tint(style.tint)
         .accessibilityAddTraits(.isModal)
         .onAppear { isFocused = true }
         .task { await Biometry.current.look() }
@@ -99,12 +102,14 @@ public struct LockView: View {
 
 /// The end: nothing can be entered any more.
 struct DestroyedView: View {
+    @Environment(\.lockScreenStyle) private var style
+
     var body: some View {
         Text("app.destroyed", bundle: .module)
             .multilineTextAlignment(.center)
             .padding()
             .frame(maxWidth: .infinity, maxHeight: .infinity)
-            .background(.ultraThickMaterial)
+            .background(style.background)
             .accessibilityAddTraits(.isModal)
     }
 }

@@ -8,10 +8,13 @@ public import UIKit
 /// The cover and the lock screen for apps without SwiftUI. One that was presented dismisses itself when content may be seen.
 public final class LockViewController: UIViewController {
     private let models: AppModels
+    private let style: LockScreenStyle
 
     /// What stands in front of these models' content.
-    public init(_ models: AppModels) {
+    /// - Parameter style: How the lock screen looks.
+    public init(_ models: AppModels, style: LockScreenStyle = LockScreenStyle()) {
         self.models = models
+        self.style = style
         super.init(nibName: nil, bundle: nil)
         modalPresentationStyle = .overFullScreen
         isModalInPresentation = true
@@ -24,7 +27,7 @@ public final class LockViewController: UIViewController {
     /// Puts the lock view in.
     public override func viewDidLoad() {
         super.viewDidLoad()
-        let content = UIHostingController(rootView: FrontView(models: models))
+        let content = UIHostingController(rootView: FrontView(models: models).lockScreen(style))
         addChild(content)
         content.view.frame = view.bounds
         content.view.autoresizingMask = [.flexibleWidth, .flexibleHeight]

@@ -9,6 +9,7 @@ public import UIKit
 @MainActor
 public final class LockWindow {
     private let models: AppModels
+    private let style: LockScreenStyle
     private var window: UIWindow?
     private weak var covered: UIWindow?
     private weak var scene: UIWindowScene?
@@ -17,7 +18,11 @@ public final class LockWindow {
     private var phase = ScenePresence.Phase.active
 
     /// The window over what these models keep shut.
-    public init(_ models: AppModels) { self.models = models }
+    /// - Parameter style: How the lock screen looks.
+    public init(_ models: AppModels, style: LockScreenStyle = LockScreenStyle()) {
+        self.models = models
+        self.style = style
+    }
 
     /// From `scene(_:willConnectTo:options:)`: shows the lock before the first frame.
     public func connect(to scene: UIScene) {
@@ -84,7 +89,7 @@ public final class LockWindow {
         let window = UIWindow(windowScene: scene)
         window.backgroundColor = .clear
         window.windowLevel = UIWindow.Level(rawValue: UIWindow.Level.alert.rawValue + 1)
-        window.rootViewController = LockViewController(models)
+        window.rootViewController = LockViewController(models, style: style)
         window.makeKeyAndVisible()
         self.window = window
     }

@@ -10,7 +10,9 @@ import UIKit
 public struct Text: Leaf, Equatable, Sendable {
     enum Words: Equatable, @unchecked Sendable { case key(LocalizedStringKey, Bundle?), plain(String) }
     let words: Words
-    public nonisolated init(_ key: LocalizedStringKey, tableName: String? = nil, bundle: Bundle? = nil, comment: StaticString? = nil) {
+    public nonisolated init(
+        _ key: LocalizedStringKey, tableName: String? = nil, bundle: Bundle? = nil, comment: StaticString? = nil
+    ) {
         words = .key(key, bundle)
     }
     public nonisolated init<S: StringProtocol>(_ content: S) { words = .plain(String(content)) }
@@ -44,7 +46,6 @@ extension Holder {
     }
 }
 
-
 public struct Label<Title: View, Icon: View>: Holder {
     public let parts: [@MainActor (Evaluation) -> Void]
     public nonisolated init(@ViewBuilder title: () -> Title, @ViewBuilder icon: () -> Icon) {
@@ -54,7 +55,11 @@ public struct Label<Title: View, Icon: View>: Holder {
 }
 extension Label where Title == Text, Icon == Image {
     public nonisolated init(_ titleKey: LocalizedStringKey, systemImage name: String) {
-        self.init { Text(titleKey) } icon: { Image(systemName: name) }
+        self.init {
+            Text(titleKey)
+        } icon: {
+            Image(systemName: name)
+        }
     }
 }
 public struct LabeledContent<Label: View, Content: View>: Holder {
@@ -100,7 +105,9 @@ extension TabView where SelectionValue == Int {
 }
 public struct ScrollView<Content: View>: Holder {
     public let parts: [@MainActor (Evaluation) -> Void]
-    public nonisolated init(@ViewBuilder content: () -> Content) { let content = content(); parts = [{ content._evaluate($0) }] }
+    public nonisolated init(@ViewBuilder content: () -> Content) {
+        let content = content(); parts = [{ content._evaluate($0) }]
+    }
 }
 public struct GridItem: Sendable {
     public enum Size: Sendable { case adaptive(minimum: CGFloat, maximum: CGFloat = .infinity) }
@@ -117,7 +124,9 @@ public struct Button<Label: View>: Leaf {
     let role: ButtonRole?
     let action: @MainActor () -> Void
     nonisolated(unsafe) let label: Label
-    public nonisolated init(role: ButtonRole? = nil, action: @escaping @MainActor () -> Void, @ViewBuilder label: () -> Label) {
+    public nonisolated init(
+        role: ButtonRole? = nil, action: @escaping @MainActor () -> Void, @ViewBuilder label: () -> Label
+    ) {
         (self.role, self.action, self.label) = (role, action, label())
     }
     @MainActor public func _evaluate(_ here: Evaluation) {
@@ -129,7 +138,9 @@ public struct Button<Label: View>: Leaf {
 public struct Toggle<Label: View>: Leaf {
     let isOn: Binding<Bool>
     nonisolated(unsafe) let label: Label
-    public nonisolated init(isOn: Binding<Bool>, @ViewBuilder label: () -> Label) { (self.isOn, self.label) = (isOn, label()) }
+    public nonisolated init(isOn: Binding<Bool>, @ViewBuilder label: () -> Label) {
+        (self.isOn, self.label) = (isOn, label())
+    }
     @MainActor public func _evaluate(_ here: Evaluation) {
         let inside = here.add(.toggle)
         inside.node.value = ({ isOn.read() ? "on" : "off" }, { isOn.write($0 == "on") })
@@ -151,12 +162,17 @@ public struct Picker<Label: View, Selection: Hashable, Content: View>: Leaf {
         inside.node.value = (
             { chosen ?? "<no option>" },
             { words in
-                if let tag = tagged.first(where: { $0.label == words })?.tag?.base as? Selection { selection.write(tag) }
-            })
+                if let tag = tagged.first(where: { $0.label == words })?.tag?.base as? Selection {
+                    selection.write(tag)
+                }
+            }
+        )
     }
 }
 extension Picker {
-    public nonisolated init(selection: Binding<Selection>, @ViewBuilder content: () -> Content, @ViewBuilder label: () -> Label) {
+    public nonisolated init(
+        selection: Binding<Selection>, @ViewBuilder content: () -> Content, @ViewBuilder label: () -> Label
+    ) {
         (self.selection, self.content, self.label) = (selection, content(), label())
     }
 }
@@ -172,7 +188,9 @@ extension SecureField {
 }
 public struct Section<Parent: View, Content: View, Footer: View>: Holder {
     public let parts: [@MainActor (Evaluation) -> Void]
-    public nonisolated init(@ViewBuilder content: () -> Content, @ViewBuilder header: () -> Parent, @ViewBuilder footer: () -> Footer) {
+    public nonisolated init(
+        @ViewBuilder content: () -> Content, @ViewBuilder header: () -> Parent, @ViewBuilder footer: () -> Footer
+    ) {
         let (header, content, footer) = (header(), content(), footer())
         parts = [{ header._evaluate($0) }, { content._evaluate($0) }, { footer._evaluate($0) }]
     }
@@ -194,11 +212,15 @@ extension Section where Parent == EmptyView, Footer == EmptyView {
 }
 public struct Form<Content: View>: Holder {
     public let parts: [@MainActor (Evaluation) -> Void]
-    public nonisolated init(@ViewBuilder content: () -> Content) { let content = content(); parts = [{ content._evaluate($0) }] }
+    public nonisolated init(@ViewBuilder content: () -> Content) {
+        let content = content(); parts = [{ content._evaluate($0) }]
+    }
 }
 public struct List<SelectionValue, Content: View>: Holder { public let parts: [@MainActor (Evaluation) -> Void] }
 extension List where SelectionValue == Never {
-    public nonisolated init(@ViewBuilder content: () -> Content) { let content = content(); parts = [{ content._evaluate($0) }] }
+    public nonisolated init(@ViewBuilder content: () -> Content) {
+        let content = content(); parts = [{ content._evaluate($0) }]
+    }
 }
 public struct NavigationStack<Data, Root: View>: Holder { public let parts: [@MainActor (Evaluation) -> Void] }
 extension NavigationStack where Data == Never {
@@ -218,13 +240,17 @@ extension ForEach where Data.Element: Identifiable, ID == Data.Element.ID {
     }
 }
 extension ForEach {
-    public nonisolated init(_ data: Data, id: KeyPath<Data.Element, ID>, @ViewBuilder content: @escaping (Data.Element) -> Content) {
+    public nonisolated init(
+        _ data: Data, id: KeyPath<Data.Element, ID>, @ViewBuilder content: @escaping (Data.Element) -> Content
+    ) {
         (self.data, name, self.content) = (data, { $0[keyPath: id] }, content)
     }
 }
 public struct VStack<Content: View>: Holder {
     public let parts: [@MainActor (Evaluation) -> Void]
-    public nonisolated init(alignment: HorizontalAlignment = .center, spacing: CGFloat? = nil, @ViewBuilder content: () -> Content) {
+    public nonisolated init(
+        alignment: HorizontalAlignment = .center, spacing: CGFloat? = nil, @ViewBuilder content: () -> Content
+    ) {
         let content = content()
         parts = [{ content._evaluate($0) }]
     }
@@ -245,7 +271,9 @@ public struct ZStack<Content: View>: Holder {
 }
 public struct Group<Content: View>: Holder {
     public let parts: [@MainActor (Evaluation) -> Void]
-    public nonisolated init(@ViewBuilder content: () -> Content) { let content = content(); parts = [{ content._evaluate($0) }] }
+    public nonisolated init(@ViewBuilder content: () -> Content) {
+        let content = content(); parts = [{ content._evaluate($0) }]
+    }
 }
 public struct Spacer: Leaf {
     public nonisolated init(minLength: CGFloat? = nil) {}
@@ -266,7 +294,8 @@ public enum ContentMode: Hashable, Sendable { case fit, fill }
 #if canImport(UIKit)
 extension View {
     // Not on a Mac.
-    public nonisolated func textInputAutocapitalization(_ autocapitalization: TextInputAutocapitalization?) -> some View { same }
+    public nonisolated func textInputAutocapitalization(_ autocapitalization: TextInputAutocapitalization?) -> some View
+    { same }
 }
 extension Image { public nonisolated init(uiImage: UIImage) { name = "" } }
 @MainActor open class UIHostingController<Content: View>: UIViewController {
@@ -304,7 +333,8 @@ extension View {
             }
         }
     }
-    public nonisolated func overlay<V: View>(alignment: Alignment = .center, @ViewBuilder content: () -> V) -> some View {
+    public nonisolated func overlay<V: View>(alignment: Alignment = .center, @ViewBuilder content: () -> V) -> some View
+    {
         let above = content()
         return changed { here, content in
             let inside = here.add(.overlay)
@@ -313,10 +343,14 @@ extension View {
         }
     }
     /// A background behind something that fills its place is as good as a shape of that size.
-    public nonisolated func background<S: ShapeStyle>(_ style: S, ignoresSafeAreaEdges edges: Edge.Set = .all) -> some View {
+    public nonisolated func background<S: ShapeStyle>(_ style: S, ignoresSafeAreaEdges edges: Edge.Set = .all)
+        -> some View
+    {
         marked { $0.covers = $0.children.contains { $0.text == "<fills>" } }
     }
-    public nonisolated func frame(maxWidth: CGFloat? = nil, maxHeight: CGFloat? = nil, alignment: Alignment = .center) -> some View {
+    public nonisolated func frame(maxWidth: CGFloat? = nil, maxHeight: CGFloat? = nil, alignment: Alignment = .center)
+        -> some View
+    {
         marked { if maxWidth == .infinity, maxHeight == .infinity { $0.text = "<fills>" } }
     }
     public nonisolated func disabled(_ disabled: Bool) -> some View {
@@ -380,21 +414,33 @@ extension View {
             here.graph.disappearances[here.path] = { action.value?() }
         }
     }
-    public nonisolated func onChange<V: Equatable>(of value: V, initial: Bool = false, _ action: @escaping (V, V) -> Void) -> some View {
+    public nonisolated func onChange<V: Equatable>(
+        of value: V, initial: Bool = false, _ action: @escaping (V, V) -> Void
+    ) -> some View {
         changed { here, content in
             content(here)
             let before = here.graph.comes(here.path) ? nil : here.graph.watched[here.path] as? V
             here.graph.watched[here.path] = value
-            if before == nil ? initial : before != value { here.graph.effects.append { action(before ?? value, value) } }
+            if before == nil ? initial : before != value {
+                here.graph.effects.append { action(before ?? value, value) }
+            }
         }
     }
-    public nonisolated func onChange<V: Equatable>(of value: V, initial: Bool = false, _ action: @escaping () -> Void) -> some View {
+    public nonisolated func onChange<V: Equatable>(of value: V, initial: Bool = false, _ action: @escaping () -> Void)
+        -> some View
+    {
         onChange(of: value, initial: initial) { _, _ in action() }
     }
-    public nonisolated func task(priority: TaskPriority = .userInitiated, @_inheritActorContext _ action: sending @escaping @isolated(any) () async -> Void) -> some View {
+    public nonisolated func task(
+        priority: TaskPriority = .userInitiated,
+        @_inheritActorContext _ action: sending @escaping @isolated(any) () async -> Void
+    ) -> some View {
         task(id: 0, priority: priority, action)
     }
-    public nonisolated func task<T: Equatable>(id: T, priority: TaskPriority = .userInitiated, @_inheritActorContext _ action: sending @escaping @isolated(any) () async -> Void) -> some View {
+    public nonisolated func task<T: Equatable>(
+        id: T, priority: TaskPriority = .userInitiated,
+        @_inheritActorContext _ action: sending @escaping @isolated(any) () async -> Void
+    ) -> some View {
         changed { here, content in
             content(here)
             let (graph, path) = (here.graph, here.path)
@@ -409,7 +455,11 @@ extension View {
     }
     public nonisolated func onSubmit(_ action: @escaping () -> Void) -> some View {
         let action = Loose(action)
-        return marked { for node in $0.all where [.field, .secureField].contains(node.kind) { node.submit = node.submit ?? { action.value() } } }
+        return marked {
+            for node in $0.all where [.field, .secureField].contains(node.kind) {
+                node.submit = node.submit ?? { action.value() }
+            }
+        }
     }
     public nonisolated func focused(_ condition: FocusState<Bool>.Binding) -> some View {
         marked { node in
@@ -422,24 +472,36 @@ extension View {
         marked { if disabled { $0.children.append(Node(.unknown, "<modal>")); $0.children.last?.text = "<modal>" } }
     }
     nonisolated func presenting(
-        _ kind: Level.Request.Kind, _ isPresented: @escaping @MainActor () -> Bool, _ end: @escaping @MainActor () -> Void,
+        _ kind: Level.Request.Kind, _ isPresented: @escaping @MainActor () -> Bool,
+        _ end: @escaping @MainActor () -> Void,
         _ dismissed: Loose<(() -> Void)?> = Loose(nil), _ made: @escaping @MainActor (Evaluation) -> Void
     ) -> Modified<Self> {
         changed { here, content in
             content(here)
             here.level.requests.append(
                 .init(
-                    kind: kind, path: here.path + "/\(kind)", isPresented: isPresented(), end: end, dismissed: { dismissed.value?() },
+                    kind: kind, path: here.path + "/\(kind)", isPresented: isPresented(), end: end,
+                    dismissed: { dismissed.value?() },
                     content: made, environment: here.environment))
         }
     }
-    public nonisolated func sheet<Content: View>(isPresented: Binding<Bool>, onDismiss: (() -> Void)? = nil, @ViewBuilder content: @escaping () -> Content) -> some View {
-        presenting(.sheet, { isPresented.read() }, { isPresented.write(false) }, Loose(onDismiss)) { content()._evaluate($0) }
+    public nonisolated func sheet<Content: View>(
+        isPresented: Binding<Bool>, onDismiss: (() -> Void)? = nil, @ViewBuilder content: @escaping () -> Content
+    ) -> some View {
+        presenting(.sheet, { isPresented.read() }, { isPresented.write(false) }, Loose(onDismiss)) {
+            content()._evaluate($0)
+        }
     }
-    public nonisolated func fullScreenCover<Content: View>(isPresented: Binding<Bool>, onDismiss: (() -> Void)? = nil, @ViewBuilder content: @escaping () -> Content) -> some View {
-        presenting(.cover, { isPresented.read() }, { isPresented.write(false) }, Loose(onDismiss)) { content()._evaluate($0) }
+    public nonisolated func fullScreenCover<Content: View>(
+        isPresented: Binding<Bool>, onDismiss: (() -> Void)? = nil, @ViewBuilder content: @escaping () -> Content
+    ) -> some View {
+        presenting(.cover, { isPresented.read() }, { isPresented.write(false) }, Loose(onDismiss)) {
+            content()._evaluate($0)
+        }
     }
-    public nonisolated func sheet<Item: Identifiable, Content: View>(item: Binding<Item?>, onDismiss: (() -> Void)? = nil, @ViewBuilder content: @escaping (Item) -> Content) -> some View {
+    public nonisolated func sheet<Item: Identifiable, Content: View>(
+        item: Binding<Item?>, onDismiss: (() -> Void)? = nil, @ViewBuilder content: @escaping (Item) -> Content
+    ) -> some View {
         presenting(.sheet, { item.read() != nil }, { item.write(nil) }, Loose(onDismiss)) { here in
             // One that goes shows what it showed.
             let shown = here.graph.kept(here.path + "#item") { Kept(item.read(), nil) }
@@ -447,14 +509,21 @@ extension View {
             if let shown = shown.value { content(shown)._evaluate(here.step("\(shown.id)")) }
         }
     }
-    public nonisolated func alert<A: View, M: View>(_ title: Text, isPresented: Binding<Bool>, @ViewBuilder actions: () -> A, @ViewBuilder message: () -> M) -> some View {
+    public nonisolated func alert<A: View, M: View>(
+        _ title: Text, isPresented: Binding<Bool>, @ViewBuilder actions: () -> A, @ViewBuilder message: () -> M
+    ) -> some View {
         asking(.alert, title, isPresented, actions(), message())
     }
-    public nonisolated func confirmationDialog<A: View, M: View>(_ title: Text, isPresented: Binding<Bool>, titleVisibility: Visibility = .automatic, @ViewBuilder actions: () -> A, @ViewBuilder message: () -> M) -> some View {
+    public nonisolated func confirmationDialog<A: View, M: View>(
+        _ title: Text, isPresented: Binding<Bool>, titleVisibility: Visibility = .automatic,
+        @ViewBuilder actions: () -> A, @ViewBuilder message: () -> M
+    ) -> some View {
         asking(.dialog, title, isPresented, actions(), message())
     }
     /// Each of its buttons puts it away: before or after what the button does, which is written nowhere.
-    private nonisolated func asking<A: View, M: View>(_ kind: Level.Request.Kind, _ title: Text, _ isPresented: Binding<Bool>, _ actions: A, _ message: M) -> some View {
+    private nonisolated func asking<A: View, M: View>(
+        _ kind: Level.Request.Kind, _ title: Text, _ isPresented: Binding<Bool>, _ actions: A, _ message: M
+    ) -> some View {
         presenting(kind, { isPresented.read() }, { isPresented.write(false) }) { here in
             title._evaluate(here.step("title"))
             message._evaluate(here.step("message"))
@@ -465,7 +534,9 @@ extension View {
                     if !Screen.actsFirst { isPresented.write(false) }
                     act?()
                     if Screen.actsFirst { isPresented.write(false) }
-                    if isPresented.read() { here.graph.report("\(kind) was put away and its binding says that it is there") }
+                    if isPresented.read() {
+                        here.graph.report("\(kind) was put away and its binding says that it is there")
+                    }
                 }
             }
         }
@@ -476,6 +547,7 @@ extension View {
     public nonisolated func ignoresSafeArea() -> some View { same }
     public nonisolated func font(_ font: Font?) -> some View { same }
     public nonisolated func foregroundStyle<S: ShapeStyle>(_ style: S) -> some View { same }
+    public nonisolated func tint(_ tint: Color?) -> some View { same }
     /// Hides nothing where nobody asks for redaction: not in the system's picture either.
     public nonisolated func privacySensitive(_ sensitive: Bool = true) -> some View { same }
     public nonisolated func buttonStyle<S: PrimitiveButtonStyle>(_ style: S) -> some View { same }
@@ -507,4 +579,6 @@ extension View {
     public nonisolated func monospacedDigit() -> some View { same }
     private nonisolated var passed: Modified<Self> { same }
 }
-public func withAnimation<Result>(_ animation: Animation? = .default, _ body: () throws -> Result) rethrows -> Result { try body() }
+public func withAnimation<Result>(_ animation: Animation? = .default, _ body: () throws -> Result) rethrows -> Result {
+    try body()
+}

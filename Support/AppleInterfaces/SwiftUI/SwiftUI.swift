@@ -170,6 +170,7 @@ public struct Color: Leaf, ShapeStyle, Sendable {
         clear = Color()
 }
 public protocol ShapeStyle: Sendable {}
+public struct AnyShapeStyle: ShapeStyle { public init<S: ShapeStyle>(_ style: S) {} }
 public struct Material: ShapeStyle { public static let regular = Material(), ultraThick = Material(), bar = Material() }
 extension ShapeStyle where Self == Material {
     public static var regularMaterial: Material { .init() }
@@ -382,6 +383,7 @@ extension View {
     public nonisolated func ignoresSafeArea() -> some View { Modified() }
     public nonisolated func font(_ font: Font?) -> some View { Modified() }
     public nonisolated func foregroundStyle<S: ShapeStyle>(_ style: S) -> some View { Modified() }
+    public nonisolated func tint(_ tint: Color?) -> some View { Modified() }
     public nonisolated func disabled(_ disabled: Bool) -> some View { Modified() }
     public nonisolated func allowsHitTesting(_ enabled: Bool) -> some View { Modified() }
     public nonisolated func privacySensitive(_ sensitive: Bool = true) -> some View { Modified() }
