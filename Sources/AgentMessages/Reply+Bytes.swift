@@ -35,6 +35,15 @@ extension Reply {
         case .owner: self = .owner(try OwnerStatus(&cursor, body))
         case .notice: self = .notice(try cursor.text(body, Reply.noticeSizes, "notice"))
         case .identity: self = .identity(try IdentityReport(&cursor, body))
+        case .item: self = .item(try ItemHead(&cursor, body))
+        case .trash:
+            var entries: [TrashEntry] = []
+            while !cursor.isAtEnd { entries.append(try TrashEntry(&cursor, body)) }
+            self = .trash(entries)
+        case .texts:
+            var texts: [String] = []
+            while !cursor.isAtEnd { texts.append(try cursor.text(body, Reply.textSizes, "text")) }
+            self = .texts(texts)
         }
         try cursor.expectEnd()
     }
@@ -60,6 +69,9 @@ extension Reply {
         case .owner(let status): status.write(&writer)
         case .notice(let notice): writer.text(notice, atMost: Reply.noticeSizes.upperBound)
         case .identity(let report): report.write(&writer)
+        case .item(let head): head.write(&writer)
+        case .trash(let entries): for entry in entries { entry.write(&writer) }
+        case .texts(let texts): for text in texts { writer.text(text, atMost: Reply.textSizes.upperBound) }
         case .done, .ready, .piece: break
         }
         return Frame.bytes(kind: kind.rawValue, bodySize: writer.bytes.count + payload) + writer.bytes

@@ -32,6 +32,12 @@ package enum Reply: Sendable, Hashable {
     case notice(String)
     /// What is known of the identity.
     case identity(IdentityReport)
+    /// What an item is, before its bytes.
+    case item(ItemHead)
+    /// Some of what is in the trash; more may follow.
+    case trash([TrashEntry])
+    /// Some texts; more may follow.
+    case texts([String])
 
     /// Numbers of the messages; they do not change.
     package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
@@ -50,9 +56,14 @@ package enum Reply: Sendable, Hashable {
         case owner = 140
         case notice = 141
         case identity = 142
+        case item = 143
+        case trash = 144
+        case texts = 145
     }
 
     static let noticeSizes = 0...4096
+    /// Bytes of one of several texts.
+    static let textSizes = 1...1024
 
     /// Which message it is.
     package var kind: Kind {
@@ -72,6 +83,9 @@ package enum Reply: Sendable, Hashable {
         case .owner: .owner
         case .notice: .notice
         case .identity: .identity
+        case .item: .item
+        case .trash: .trash
+        case .texts: .texts
         }
     }
 }
@@ -162,18 +176,23 @@ package struct RecordEntry: Sendable, Hashable {
     package let isFile: Bool
     /// Whether it was written while the vault was locked, and its owner has not confirmed it.
     package let isOpen: Bool
+    /// Whether it has fields.
+    package let isItem: Bool
 
-    package init(path: RecordPath, size: UInt64, created: Int64, modified: Int64, isFile: Bool, isOpen: Bool) {
+    package init(
+        path: RecordPath, size: UInt64, created: Int64, modified: Int64, isFile: Bool, isOpen: Bool, isItem: Bool
+    ) {
         self.path = path
         self.size = size
         self.created = created
         self.modified = modified
         self.isFile = isFile
         self.isOpen = isOpen
+        self.isItem = isItem
     }
 
     /// Bytes in a message.
-    package var encodedSize: Int { 4 + path.collection.utf8.count + path.name.utf8.count + 26 }
+    package var encodedSize: Int { 4 + path.collection.utf8.count + path.name.utf8.count + 27 }
 
     init(_ cursor: inout Cursor, _ bytes: RawSpan) throws(MessageError) {
         path = try RecordPath(&cursor, bytes)
@@ -182,6 +201,7 @@ package struct RecordEntry: Sendable, Hashable {
         modified = Int64(bitPattern: try cursor.integer(bytes, UInt64.self))
         isFile = try cursor.flag(bytes, "flags")
         isOpen = try cursor.flag(bytes, "flags")
+        isItem = try cursor.flag(bytes, "flags")
     }
 
     func write(_ writer: inout Writer) {
@@ -191,5 +211,6 @@ package struct RecordEntry: Sendable, Hashable {
         writer.integer(UInt64(bitPattern: modified))
         writer.flag(isFile)
         writer.flag(isOpen)
+        writer.flag(isItem)
     }
 }

@@ -72,6 +72,20 @@ extension Request {
             let collection = try cursor.text(body, RecordPath.collectionSizes, "collection")
             self = .credential(
                 action, collection: collection, attributes: try cursor.rest(Request.attributeSizes, "attributes"))
+        case .item: self = .item(try RecordPath(&cursor, body))
+        case .putItem:
+            let sequence = try cursor.optional(body, UInt64.self, "sequence")
+            self = .putItem(try RecordPath(&cursor, body), replacing: sequence)
+        case .discard:
+            let seconds = try cursor.integer(body, UInt32.self)
+            let withValues = try cursor.flag(body, "flags")
+            self = .discard(try RecordPath(&cursor, body), seconds: seconds, withValues: withValues)
+        case .trash: self = .trash
+        case .restore:
+            let key = try TrashKey(&cursor, body)
+            self = .restore(key, name: try cursor.optionalText(body, RecordPath.nameSizes, "name"))
+        case .emptyTrash: self = .emptyTrash(try cursor.flag(body, "flags") ? try TrashKey(&cursor, body) : nil)
+        case .tags: self = .tags
         }
         try cursor.expectEnd()
     }
@@ -85,7 +99,20 @@ extension Request {
             writer.integer(factor.requestCode)
             writer.optional(idle)
             writer.optional(timeout)
-        case .get(let path), .remove(let path): path.write(&writer)
+        case .get(let path), .remove(let path), .item(let path): path.write(&writer)
+        case .putItem(let path, let sequence):
+            writer.optional(sequence)
+            path.write(&writer)
+        case .discard(let path, let seconds, let withValues):
+            writer.integer(seconds)
+            writer.flag(withValues)
+            path.write(&writer)
+        case .restore(let key, let name):
+            key.write(&writer)
+            writer.optionalText(name, atMost: RecordPath.nameSizes.upperBound)
+        case .emptyTrash(let key):
+            writer.flag(key != nil)
+            key?.write(&writer)
         case .put(let path, let replacing):
             writer.flag(replacing)
             path.write(&writer)
@@ -114,7 +141,7 @@ extension Request {
             writer.integer(action.rawValue)
             writer.text(collection, atMost: RecordPath.collectionSizes.upperBound)
         case .status, .lock, .ping, .shutDown, .data, .end, .confirmChange, .finishChange, .cancelChange,
-            .pendingChange, .answer, .cancel, .owner:
+            .pendingChange, .answer, .cancel, .owner, .trash, .tags:
             break
         }
         return Frame.bytes(kind: kind.rawValue, bodySize: writer.bytes.count + payload) + writer.bytes

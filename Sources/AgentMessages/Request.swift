@@ -72,6 +72,22 @@ package enum Request: Sendable, Hashable {
         case erase = 3
     }
 
+    /// Send an item, or a plain value as one.
+    case item(RecordPath)
+    /// Store an item that comes in ``data(_:)`` messages: a new one, or in place of the write with this number.
+    case putItem(RecordPath, replacing: UInt64?)
+    /// Move a record to the trash for so many seconds. A plain value goes there only if that is asked for; otherwise it is
+    /// removed for good.
+    case discard(RecordPath, seconds: UInt32, withValues: Bool)
+    /// Send what is in the trash.
+    case trash
+    /// Put something back from the trash, under its name or another one.
+    case restore(TrashKey, name: String?)
+    /// Remove one thing in the trash, or all of it, for good.
+    case emptyTrash(TrashKey?)
+    /// Send the tags that are in use.
+    case tags
+
     /// Numbers of the messages; they do not change.
     package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
         case hello = 1
@@ -99,8 +115,15 @@ package enum Request: Sendable, Hashable {
         case move = 23
         case copy = 24
         case find = 25
+        case item = 26
+        case putItem = 27
+        case discard = 28
+        case trash = 29
+        case restore = 30
+        case emptyTrash = 31
         case value = 32
         case credential = 33
+        case tags = 34
     }
 
     /// Which message it is.
@@ -131,6 +154,13 @@ package enum Request: Sendable, Hashable {
         case .move: .move
         case .copy: .copy
         case .find: .find
+        case .item: .item
+        case .putItem: .putItem
+        case .discard: .discard
+        case .trash: .trash
+        case .restore: .restore
+        case .emptyTrash: .emptyTrash
+        case .tags: .tags
         case .value: .value
         case .credential: .credential
         }

@@ -22,7 +22,7 @@ extension ProgramTable {
         for paragraph in command.details { text += "\n" + HelpText.wrapped(paragraph) }
         text += "\nOptions:\n"
         var rows = command.places.map { ($0.name, $0.help) }
-        rows += command.options.map { ($0 == Flag.help.option ? "-h, --help" : $0.synopsis, $0.help) }
+        rows += command.options.map { ($0 == Flag.help.option ? "-h, --help" : $0.listed, $0.help) }
         text += HelpText.definitions(rows)
         text += "\nExample:\n  \(command.example)\n"
         for note in notes where note.applies(command) { text += "\n" + HelpText.wrapped(note.text) }

@@ -10,20 +10,25 @@ package struct Option: Sendable, Hashable {
     package let help: String
     /// Whether it may stand more than once on one line.
     package var isRepeatable = false
+    /// A letter that stands for it behind one hyphen.
+    package var short: Character?
 
     /// The option as it is typed.
     package var spelled: String { "--" + name }
 
-    /// The option as help shows it.
+    /// The option as a usage line shows it.
     package var synopsis: String { placeholder.map { "\(spelled) \($0)" } ?? spelled }
+
+    /// The option as the list of options shows it.
+    var listed: String { short.map { "-\($0), \(synopsis)" } ?? synopsis }
 }
 
 /// A switch, as code asks for it.
 package struct Flag: Sendable {
     package let option: Option
 
-    package init(_ name: String, _ help: String) {
-        option = Option(name: name, placeholder: nil, kind: nil, help: help)
+    package init(_ name: String, _ help: String, short: Character? = nil) {
+        option = Option(name: name, placeholder: nil, kind: nil, help: help, short: short)
     }
 }
 
@@ -31,8 +36,10 @@ package struct Flag: Sendable {
 package struct TextOption: Sendable {
     package let option: Option
 
-    package init(_ name: String, _ placeholder: String, _ kind: ValueKind = .text, help: String) {
-        option = Option(name: name, placeholder: placeholder, kind: kind, help: help)
+    package init(
+        _ name: String, _ placeholder: String, _ kind: ValueKind = .text, help: String, short: Character? = nil
+    ) {
+        option = Option(name: name, placeholder: placeholder, kind: kind, help: help, short: short)
     }
 }
 
@@ -93,7 +100,10 @@ package struct RateOption: Sendable {
 package struct ListOption: Sendable {
     package let option: Option
 
-    package init(_ name: String, _ placeholder: String, help: String) {
-        option = Option(name: name, placeholder: placeholder, kind: .text, help: help, isRepeatable: true)
+    package init(
+        _ name: String, _ placeholder: String, _ kind: ValueKind = .text, help: String, short: Character? = nil
+    ) {
+        option = Option(
+            name: name, placeholder: placeholder, kind: kind, help: help, isRepeatable: true, short: short)
     }
 }

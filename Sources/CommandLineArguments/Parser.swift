@@ -37,7 +37,25 @@ private struct Parser<Command: TableCommand> {
         } else if word.hasPrefix("--") {
             try take(option: word, &rest)
         } else {
-            throw usage("unknown option \(word); put -- before a name that begins with a hyphen")
+            try take(letters: word.dropFirst(), &rest)
+        }
+    }
+
+    /// `-r`, `-f LABEL` or `-fLABEL`, and several switches in one word.
+    private mutating func take(letters word: Substring, _ rest: inout ArraySlice<String>) throws(UsageError) {
+        var letters = word
+        while let letter = letters.popFirst() {
+            let known = command?.syntax.options ?? table.general
+            guard let option = known.first(where: { $0.short == letter }) else {
+                throw usage("unknown option -\(letter); put -- before a name that begins with a hyphen")
+            }
+            if option.kind == nil {
+                try take(option: option.spelled, &rest)
+            } else if letters.isEmpty {
+                try take(option: option.spelled, &rest)
+            } else {
+                return try take(option: "\(option.spelled)=\(letters)", &rest)
+            }
         }
     }
 

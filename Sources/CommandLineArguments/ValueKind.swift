@@ -23,11 +23,27 @@ package enum ValueKind: Sendable, Hashable {
     case word([String])
     /// The words of a command.
     case command
+    /// The path of an item in the vault.
+    case item
+    /// The label of a field.
+    case field
+    /// A tag.
+    case tag
+
+    /// What a program may be asked for to complete it: the word behind `complete`.
+    var asked: String? {
+        switch self {
+        case .item: "items"
+        case .field: "fields"
+        case .tag: "tags"
+        default: nil
+        }
+    }
 
     /// What is wrong with a value of this kind; nil if it is valid.
     package func complaint(_ text: String) -> String? {
         switch self {
-        case .text, .folder, .file: text.isEmpty ? "must not be empty" : nil
+        case .text, .folder, .file, .item, .field, .tag: text.isEmpty ? "must not be empty" : nil
         case .seconds(let range):
             ValueKind.whole(text, range) == nil ? "must be \(range.lowerBound) to \(range.upperBound) seconds" : nil
         case .descriptor:

@@ -94,12 +94,16 @@ extension Item {
         try value.withBytes { value throws(VaultError) in try set(field, bytes: value, now: Item.now) }
     }
 
-    package mutating func set(_ field: Field, bytes value: RawSpan, now: Int64) throws(VaultError) {
+    /// - Parameter keepsEarlier: Whether what it held becomes an earlier value; not where it is worth nothing, as the number of a
+    ///   code that was used.
+    package mutating func set(
+        _ field: Field, bytes value: RawSpan, now: Int64 = Item.now, keepsEarlier: Bool = true
+    ) throws(VaultError) {
         let old = try part(layout.fields[field.index].value)
         if old.isEqual(to: value) { return }
         let entry = layout.entries(ItemLayout.Tag.field)[field.index]
         try replace(entry.whole, with: .field(field.kind, label: field.label), value)
-        try remember(field, old, now: now)
+        if keepsEarlier { try remember(field, old, now: now) } else { touch(now) }
     }
 
     /// Gives a field another label.
@@ -118,6 +122,21 @@ extension Item {
         let old = try part(layout.fields[field.index].value)
         try removeEntry(layout.entries(ItemLayout.Tag.field)[field.index])
         try remember(field, old, now: Item.now)
+    }
+
+    /// Puts a field at another place among the fields; no value changes.
+    /// - Parameter index: The place it gets, from 0.
+    /// - Throws: `outOfMemory`. A field of another item, or a place behind the last, traps.
+    public mutating func move(_ field: Field, to index: Int) throws(VaultError) {
+        precondition(layout.fields.indices.contains(index), "no such place")
+        let value = try part(layout.fields[field.index].value)
+        try removeEntry(layout.entries(ItemLayout.Tag.field)[field.index])
+        let rest = layout.entries(ItemLayout.Tag.field)
+        let place = index < rest.count ? rest[index].whole.lowerBound : layout.end(of: ItemLayout.Tag.field)
+        try value.withBytes { value throws(VaultError) in
+            try replace(place..<place, with: .field(field.kind, label: field.label), value)
+        }
+        touch(Item.now)
     }
 
     mutating func removeEntry(_ entry: ItemLayout.Entry) throws(VaultError) {

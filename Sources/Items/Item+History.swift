@@ -64,5 +64,5 @@ extension Item {
 
     mutating func touch(_ now: Int64) { setFront { $0.modified = now } }
 
-    static var now: Int64 { WallClock.milliseconds }
+    package static var now: Int64 { WallClock.milliseconds }
 }

@@ -13,9 +13,9 @@ public struct Item: ~Copyable, Sendable {
     private(set) var bytes: SecretBytes
     var layout: ItemLayout
     /// Whether it was read from a plain value.
-    var isOfValue = false
-    /// The write that it was read from; nil for one that is not stored yet.
-    var sequence: UInt64?
+    package internal(set) var isOfValue = false
+    /// The number of the write that it was read from; nil for one that is not stored yet.
+    package internal(set) var sequence: UInt64?
 
     /// A new item, without fields.
     /// - Throws: `outOfMemory`, `cryptography`.
@@ -38,11 +38,12 @@ public struct Item: ~Copyable, Sendable {
 
     /// Reads what is stored.
     /// - Throws: `damaged`, `newerVersion`, `outOfMemory`.
-    package init(parsing content: RawSpan, sequence: UInt64? = nil) throws(VaultError) {
+    package init(parsing content: RawSpan, sequence: UInt64? = nil, isOfValue: Bool = false) throws(VaultError) {
         let bytes = try locked { () throws(SecretMemoryError) in try SecretBytes(copying: content) }
         layout = try Item.layout(of: bytes)
         self.bytes = bytes
         self.sequence = sequence
+        self.isOfValue = isOfValue
     }
 
     private static func layout(of bytes: borrowing SecretBytes) throws(VaultError) -> ItemLayout {
@@ -95,6 +96,15 @@ public struct Item: ~Copyable, Sendable {
     /// Lends the bytes as they are stored.
     package borrowing func withBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
         try bytes.withBytes(body)
+    }
+
+    /// The same item once more, read from the same write.
+    /// - Throws: `outOfMemory`.
+    package borrowing func duplicate() throws(VaultError) -> Item {
+        let (sequence, isOfValue) = (sequence, isOfValue)
+        return try bytes.withBytes { bytes throws(VaultError) in
+            try Item(parsing: bytes, sequence: sequence, isOfValue: isOfValue)
+        }
     }
 
     /// The same item under an id of its own.

@@ -31,20 +31,37 @@ extension ItemStore {
         try trash(name, in: collection, for: lifetime, now: WallClock.milliseconds)
     }
 
+    /// Removes a record: an item goes to the trash, and so does a plain value if `withValues` says so; any other value is removed
+    /// for good.
+    /// - Returns: Whether it is in the trash.
+    /// - Throws: As ``trash(_:in:for:)``.
+    package func discard(
+        _ name: String, in collection: String, for lifetime: Duration, withValues: Bool
+    ) throws(VaultError) -> Bool {
+        let now = WallClock.milliseconds
+        let old = try expired(now: now)
+        var isInTrash = true
+        try write { session throws(VaultError) in
+            try remove(old, in: &session)
+            do throws(VaultError) {
+                isInTrash = try session.trash(name, collection, lifetime, now: now, withValues: withValues)
+            } catch {
+                // A large value, or one that was written while the vault was locked.
+                guard !withValues, error.code == .tooLarge || error.code == .unconfirmed else { throw error }
+                isInTrash = false
+            }
+            if !isInTrash { try session.delete(name, in: collection) }
+        }
+        return isInTrash
+    }
+
     package func trash(
         _ name: String, in collection: String, for lifetime: Duration, now: Int64
     ) throws(VaultError) {
         let old = try expired(now: now)
         try write { session throws(VaultError) in
             try remove(old, in: &session)
-            guard var item = try session.item(name, collection) else { throw .noItem }
-            let end = now.addingReportingOverflow(
-                max(0, lifetime.components.seconds).multipliedReportingOverflow(by: 1000).0)
-            try item.setTrash(Item.Trash(moved: now, expires: end.overflow ? .max : end.partialValue, name: name))
-            try item.withBytes { bytes throws(VaultError) in
-                try session.put(item: bytes, for: item.trashName, in: collection, replacing: false)
-            }
-            try session.delete(name, in: collection)
+            _ = try session.trash(name, collection, lifetime, now: now, withValues: true)
         }
     }
 
@@ -126,6 +143,22 @@ extension Item {
 }
 
 extension WriteSession {
+    /// - Returns: False for a plain value that is not to be moved; then nothing was changed.
+    fileprivate mutating func trash(
+        _ name: String, _ collection: String, _ lifetime: Duration, now: Int64, withValues: Bool
+    ) throws(VaultError) -> Bool {
+        guard var item = try item(name, collection) else { throw .noItem }
+        guard withValues || !item.isOfValue else { return false }
+        let end = now.addingReportingOverflow(
+            max(0, lifetime.components.seconds).multipliedReportingOverflow(by: 1000).0)
+        try item.setTrash(Item.Trash(moved: now, expires: end.overflow ? .max : end.partialValue, name: name))
+        try item.withBytes { bytes throws(VaultError) in
+            try put(item: bytes, for: item.trashName, in: collection, replacing: false)
+        }
+        try delete(name, in: collection)
+        return true
+    }
+
     fileprivate mutating func put(
         restored item: borrowing Item, for name: String, in collection: String
     ) throws(VaultError) {

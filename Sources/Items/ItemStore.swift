@@ -61,11 +61,13 @@ public final class ItemStore: Sendable {
     ) throws(VaultError) {
         let sequence = item.sequence
         try write { session throws(VaultError) in
+            var isValue = false
             let stored = try session.withContent(of: name, in: collection) { fields, _ throws(VaultError) in
-                fields.sequence
+                isValue = fields.form == .value
+                return fields.sequence
             }
             guard let sequence, stored == sequence else { throw .changedItem }
-            try session.store(item, name, collection)
+            try session.store(item, name, collection, isOfValue: isValue)
         }
     }
 
@@ -78,7 +80,7 @@ public final class ItemStore: Sendable {
         try vault.write { session in
             guard var item = try session.item(name, collection) else { throw VaultError.noItem }
             try change(&item)
-            try session.store(item, name, collection)
+            try session.store(item, name, collection, isOfValue: item.isOfValue)
         }
     }
 
@@ -147,9 +149,9 @@ extension WriteSession {
 extension WriteSession {
     /// Stores a changed item in place of what it was read from. A value that is still nothing else stays one.
     fileprivate mutating func store(
-        _ item: borrowing Item, _ name: String, _ collection: String
+        _ item: borrowing Item, _ name: String, _ collection: String, isOfValue: Bool
     ) throws(VaultError) {
-        guard item.isOfValue, item.isPlain(withHistory: true), let field = item.fields.first else {
+        guard isOfValue, item.isPlain(withHistory: true), let field = item.fields.first else {
             return try item.withBytes { bytes throws(VaultError) in
                 try put(item: bytes, for: name, in: collection, replacing: true)
             }

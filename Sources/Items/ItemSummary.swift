@@ -33,6 +33,10 @@ extension ItemStore {
         }
         return found.sorted { ($0.collection, $0.name) < ($1.collection, $1.name) }
     }
+
+    /// The tags in use, each once, sorted.
+    /// - Throws: As ``list()``.
+    public func tags() throws(VaultError) -> [String] { Set(try list().flatMap(\.tags)).sorted() }
 }
 
 extension ItemSummary {

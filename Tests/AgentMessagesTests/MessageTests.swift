@@ -7,6 +7,8 @@ import VaultFormat
 @Suite(.seeded) struct MessageTests {
     private static let path = RecordPath(collection: "logins", name: "mail \u{e9}")!
 
+    private static let key = TrashKey(collection: "logins", id: [UInt8](1...16))!
+
     static let requests: [(Request, payload: Int)] = [
         (.hello(version: 7), 0), (.status, 0),
         (.unlock(.passcode, idle: nil, timeout: nil, secret: 11..<19), 8),
@@ -25,6 +27,10 @@ import VaultFormat
         (.credential(.store, collection: "git", attributes: 6..<11), 5), (.value(path, label: nil), 0),
         (.value(path, label: "user name"), 0),
         (.find("mail #work \u{e9}", collection: ""), 0), (.find("x", collection: "logins"), 0),
+        (.item(path), 0), (.putItem(path, replacing: nil), 0), (.putItem(path, replacing: .max), 0),
+        (.discard(path, seconds: .max, withValues: true), 0), (.discard(path, seconds: 0, withValues: false), 0),
+        (.trash, 0), (.restore(key, name: nil), 0), (.restore(key, name: "mail"), 0), (.emptyTrash(nil), 0),
+        (.emptyTrash(key), 0), (.tags, 0),
         (.owner, 0), (.identity(IdentityCall(.status)), 0), (.identity(IdentityCall(.openSession)), 0),
         (.identity(IdentityCall(.refreshSession, allowsPlain: true)), 0), (.identity(IdentityCall(.endSession)), 0),
         (.identity(IdentityCall(.rotate)), 0),
@@ -37,6 +43,9 @@ import VaultFormat
                         json: 37..<1037), allowsPlain: true)), 1000
         ),
     ]
+
+    /// Answers with any number of entries.
+    private static let lists: [Reply.Kind] = [.records, .trash, .texts]
 
     private static var report: IdentityReport {
         var report = IdentityReport(state: "authenticated")
@@ -67,8 +76,10 @@ import VaultFormat
         (.records([]), 0),
         (
             .records([
-                RecordEntry(path: path, size: .max, created: -1, modified: .min, isFile: true, isOpen: false),
-                RecordEntry(path: path, size: 0, created: .max, modified: 0, isFile: false, isOpen: true),
+                RecordEntry(
+                    path: path, size: .max, created: -1, modified: .min, isFile: true, isOpen: false, isItem: true),
+                RecordEntry(
+                    path: path, size: 0, created: .max, modified: 0, isFile: false, isOpen: true, isItem: false),
             ]), 0
         ), (.finished(.max), 0), (.change(nil), 0),
         (.change(PendingChange(change: .enable, countdown: 30_000, remaining: nil)), 0),
@@ -78,6 +89,9 @@ import VaultFormat
         (.owner(OwnerStatus(expiry: nil, sincePasscode: 7, nonMatches: 4)), 0),
         (.owner(OwnerStatus(expiry: .enrollmentChanged, sincePasscode: nil, nonMatches: 0)), 0),
         (.notice(""), 0), (.notice("done now, from an earlier command"), 0),
+        (.item(ItemHead(sequence: .max, isOfValue: true, size: 1 << 20)), 0), (.trash([]), 0), (.texts([]), 0),
+        (.trash([TrashEntry(key: key, name: "mail \u{e9}", moved: -1, expires: .max)]), 0),
+        (.texts(["work", "\u{e9}"]), 0),
         (.identity(IdentityReport(state: "ready")), 0), (.identity(report), 0),
     ]
 
@@ -116,14 +130,14 @@ import VaultFormat
             let longer = Frame.bytes(kind: request.kind.rawValue, bodySize: bytes.count - Frame.size + 1)
             #expect(throws: MessageError.self) { try parseRequest(longer + bytes[Frame.size...] + [0]) }
         }
-        for (reply, payload) in MessageTests.replies where payload == 0 && reply != .records([]) {
+        for (reply, payload) in MessageTests.replies where payload == 0 && reply.head().count > Frame.size {
             let bytes = reply.head()
             for count in Frame.size..<bytes.count {
                 let body = Array(bytes[Frame.size..<count])
-                if reply.kind == .records && body.isEmpty { continue }  // no records are a list too
+                if MessageTests.lists.contains(reply.kind), body.isEmpty { continue }  // nothing is a list too
                 // A list may end behind any of its entries.
                 let message = Frame.bytes(kind: reply.kind.rawValue, bodySize: body.count) + body
-                if reply.kind == .records, let shorter = try? parseReply(message) {
+                if MessageTests.lists.contains(reply.kind), let shorter = try? parseReply(message) {
                     #expect(shorter.head() == message)
                     continue
                 }

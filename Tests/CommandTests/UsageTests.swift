@@ -97,6 +97,8 @@ import Testing
                 "home", "collection", "as", "last", "receipt", "key", "countdown", "idle", "timeout", "server",
                 "authority", "keys", "key-service", "at", "app-key", "system-bus", "pam-folder", "to-collection",
                 "length", "kinds", "words", "separator", "env", "env-file", "in", "out",
+                // Of items: what is shown and searched, and the names of secrets that are then asked for.
+                "kind", "username", "url", "text", "date", "secret", "attach", "tag", "field", "clear-after", "days",
             ]
             #expect(names.contains(option.name), "what kind of text is --\(option.name)?")
         }

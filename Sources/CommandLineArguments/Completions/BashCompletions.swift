@@ -57,6 +57,17 @@ extension ProgramTable {
                 while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -W "$1" -- "$word")
             }
 
+            \(shellName)_asked() {
+                local line item='' j
+                for ((j = 2; j < COMP_CWORD; j++)); do
+                    if [[ ${COMP_WORDS[j]} != -* ]]; then item=${COMP_WORDS[j]}; fi
+                done
+                # Only what an open agent says; nothing is asked for here.
+                while IFS= read -r line; do
+                    if [[ $line == "$word"* ]]; then COMPREPLY+=("$(printf '%q' "$line")"); fi
+                done < <(\(name) complete "$1" ${item:+"$item"} 2>/dev/null </dev/null)
+            }
+
             \(shellName)_folders() {
                 local line
                 compopt -o filenames 2>/dev/null
@@ -89,6 +100,7 @@ extension ProgramTable {
         case .file: "\(shellName)_files"
         case .word(let words): "\(shellName)_words '\(words.joined(separator: " "))'"
         case .command: "\(shellName)_words '\(allWords)'"
+        case .item, .field, .tag: "\(shellName)_asked \(kind.asked ?? "")"
         }
     }
 }

@@ -59,6 +59,7 @@ extension ProgramTable {
     private func line(_ option: Option, _ condition: String) -> String {
         var text = "complete -c \(name) -n \(condition) -l \(option.name)"
         if option == Flag.help.option { text += " -s h" }
+        if let short = option.short { text += " -s \(short)" }
         if let kind = option.kind {
             text += " -x"
             if let values = values(kind) { text += " -a \(values)" }
@@ -73,6 +74,8 @@ extension ProgramTable {
         case .folder: "'(__fish_complete_directories)'"
         case .word(let words): ShellText.quoted(words.joined(separator: " "))
         case .command: ShellText.quoted(allWords)
+        case .item, .tag: "'(\(name) complete \(kind.asked ?? "") 2>/dev/null </dev/null)'"
+        case .field: "'(\(name) complete fields (commandline -opc)[-1] 2>/dev/null </dev/null)'"
         }
     }
 }

@@ -10,7 +10,11 @@ extension ProgramTable {
     }
 
     /// Options with a value, as they are typed.
-    var optionsWithValue: [String] { options.filter { $0.kind != nil }.map(\.spelled) }
+    var optionsWithValue: [String] {
+        options.filter { $0.kind != nil }.flatMap { option in
+            [option.spelled] + (option.short.map { ["-\($0)"] } ?? [])
+        }
+    }
 
     /// Options with a value by what the value is.
     var optionsByKind: [(ValueKind, [String])] {
@@ -21,6 +25,9 @@ extension ProgramTable {
                 result[index].1.append(option.spelled)
             } else {
                 result.append((kind, [option.spelled]))
+            }
+            if let short = option.short, let index = result.firstIndex(where: { $0.0 == kind }) {
+                result[index].1.append("-\(short)")
             }
         }
         return result

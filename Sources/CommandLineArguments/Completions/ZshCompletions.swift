@@ -45,9 +45,17 @@ extension ProgramTable {
         let name =
             option == Flag.help.option ? "(-h --help)'{-h,--help}'" : (option.isRepeatable ? "*" : "") + option.spelled
         guard let kind = option.kind, let placeholder = option.placeholder else {
-            return "'\(name)[\(escaped(option.help))]'"
+            return "'\(name)[\(escaped(option.help))]'" + letter(option, "")
         }
         return "'\(name)=[\(escaped(option.help))]:\(escaped(placeholder)):\(action(kind))'"
+            + letter(option, ":\(escaped(placeholder)):\(action(kind))")
+    }
+
+    /// The option by its letter, where it has one.
+    private func letter(_ option: Option, _ value: String) -> String {
+        guard let short = option.short else { return "" }
+        return
+            " '\(option.isRepeatable ? "*" : "")-\(short)\(value.isEmpty ? "" : "+")[\(escaped(option.help))]\(value)'"
     }
 
     private func argument(_ place: Place) -> String {
@@ -61,6 +69,8 @@ extension ProgramTable {
         case .folder: "_directories"
         case .word(let words): "(\(words.joined(separator: " ")))"
         case .command: "(\(allWords))"
+        case .item, .tag: "{compadd -- ${(f)\"$(\(name) complete \(kind.asked ?? "") 2>/dev/null </dev/null)\"}}"
+        case .field: "{compadd -- ${(f)\"$(\(name) complete fields ${words[2]} 2>/dev/null </dev/null)\"}}"
         }
     }
 

@@ -16,6 +16,9 @@ extension Agent {
         if case .taking(let writer) = connection.stage {
             return take(request, body, for: writer, connection)
         }
+        if case .takingItem(let item) = connection.stage {
+            return take(request, body, for: item, connection)
+        }
         if case .confirming = connection.stage { return answer(request, body, connection) }
         switch request {
         case .hello:
@@ -64,6 +67,7 @@ extension Agent {
                 let store = CredentialStore(vault, items, collection: collection)
                 return (try Work.credential(store, action, body, attributes), .rest)
             }
+        case .item, .putItem, .discard, .trash, .restore, .emptyTrash, .tags: workWithItems(request, connection)
         case .beginChange(let change, let countdown, let secret):
             beginChange(change, countdown: countdown, body, secret, connection)
         case .confirmChange, .finishChange, .cancelChange, .pendingChange:
@@ -125,7 +129,7 @@ extension Agent {
     /// Sends the next piece of a value, after the client has received the previous ones.
     func goOn(_ connection: Connection) {
         switch connection.stage {
-        case .resting, .working, .taking, .confirming: break
+        case .resting, .working, .taking, .takingItem, .confirming: break
         case .giving(let reader, let done): begin(connection) { _ in try Work.give(reader, done) }
         case .listing(let entries, let start):
             let batch = Work.batch(entries, from: start)
@@ -168,6 +172,7 @@ extension Agent {
                 case .rest: .resting
                 case .give(let reader, let done): .giving(reader, done)
                 case .take(let writer): .taking(writer)
+                case .takeItem(let item): .takingItem(item)
                 case .list(let entries): .listing(entries, 0)
                 }
             if connection.isStreaming && !lock.isUnlocked { return fail(connection, .locked) }

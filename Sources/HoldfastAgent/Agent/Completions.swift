@@ -55,6 +55,7 @@ enum Completion: Sendable {
         case rest
         case give(ValueReader, UInt64)
         case take(ValueWriter)
+        case takeItem(ComingItem)
         case list([RecordEntry])
     }
 }

@@ -38,6 +38,8 @@ final class Connection {
         case giving(ValueReader, UInt64)
         /// It gives a value.
         case taking(ValueWriter)
+        /// It gives an item.
+        case takingItem(ComingItem)
         /// The owner is being confirmed for it.
         case confirming
         /// It takes a list; so many of these have gone.
@@ -62,7 +64,7 @@ final class Connection {
     var hears: Bool {
         switch stage {
         case .working, .confirming: true
-        case .resting, .giving, .taking, .listing: false
+        case .resting, .giving, .taking, .takingItem, .listing: false
         }
     }
 
@@ -70,15 +72,23 @@ final class Connection {
     var isStreaming: Bool {
         switch stage {
         case .resting, .working, .confirming: false
-        case .giving, .taking, .listing: true
+        case .giving, .taking, .takingItem, .listing: true
         }
     }
 
     /// Whether there is more to send than what the client is waiting for.
     var isContinuing: Bool {
         switch stage {
-        case .resting, .working, .taking, .confirming: false
+        case .resting, .working, .taking, .takingItem, .confirming: false
         case .giving, .listing: true
+        }
+    }
+
+    /// Whether a value or an item is being given to the agent.
+    private var takesData: Bool {
+        switch stage {
+        case .taking, .takingItem: true
+        case .resting, .working, .giving, .confirming, .listing: false
         }
     }
 
@@ -88,7 +98,7 @@ final class Connection {
     var isReading: Bool {
         guard !isEnding, output.isEmpty else { return false }
         switch stage {
-        case .resting, .taking, .confirming: return true
+        case .resting, .taking, .takingItem, .confirming: return true
         case .working, .giving, .listing: return false
         }
     }
@@ -180,7 +190,7 @@ final class Connection {
             parsed = try unsafe Frame(parsing: head.span.bytes)
             try parsed.expectRequest()
         } catch { throw VaultError(error) }
-        if case .taking = stage {
+        if takesData {
         } else if parsed.kind == Request.Kind.data.rawValue {
             throw VaultError(.agentProtocol, "a piece of a value that nobody takes")
         }

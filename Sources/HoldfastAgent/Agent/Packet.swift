@@ -29,8 +29,11 @@ final class Packet: @unchecked Sendable {  // handed from one thread to another,
     }
 
     convenience init(_ reply: Reply) throws(VaultError) {
-        try self.init(reply.head(), isOfVault: reply.kind == .records || reply.kind == .identity)
+        try self.init(reply.head(), isOfVault: Packet.ofVault.contains(reply.kind))
     }
+
+    /// Answers that tell of what is in the vault, even without a value.
+    private static let ofVault: Set<Reply.Kind> = [.records, .identity, .item, .trash, .texts]
 
     /// Sends what it can.
     /// - Returns: True when all of it has gone, nil when the other side has.

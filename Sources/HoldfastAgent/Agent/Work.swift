@@ -77,7 +77,8 @@ enum Work {
             }
             return RecordEntry(
                 path: path, size: record.size, created: record.created, modified: record.modified,
-                isFile: record.isFile, isOpen: record.origin == .open)
+                isFile: record.isFile, isOpen: record.origin == .open,
+                isItem: record.isItem)
         }
     }
 
@@ -88,8 +89,62 @@ enum Work {
             }
             return RecordEntry(
                 path: path, size: match.size, created: match.created, modified: match.modified, isFile: match.isFile,
-                isOpen: false)
+                isOpen: false, isItem: match.kind != nil)
         }
+    }
+
+    /// An item in pieces, behind what is known of it.
+    static func packets(of item: borrowing Item) throws -> [Packet] {
+        let head = ItemHead(sequence: item.sequence ?? 0, isOfValue: item.isOfValue, size: UInt32(item.size))
+        var packets = [try Packet(.item(head))]
+        try item.withBytes { bytes throws(VaultError) in
+            for start in stride(from: 0, to: bytes.byteCount, by: Frame.longestPiece) {
+                let piece = bytes.extracting(start..<min(start + Frame.longestPiece, bytes.byteCount))
+                packets.append(
+                    try Packet(Reply.piece(0..<piece.byteCount).head(payload: piece.byteCount), payload: piece))
+            }
+        }
+        return packets + [try Packet(.finished(UInt64(item.size)))]
+    }
+
+    static func packets(of trash: [ItemStore.Trashed]) throws -> [Packet] {
+        let entries = try trash.map { trashed in
+            guard let key = TrashKey(collection: trashed.collection, id: trashed.id.bytes) else {
+                throw VaultError(.damaged, "damaged: a collection's name is too long")
+            }
+            return TrashEntry(key: key, name: trashed.name, moved: trashed.moved, expires: trashed.expires)
+        }
+        return try parts(entries) { $0.encodedSize }.map { try Packet(.trash(Array($0))) }
+            + [try Packet(.finished(UInt64(entries.count)))]
+    }
+
+    static func packets(of texts: [String]) throws -> [Packet] {
+        try parts(texts) { 2 + $0.utf8.count }.map { try Packet(.texts(Array($0))) }
+            + [try Packet(.finished(UInt64(texts.count)))]
+    }
+
+    static func find(_ key: TrashKey, _ items: ItemStore) throws -> ItemStore.Trashed {
+        let found = try items.trashed().first { trashed in
+            trashed.id.bytes == key.id && trashed.collection.utf8.elementsEqual(key.collection.utf8)
+        }
+        guard let found else { throw VaultError(.recordNotFound, "there is no such item in the trash") }
+        return found
+    }
+
+    /// Elements in the order in which they are, as many at a time as one message may have.
+    private static func parts<Element>(_ all: [Element], _ size: (Element) -> Int) -> [ArraySlice<Element>] {
+        var parts: [ArraySlice<Element>] = []
+        var (start, bytes) = (0, 0)
+        for index in all.indices {
+            let next = size(all[index])
+            if bytes + next > Frame.longestBody {
+                parts.append(all[start..<index])
+                (start, bytes) = (index, 0)
+            }
+            bytes += next
+        }
+        if start < all.count { parts.append(all[start...]) }
+        return parts
     }
 
     /// As many of the entries as one message may have, from one of them on.

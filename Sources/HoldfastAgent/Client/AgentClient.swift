@@ -327,6 +327,7 @@ package struct AgentClient: ~Copyable {
                         Vault.RecordInfo(
                             collection: entry.path.collection, name: entry.path.name, size: entry.size,
                             created: entry.created, modified: entry.modified, isFile: entry.isFile,
+                            isItem: entry.isItem,
                             origin: entry.isOpen ? .open : .protected, isSealed: false))
                 }
             case .finished(let count):
@@ -337,14 +338,14 @@ package struct AgentClient: ~Copyable {
         }
     }
 
-    private borrowing func expectDone(_ request: Request) throws(VaultError) {
+    borrowing func expectDone(_ request: Request) throws(VaultError) {
         try send(request)
         guard case .done = try receiveReply() else { throw .unexpected }
     }
 }
 
 extension AgentClient {
-    private borrowing func send(_ request: Request, payload: RawSpan = RawSpan()) throws(VaultError) {
+    borrowing func send(_ request: Request, payload: RawSpan = RawSpan()) throws(VaultError) {
         let packet = try Packet(request.head(payload: payload.byteCount), payload: payload)
         switch packet.send(to: socket) {
         case true: return
@@ -360,14 +361,14 @@ extension AgentClient {
     }
 
     /// An answer that carries no value.
-    private borrowing func receiveReply() throws(VaultError) -> Reply {
+    borrowing func receiveReply() throws(VaultError) -> Reply {
         do {
             return try receive { reply, _ in reply }
         } catch { throw VaultError(any: error) }
     }
 
     /// Lends an answer and its body. An answer that tells of a failure is thrown.
-    private borrowing func receive<R>(_ body: (Reply, RawSpan) throws -> R) throws -> R {
+    borrowing func receive<R>(_ body: (Reply, RawSpan) throws -> R) throws -> R {
         var head = try LocalBytes.secret(Frame.size)
         try fill(&head)
         let frame = try head.withBytes { bytes throws(VaultError) in

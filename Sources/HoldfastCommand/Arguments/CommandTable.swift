@@ -6,9 +6,14 @@ enum CommandTable {
         .init(
             title: "Vault",
             commands: [
-                .create, .put, .get, .list, .find, .move, .copyRecord, .remove, .generate, .inboxList, .inboxAccept,
-                .inboxReject, .backup,
-                .restore,
+                .create, .list, .find, .move, .copyRecord, .remove, .put, .get, .inboxList, .inboxAccept, .inboxReject,
+                .backup, .restore,
+            ]),
+        .init(
+            title: "Items",
+            commands: [
+                .add, .show, .copyField, .code, .edit, .generate, .historyList, .historyRestore, .tagList, .tagAdd,
+                .tagRemove, .trashList, .trashRestore, .trashEmpty,
             ]),
         .init(
             title: "Unlock and lock",
@@ -41,7 +46,8 @@ enum CommandTable {
 
     static let program: ProgramTable<Command> = ProgramTable(
         name: "holdfast", about: "Keeps secrets in an encrypted vault, locked with a passcode.",
-        example: "holdfast put mail --collection logins", sections: sections, hidden: [.agent],
+        example: "holdfast add logins/mail -u ada --generate", sections: sections,
+        hidden: [.agent, .clipboard, .complete],
         general: [Options.home.option, Options.json.option],
         notes: [
             .init(homeRule) { $0.options.contains(Options.home.option) },

@@ -34,29 +34,39 @@ extension Command {
 }
 
 private func generatePassword(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    if arguments.contains(Options.words.option) {
-        for option in [Options.length.option, Options.kinds.option, Options.readable.option]
-        where arguments.contains(option) { throw .usage("\(option.spelled) is for passwords, not for --words") }
-        let separator = arguments[Options.separator] ?? "-"
-        guard separator.utf8.count <= WordRules.longestSeparator else {
-            throw .usage("--separator has at most \(WordRules.longestSeparator) bytes")
-        }
-        let rules = WordRules(
-            count: arguments[Options.words], separator: separator, capitalizes: arguments[Options.capitals],
-            addsDigit: arguments[Options.withDigit])
-        let phrase = try vaultCall { try PasswordGenerator.words(rules) }
-        return try show(phrase, rules.entropy)
-    }
-    for option in [Options.separator.option, Options.capitals.option, Options.withDigit.option]
-    where arguments.contains(option) { throw .usage("\(option.spelled) requires --words") }
-    let rules = PasswordRules(
-        length: arguments[Options.length], characters: try kinds(arguments),
-        avoidsLookalikes: arguments[Options.readable])
-    let password = try vaultCall { try PasswordGenerator.password(rules) }
-    return try show(password, rules.entropy)
+    let made = try Generating.secret(arguments)
+    return try show(made.value, made.entropy)
 }
 
-private func kinds(_ arguments: Arguments) throws(CommandError) -> PasswordRules.Characters {
+/// A password or phrase by the options of a command.
+struct Generating: ~Copyable {
+    let value: SecretBytes
+    /// Bits that a guesser who knows the options does not know.
+    let entropy: Double
+
+    static func secret(_ arguments: Arguments) throws(CommandError) -> Generating {
+        if arguments.contains(Options.words.option) {
+            for option in [Options.length.option, Options.kinds.option, Options.readable.option]
+            where arguments.contains(option) { throw .usage("\(option.spelled) is for passwords, not for --words") }
+            let separator = arguments[Options.separator] ?? "-"
+            guard separator.utf8.count <= WordRules.longestSeparator else {
+                throw .usage("--separator has at most \(WordRules.longestSeparator) bytes")
+            }
+            let rules = WordRules(
+                count: arguments[Options.words], separator: separator, capitalizes: arguments[Options.capitals],
+                addsDigit: arguments[Options.withDigit])
+            return Generating(value: try vaultCall { try PasswordGenerator.words(rules) }, entropy: rules.entropy)
+        }
+        for option in [Options.separator.option, Options.capitals.option, Options.withDigit.option]
+        where arguments.contains(option) { throw .usage("\(option.spelled) requires --words") }
+        let rules = PasswordRules(
+            length: arguments[Options.length], characters: try characterKinds(arguments),
+            avoidsLookalikes: arguments[Options.readable])
+        return Generating(value: try vaultCall { try PasswordGenerator.password(rules) }, entropy: rules.entropy)
+    }
+}
+
+private func characterKinds(_ arguments: Arguments) throws(CommandError) -> PasswordRules.Characters {
     guard let words = arguments[Options.kinds] else { return .all }
     var kinds: PasswordRules.Characters = []
     for word in words.split(separator: ",", omittingEmptySubsequences: false) {

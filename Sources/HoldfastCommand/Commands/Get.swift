@@ -6,7 +6,7 @@ internal import SystemCalls
 
 extension Command {
     static let get = Command(
-        "get", synonyms: ["show", "read", "cat", "print"], summary: "write a value to standard output",
+        "get", synonyms: ["read", "cat", "print"], summary: "write a value to standard output",
         details: [
             "Writes exactly the bytes that were stored. Each piece of a large value is verified before it is written; "
                 + "the exit code says whether the value is complete.",

@@ -77,7 +77,8 @@ extension Vault.RecordInfo {
             "collection": .text(collection), "name": .text(name), "size": .count(size),
             "created": Format.timestamp(milliseconds: created).map { .text($0) } ?? .null,
             "modified": Format.timestamp(milliseconds: modified).map { .text($0) } ?? .null,
-            "isFile": .boolean(isFile), "origin": .text(origin.rawValue), "isSealed": .boolean(isSealed),
+            "isFile": .boolean(isFile), "isItem": .boolean(isItem), "origin": .text(origin.rawValue),
+            "isSealed": .boolean(isSealed),
         ])
     }
 

@@ -5,12 +5,12 @@ internal import HoldfastAgent
 internal import SystemCalls
 
 extension Place {
-    static let recordName = Place(name: "NAME", kind: .text, help: "Name of the record.")
+    static let recordName = Place(name: "NAME", kind: .item, help: "Name of the record.")
 }
 
 extension Command {
     static let put = Command(
-        "put", synonyms: ["add", "set", "store", "save", "insert"], summary: "store a value from standard input",
+        "put", synonyms: ["set", "store", "save", "insert"], summary: "store a value from standard input",
         details: [
             "Stores everything from standard input, any bytes of any size. On a terminal it prompts for one line, "
                 + "which is not shown. An existing value is replaced only with --replace.",

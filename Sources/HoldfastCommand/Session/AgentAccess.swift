@@ -17,7 +17,7 @@ enum AgentAccess {
     /// Runs a command through the agent where it is there and unlocked.
     /// - Returns: Nil if the command has to open the vault itself: there is no agent, it is locked or unusable, or the
     ///   command line says how to open the vault.
-    static func use<R>(
+    static func use<R: ~Copyable>(
         _ arguments: Arguments, _ body: (borrowing AgentClient, inout Session) throws -> R
     ) throws(CommandError) -> R? {
         guard !Unlocking.namesSecret(arguments) else { return nil }

@@ -3,7 +3,7 @@ internal import SystemCalls
 
 extension Terminal {
     /// Signals that end or stop the process and must find the echo on again.
-    private static let watched = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
+    static let watched = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
 
     /// Asks for one line without showing it. The echo is on again when this returns or throws, and while the process is
     /// stopped with Ctrl-Z.
@@ -64,7 +64,7 @@ extension Terminal {
     }
 
     /// Returns when there is something to read; acts on signals.
-    private func wait(_ echo: Echo, _ watch: borrowing SignalWatch, _ prompt: String) throws(CommandError) {
+    func wait(_ echo: Echo, _ watch: borrowing SignalWatch, _ prompt: String) throws(CommandError) {
         var waiting = [
             pollfd(fd: watch.descriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
@@ -97,12 +97,14 @@ extension Terminal {
 }
 
 /// A terminal's settings without echo, and those to go back to.
-private struct Echo {
+struct Echo {
     private let descriptor: Int32
     private let original: termios
     private let isShown: Bool
+    private let isByLine: Bool
 
-    init(_ descriptor: Int32, isShown: Bool) throws(CommandError) {
+    /// - Parameter isByLine: Whether the terminal hands over whole lines, which it cuts at 4,096 bytes.
+    init(_ descriptor: Int32, isShown: Bool, isByLine: Bool = true) throws(CommandError) {
         var settings = termios()
         guard unsafe tcgetattr(descriptor, &settings) == 0 else {
             throw .failure("input", "the terminal's settings: \(SystemError.last)")
@@ -110,6 +112,7 @@ private struct Echo {
         self.descriptor = descriptor
         original = settings
         self.isShown = isShown
+        self.isByLine = isByLine
         try turnOff()
     }
 
@@ -118,6 +121,13 @@ private struct Echo {
         var silent = original
         if !isShown { silent.c_lflag &= ~tcflag_t(ECHO | ECHOE | ECHOK | ECHONL) }
         silent.c_lflag |= tcflag_t(ICANON | ISIG)
+        if !isByLine {
+            silent.c_lflag &= ~tcflag_t(ICANON)
+            unsafe withUnsafeMutableBytes(of: &silent.c_cc) { characters in
+                unsafe characters[Int(VMIN)] = 1
+                unsafe characters[Int(VTIME)] = 0
+            }
+        }
         guard Echo.set(silent, descriptor, TCSAFLUSH) else {
             throw .failure("input", "the terminal's echo cannot be turned off: \(SystemError.last)")
         }

@@ -26,12 +26,15 @@ public struct ItemID: Sendable, Hashable, CustomStringConvertible {
         bytes.store(second, at: offset + 8)
     }
 
-    /// 32 lower-case hexadecimal digits.
-    public var description: String {
+    /// The 16 bytes.
+    package var bytes: [UInt8] {
         var bytes: [UInt8] = []
         for word in [first, second] {
             for index in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: word >> (8 * index))) }
         }
-        return Hexadecimal.encode(bytes)
+        return bytes
     }
+
+    /// 32 lower-case hexadecimal digits.
+    public var description: String { Hexadecimal.encode(bytes) }
 }

@@ -1,0 +1,84 @@
+internal import AgentMessages
+internal import Items
+internal import SecretMemory
+internal import VaultCore
+internal import VaultFormat
+internal import VaultStorage
+
+// Items, tags and the trash for clients.
+extension Agent {
+    /// Begins what a message asks for.
+    func workWithItems(_ request: Request, _ connection: Connection) {
+        switch request {
+        case .item(let path):
+            begin(connection) { [items] _ in (try Work.packets(of: items.item(path.name, in: path.collection)), .rest) }
+        case .putItem(let path, let sequence):
+            begin(connection) { _ in ([try Packet(.ready)], .takeItem(ComingItem(path, replacing: sequence))) }
+        case .discard(let path, let seconds, let withValues):
+            begin(connection) { [items] _ in
+                let isInTrash = try items.discard(
+                    path.name, in: path.collection, for: .seconds(Int64(seconds)), withValues: withValues)
+                return ([try Packet(.finished(isInTrash ? 1 : 0))], .rest)
+            }
+        case .trash: begin(connection) { [items] _ in (try Work.packets(of: items.trashed()), .rest) }
+        case .restore(let key, let name):
+            begin(connection) { [items] _ in
+                try items.restore(try Work.find(key, items), as: name)
+                return ([try Packet(.done)], .rest)
+            }
+        case .emptyTrash(let key):
+            begin(connection) { [items] _ in
+                let all = try key.map { [try Work.find($0, items)] } ?? items.trashed()
+                try items.emptyTrash(all)
+                return ([try Packet(.finished(UInt64(all.count)))], .rest)
+            }
+        case .tags: begin(connection) { [items] _ in (try Work.packets(of: items.tags()), .rest) }
+        default: fail(connection, VaultError(.agentProtocol, "not a request about items"))
+        }
+    }
+
+    /// The next part of an item that is being stored.
+    func take(_ request: Request, _ body: Body, for item: ComingItem, _ connection: Connection) {
+        switch request {
+        case .data(let range):
+            begin(connection) { _ in
+                try body.bytes.withBytes { bytes throws(VaultError) in try item.append(bytes.extracting(range)) }
+                return ([try Packet(.ready)], .takeItem(item))
+            }
+        case .end: begin(connection) { [items] _ in ([try Packet(.finished(try item.store(in: items)))], .rest) }
+        default: fail(connection, VaultError(.agentProtocol, "an item is being stored"))
+        }
+    }
+}
+
+/// An item that a client is storing, as far as it has come.
+final class ComingItem: @unchecked Sendable {  // handed from one thread to another, used by one at a time
+    private let path: RecordPath
+    private let sequence: UInt64?
+    private var bytes = SecretBuffer(limit: ItemLimits.size)
+
+    init(_ path: RecordPath, replacing sequence: UInt64?) {
+        self.path = path
+        self.sequence = sequence
+    }
+
+    /// - Throws: `tooLarge` beyond what an item can be.
+    func append(_ piece: RawSpan) throws(VaultError) {
+        do throws(SecretMemoryError) { try bytes.append(piece) } catch {
+            if case .invalidSize = error { throw VaultError(.tooLarge, "an item has at most 1 MiB") }
+            throw VaultError(error)
+        }
+    }
+
+    /// - Returns: Bytes that were stored.
+    /// - Throws: `damaged` for what is no item; as `ItemStore.add` and `ItemStore.replace`.
+    func store(in items: ItemStore) throws(VaultError) -> UInt64 {
+        let item = try bytes.withBytes { bytes throws(VaultError) in try Item(parsing: bytes, sequence: sequence) }
+        if sequence != nil {
+            try items.replace(path.name, in: path.collection, with: item)
+        } else {
+            try items.add(item, as: path.name, in: path.collection)
+        }
+        return UInt64(item.size)
+    }
+}

@@ -1,0 +1,47 @@
+internal import AgentMessages
+internal import CommandLineArguments
+internal import Holdfast
+internal import HoldfastAgent
+
+extension Command {
+    static let complete = Command(
+        "complete", summary: "list words for a shell's completion",
+        details: [
+            "Lists the paths of the items, the fields of one, or the tags, a line each, as long as an agent has the vault open. It never "
+                + "asks for anything and says nothing about errors."
+        ],
+        example: "holdfast complete items",
+        places: [
+            Place(name: "WHAT", kind: .word(["items", "fields", "tags"]), help: "What is listed."),
+            Place(name: "ITEM", kind: .text, help: "With fields: the item.", isRest: true),
+        ],
+        options: [Options.home.option], run: listWords)
+}
+
+private func listWords(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    guard let agent = try? AgentAccess.connect(arguments) else { return .done }
+    do {
+        try Output.write(words(arguments, agent).map { $0 + "\n" }.joined())
+    } catch { return .done }
+    return .done
+}
+
+private func words(_ arguments: Arguments, _ agent: borrowing AgentClient) throws -> [String] {
+    switch arguments[place: 0] {
+    case "items": return try agent.list(nil).compactMap(path).map(ItemNames.path).filter(isWord)
+    case "tags": return try agent.tags().filter(isWord)
+    default:
+        let paths = try agent.list(nil).compactMap(path)
+        guard let text = arguments.places.dropFirst().last,
+            case .one(let path) = ItemNames.find(text, in: nil, among: paths)
+        else { return [] }
+        return try agent.item(path).fields.map(\.label).filter(isWord)
+    }
+}
+
+private func path(_ record: Vault.RecordInfo) -> RecordPath? {
+    RecordPath(collection: record.collection, name: record.name)
+}
+
+/// Whether a shell can be shown it: a name may hold what a terminal acts on.
+private func isWord(_ text: String) -> Bool { Escaping.sentence(text) == text }

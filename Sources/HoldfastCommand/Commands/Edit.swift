@@ -1,0 +1,154 @@
+internal import AgentMessages
+internal import CommandLineArguments
+internal import Holdfast
+internal import SecretMemory
+
+extension Options {
+    static let changedField = TextOption(
+        "field", "LABEL", .field,
+        help: "Only change this field: its secret is asked for, or made with --generate.", short: "f")
+}
+
+extension Command {
+    static let edit = Command(
+        "edit", synonyms: ["modify", "change"], summary: "change an item in an editor",
+        details: [
+            "Opens the item as text in $VISUAL or $EDITOR. The text lies in a folder of your own in memory, which is overwritten and "
+                + "removed afterwards; if the system has no such place, you are warned. What an editor itself writes elsewhere, "
+                + "such as swap and undo files, is not reached; Vim is told to write none.",
+            "If the text is not understood, you can edit it again. If another program changed the item meanwhile, nothing is "
+                + "replaced unless you say so. Values that change stay in the item's history.",
+            "With --field no editor is used: the new value is asked for twice, read with --secret-fd or made.",
+        ],
+        example: "holdfast edit mail --field password --generate",
+        places: [.itemName],
+        options: [
+            Options.changedField.option, Options.generates.option,
+        ] + Options.generating + [
+            Options.attach.option, Options.secretDescriptor.option, Options.itemCollection.option,
+        ] + Options.unlocking,
+        run: editItem)
+}
+
+private func editItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    try requireGenerate(arguments)
+    let access = ItemAccess(arguments)
+    if let label = arguments[Options.changedField] { return try changeField(label, access, arguments) }
+    guard !arguments[Options.generates], arguments[Options.secretDescriptor] == nil else {
+        throw .usage("--generate and --secret-fd require --field")
+    }
+    if !arguments[Options.attach].isEmpty { return try addFiles(access, arguments) }
+    let found = try access.find(arguments[place: 0], in: arguments[Options.itemCollection])
+    let folder = try EditFolder(runtime: try HomeFolder.runtime())
+    if !folder.isInMemory {
+        Output.note(
+            "WARNING: there is no folder in memory; the text is on the disk while you edit it, and may stay there after it was "
+                + "overwritten")
+    }
+    let original = try text(of: found.item, found.path)
+    try original.withBytes { bytes throws(CommandError) in try folder.write(bytes) }
+    while true {
+        try Editor.run(folder.textPath)
+        let edited = try folder.read()
+        let isSame = original.withBytes { original in edited.withBytes { constantTimeEquals(original, $0) } }
+        if isSame {
+            Output.remark("Nothing was changed.")
+            return .done
+        }
+        do throws(CommandError) {
+            let item = try edited.withBytes { bytes throws(CommandError) in try EditedItem.read(bytes) }
+            try store(item, found, access)
+            break
+        } catch {
+            try askAgain(error)
+        }
+    }
+    Output.remark("Changed \(Naming.record(found.path.name, found.path.collection)).")
+    return .done
+}
+
+extension EditedItem {
+    fileprivate static func read(_ text: RawSpan) throws(CommandError) -> EditedItem {
+        do throws(EditError) { return try EditedItem(parsing: text) } catch {
+            throw CommandError(.usage, code: "invalidEdit", "line \(error.line): \(error.what)")
+        }
+    }
+}
+
+private func text(of item: borrowing Item, _ path: RecordPath) throws(CommandError) -> SecretBuffer {
+    do throws(SecretMemoryError) { return try ItemText.write(item, path: ItemNames.path(path)) } catch {
+        throw CommandError(error)
+    }
+}
+
+private func store(
+    _ edited: borrowing EditedItem, _ found: borrowing FoundItem, _ access: ItemAccess
+) throws(CommandError) {
+    var item = try vaultCall { try found.item.duplicate() }
+    while true {
+        try edited.apply(to: &item)
+        do throws(CommandError) { return try access.replace(found.path, with: item) } catch {
+            guard error.code == VaultError.Code.busy.description, let terminal = Terminal() else { throw error }
+            try terminal.write(
+                "Another program changed this item while you edited it. What it wrote stays in the history if you store yours.\n"
+            )
+            guard try terminal.readAnswer(prompt: "Type overwrite to store yours: ") == "overwrite" else { throw error }
+        }
+        item = try access.item(found.path)
+    }
+}
+
+/// After an error: whether the editor is opened again, with the text as it was left.
+/// - Throws: The error if not, or without a terminal to ask on.
+private func askAgain(_ error: CommandError) throws(CommandError) {
+    guard error.exit != .interrupted, let terminal = Terminal() else { throw error }
+    try terminal.write(Escaping.sentence(error.message) + "\n")
+    let answer = try terminal.readAnswer(prompt: "Press Enter to edit again, or type discard: ")
+    guard answer != "discard" else { throw .failure("cancelled", "the text was discarded; nothing was changed") }
+}
+
+private func changeField(
+    _ label: String, _ access: ItemAccess, _ arguments: Arguments
+) throws(CommandError) -> ExitCode {
+    guard arguments[Options.attach].isEmpty else { throw .usage("use only one of --field and --attach") }
+    let input = ValueInput(arguments)
+    let makes = arguments[Options.generates]
+    if !makes { try input.requireSource() }
+    let found = try access.find(arguments[place: 0], in: arguments[Options.itemCollection])
+    let field = try found.item.named(label)
+    guard field.kind != .file else { throw .usage("a file is replaced with holdfast edit ITEM --attach FILE") }
+    guard !makes || field.kind == .secret else { throw .usage("--generate makes a password; this field is no secret") }
+    let value = try newValue(of: field, makes ? nil : input, arguments)
+    try access.change(found.path) { item throws(CommandError) in
+        let field = try item.named(field.label)
+        try vaultCall { try item.set(field, value) }
+    }
+    Output.remark(
+        "Changed '\(Escaping.name(field.label))' of \(Naming.record(found.path.name, found.path.collection)). "
+            + "The value before is in its history.")
+    return .done
+}
+
+/// - Parameter input: Nil to make one.
+private func newValue(
+    of field: Item.Field, _ input: ValueInput?, _ arguments: Arguments
+) throws(CommandError) -> SecretBytes {
+    guard let input else {
+        let made = try Generating.secret(arguments)
+        return made.value
+    }
+    let asked = ItemTemplate.Asked("new \(field.label)", field.kind, .line)
+    guard let entered = try input.value(asked) else {
+        throw .failure("cancelled", "nothing was entered; nothing was changed")
+    }
+    return entered
+}
+
+private func addFiles(_ access: ItemAccess, _ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let found = try access.find(arguments[place: 0], in: arguments[Options.itemCollection])
+    try access.change(found.path) { item throws(CommandError) in
+        for file in arguments[Options.attach] { try attach(file, to: &item) }
+    }
+    Output.remark("Changed \(Naming.record(found.path.name, found.path.collection)).")
+    return .done
+}

@@ -1,0 +1,144 @@
+internal import AgentMessages
+internal import CommandLineArguments
+internal import Holdfast
+internal import VaultFormat
+
+extension Options {
+    static let reveal = Flag("reveal", "Show secrets and notes too.", short: "r")
+    static let field = TextOption(
+        "field", "LABEL", .field, help: "Only the value of this field, or of the notes, as it is.", short: "f")
+    static let itemCollection = TextOption(
+        "collection", "C", help: "Only look in this collection (default: in all of them).", short: "c")
+}
+
+extension Command {
+    static let show = Command(
+        "show", synonyms: ["view", "display"], summary: "show an item",
+        details: [
+            "Shows the fields. Secrets, one-time codes and notes are hidden; --reveal shows them, and so does --field for the "
+                + "field that it names.",
+            "An item is named by its path, by the last part of its path, or by the beginning of either, in any case of "
+                + "letters, as long as only one item is meant. The path begins with the collection if that is not the default "
+                + "one. A plain value has one field, value.",
+            "With --field the bytes are written as they were stored, without a line feed. On a terminal, control characters are "
+                + "shown as \\u{...} and the last line is ended; --raw writes the bytes as they are there too. A file's field "
+                + "gives the content of the file.",
+        ],
+        example: "holdfast show mail --field username",
+        places: [.itemName],
+        options: [
+            Options.field.option, Options.reveal.option, Options.raw.option, Options.itemCollection.option,
+            Options.json.option,
+        ] + Options.unlocking,
+        run: showItem)
+}
+
+private func showItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    if arguments[Options.raw], arguments[Options.field] == nil { throw .usage("--raw requires --field") }
+    let found = try ItemAccess(arguments).find(arguments[place: 0], in: arguments[Options.itemCollection])
+    if let label = arguments[Options.field] {
+        guard !arguments[Options.json] else { throw .usage("use only one of --field and --json") }
+        try found.item.withNamed(label) { bytes throws(CommandError) in
+            var value = ShownValue(isRaw: arguments[Options.raw])
+            try value.write(bytes)
+            try value.end()
+        }
+    } else if arguments[Options.json] {
+        try showJSON(found.item, found.path, reveals: arguments[Options.reveal])
+    } else {
+        try showText(found.item, found.path, reveals: arguments[Options.reveal])
+    }
+    return .done
+}
+
+extension Item {
+    /// Lends the value of the field that a text names; that of the notes where no field is called so; of a file its content.
+    /// - Throws: `fieldNotFound`.
+    borrowing func withNamed<R>(
+        _ label: String, _ body: (RawSpan) throws(CommandError) -> R
+    ) throws(CommandError) -> R {
+        if field(label) == nil, label.lowercased() == "notes",
+            let result = try withNotes({ notes throws(CommandError) in try body(notes) })
+        {
+            return result
+        }
+        let field = try named(label)
+        if let result = try withFile(of: field, { _, content throws(CommandError) in try body(content) }) {
+            return result
+        }
+        return try withValue(of: field) { value throws(CommandError) in try body(value) }
+    }
+}
+
+private func showText(_ item: borrowing Item, _ path: RecordPath, reveals: Bool) throws(CommandError) {
+    var rows: [(String, String)] = []
+    rows.append(("item", Escaping.name(ItemNames.path(path))))
+    rows.append(("kind", item.kind.word + (item.isFavourite ? ", favourite" : "")))
+    for field in item.fields { rows.append((Escaping.name(field.label), shown(field, of: item, reveals))) }
+    let tags = item.tags.map { Escaping.name($0) }
+    if !tags.isEmpty { rows.append(("tags", tags.joined(separator: ", "))) }
+    let notes = item.withNotes { notes in
+        reveals ? block(notes) : "(\(Format.size(UInt64(notes.byteCount))), hidden)"
+    }
+    if let notes { rows.append(("notes", notes)) }
+    rows.append(("changed", Format.localTime(milliseconds: item.modified)))
+    if !item.history.isEmpty { rows.append(("history", Format.count(item.history.count, "earlier value"))) }
+    try Output.write(Facts.text(rows))
+    if !reveals, item.fields.contains(where: { !$0.kind.isOpen && $0.kind != .file }) || notes != nil {
+        Output.remark("Use --reveal to show what is hidden.")
+    }
+}
+
+private func shown(_ field: Item.Field, of item: borrowing Item, _ reveals: Bool) -> String {
+    let file = item.withFile(of: field) { name, content in
+        "\(Escaping.name(name)) (\(Format.size(UInt64(content.byteCount))))"
+    }
+    if let file { return file }
+    guard field.kind.isOpen || reveals else { return "(hidden)" }
+    return item.withValue(of: field) { block($0) }
+}
+
+/// A value in a column: its further lines are indented below.
+private func block(_ value: RawSpan) -> String {
+    let bytes = (0..<value.byteCount).map { value.byte(at: $0) }
+    let text = ShownValue.shown(bytes[...])
+    return text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\n    ")
+}
+
+private func showJSON(_ item: borrowing Item, _ path: RecordPath, reveals: Bool) throws(CommandError) {
+    var json = SecretJSON()
+    let head: [(String, JSON)] = [
+        ("collection", .text(path.collection)), ("name", .text(path.name)),
+        ("kind", .text(item.kind.word)), ("favourite", .boolean(item.isFavourite)),
+        ("id", .text("\(item.id)")), ("created", Format.json(item.created)), ("modified", Format.json(item.modified)),
+        ("tags", .array(item.tags.map { .text($0) })),
+    ]
+    try json.raw("{" + head.map { "\"\($0.0)\":\($0.1.encoded)" }.joined(separator: ",") + ",\"fields\":[")
+    for field in item.fields {
+        let kind = field.kind.word.map { JSON.text($0) } ?? .null
+        try json.raw(field.index == 0 ? "{" : ",{")
+        try json.raw("\"label\":\(JSON.text(field.label).encoded),\"kind\":\(kind.encoded),\"size\":\(field.size)")
+        let name = item.withFile(of: field) { name, _ in name }
+        if let name { try json.raw(",\"file\":\(JSON.text(name).encoded)") }
+        try json.raw(",\"value\":")
+        if !field.kind.isOpen && !reveals {
+            try json.raw("null")
+        } else if try item.withFile(of: field, { _, content throws(CommandError) in try json.base64(content) }) == nil {
+            try item.withValue(of: field) { value throws(CommandError) in try json.value(value) }
+        }
+        try json.raw("}")
+    }
+    try json.raw("],\"notes\":")
+    let hasNotes = item.withNotes { _ in true } ?? false
+    if !hasNotes || !reveals {
+        try json.raw("null")
+    } else {
+        _ = try item.withNotes { notes throws(CommandError) in try json.value(notes) }
+    }
+    try json.raw(",\"hasNotes\":\(hasNotes),\"isRevealed\":\(reveals)}")
+    try json.write()
+}
+
+extension Format {
+    static func json(_ milliseconds: Int64) -> JSON { timestamp(milliseconds: milliseconds).map { .text($0) } ?? .null }
+}

@@ -1,0 +1,58 @@
+internal import AgentMessages
+internal import CommandLineArguments
+internal import Holdfast
+
+extension Place {
+    fileprivate static let tags = Place(name: "TAG", kind: .tag, help: "The tags.", isRest: true)
+}
+
+extension Command {
+    static let tagList = Command(
+        "tag", "list", summary: "list the tags in use",
+        details: ["holdfast find '#TAG' lists the items with a tag."], example: "holdfast tag list",
+        options: [Options.json.option] + Options.unlocking, run: listTags)
+
+    static let tagAdd = Command(
+        "tag", "add", summary: "add tags to an item",
+        details: ["A plain value that gets a tag becomes an item, which holdfast get no longer reads."],
+        example: "holdfast tag add mail work",
+        places: [.itemName, .tags], options: [Options.itemCollection.option] + Options.unlocking,
+        run: { arguments throws(CommandError) in
+            try changeTags(arguments) { (item, tag) throws(VaultError) in try item.addTag(tag) }
+        })
+
+    static let tagRemove = Command(
+        "tag", "remove", summary: "take tags away from an item", details: ["The item need not have them."],
+        example: "holdfast tag remove mail work",
+        places: [.itemName, .tags], options: [Options.itemCollection.option] + Options.unlocking,
+        run: { arguments throws(CommandError) in
+            try changeTags(arguments) { (item, tag) throws(VaultError) in try item.removeTag(tag) }
+        })
+}
+
+private func listTags(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let tags = try ItemAccess(arguments).tags()
+    if arguments[Options.json] {
+        try Output.write(.object(["tags": .array(tags.map { .text($0) })]))
+    } else {
+        try Output.write(tags.map { Escaping.name($0) + "\n" }.joined())
+    }
+    return .done
+}
+
+private func changeTags(
+    _ arguments: Arguments, _ change: (inout Item, String) throws(VaultError) -> Void
+) throws(CommandError) -> ExitCode {
+    let tags = arguments.places.dropFirst()
+    guard !tags.isEmpty else { throw .usage("give at least one tag") }
+    let access = ItemAccess(arguments)
+    let found = try access.find(arguments[place: 0], in: arguments[Options.itemCollection])
+    var now: [String] = []
+    try access.change(found.path) { item throws(CommandError) in
+        for tag in tags { try vaultCall { try change(&item, tag) } }
+        now = item.tags
+    }
+    let shown = now.map { Escaping.name($0) }.joined(separator: ", ")
+    Output.remark("\(Naming.record(found.path.name, found.path.collection)): \(shown.isEmpty ? "no tags" : shown)")
+    return .done
+}

@@ -1,0 +1,164 @@
+internal import AgentMessages
+internal import CommandLineArguments
+internal import Holdfast
+internal import HoldfastAgent
+
+/// The items of the vault that a command works on: through the agent while that is open, otherwise in the vault, which this
+/// process opens once. If the agent locks between two calls, the next one asks for the passcode, so that nothing is lost.
+final class ItemAccess {
+    private let arguments: Arguments
+    private var own: ItemStore?
+
+    init(_ arguments: Arguments) { self.arguments = arguments }
+
+    /// Everything but the trash.
+    func paths() throws(CommandError) -> [RecordPath] {
+        let records = try run { agent throws(VaultError) in
+            try agent.list(nil)
+        } own: { (items, vault) throws(VaultError) in
+            try vault.records()
+        }
+        return records.compactMap { RecordPath(collection: $0.collection, name: $0.name) }
+    }
+
+    /// An item, or a plain value as one.
+    func item(_ path: RecordPath) throws(CommandError) -> Item {
+        try run { agent throws(VaultError) in
+            try agent.item(path)
+        } own: { (items, _) throws(VaultError) in
+            try items.item(path.name, in: path.collection)
+        }
+    }
+
+    /// Stores a new item.
+    func add(_ item: borrowing Item, as path: RecordPath) throws(CommandError) {
+        try Naming.explaining(path.name, path.collection) { () throws(CommandError) in
+            try run(changes: true) { agent throws(VaultError) in
+                try agent.put(item, as: path, replacing: nil)
+            } own: { (items, _) throws(VaultError) in
+                try items.add(item, as: path.name, in: path.collection)
+            }
+        }
+    }
+
+    /// Stores a changed item in place of the one it was read from.
+    /// - Throws: `busy` if it was changed since.
+    func replace(_ path: RecordPath, with item: borrowing Item) throws(CommandError) {
+        try Naming.explaining(path.name, path.collection) { () throws(CommandError) in
+            try run(changes: true) { agent throws(VaultError) in
+                try agent.put(item, as: path, replacing: item.sequence ?? 0)
+            } own: { (items, _) throws(VaultError) in
+                try items.replace(path.name, in: path.collection, with: item)
+            }
+        }
+    }
+
+    /// Reads, changes and stores an item, again from the beginning if another program was faster.
+    func change(_ path: RecordPath, _ change: (inout Item) throws(CommandError) -> Void) throws(CommandError) {
+        for _ in 0..<ItemAccess.tries {
+            var item = try item(path)
+            try change(&item)
+            do throws(CommandError) { return try replace(path, with: item) } catch {
+                guard error.code == VaultError.Code.busy.description else { throw error }
+            }
+        }
+        throw .failure(
+            VaultError.Code.busy.description, "other programs keep changing this item; nothing was changed")
+    }
+
+    private static let tries = 16
+
+    /// - Returns: Whether it is in the trash; if not, it was removed for good.
+    func discard(_ path: RecordPath, days: Int) throws(CommandError) -> Bool {
+        try Naming.explaining(path.name, path.collection) { () throws(CommandError) in
+            try run(changes: true) { agent throws(VaultError) in
+                try agent.discard(path, seconds: UInt32(clamping: days * 86_400), withValues: false)
+            } own: { (items, _) throws(VaultError) in
+                try items.discard(
+                    path.name, in: path.collection, for: .seconds(Int64(days) * 86_400), withValues: false)
+            }
+        }
+    }
+
+    /// What is in the trash, the latest first.
+    func trash() throws(CommandError) -> [TrashEntry] {
+        try run { agent throws(VaultError) in
+            try agent.trash()
+        } own: { (items, _) throws(VaultError) in
+            try items.trashed().compactMap { trashed in
+                TrashKey(collection: trashed.collection, id: trashed.id.bytes).map {
+                    TrashEntry(key: $0, name: trashed.name, moved: trashed.moved, expires: trashed.expires)
+                }
+            }
+        }
+    }
+
+    /// Puts something back from the trash.
+    func restore(_ entry: TrashEntry, as name: String?) throws(CommandError) {
+        try Naming.explaining(name ?? entry.name, entry.key.collection) { () throws(CommandError) in
+            try run(changes: true) { agent throws(VaultError) in
+                try agent.restore(entry.key, as: name)
+            } own: { (items, _) throws(VaultError) in
+                try items.restore(ItemAccess.find(entry, items), as: name)
+            }
+        }
+    }
+
+    /// Removes one thing in the trash, or all of it, for good.
+    /// - Returns: How many.
+    func emptyTrash(_ entry: TrashEntry?) throws(CommandError) -> UInt64 {
+        try run(changes: true) { agent throws(VaultError) in
+            try agent.emptyTrash(entry?.key)
+        } own: { (items, _) throws(VaultError) in
+            let all = if let entry { [try ItemAccess.find(entry, items)] } else { try items.trashed() }
+            try items.emptyTrash(all)
+            return UInt64(all.count)
+        }
+    }
+
+    private static func find(_ entry: TrashEntry, _ items: ItemStore) throws(VaultError) -> ItemStore.Trashed {
+        let found = try items.trashed().first { trashed in
+            trashed.id.bytes == entry.key.id && trashed.collection.utf8.elementsEqual(entry.key.collection.utf8)
+        }
+        guard let found else { throw VaultError(.recordNotFound, "there is no such item in the trash") }
+        return found
+    }
+
+    /// The tags in use, sorted.
+    func tags() throws(CommandError) -> [String] {
+        try run { agent throws(VaultError) in
+            try agent.tags()
+        } own: { (items, _) throws(VaultError) in
+            try items.tags()
+        }
+    }
+
+    private func run<R: ~Copyable>(
+        changes: Bool = false, _ remote: (borrowing AgentClient) throws(VaultError) -> R,
+        own local: (ItemStore, Vault) throws(VaultError) -> R
+    ) throws(CommandError) -> R {
+        if own == nil {
+            let result: R? = try AgentAccess.use(arguments) { agent, session in
+                session.changes = changes
+                return try remote(agent)
+            }
+            switch consume result {
+            case .some(let result): return result
+            case .none: break
+            }
+        }
+        let items = try open()
+        return try vaultCall { try local(items.store, items.vault) }
+    }
+
+    private var vault: Vault?
+
+    private func open() throws(CommandError) -> (store: ItemStore, vault: Vault) {
+        if let own, let vault { return (own, vault) }
+        let vault = try Unlocking.open(arguments)
+        let items = ItemStore(vault)
+        self.vault = vault
+        own = items
+        return (items, vault)
+    }
+}

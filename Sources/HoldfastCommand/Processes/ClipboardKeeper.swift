@@ -1,0 +1,176 @@
+internal import CommandLineArguments
+internal import Cryptography
+internal import Holdfast
+internal import SecretMemory
+internal import SystemCalls
+
+/// Keeps one value on the clipboard for a while, then clears it if it is still there. It remembers a keyed digest of the value, not the
+/// value: the clipboard program alone has that.
+final class ClipboardKeeper {
+    private let clipboard: Clipboard
+    private let key: SecretBytes
+    private let digest: Digest
+    private var owner: ChildProcess
+
+    /// Has the clipboard program take a value.
+    init(_ clipboard: Clipboard, _ value: borrowing SecretBytes) throws(CommandError) {
+        self.clipboard = clipboard
+        key = try ClipboardKeeper.newKey()
+        digest = try ClipboardKeeper.digest(of: value, key)
+        let pipe = try Pipe()
+        do throws(CommandError) { owner = try ChildProcess(clipboard.copying, input: pipe.reading) } catch {
+            close(pipe.reading)
+            close(pipe.writing)
+            throw error
+        }
+        close(pipe.reading)
+        defer { close(pipe.writing) }
+        try value.withBytes { bytes throws(CommandError) in try Descriptors.write(bytes, to: pipe.writing) }
+    }
+
+    private static func newKey() throws(CommandError) -> SecretBytes {
+        do throws(CryptographyError) { return try SecureRandom.secret(32) } catch { throw CommandError(error) }
+    }
+
+    private static func digest(
+        of value: borrowing SecretBytes, _ key: borrowing SecretBytes
+    ) throws(CommandError) -> Digest {
+        do throws(CryptographyError) {
+            return try value.withBytes { bytes throws(CryptographyError) in
+                try HMACSHA256.authenticate(bytes, key: key)
+            }
+        } catch { throw CommandError(error) }
+    }
+
+    /// Milliseconds until a program must have put the value there.
+    private static let patience: UInt64 = 5000
+
+    /// Waits until the value can be pasted.
+    /// - Throws: A failure if the program fails.
+    func awaitCopy() throws(CommandError) {
+        let deadline = MonotonicClock.milliseconds + ClipboardKeeper.patience
+        while MonotonicClock.milliseconds < deadline {
+            if owner.hasEnded() {
+                // A clipboard manager may have taken it at once.
+                guard isStillThere() == true else {
+                    throw .failure("clipboard", "\(clipboard.copying[0]) could not put it on the clipboard")
+                }
+                return
+            }
+            if isStillThere() == true { return }
+            usleep(20_000)
+        }
+        // Some compositors let only the program in focus paste.
+        guard !owner.hasEnded() else {
+            throw .failure("clipboard", "\(clipboard.copying[0]) could not put it on the clipboard")
+        }
+    }
+
+    /// Returns when the clipboard has something else, or has been cleared.
+    /// - Parameter watch: Of the signals that ask this process to end, which clears at once, and of ended children.
+    func keep(seconds: Int, _ watch: borrowing SignalWatch) {
+        let deadline = MonotonicClock.milliseconds + UInt64(seconds) * 1000
+        var hasOwner = true
+        wait: while true {
+            let now = MonotonicClock.milliseconds
+            if now >= deadline { break }
+            if hasOwner, owner.hasEnded() {
+                hasOwner = false
+                // Something else was copied; or a clipboard manager took over.
+                if isStillThere() == false { return }
+            }
+            var waiting = pollfd(fd: watch.descriptor, events: Int16(POLLIN), revents: 0)
+            unsafe poll(&waiting, 1, Int32(clamping: deadline - now))
+            while let signal = watch.next() {
+                if signal != SIGCHLD { break wait }
+            }
+        }
+        clear()
+    }
+
+    private func clear() {
+        switch isStillThere() {
+        case false?: return end()
+        case nil where owner.hasEnded(): return  // nobody can paste, and it is not ours any more
+        case true?, nil: break
+        }
+        // While it is ours, nobody else's copy can be lost but one of this very moment.
+        if clipboard.clearing[0] == clipboard.copying[0], clipboard.copying[0] != "wl-copy" { end() }
+        if owner.hasEnded(), isStillThere() != true { return }
+        if var child = try? ChildProcess(clipboard.clearing) { _ = child.wait() }
+        end()
+    }
+
+    /// Ends the program that serves the clipboard.
+    private func end() {
+        for signal in [SIGTERM, SIGKILL] {
+            for _ in 0..<100 {
+                if owner.hasEnded() { return }
+                owner.signal(signal)
+                usleep(10_000)
+            }
+        }
+        _ = owner.wait()
+    }
+
+    /// Whether the clipboard has the value; nil if it cannot be read.
+    private func isStillThere() -> Bool? {
+        guard let pipe = try? Pipe() else { return nil }
+        guard var child = try? ChildProcess(clipboard.pasting, output: pipe.writing) else {
+            close(pipe.reading)
+            close(pipe.writing)
+            return nil
+        }
+        close(pipe.writing)
+        // A value as long as no item can be is another one.
+        let isSame: Bool?
+        do throws(CommandError) {
+            let found = try ValueInput.rest(of: pipe.reading)
+            isSame = found.withBytes { found in
+                digest.withBytes { HMACSHA256.isValid($0, for: found, key: key) }
+            }
+        } catch { isSame = false }
+        close(pipe.reading)
+        return child.wait() == 0 ? isSame : nil
+    }
+}
+
+extension Options {
+    static let clearAfter = NumberOption(
+        seconds: "clear-after", 1...3600, default: 30, help: "Clear the clipboard after this many seconds")
+}
+
+extension Command {
+    static let clipboard = Command(
+        "clipboard", summary: "keep a value on the clipboard for a while",
+        details: [
+            "Started by holdfast copy: reads a value from standard input, has the clipboard's program serve it, and clears the "
+                + "clipboard after a time or when it is told to end, if nothing else was copied."
+        ],
+        example: "holdfast clipboard --clear-after 30", options: [Options.clearAfter.option],
+        run: keepClipboard)
+}
+
+private func keepClipboard(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    unsafe chdir("/")
+    do throws(CommandError) {
+        let watch = try SignalWatch([SIGTERM, SIGINT, SIGHUP, SIGCHLD])
+        let keeper = try makeKeeper()
+        try keeper.awaitCopy()
+        try Output.write("copied")
+        // The command that waits for this goes on when it ends.
+        let nothing = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
+        dup2(nothing, STDOUT_FILENO)
+        keeper.keep(seconds: arguments[Options.clearAfter], watch)
+    } catch {
+        try Output.write(error.message)
+        throw error
+    }
+    return .done
+}
+
+/// The value is gone from this process when it returns.
+private func makeKeeper() throws(CommandError) -> ClipboardKeeper {
+    let value = try ValueInput.rest(of: STDIN_FILENO)
+    return try ClipboardKeeper(Clipboard.find(), value)
+}

@@ -1,0 +1,54 @@
+internal import Holdfast
+internal import SystemCalls
+
+/// The user's editor: `$VISUAL`, `$EDITOR`, or one that is there.
+enum Editor {
+    /// Opens a file and returns when the editor has ended.
+    /// - Throws: A failure if it cannot be started, fails or is ended by a signal; `interrupted` if this process is to end.
+    static func run(_ path: String) throws(CommandError) {
+        let command = try command()
+        // Several words are usual: `code --wait`. The shell gets them from the user's own settings, the path as an argument. It
+        // becomes the editor, so that a signal reaches that.
+        let words = ["/bin/sh", "-c", "exec env \(command) \(Editor.options(command)) \"$@\"", "sh", path]
+        // Ctrl-C is for the editor.
+        let previous = [SIGINT, SIGQUIT].map { ($0, signal($0, SIG_IGN)) }
+        defer { for (number, handler) in previous { signal(number, handler) } }
+        let watch = try SignalWatch([SIGTERM, SIGHUP, SIGCHLD])
+        var editor = try ChildProcess(words, input: STDIN_FILENO, output: STDOUT_FILENO, errors: STDERR_FILENO)
+        var isEnding = false
+        while !editor.hasEnded() {
+            var waiting = pollfd(fd: watch.descriptor, events: Int16(POLLIN), revents: 0)
+            unsafe poll(&waiting, 1, 1000)
+            while let number = watch.next() {
+                guard number != SIGCHLD else { continue }
+                isEnding = true
+                editor.signal(number)
+            }
+        }
+        let code = editor.wait()
+        if isEnding { throw .interrupted }
+        guard code == 0 else {
+            let how = code.map { "exit code \($0)" } ?? "ended by a signal"
+            throw .failure("editor", "the editor failed (\(how)); nothing was changed")
+        }
+    }
+
+    private static func command() throws(CommandError) -> String {
+        for name in ["VISUAL", "EDITOR"] {
+            guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { continue }
+            guard let command = unsafe String(validatingCString: value) else {
+                throw .usage("$\(name) is not valid UTF-8")
+            }
+            return command
+        }
+        for name in ["editor", "sensible-editor", "nano", "vi"] where ChildProcess.isInstalled(name) { return name }
+        throw .failure("editor", "there is no editor; set $EDITOR to one")
+    }
+
+    /// Options that keep Vim from writing swap, undo and history files elsewhere.
+    private static func options(_ command: String) -> String {
+        let name = command.split(separator: " ").first?.split(separator: "/").last ?? ""
+        guard ["vim", "nvim", "vi"].contains(String(name)) else { return "" }
+        return name == "vi" ? "" : "-n -i NONE -c 'set noundofile nobackup nowritebackup'"
+    }
+}
