@@ -35,7 +35,7 @@ private func check(_ request: Request, _ input: [UInt8]) {
     case .unlock(_, _, _, let range), .beginChange(_, _, let range), .finishChange(let range), .data(let range):
         require(!range.isEmpty && range.upperBound == input.count - Frame.size, "a payload lies elsewhere")
         payload = range.count
-    case .credential(_, _, let range):
+    case .credential(_, _, let range), .importSSH(_, let range):
         require(range.upperBound == input.count - Frame.size, "attributes lie elsewhere")
         payload = range.count
     case .answer(let range):

@@ -10,6 +10,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     template(input)
     variables(input)
     credential(input)
+    ssh(input)
     return 0
 }
 
@@ -57,6 +58,24 @@ private func credential(_ input: [UInt8]) {
     guard let address = read.address else { return }
     require(CredentialAddress(name: address.name) == address, "an address is not read again")
     require(address.rank(for: address) != nil, "an address does not answer itself")
+}
+
+private func ssh(_ input: [UInt8]) {
+    func check(_ layout: SSHPrivateLayout) {
+        require(
+            layout.point.upperBound <= input.count && layout.secret.upperBound <= input.count, "a key lies elsewhere")
+        require(layout.point.count == layout.kind.pointSize, "a point has another size")
+        require((1...SSHKeyKind.secretSize).contains(layout.secret.count), "a secret has another size")
+    }
+    if let layout = try? unsafe SSHPrivateLayout(file: input.span.bytes) { check(layout) }
+    switch try? unsafe SSHAgentRequest(parsing: input.span.bytes) {
+    case .add(let layout, _): check(layout)
+    case .sign(let key, let data):
+        require(key.upperBound <= data.lowerBound && data.upperBound <= input.count, "what is signed lies elsewhere")
+    case .lock(let range), .unlock(let range), .remove(let range):
+        require(range.upperBound == input.count, "a field lies elsewhere")
+    default: break
+    }
 }
 
 private func require(_ condition: Bool, _ rule: StaticString) {

@@ -44,7 +44,7 @@ package struct Frame: Sendable, Hashable {
         let most =
             switch kind {
             case .data: Frame.longestPiece
-            case .identity, .credential: Frame.longestBody  // with what an app server is asked, with a token
+            case .identity, .credential, .importSSH: Frame.longestBody  // with what an app server is asked, with a token
             default: Frame.longestRequest
             }
         guard bodySize <= most else { throw .tooLong(bodySize) }

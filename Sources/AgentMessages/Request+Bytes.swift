@@ -65,6 +65,10 @@ extension Request {
         case .value:
             let path = try RecordPath(&cursor, body)
             self = .value(path, label: try cursor.optionalText(body, Request.labelSizes, "label"))
+        case .serveSSH: self = .serveSSH
+        case .importSSH:
+            let path = try RecordPath(&cursor, body)
+            self = .importSSH(path, key: try cursor.rest(Request.keySizes, "key"))
         case .credential:
             guard let action = CredentialAction(rawValue: try cursor.integer(body, UInt8.self)) else {
                 throw .invalid(field: "action")
@@ -99,7 +103,7 @@ extension Request {
             writer.integer(factor.requestCode)
             writer.optional(idle)
             writer.optional(timeout)
-        case .get(let path), .remove(let path), .item(let path): path.write(&writer)
+        case .get(let path), .remove(let path), .item(let path), .importSSH(let path, _): path.write(&writer)
         case .putItem(let path, let sequence):
             writer.optional(sequence)
             path.write(&writer)
@@ -141,7 +145,7 @@ extension Request {
             writer.integer(action.rawValue)
             writer.text(collection, atMost: RecordPath.collectionSizes.upperBound)
         case .status, .lock, .ping, .shutDown, .data, .end, .confirmChange, .finishChange, .cancelChange,
-            .pendingChange, .answer, .cancel, .owner, .trash, .tags:
+            .pendingChange, .answer, .cancel, .owner, .trash, .tags, .serveSSH:
             break
         }
         return Frame.bytes(kind: kind.rawValue, bodySize: writer.bytes.count + payload) + writer.bytes

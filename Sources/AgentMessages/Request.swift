@@ -65,6 +65,11 @@ package enum Request: Sendable, Hashable {
     /// Ask for, keep or forget a server's password: git's attributes, which are the end of the message.
     case credential(CredentialAction, collection: String, attributes: Range<Int>)
 
+    /// Serve SSH programs from now on, and tell the socket's path.
+    case serveSSH
+    /// Store a private key as OpenSSH writes it, which is the end of the message, as an item.
+    case importSSH(RecordPath, key: Range<Int>)
+
     /// What is done with a server's password.
     package enum CredentialAction: UInt8, Sendable, Hashable, CaseIterable {
         case get = 1
@@ -124,6 +129,8 @@ package enum Request: Sendable, Hashable {
         case value = 32
         case credential = 33
         case tags = 34
+        case serveSSH = 40
+        case importSSH = 41
     }
 
     /// Which message it is.
@@ -163,6 +170,8 @@ package enum Request: Sendable, Hashable {
         case .tags: .tags
         case .value: .value
         case .credential: .credential
+        case .serveSSH: .serveSSH
+        case .importSSH: .importSSH
         }
     }
 
@@ -172,6 +181,8 @@ package enum Request: Sendable, Hashable {
     package static let querySizes = 0...1024
     /// Bytes of a field's label.
     package static let labelSizes = 1...ItemLimits.label
+    /// Bytes of a private key of SSH, as text.
+    package static let keySizes = 1...16_384
     /// Bytes of git's attributes.
     package static let attributeSizes = 0...61_440
     /// Bytes of an answer to a prompt.

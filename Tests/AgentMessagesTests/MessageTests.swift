@@ -24,7 +24,8 @@ import VaultFormat
         (.confirm(.devicePasscode, idle: 60, timeout: .max), 0), (.answer(secret: 0..<1024), 1024), (.cancel, 0),
         (.move(path, to: RecordPath(collection: "", name: "n")!), 0),
         (.copy(RecordPath(collection: "c", name: "n")!, to: path), 0), (.find("", collection: nil), 0),
-        (.credential(.store, collection: "git", attributes: 6..<11), 5), (.value(path, label: nil), 0),
+        (.credential(.store, collection: "git", attributes: 6..<11), 5), (.serveSSH, 0),
+        (.importSSH(RecordPath(collection: "c", name: "n")!, key: 6..<8), 2), (.value(path, label: nil), 0),
         (.value(path, label: "user name"), 0),
         (.find("mail #work \u{e9}", collection: ""), 0), (.find("x", collection: "logins"), 0),
         (.item(path), 0), (.putItem(path, replacing: nil), 0), (.putItem(path, replacing: .max), 0),
@@ -148,7 +149,7 @@ import VaultFormat
 
     @Test func lengthsAreLimitedBeforeAnythingIsRead() throws {
         for kind in Request.Kind.allCases {
-            let most = [.data, .identity, .credential].contains(kind) ? 65_536 : 4096
+            let most = [.data, .identity, .credential, .importSSH].contains(kind) ? 65_536 : 4096
             #expect(throws: MessageError.tooLong(most + 1)) {
                 try frame(Frame.bytes(kind: kind.rawValue, bodySize: most + 1)).expectRequest()
             }
@@ -251,7 +252,7 @@ extension Request {
     var payload: Int {
         switch self {
         case .unlock(_, _, _, let range), .beginChange(_, _, let range), .finishChange(let range), .data(let range),
-            .answer(let range):
+            .answer(let range), .credential(_, _, let range), .importSSH(_, let range):
             range.count
         default: 0
         }

@@ -85,6 +85,7 @@ extension Agent {
     func dropKeys(because reason: LogLockReason) {
         dropReason = dropReason ?? reason
         endedChange = takeChange() ?? endedChange
+        ssh?.forget()
         for connection in Array(connections.values) {
             let isTakenBack = connection.takeBack(patience: settings.messagePatience)
             if isTakenBack || connection.isStreaming { fail(connection, .lockedMeanwhile) }

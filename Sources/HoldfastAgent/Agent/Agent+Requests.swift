@@ -68,6 +68,19 @@ extension Agent {
                 return (try Work.credential(store, action, body, attributes), .rest)
             }
         case .item, .putItem, .discard, .trash, .restore, .emptyTrash, .tags: workWithItems(request, connection)
+        case .serveSSH:
+            do throws(VaultError) {
+                let path = Array(try serveSSH().utf8)
+                send(.notice(String(decoding: path, as: UTF8.self)), to: connection)
+                send(.done, to: connection)
+            } catch { fail(connection, error) }
+        case .importSSH(let path, let key):
+            begin(connection) { [items] _ in
+                let line = try body.bytes.withBytes { bytes in
+                    try SSHIdentities(items).add(bytes.extracting(key), as: path.name, in: path.collection)
+                }
+                return ([try Packet(.notice(line)), try Packet(.done)], .rest)
+            }
         case .beginChange(let change, let countdown, let secret):
             beginChange(change, countdown: countdown, body, secret, connection)
         case .confirmChange, .finishChange, .cancelChange, .pendingChange:
@@ -152,6 +165,7 @@ extension Agent {
         case .lock:
             isDroppingKeys = false
             if isHomeGone { end() }
+        case .ssh(let number, let outcome): finishSSH(number, outcome)
         case .work(let number, let outcome): finishWork(outcome, connections[number])
         }
     }

@@ -21,8 +21,8 @@ package final class Agent {
     let items: ItemStore
     let signals: SignalPipe
     let completions: Completions
-    private let folder: SocketFolder
-    private let socketName: String
+    let folder: SocketFolder
+    let socketName: String
     var listener: Int32
 
     var lock: AgentLock
@@ -43,6 +43,9 @@ package final class Agent {
     let watch: SessionWatch?
     /// The machine waits for us before it sleeps, or sleeps.
     var isSleeping = false
+
+    /// What SSH programs use, once that was asked for.
+    var ssh: SSHFace?
 
     var waitingUnlocks: [WaitingUnlock] = []
     var runningUnlock: RunningUnlock?
@@ -107,6 +110,7 @@ package final class Agent {
         lock = AgentLock(limits: settings.limits(idle: nil, timeout: nil))
         watch = settings.watch.map { SessionWatch($0) }
         vault.loadKeptOwner()
+        if settings.servesSSH { _ = try serveSSH() }
     }
 
     deinit {
@@ -139,6 +143,7 @@ package final class Agent {
             if completed.contains(where: \.isLock) { WorkingMemory.wipeAll() }
             serve()
             accept()
+            runSSH()
             advance()
             if let endsAt, isQuiet || MonotonicClock.milliseconds >= endsAt { break }
         }
@@ -173,6 +178,7 @@ package final class Agent {
         close(listener)
         listener = -1
         folder.remove(socketName)
+        endSSH()
         cancelUnlocks()
         cancelConfirming()
         lock.lock(clock.now())
@@ -201,6 +207,18 @@ extension Agent {
             if let end = connection.takesUntil { deadline = min(deadline ?? .max, end) }
         }
         let now = MonotonicClock.milliseconds
+        if let ssh {
+            waiting.append(pollfd(fd: ssh.listener, events: Int16(POLLIN), revents: 0))
+            for client in ssh.clients.values {
+                let events = (client.isReading ? POLLIN : 0) | (client.hasOutput ? POLLOUT : 0)
+                waiting.append(pollfd(fd: client.socket, events: Int16(events), revents: 0))
+                if let began = client.began { deadline = min(deadline ?? .max, began + settings.messagePatience) }
+            }
+            if let due = ssh.due {
+                let today = clock.now().milliseconds
+                deadline = min(deadline ?? .max, now + (due > today ? due - today : 0))
+            }
+        }
         let patience = deadline.map { $0 > now ? Int32(clamping: $0 - now) : 0 } ?? -1
         _ = unsafe poll(&waiting, nfds_t(waiting.count), patience)
         ready = [:]
@@ -299,6 +317,14 @@ extension Agent {
             connections[lastConnection] = connection
             read(connection)  // its request is mostly there already
         }
+    }
+
+    /// What poll(2) told of a descriptor.
+    func isReady(_ descriptor: Int32) -> Int16 { ready[descriptor] ?? 0 }
+
+    func nextConnection() -> UInt64 {
+        lastConnection += 1
+        return lastConnection
     }
 
     private func makeRoom() -> Bool {

@@ -21,6 +21,8 @@ package struct AgentSettings: Sendable {
     package var watch: SessionWatch.Places?
     /// What works with the identity in the vault; nil where that is not served.
     package var identity: (any IdentityService)?
+    /// Whether SSH programs are served from the beginning.
+    package var servesSSH = false
     /// Milliseconds that a message may take from its first byte to its last.
     package var messagePatience: UInt64 = 10_000
 

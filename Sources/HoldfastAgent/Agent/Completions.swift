@@ -36,6 +36,8 @@ enum Completion: Sendable {
     case lock
     /// Work for the client with this number.
     case work(UInt64, Outcome)
+    /// As ``work``, for an SSH program.
+    case ssh(UInt64, Outcome)
 
     var isLock: Bool {
         if case .lock = self { return true }

@@ -260,6 +260,31 @@ package struct AgentClient: ~Copyable {
         return try receiveValue()
     }
 
+    /// Has the agent serve SSH programs.
+    /// - Returns: The path of its socket, for `SSH_AUTH_SOCK`.
+    package borrowing func serveSSH() throws(VaultError) -> String {
+        try send(.serveSSH)
+        return try receiveNotice()
+    }
+
+    /// Stores a private key as OpenSSH writes it.
+    /// - Returns: The public key in one line.
+    /// - Throws: As `SSHIdentities.add`.
+    package borrowing func importSSH(
+        _ path: RecordPath, key: borrowing SecretBytes
+    ) throws(VaultError) -> String {
+        try key.withBytes { bytes throws(VaultError) in
+            try send(.importSSH(path, key: 0..<bytes.byteCount), payload: bytes)
+        }
+        return try receiveNotice()
+    }
+
+    /// Words, and that it is done.
+    private borrowing func receiveNotice() throws(VaultError) -> String {
+        guard case .notice(let words) = try receiveReply(), case .done = try receiveReply() else { throw .unexpected }
+        return words
+    }
+
     /// A value of one message at most.
     private borrowing func receiveValue() throws -> SecretBytes {
         var value = try LocalBytes.secret(0)

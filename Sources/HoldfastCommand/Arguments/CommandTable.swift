@@ -20,7 +20,7 @@ enum CommandTable {
             commands: [
                 .unlock, .lock, .status, .explain, .passcodeChange, .passcodeVerify, .recover,
             ]),
-        .init(title: "Other programs", commands: [.run, .inject, .gitCredential]),
+        .init(title: "Other programs", commands: [.run, .inject, .gitCredential, .sshAgent, .sshImport]),
         .init(
             title: "Protection",
             commands: [

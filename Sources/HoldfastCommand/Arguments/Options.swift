@@ -40,6 +40,8 @@ enum Options {
     static let mask = Flag("mask", "Hide the values in the program's output.")
     static let templateIn = TextOption("in", "FILE", .file, help: "Read the template from FILE.")
     static let resultOut = TextOption("out", "FILE", .file, help: "Write the result to this new file.")
+    static let keyIn = TextOption("in", "FILE", .file, help: "Read the key from FILE.")
+    static let servesSSH = Flag("ssh", "Also serve SSH programs, from the beginning.")
     static let onDisk = Flag("on-disk", "With --out: the file may be on a disk.")
     static let replaceFile = Flag("replace", "With --out: replace an existing file.")
 

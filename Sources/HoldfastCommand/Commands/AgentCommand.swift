@@ -12,13 +12,17 @@ extension Command {
                 + "it. holdfast unlock starts an agent if none is running; use this command in a service manager."
         ],
         example: "holdfast agent --idle 600",
-        options: [Options.idle.option, Options.timeout.option, Options.home.option, Options.report.option],
+        options: [
+            Options.idle.option, Options.timeout.option, Options.home.option, Options.report.option,
+            Options.servesSSH.option,
+        ],
         run: { arguments throws(CommandError) in
             var settings = AgentSettings(
                 home: try HomeFolder.absolutePath(arguments), runtime: try HomeFolder.runtime(),
                 idle: arguments[Options.idle].map(UInt32.init), timeout: arguments[Options.timeout].map(UInt32.init),
                 program: Version.text)
             settings.watch = .init()
+            settings.servesSSH = arguments[Options.servesSSH]
             settings.identity = AgentIdentity()
             settings.vault.ownerStores = { KeyStores(folder: $0 + "/shares") }
             try vaultCall { try AgentLaunch.run(settings, reporting: arguments[Options.report]) }

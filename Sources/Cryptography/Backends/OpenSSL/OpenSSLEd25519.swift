@@ -1,0 +1,60 @@
+internal import COpenSSL
+internal import SecretMemory
+
+/// An Ed25519 private key that signs (RFC 8032, section 5.1). The seed lies in libcrypto's locked heap and is cleansed with this value.
+@safe package struct OpenSSLEd25519PrivateKey: ~Copyable {
+    private let key: OpaquePointer
+
+    /// Bytes of a seed, and of a public key.
+    package static let size = 32
+    /// Bytes of a signature.
+    package static let signatureSize = 64
+
+    /// Takes a seed.
+    /// - Throws: ``CryptographyError/invalidSize``; ``CryptographyError/library(code:)``, also when the locked heap is full;
+    ///   ``CryptographyError/memory(_:)``.
+    package init(seed: RawSpan) throws(CryptographyError) {
+        guard seed.byteCount == Self.size else { throw .invalidSize }
+        try OpenSSL.start()
+        let key = unsafe seed.withPointer { seed in
+            unsafe EVP_PKEY_new_raw_private_key_ex(nil, ("ED25519" as StaticString).cName, nil, seed, Self.size)
+        }
+        guard let key = unsafe key else { throw OpenSSL.takeError() }
+        unsafe self.key = key
+    }
+
+    deinit {
+        unsafe EVP_PKEY_free(key)
+        WorkingMemory.wipe()
+    }
+
+    /// The point that verifies this key's signatures, 32 bytes.
+    /// - Throws: ``CryptographyError/library(code:)``.
+    package borrowing func publicKey() throws(CryptographyError) -> [UInt8] {
+        var point = [UInt8](repeating: 0, count: Self.size)
+        var count = point.count
+        guard unsafe EVP_PKEY_get_raw_public_key(key, &point, &count) == 1, count == Self.size else {
+            throw OpenSSL.takeError()
+        }
+        return point
+    }
+
+    /// Signs a message.
+    /// - Returns: 64 bytes.
+    /// - Throws: ``CryptographyError/library(code:)``.
+    package borrowing func sign(_ message: RawSpan) throws(CryptographyError) -> [UInt8] {
+        guard let context = unsafe EVP_MD_CTX_new() else { throw OpenSSL.takeError() }
+        defer { unsafe EVP_MD_CTX_free(context) }
+        var signature = [UInt8](repeating: 0, count: Self.signatureSize)
+        var count = signature.count
+        guard unsafe EVP_DigestSignInit_ex(context, nil, nil, nil, nil, key, nil) == 1 else {
+            throw OpenSSL.takeError()
+        }
+        let size = message.byteCount
+        let status = unsafe message.withPointer { message in
+            unsafe EVP_DigestSign(context, &signature, &count, message, size)
+        }
+        guard status == 1, count == Self.signatureSize else { throw OpenSSL.takeError() }
+        return signature
+    }
+}

@@ -1,0 +1,98 @@
+internal import FaceMessages
+package import Items
+internal import SecretMemory
+internal import VaultCore
+internal import VaultFormat
+package import VaultStorage
+
+/// The keys of SSH that are in items: of kind ``VaultFormat/ItemKind/sshKey``, with OpenSSH's text of the private key in the field
+/// `private key`, without a passphrase: the vault encrypts it.
+package struct SSHIdentities: Sendable {
+    package static let privateLabel = "private key"
+    /// The tag of keys that stay on this machine.
+    package static let notForwarded = "no-forwarding"
+    package static let publicLabel = "public key"
+    /// Keys that are offered, at most: a server turns away a client that tries many.
+    package static let most = 64
+
+    private let items: ItemStore
+
+    package init(_ items: ItemStore) { self.items = items }
+
+    /// All keys that can be read, by name; items that hold no key of a kind that is kept are left out.
+    /// - Parameter forwarded: Whether a host asks that the agent was handed on to: keys with the tag `no-forwarding` are not for it.
+    /// - Throws: What a search throws.
+    package func keys(forwarded: Bool = false) throws(VaultError) -> [SSHKey] {
+        var keys: [SSHKey] = []
+        for match in try items.search(ItemQuery("", kind: .sshKey)) where keys.count < SSHIdentities.most {
+            do throws(VaultError) {
+                let item = try items.item(match.name, in: match.collection)
+                guard !forwarded || !item.tags.contains(SSHIdentities.notForwarded),
+                    let field = item.field(SSHIdentities.privateLabel)
+                else { continue }
+                keys.append(
+                    try item.withValue(of: field) { text throws(VaultError) in
+                        try SSHIdentities.key(parsing: text, comment: match.name)
+                    })
+            } catch  where error.code == .invalidItem || error.code == .recordNotFound {}
+        }
+        return keys
+    }
+
+    /// Reads `-----BEGIN OPENSSH PRIVATE KEY-----`.
+    /// - Throws: `invalidItem` for another text, for a key with a passphrase, and for a kind that is not kept.
+    package static func key(parsing text: RawSpan, comment: String? = nil) throws(VaultError) -> SSHKey {
+        guard let range = body(text) else { throw .noSSHKey }
+        do {
+            guard let bytes = try Base64.decoded(text.extracting(range)) else { throw VaultError.noSSHKey }
+            return try bytes.withBytes { bytes throws(VaultError) in
+                let layout: SSHPrivateLayout
+                do throws(SSHError) { layout = try SSHPrivateLayout(file: bytes) } catch {
+                    switch error {
+                    case .encrypted: throw .encryptedSSHKey
+                    case .otherKey:
+                        throw VaultError(.invalidItem, "only SSH keys of the kinds Ed25519 and ECDSA P-256 are kept")
+                    case .truncated, .invalid: throw .noSSHKey
+                    }
+                }
+                return try SSHKey(layout, in: bytes, comment: comment)
+            }
+        } catch { throw VaultError(any: error) }
+    }
+
+    /// Stores a key as an item.
+    /// - Throws: As ``key(parsing:comment:)``; `recordExists` and what storing throws.
+    /// - Returns: The public key in one line.
+    package func add(_ text: RawSpan, as name: String, in collection: String) throws(VaultError) -> String {
+        let key = try SSHIdentities.key(parsing: text)
+        var item = try Item(.sshKey)
+        try item.add(.secret, SSHIdentities.privateLabel, bytes: text)
+        try unsafe item.add(.text, SSHIdentities.publicLabel, bytes: Array(key.line.utf8).span.bytes)
+        try items.add(item, as: name, in: collection)
+        return key.line
+    }
+
+    /// What is between the first and the last line.
+    private static func body(_ text: RawSpan) -> Range<Int>? {
+        guard let begin = find("-----BEGIN OPENSSH PRIVATE KEY-----", text, from: 0),
+            let end = find("-----END OPENSSH PRIVATE KEY-----", text, from: begin.upperBound)
+        else { return nil }
+        return begin.upperBound..<end.lowerBound
+    }
+
+    private static func find(_ words: StaticString, _ text: RawSpan, from start: Int) -> Range<Int>? {
+        var offset = start
+        while offset + words.utf8CodeUnitCount <= text.byteCount {
+            if text.extracting(offset..<text.byteCount).begins(with: words) {
+                return offset..<offset + words.utf8CodeUnitCount
+            }
+            offset += 1
+        }
+        return nil
+    }
+}
+
+extension VaultError {
+    package static let noSSHKey = VaultError(.invalidItem, "this is no private key as OpenSSH writes it")
+    package static let encryptedSSHKey = VaultError(.invalidItem, "this SSH key is encrypted with a passphrase")
+}

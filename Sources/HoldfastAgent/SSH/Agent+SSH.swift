@@ -1,0 +1,199 @@
+internal import AgentMessages
+internal import FaceMessages
+internal import Faces
+internal import Items
+internal import SecretMemory
+internal import VaultCore
+internal import VaultFormat
+internal import VaultStorage
+internal import SystemCalls
+
+extension Agent {
+    /// Begins to serve SSH programs. Once it does, it does until it ends.
+    /// - Returns: The path of the socket.
+    /// - Throws: `agentUnavailable`.
+    func serveSSH() throws(VaultError) -> String {
+        if let ssh { return ssh.path }
+        let name = String(socketName.dropLast(4)) + "ssh"
+        let parent = folder.shown.hasPrefix("/") ? folder.shown : settings.home + "/agent"
+        if try folder.holds(name) { folder.remove(name) }
+        let listener = try LocalSocket.listen(in: folder, name: name)
+        let face = SSHFace(listener: listener, path: "\(parent)/\(name)", socketName: name)
+        ssh = face
+        return face.path
+    }
+
+    func endSSH() {
+        guard let ssh else { return }
+        folder.remove(ssh.socketName)
+        self.ssh = nil
+    }
+
+    /// Sends, reads and accepts what can be.
+    func runSSH() {
+        guard let ssh else { return }
+        let now = MonotonicClock.milliseconds
+        ssh.expire(now: clock.now().milliseconds)
+        for client in ssh.clients.values {
+            let events = Int32(isReady(client.socket))
+            if client.hasOutput, !client.flush() {
+                ssh.clients[client.number] = nil
+                continue
+            }
+            if events & (POLLIN | POLLHUP | POLLERR) != 0, client.isReading {
+                read(client, ssh)
+            } else if events & (POLLHUP | POLLERR | POLLNVAL) != 0 {
+                ssh.clients[client.number] = nil
+            }
+            if let began = client.began, now > began, now - began >= settings.messagePatience {
+                ssh.clients[client.number] = nil
+            }
+        }
+        if isReady(ssh.listener) != 0 { accept(ssh) }
+    }
+
+    private func accept(_ ssh: SSHFace) {
+        for _ in 0..<64 {
+            let socket = SystemCalls.accept(ssh.listener, nil, nil)
+            guard socket >= 0 else { return }
+            _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
+            LocalSocket.setNonBlocking(socket)
+            guard let peer = Peer(socket), peer.isSameUser else {
+                close(socket)
+                continue
+            }
+            if ssh.clients.count >= SSHFace.connections {
+                // The one that was silent longest goes.
+                guard let quiet = ssh.clients.values.filter({ !$0.isWorking }).min(by: { $0.lastUsed < $1.lastUsed })
+                else {
+                    close(socket)
+                    continue
+                }
+                ssh.clients[quiet.number] = nil
+            }
+            messages += 1
+            let client = SSHConnection(socket, number: nextConnection(), now: messages)
+            ssh.clients[client.number] = client
+            read(client, ssh)
+        }
+    }
+
+    private func read(_ client: SSHConnection, _ ssh: SSHFace) {
+        switch client.read() {
+        case .unfinished: break
+        case .ended: ssh.clients[client.number] = nil
+        case .message(let body):
+            messages += 1
+            client.lastUsed = messages
+            if let reason = lock.checkTime(clock.now()) { dropKeys(because: reason) }
+            let request = body.bytes.withBytes { try? SSHAgentRequest(parsing: $0) }
+            handle(request ?? .unknown, body, client, ssh)
+        }
+    }
+
+    private func handle(_ request: SSHAgentRequest, _ body: Body, _ client: SSHConnection, _ ssh: SSHFace) {
+        let isOpen = lock.isUnlocked && dropReason == nil && endsAt == nil
+        if case .bind(let isForwarded) = request {
+            client.isForwarded = client.isForwarded || isForwarded
+            return answer(SSHAgentReply.success, client)
+        }
+        if case .unlock(let passphrase) = request {
+            let isRight = body.bytes.withBytes { ssh.unlock($0.extracting(passphrase)) }
+            return answer(isRight ? SSHAgentReply.success : SSHAgentReply.failure, client)
+        }
+        guard isOpen, !ssh.isLocked else {
+            // A locked agent has no keys; that is what ssh expects of it.
+            if case .identities = request { return answer(SSHAgentReply.identities([]), client) }
+            return answer(SSHAgentReply.failure, client)
+        }
+        let added = ssh.keys(now: clock.now().milliseconds)
+        let (isForwarded, identities) = (client.isForwarded, SSHIdentities(items))
+        switch request {
+        case .identities:
+            begin(client) {
+                let keys = try added + identities.keys(forwarded: isForwarded)
+                return SSHAgentReply.identities(keys.map { ($0.blob, $0.comment) })
+            }
+        case .sign(let key, let data):
+            begin(client) {
+                let wanted = body.bytes.withBytes { $0.extracting(key).array }
+                let found =
+                    try added.first { $0.blob == wanted }
+                    ?? identities.keys(forwarded: isForwarded).first { $0.blob == wanted }
+                guard let found else { return SSHAgentReply.failure }
+                let signature = try body.bytes.withBytes { try found.sign($0.extracting(data)) }
+                return SSHAgentReply.signature(found.kind, signature)
+            }
+        case .add(let layout, let constraints):
+            let key = body.bytes.withBytes { try? SSHKey(layout, in: $0, lifetime: .longLived) }
+            // There is nobody yet who could confirm a use, so such a key is not taken.
+            guard let key, !constraints.needsConfirmation,
+                ssh.add(key, lifetime: constraints.lifetime, now: clock.now().milliseconds)
+            else { return answer(SSHAgentReply.failure, client) }
+            answer(SSHAgentReply.success, client)
+        case .remove(let key):
+            let isGone = ssh.remove(body.bytes.withBytes { $0.extracting(key).array })
+            answer(isGone ? SSHAgentReply.success : SSHAgentReply.failure, client)
+        case .removeAll:
+            ssh.removeAll()
+            answer(SSHAgentReply.success, client)
+        case .lock(let passphrase):
+            guard let copy = try? body.bytes.copy(passphrase, lifetime: .longLived) else {
+                return answer(SSHAgentReply.failure, client)
+            }
+            answer(ssh.lock(copy) ? SSHAgentReply.success : SSHAgentReply.failure, client)
+        case .bind, .unlock, .unknown: answer(SSHAgentReply.failure, client)
+        }
+    }
+
+    /// Has a thread work for an SSH program, while the lock is open.
+    private func begin(_ client: SSHConnection, _ body: @escaping @Sendable () throws -> [UInt8]) {
+        if let reason = lock.visit(clock.now()) { dropKeys(because: reason) }
+        client.isWorking = true
+        let (number, vault, completions) = (client.number, vault, completions)
+        let isTaken =
+            lock.isUnlocked
+            && work.submit {
+                completions.post(.ssh(number, Work.run(vault) { ([try Agent.packet(body())], .rest) }))
+            }
+        guard !isTaken else { return }
+        client.isWorking = false
+        answer(SSHAgentReply.failure, client)
+    }
+
+    /// What a thread has finished for an SSH program.
+    func finishSSH(_ number: UInt64, _ outcome: Completion.Outcome) {
+        if let reason = lock.visit(clock.now()) { dropKeys(because: reason) }
+        if case .headerChanged(let error) = outcome {
+            lock.lock(clock.now())
+            dropKeys(because: .requested)
+            if error?.endsAgent ?? false { end() }
+        }
+        guard let ssh, let client = ssh.clients[number] else { return }
+        client.isWorking = false
+        guard case .done(let packets, _) = outcome, lock.isUnlocked, dropReason == nil else {
+            return answer(SSHAgentReply.failure, client)
+        }
+        for packet in packets { client.append(packet) }
+        if !client.flush() { ssh.clients[number] = nil }
+    }
+
+    private func answer(_ message: [UInt8], _ client: SSHConnection) {
+        guard let packet = try? Agent.packet(message) else {
+            ssh?.clients[client.number] = nil
+            return
+        }
+        client.append(packet)
+        if !client.flush() { ssh?.clients[client.number] = nil }
+    }
+
+    private static func packet(_ message: [UInt8]) throws(VaultError) -> Packet {
+        var writer = SSHWriter()
+        writer.string(message)
+        return try Packet(writer.bytes)
+    }
+}
+
+extension RawSpan {
+    fileprivate var array: [UInt8] { unsafe withUnsafeBytes { unsafe Array($0) } }
+}

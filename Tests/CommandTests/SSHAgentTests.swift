@@ -1,0 +1,218 @@
+import Foundation
+import Items
+import TestSupport
+import Testing
+
+/// The agent as an ssh-agent, used by the real OpenSSH: ssh-add, ssh-keygen, ssh with a private sshd, git.
+@Suite struct SSHAgentTests {
+    /// Two keys in the vault, whose files are gone; `login` logs in to a server that is a child of ssh, without a port.
+    private static let beginning = """
+        set -eu
+        cd "$HOME"
+        umask 077
+        eval "$("$HOLDFAST" ssh agent)"
+        ssh-keygen -q -t ed25519 -N '' -C laptop -f one; ssh-keygen -q -t ecdsa -b 256 -N '' -C work -f two
+        "$HOLDFAST" ssh import one < one > one.told; "$HOLDFAST" ssh import keys/two --in two --collection ssh > /dev/null
+        cmp one.told one.pub
+        rm one two
+        points() { ssh-add -L | cut -d' ' -f1,2 | sort; }
+        ssh-keygen -q -t ed25519 -N '' -f host
+        cut -d' ' -f1,2 one.pub > authorized
+        printf 'server %s\\n' "$(cut -d' ' -f1,2 host.pub)" > known
+        cat > sshd_config <<END
+        HostKey $HOME/host
+        AuthorizedKeysFile $HOME/authorized
+        PasswordAuthentication no
+        KbdInteractiveAuthentication no
+        PermitRootLogin yes
+        StrictModes no
+        PidFile none
+        UsePAM no
+        END
+        cat > server <<END
+        #!/bin/sh
+        PATH=\\$PATH:/usr/sbin
+        set -- "\\$(command -v sshd)" -i -f $HOME/sshd_config -E $HOME/sshd.log
+        # For root it wants a folder that only its service makes.
+        if [ "\\$(id -u)" != 0 ] || [ -d /run/sshd ]; then exec "\\$@"; fi
+        exec unshare -m sh -c 'mount -t tmpfs none /run && mkdir -m 755 /run/sshd && exec "\\$@"' sh "\\$@"
+        END
+        chmod 700 server
+        login() {
+            ssh -F none -o ProxyCommand="$HOME/server" \\
+                -o UserKnownHostsFile="$HOME/known" -o StrictHostKeyChecking=yes -o HostKeyAlias=server -o BatchMode=yes \\
+                "$@"
+        }
+
+        """
+
+    private func unlocked() throws -> AgentSandbox {
+        let sandbox = try AgentSandbox()
+        #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)
+        return sandbox
+    }
+
+    private func run(_ script: String, in sandbox: AgentSandbox) throws -> Sandbox.Result {
+        let file = try sandbox.sandbox.file((Self.beginning + script).utf8, "script")
+        return try sandbox.sandbox.run(
+            "/bin/bash", raw: [Array(file.utf8)],
+            environment: sandbox.variables.merging(["HOLDFAST": Program.path]) { $1 })
+    }
+
+    @Test func `ssh-add lists the keys of the vault, and none while it is locked`() throws {
+        let sandbox = try unlocked()
+        let result = try run(
+            """
+            cut -d' ' -f1,2 one.pub two.pub | sort | cmp - <(points) && echo same
+            ssh-add -L | cut -d' ' -f3 | sort
+            "$HOLDFAST" lock
+            ssh-add -L || echo code $?
+            ssh-keygen -Y sign -q -f one.pub -n file < /dev/null 2>/dev/null || echo refused
+            """, in: sandbox)
+        #expect(
+            result.text == "same\nkeys/two\none\nThe agent has no identities.\ncode 1\nrefused\n",
+            "\(result.text) \(result.errors)")
+    }
+
+    @Test func `logins, signatures of files and of commits are made with both kinds of keys`() throws {
+        let sandbox = try unlocked()
+        let result = try run(
+            """
+            login x@server true 2>/dev/null && echo wrong user
+            login "$(id -un)@server" echo in || cat sshd.log >&2
+            cut -d' ' -f1,2 two.pub > authorized
+            login "$(id -un)@server" echo in again
+            printf 'me %s\\nme %s\\n' "$(cut -d' ' -f1,2 one.pub)" "$(cut -d' ' -f1,2 two.pub)" > signers
+            echo text > text
+            for key in one two; do
+                ssh-keygen -Y sign -q -f $key.pub -n file < text > $key.sig 2>/dev/null
+                ssh-keygen -Y verify -f signers -I me -n file -s $key.sig < text | cut -d' ' -f1-4
+                echo other | ssh-keygen -Y verify -f signers -I me -n file -s $key.sig 2>/dev/null || echo other text
+            done
+            git init -q repository 2>/dev/null; cd repository
+            git config user.name Ada; git config user.email ada@example.org
+            git config gpg.format ssh; git config gpg.ssh.allowedSignersFile "$HOME/signers"
+            git config user.signingKey "$HOME/two.pub"
+            git commit -q --allow-empty -S -m signed; git verify-commit HEAD 2>&1 | cut -d' ' -f1-2
+            """, in: sandbox)
+        let good = "Good \"file\" signature for\nCould not verify signature.\nother text\n"
+        #expect(
+            result.text == "in\nin again\n\(good)\(good)Good \"git\"\n", "\(result.text) \(result.errors)")
+    }
+
+    @Test func `a key that must not be forwarded is not offered to the other host`() throws {
+        let sandbox = try unlocked()
+        let listed = try run(
+            """
+            login -A "$(id -un)@server" ssh-add -L 2>/dev/null | cut -d' ' -f3 | sort
+            """, in: sandbox)
+        #expect(listed.text == "keys/two\none\n", "\(listed.text) \(listed.errors)")
+        #expect(try sandbox.run("lock", "--shut-down").code == 0)
+        try sandbox.sandbox.withItems { items in
+            try items.change("one") { item in try item.addTag("no-forwarding") }
+        }
+        #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)
+        let file = try sandbox.file(
+            """
+            cd "$HOME"
+            eval "$("$HOLDFAST" ssh agent)"
+            \(Self.beginning[Self.beginning.range(of: "login() {")!.lowerBound...])
+            ssh-add -L | cut -d' ' -f3 | sort
+            login -A "$(id -un)@server" ssh-add -L 2>/dev/null | cut -d' ' -f3
+            """.utf8)
+        let result = try sandbox.sandbox.run(
+            "/bin/bash", raw: [Array(file.utf8)],
+            environment: sandbox.variables.merging(["HOLDFAST": Program.path]) { $1 })
+        #expect(result.text == "keys/two\none\nkeys/two\n", "\(result.text) \(result.errors)")
+    }
+
+    @Test func `keys that are added live in memory, for their time and until the lock`() throws {
+        let sandbox = try unlocked()
+        _ = try sandbox.sandbox.file((Prepared.passcode + "\n").utf8, "passcode")
+        let result = try run(
+            """
+            ssh-keygen -q -t ed25519 -N '' -C added -f three; ssh-keygen -q -t rsa -b 2048 -N '' -f four
+            ssh-add -q three; ssh-add -L | cut -d' ' -f3 | sort
+            ssh-add -q four 2>/dev/null || echo no RSA
+            ssh-add -q -c three 2>/dev/null || echo nobody confirms
+            cut -d' ' -f1,2 three.pub > authorized; login "$(id -un)@server" echo in
+            ssh-add -q -d three; ssh-add -L | grep -c added || true
+            ssh-add -q -d one.pub 2>/dev/null || echo stays
+            ssh-add -q -t 1 three; until [ "$(ssh-add -L | grep -c added)" = 0 ]; do :; done; echo expired
+            ssh-add -q three; ssh-add -q -D; ssh-add -L | grep -c added || true
+            ssh-add -q three; "$HOLDFAST" lock
+            "$HOLDFAST" unlock --passcode-fd 5 > /dev/null 5< passcode; ssh-add -L | grep -c added || true
+            """, in: sandbox)
+        #expect(
+            result.text
+                == "added\nkeys/two\none\nno RSA\nnobody confirms\nin\n0\nstays\nexpired\n0\n0\n",
+            "\(result.text) \(result.errors)")
+    }
+
+    @Test func `slow, silent and lying clients cost nobody else, and what is no message ends`() throws {
+        let sandbox = try unlocked()
+        _ = try sandbox.sandbox.file(
+            """
+            import os, socket, struct, subprocess
+            def connect():
+                client = socket.socket(socket.AF_UNIX); client.connect(os.environ["SSH_AUTH_SOCK"]); return client
+            def ask(body):
+                client = connect(); client.sendall(struct.pack(">I", len(body)) + body)
+                size = client.recv(4); return client.recv(65536) if size else b"closed"
+            silent = [connect() for _ in range(300)]
+            for client in silent[-20:]: client.sendall(struct.pack(">I", 16384) + b"\\x0b")
+            for size in [0, 16385, 2**31, 2**32 - 1]:
+                client = connect(); client.sendall(struct.pack(">I", size) + b"x" * 100)
+                try: print(client.recv(1))
+                except ConnectionResetError: print(b"")
+            print([ask(body)[0] for body in
+                [b"\\x0d\\xff\\xff\\xff\\xff", b"\\x63", b"\\x11\\0\\0\\0\\x07ssh-rsa", b"\\x0b\\0", b"\\x12\\0\\0\\0\\0"]])
+            deaf = connect()
+            deaf.setblocking(False)
+            try:
+                while True: deaf.send(struct.pack(">I", 1) + b"\\x0b")
+            except BlockingIOError: pass
+            print(subprocess.run(["ssh-add", "-L"], capture_output=True).stdout.count(b"\\n"))
+            """.utf8, "hostile.py")
+        let result = try run("python3 hostile.py", in: sandbox)
+        #expect(
+            result.text == "b''\nb''\nb''\nb''\n[5, 5, 5, 5, 5]\n2\n", "\(result.text) \(result.errors)")
+    }
+
+    @Test func `an agent locked by ssh-add gives nothing until its passphrase comes`() throws {
+        let sandbox = try unlocked()
+        let result = try run(
+            """
+            printf '#!/bin/sh\\ncat "$HOME/phrase"\\n' > ask; chmod 700 ask
+            export SSH_ASKPASS=$HOME/ask SSH_ASKPASS_REQUIRE=force DISPLAY=none
+            echo right > phrase; ssh-add -q -x 2>/dev/null
+            ssh-add -L || true
+            ssh-keygen -Y sign -q -f one.pub -n file < /dev/null 2>/dev/null || echo refused
+            echo wrong > phrase; ssh-add -q -X 2>/dev/null || echo wrong
+            echo right > phrase; ssh-add -q -X 2>/dev/null; ssh-add -L | wc -l
+            """, in: sandbox)
+        #expect(result.text == "The agent has no identities.\nrefused\nwrong\n2\n", "\(result.text) \(result.errors)")
+    }
+
+    @Test func `a key with a passphrase is stored without it, and other keys are refused`() throws {
+        let memory = "/dev/shm/holdfast-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(
+            atPath: memory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(atPath: memory) }
+        let sandbox = try unlocked()
+        _ = try sandbox.sandbox.file((Prepared.passcode + "\n").utf8, "passcode")
+        let result = try run(
+            """
+            printf '#!/bin/sh\\necho secret words\\n' > ask; chmod 700 ask
+            export SSH_ASKPASS=$HOME/ask SSH_ASKPASS_REQUIRE=force DISPLAY=none XDG_RUNTIME_DIR=\(memory)
+            import() { "$HOLDFAST" ssh import "$@" --passcode-fd 5 5< passcode; }
+            ssh-keygen -q -t ed25519 -N 'secret words' -a 1 -C locked -f five
+            import five --in five 2> error | cmp - five.pub && echo imported
+            ls -A "$XDG_RUNTIME_DIR"
+            ssh-keygen -q -t rsa -b 2048 -N '' -f six
+            import six --in six 2> error || grep -o 'only SSH keys' error
+            echo no key | import seven 2> error || grep -o 'no private key' error
+            """, in: sandbox)
+        #expect(result.text == "imported\nonly SSH keys\nno private key\n", "\(result.text) \(result.errors)")
+    }
+}
