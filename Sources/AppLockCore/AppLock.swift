@@ -46,6 +46,7 @@ public actor AppLock {
     private var timer: Task<Void, Never>?
     private var observers = Observers<Snapshot>(buffered: 8)
     private var recordObservers = Observers<LockRecord>(buffered: 64)
+    private var protectionObservers = Observers<Protection>(buffered: 8)
 
     /// A lock in front of `vault`; it is shut until ``unlock(_:_:)`` succeeds.
     /// - Parameters:
@@ -90,6 +91,7 @@ public actor AppLock {
         ownerPrompt?.cancellation.cancel()
         observers.finish()
         recordObservers.finish()
+        protectionObservers.finish()
         vault.lock(because: .ended)
     }
 
@@ -112,6 +114,20 @@ public actor AppLock {
         recordObservers.add { [weak self] number in Task { await self?.forget(records: number) } }.stream
     }
 
+    /// How the vault is protected now, and each time that this lock changed it: what a settings screen draws.
+    public func protections() -> AsyncStream<Protection> {
+        let (stream, number) = protectionObservers.add { [weak self] number in
+            Task { await self?.forget(protections: number) }
+        }
+        if let now = try? vault.protection() { protectionObservers.yield(now, to: number) }
+        return stream
+    }
+
+    func tellProtection() {
+        if let now = try? vault.protection() { protectionObservers.yield(now) }
+    }
+
+    private func forget(protections number: UInt64) { protectionObservers.remove(number) }
     private func forget(snapshots number: UInt64) { observers.remove(number) }
     private func forget(records number: UInt64) { recordObservers.remove(number) }
 

@@ -1,6 +1,15 @@
 /// Everything an app needs, in one object: a vault and the lock in front of it.
 ///
 /// ```swift
+/// let app = try await HoldfastApp.open(folder)                          // first start: makes the vault, and asks for nothing
+/// try app.vault.put(token, for: "api token", in: "work")
+/// try await app.lock.requireOwner()                                     // the user's switch: a face, a finger, the device's passcode
+/// try await app.lock.unlock()                                           // at the next start
+/// ```
+///
+/// With a passcode of its own from the start, and 24 words:
+///
+/// ```swift
 /// let phrase = try HoldfastApp.create(at: folder, passcode: passcode)   // show it to the user, once
 /// let app = try HoldfastApp(at: folder)
 /// try await app.lock.unlock(.passcode, passcode)
@@ -21,6 +30,11 @@ public final class HoldfastApp: Sendable {
     public let vault: Vault
     /// Decides when the vault is open; feed it the app's life-cycle events.
     public let lock: AppLock
+    /// Why a vault that asks for nothing is not open after the start (`shareUnavailable`, `shareLost`, `levelLowered`,
+    /// `levelContradicted`); nil where it is. The app shows it; ``AppLockCore/AppLock/unlock(_:)-(OwnerPrompts)`` tries again.
+    public let startProblem: VaultError?
+    /// Goes with a preview.
+    private let folder: TemporaryFolder?
 
     /// Opens the home in a folder; it starts locked.
     /// - Parameters:
@@ -40,16 +54,20 @@ public final class HoldfastApp: Sendable {
         var settings = VaultSettings.app
         settings.minima = minima
         settings.wipeTargets = wipeTargets
+        (startProblem, folder) = (nil, nil)
         vault = try Vault(at: path, settings: settings)
         lock = try AppLock(vault: vault, isEnabled: isLockEnabled, triggers: triggers)
     }
 
     /// A vault that its caller opened, and the lock in front of it.
     package init(
-        vault: Vault, isLockEnabled: Bool? = nil, authenticator: OwnerAuthenticator = .standard
+        vault: Vault, isLockEnabled: Bool? = nil, triggers: LockTriggers = .standard,
+        authenticator: OwnerAuthenticator = .standard, problem: VaultError? = nil, in folder: TemporaryFolder? = nil
     ) throws(VaultError) {
         self.vault = vault
-        lock = try AppLock(vault: vault, isEnabled: isLockEnabled, authenticator: authenticator)
+        self.folder = folder
+        startProblem = problem
+        lock = try AppLock(vault: vault, isEnabled: isLockEnabled, triggers: triggers, authenticator: authenticator)
     }
 
     /// Creates a home in a folder that does not exist or is empty.

@@ -31,6 +31,34 @@ extension Vault {
         }
     }
 
+    /// As ``enrollRecoveryPhrase(_:passcode:spending:)``, with the strongest proof that the vault has.
+    /// - Parameters:
+    ///   - phrase: A new one, which the user has written down.
+    ///   - proof: Made after that: nobody writes 24 words within its lifetime.
+    ///   - canAskOwner: Whether the device can ask its owner: then nobody is no proof.
+    /// - Throws: `proofTooWeak`, `proofExpired`, `locked`, `movedElsewhere`, `hardwareUnclaimed`, and what writing can throw.
+    package func enrollRecoveryPhrase(
+        _ phrase: borrowing RecoveryPhrase, proving proof: consuming Proof, canAskOwner: Bool
+    ) throws(VaultError) {
+        guard let opening = gate.current else { throw .locked }
+        let way = proof.way
+        let master = try proof.redeem(for: opening, at: settings.clock.now())
+        var locked = try LockedHeader(in: home)
+        var header = locked.header
+        let keys = try HeaderKeys(master: master, vault: header.vault)
+        guard keys.authenticates(header) else { throw .movedElsewhere }
+        guard ChangeNeed(ChangeNeed.Facts(header, canAskOwner: canAskOwner)).ways.contains(way) else {
+            throw .proofTooWeak
+        }
+        let standing = standing(of: header, [keys.noteKey])
+        if standing == .own { try followAnchor(header, ledger: 0) }
+        try claim(&header, standing, keys)
+        header.set(try Vault.recoverySlot(phrase, wrapping: master, header: header))
+        try locked.replace(header) { covered throws(VaultError) in try keys.mac(covered) }
+        if standing == .own { try? followAnchor(locked.header, ledger: 0) }
+        note(Success(.recoveryPhraseSet(isThere: true), after: budget(locked.header)), opening.keys)
+    }
+
     /// Takes the recovery phrase out of the vault: its passcode is the only lasting way in from then on. A forgotten
     /// passcode, used-up attempts and, under a chip, the loss of the chip are then the loss of everything in it.
     ///

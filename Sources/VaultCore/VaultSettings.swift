@@ -26,8 +26,9 @@ package struct VaultSettings: Sendable {
 
     /// Key stores that keep shares which can be revoked, by the path of the home; nil where a process keeps none.
     package var shareStores: (@Sendable (_ home: String) -> ShareStores)?
-    /// By what the key stores keep the least level of this program's vault, outside of its home.
-    package var profile = FloorProfile.standard
+    /// By what the key stores keep the least level of this program's vault, outside of its home; nil where that is not kept,
+    /// because the program may have any number of vaults.
+    package var profile: FloorProfile?
     /// Starts work that nobody waits for; without a thread it is left out.
     package var inBackground: @Sendable (@escaping @Sendable () -> Void) -> Void = { _ = DetachedThread.start($0) }
 
@@ -54,6 +55,7 @@ package struct VaultSettings: Sendable {
         settings.tier = TPMLocation.standard.map(TPMAttemptTier.init)
         settings.anchor = TPMLocation.standard.map(TPMGenerationAnchor.init)
         #endif
+        settings.shareStores = { ShareStores.system().reading(filesIn: $0 + "/shares") }
         return settings
     }()
 

@@ -1,22 +1,38 @@
-package import Cryptography
+public import Cryptography
 internal import DeviceOwner
-package import SecretMemory
-package import VaultCore
-package import VaultFormat
-package import VaultStorage
+public import SecretMemory
+public import VaultCore
+public import VaultFormat
+public import VaultStorage
 
 /// How far the vault has grown, and its next step. Each change makes new keys; what is stored moves to them in
-/// ``VaultCore/Vault/finishRekey(progress:)``.
+/// ``VaultCore/Vault/finishRekey(progress:)``, which the app calls afterwards, off the main thread.
 extension AppLock {
-    /// Opens the vault the way its level wants it: without asking, or by the owner's steps in the order of the rules, each of
-    /// which leads to the next as they say. A passcode or phrase is asked for by the app.
+    /// Opens the vault the way its level wants it: without asking, or by the device owner's steps in the order of the rules,
+    /// each of which leads to the next as they say. A passcode or phrase is asked for by the app.
     /// - Returns: How it was opened; nil where nobody was asked.
-    /// - Throws: `passcodeNeeded` once only a secret is left; `cancelled`; as ``unlock(by:_:)`` and
-    ///   ``VaultCore/Vault/openByDevice(accepting:)``.
+    /// - Throws: `passcodeNeeded` once only a secret is left; `cancelled`; as ``unlock(by:_:)``; `shareUnavailable`,
+    ///   `shareLost`, `levelLowered` (then ``acceptVault(_:)``), `levelContradicted`.
     @discardableResult
-    package func unlock(_ prompts: OwnerPrompts = OwnerPrompts()) async throws(VaultError) -> UnlockMethod? {
+    public func unlock(_ prompts: OwnerPrompts = OwnerPrompts()) async throws(VaultError) -> UnlockMethod? {
+        try await unlock(prompts, accepting: false)
+    }
+
+    /// Opens a vault that is another one than the device remembers, or less protected (`levelLowered`), once the user has said
+    /// that this is right. The device's owner confirms it where the device can ask.
+    /// - Throws: As ``unlock(_:)-(OwnerPrompts)``.
+    @discardableResult
+    public func acceptVault(_ prompts: OwnerPrompts = OwnerPrompts()) async throws(VaultError) -> UnlockMethod? {
+        try await unlock(prompts, accepting: true)
+    }
+
+    private func unlock(
+        _ prompts: OwnerPrompts, accepting accepts: Bool
+    ) async throws(VaultError) -> UnlockMethod? {
         if try vault.protection().level == .device {
-            if !vault.isUnlocked { try await openByDevice() }
+            guard !vault.isUnlocked else { return nil }
+            if accepts, let step = await ownerSteps().steps.first { _ = try await confirmed(step, prompts) }
+            try await openByDevice(accepting: accepts)
             return nil
         }
         var outcomes: [FallbackFacts.Asked] = []
@@ -27,7 +43,7 @@ extension AppLock {
                 let owner = OwnerStep.allCases.first(where: { $0.fallback == step })
             else { throw last ?? .passcodeNeeded(.noPasscode) }
             do throws(VaultError) {
-                try await unlock(by: owner, prompts)
+                try await unlock(by: owner, prompts, accepting: accepts)
                 return .owner(owner)
             } catch {
                 guard let outcome = StepOutcome(of: error, by: owner) else { throw error }
@@ -39,13 +55,18 @@ extension AppLock {
         }
     }
 
-    private func openByDevice() async throws(VaultError) {
+    private func openByDevice(accepting accepts: Bool) async throws(VaultError) {
         let vault = vault
+        let count = emergencies.count
         let opened = await OwnerThread.run {
-            Result { () throws(VaultError) in try vault.openByDevice() }
+            Result { () throws(VaultError) in try vault.openByDevice(accepting: accepts) }
         }
         guard let opened else { throw VaultError(.busy, "the system has no thread left") }
         try opened.get()
+        guard emergencies.count == count else {
+            vault.lock()
+            throw .locked
+        }
         adoptSettings()
     }
 
@@ -64,80 +85,157 @@ extension AppLock {
 
     /// The switch: from now on the device's owner is asked, with a face, a finger or the device's passcode. It throws, with
     /// nothing changed, if the owner did not confirm: put the switch back and show the error.
-    /// - Throws: `ownerNotEnrolled` and its like where the device cannot ask its owner, `notConfirmed`, `cancelled`, `timedOut`,
-    ///   `locked`; as ``VaultCore/Vault/change(to:proving:)``.
-    package func requireOwner(_ prompts: OwnerPrompts = OwnerPrompts()) async throws(VaultError) {
-        let (steps, obstacle) = await ownerSteps()
-        guard !steps.isEmpty else { throw VaultError(obstacle ?? .missing("this device cannot ask its owner")) }
-        // The device's passcode is the way that remains where biometrics are changed or erased.
-        let asked: OwnerStep = steps.contains(.biometrics) ? .biometrics : .devicePasscode
-        let authenticator = authenticator
-        let enrollment = await OwnerThread.run {
-            steps.contains(.biometrics) ? authenticator.enrollment(of: .biometrics) : nil
-        }
-        let box = try await confirmForChange(asked, prompts)
-        guard let release = box.take() else { throw .locked }
-        var wish = LevelWish(.owner)
-        wish.owner = LevelWish.Owner(steps, enrollment: enrollment ?? nil, release)
-        try vault.change(to: wish, proving: vault.proveNobody())
+    /// - Parameters:
+    ///   - prompts: What the app shows while the system asks.
+    ///   - phrase: The vault's words, where the user has typed them for this change; without them a phrase of before no longer
+    ///     opens the vault, and the app says so first.
+    /// - Throws: `ownerNotEnrolled` and its like where the device cannot ask its owner; `notConfirmed`, `cancelled`, `timedOut`;
+    ///   `proofTooWeak` where the vault has a passcode: use ``requireOwner(_:proving:phrase:)``; `stillMoving`,
+    ///   `movedElsewhere`, `shareUnavailable`, `hardwareUnclaimed`, `locked`, `busy`.
+    public func requireOwner(
+        _ prompts: OwnerPrompts = OwnerPrompts(), phrase: consuming RecoveryPhrase? = nil
+    ) async throws(VaultError) {
+        let wish = try await ownerWish(prompts, phrase: phrase)
+        // The owner has just confirmed, and the new share is read back with that.
+        let protection = try vault.protection()
+        guard protection.ways.contains(.device) else { throw .proofTooWeak }
+        try change(to: wish, proving: vault.proveNobody())
         await noteOwner().value
-        adoptSettings()
     }
 
-    /// Higher: a passcode of the vault's own.
+    /// As ``requireOwner(_:phrase:)``, for a vault with a passcode, which is asked for no more afterwards.
+    /// - Parameter proof: ``prove(passcode:)`` or ``prove(phrase:)``.
+    public func requireOwner(
+        _ prompts: OwnerPrompts = OwnerPrompts(), proving proof: consuming Proof,
+        phrase: consuming RecoveryPhrase? = nil
+    ) async throws(VaultError) {
+        let wish = try await ownerWish(prompts, phrase: phrase)
+        try change(to: wish, proving: proof)
+        await noteOwner().value
+    }
+
+    /// Higher: a passcode of the vault's own. Where the device can ask its owner, they confirm it.
     /// - Parameters:
     ///   - passcode: 1 to 1,024 bytes.
-    ///   - proof: The strongest way that is there now.
-    ///   - phrase: The vault's words, typed or shown in this change; without them the vault has none afterwards.
-    /// - Throws: As ``VaultCore/Vault/change(to:proving:)``.
-    package func requirePasscode(
-        _ passcode: consuming SecretBytes, proving proof: consuming Proof, phrase: consuming RecoveryPhrase? = nil
-    ) throws(VaultError) {
+    ///   - prompts: What the app shows while the system asks.
+    ///   - phrase: As for ``requireOwner(_:phrase:)``.
+    /// - Throws: As there; `invalidPasscode`.
+    public func requirePasscode(
+        _ passcode: consuming SecretBytes, _ prompts: OwnerPrompts = OwnerPrompts(),
+        phrase: consuming RecoveryPhrase? = nil
+    ) async throws(VaultError) {
+        let proof = try await strongestProof(prompts)
         var wish = LevelWish(.secret)
         wish.passcode = consume passcode
         wish.phrase = consume phrase
-        try vault.change(to: wish, proving: proof)
-        adoptSettings()
+        wish.canAskOwner = proof.way == .owner
+        try change(to: wish, proving: proof)
     }
 
-    /// The switch off: from now on nobody is asked.
-    /// - Parameter proof: The strongest way that is there now.
-    /// - Throws: As ``VaultCore/Vault/change(to:proving:)``; `invalidPolicy` while self-destruct is on.
-    package func stopAsking(proving proof: consuming Proof) throws(VaultError) {
-        try vault.change(to: LevelWish(.device), proving: proof)
-        adoptSettings()
+    /// The switch off: from now on nobody is asked. The owner confirms it; a vault with a passcode wants
+    /// ``stopAsking(proving:)``.
+    /// - Throws: As ``requireOwner(_:phrase:)``; `invalidPolicy` while self-destruct is on.
+    public func stopAsking(_ prompts: OwnerPrompts = OwnerPrompts()) async throws(VaultError) {
+        let proof = try await strongestProof(prompts)
+        try change(to: LevelWish(.device), proving: proof)
+    }
+
+    /// As ``stopAsking(_:)``, with a proof that is at hand.
+    /// - Parameter proof: ``prove(passcode:)``, ``prove(phrase:)`` or ``prove(by:_:)``.
+    public func stopAsking(proving proof: consuming Proof) throws(VaultError) {
+        try change(to: LevelWish(.device), proving: proof)
+    }
+
+    /// A recovery phrase for this vault, which opens nothing until ``RecoveryPhraseIssue/confirm(_:)``: show it, let the user
+    /// write it down, and confirm that.
+    /// - Throws: `locked`, `cryptography`, `outOfMemory`.
+    public func issueRecoveryPhrase() throws(VaultError) -> RecoveryPhraseIssue {
+        guard vault.isUnlocked else { throw .locked }
+        return RecoveryPhraseIssue(try Vault.newRecoveryPhrase(), self)
+    }
+
+    func enroll(_ phrase: RecoveryPhraseIssue, _ prompts: OwnerPrompts) async throws(VaultError) {
+        let proof = try await strongestProof(prompts)
+        let canAskOwner = proof.way == .owner
+        try vault.enrollRecoveryPhrase(phrase.phrase, proving: proof, canAskOwner: canAskOwner)
+        tellProtection()
+    }
+
+    func enroll(_ phrase: RecoveryPhraseIssue, proving proof: consuming Proof) throws(VaultError) {
+        try vault.enrollRecoveryPhrase(phrase.phrase, proving: proof, canAskOwner: false)
+        tellProtection()
     }
 
     /// The owner as a proof for one change: asked for this alone.
     /// - Throws: As ``unlock(by:_:)``; nothing is counted.
-    package func prove(by step: OwnerStep, _ prompts: OwnerPrompts = OwnerPrompts()) async throws(VaultError) -> Proof {
-        guard vault.isUnlocked else { throw .locked }
-        guard ownerPrompt == nil else { throw VaultError(.busy, "another prompt is up") }
+    public func prove(by step: OwnerStep, _ prompts: OwnerPrompts = OwnerPrompts()) async throws(VaultError) -> Proof {
         let (vault, authenticator) = (vault, authenticator)
-        let answer = await answer(to: .rehearsal, prompts) { talk in
-            Result { () throws(VaultError) in
-                OwnerReleaseBox(try authenticator.confirm(step, vault.ownerKeeper, talk))
-            }
+        let release = try await asked(prompts) { talk throws(VaultError) in
+            try authenticator.confirm(step, vault.ownerKeeper, talk)
         }
-        guard vault.isUnlocked, let release = try answer.get().take() else { throw .locked }
         return try vault.prove(release)
     }
 
-    private func confirmForChange(
-        _ step: OwnerStep, _ prompts: OwnerPrompts
-    ) async throws(VaultError) -> OwnerReleaseBox {
-        guard vault.isUnlocked else { throw .locked }
-        guard ownerPrompt == nil else { throw VaultError(.busy, "another prompt is up") }
-        let authenticator = authenticator
-        let answer = await answer(to: .rehearsal, prompts) { talk in
-            Result { () throws(VaultError) in OwnerReleaseBox(try authenticator.confirmAnew(step, talk)) }
+    // MARK: parts
+
+    /// The strongest way that needs nothing typed into the app.
+    private func strongestProof(_ prompts: OwnerPrompts) async throws(VaultError) -> Proof {
+        let ways = try vault.protection().ways
+        let (steps, _) = await ownerSteps()
+        if ways.contains(.device) {
+            guard let step = steps.preferred else { return try vault.proveNobody() }
+            return try vault.proveOwner(atDevice: await confirmed(step, prompts), after: steps)
         }
-        guard vault.isUnlocked else { throw .locked }
-        return try answer.get()
+        guard !ways.contains(.passcode), ways.contains(.owner), let step = steps.preferred else { throw .proofTooWeak }
+        return try await prove(by: step, prompts)
+    }
+
+    private func ownerWish(
+        _ prompts: OwnerPrompts, phrase: consuming RecoveryPhrase?
+    ) async throws(VaultError) -> LevelWish {
+        let (steps, obstacle) = await ownerSteps()
+        // The device's passcode is the way that remains where biometrics are changed or erased.
+        guard let step = steps.preferred else {
+            throw VaultError(obstacle ?? .missing("this device cannot ask its owner"))
+        }
+        let authenticator = authenticator
+        let enrollment = await OwnerThread.run {
+            steps.contains(.biometrics) ? authenticator.enrollment(of: .biometrics) : nil
+        }
+        let release = try await confirmed(step, prompts)
+        var wish = LevelWish(.owner)
+        wish.owner = LevelWish.Owner(steps, enrollment: enrollment ?? nil, release)
+        wish.phrase = consume phrase
+        return wish
+    }
+
+    private func change(to wish: consuming LevelWish, proving proof: consuming Proof) throws(VaultError) {
+        try vault.change(to: wish, proving: proof)
+        adoptSettings()
+        tellProtection()
+    }
+
+    /// Asks the owner for a change, with a share that was drawn for it.
+    private func confirmed(_ step: OwnerStep, _ prompts: OwnerPrompts) async throws(VaultError) -> OwnerRelease {
+        let authenticator = authenticator
+        return try await asked(prompts) { talk throws(VaultError) in try authenticator.confirmAnew(step, talk) }
+    }
+
+    private func asked(
+        _ prompts: OwnerPrompts,
+        _ ask: @escaping @Sendable (OwnerPromptTalk) throws(VaultError) -> OwnerRelease
+    ) async throws(VaultError) -> OwnerRelease {
+        let wasUnlocked = vault.isUnlocked
+        guard ownerPrompt == nil else { throw VaultError(.busy, "another prompt is up") }
+        let answer = await answer(to: .rehearsal, prompts) { talk in
+            Result { () throws(VaultError) in OwnerReleaseBox(try ask(talk)) }
+        }
+        guard vault.isUnlocked == wasUnlocked, let release = try answer.get().take() else { throw .locked }
+        return release
     }
 
     /// Ways of the owner that can be asked now, and why one cannot.
-    private func ownerSteps() async -> (Set<OwnerStep>, OwnerCapability?) {
+    private func ownerSteps() async -> (steps: Set<OwnerStep>, obstacle: OwnerCapability?) {
         var steps: Set<OwnerStep> = []
         var obstacle: OwnerCapability?
         for step in OwnerStep.allCases {
@@ -146,6 +244,11 @@ extension AppLock {
         }
         return (steps, obstacle)
     }
+}
+
+extension Set<OwnerStep> {
+    /// A finger or a face before the device's passcode.
+    fileprivate var preferred: OwnerStep? { contains(.biometrics) ? .biometrics : first }
 }
 
 extension StepOutcome {

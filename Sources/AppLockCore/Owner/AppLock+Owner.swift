@@ -71,6 +71,12 @@ extension AppLock {
     ///   `ownerLockedOut`, `ownerBusy`, `busy` while another prompt is up, `locked` where the app is out of sight;
     ///   `wiped`. The lock stays shut then.
     public func unlock(by step: OwnerStep, _ prompts: OwnerPrompts = OwnerPrompts()) async throws(VaultError) {
+        try await unlock(by: step, prompts, accepting: false)
+    }
+
+    /// As ``unlock(by:_:)``.
+    /// - Parameter accepts: Whether the user has said that a vault may be another one than the device remembers.
+    func unlock(by step: OwnerStep, _ prompts: OwnerPrompts, accepting accepts: Bool) async throws(VaultError) {
         guard ownerPrompt == nil else { throw VaultError(.busy, "another prompt is up") }
         let prompt = try beginPrompt(.authenticateUncounted)
         let (vault, authenticator) = (vault, authenticator)
@@ -83,7 +89,7 @@ extension AppLock {
         do throws(VaultError) {
             let box = try answer.get()
             guard isUp, let release = box.take() else { throw .locked }
-            try vault.unlock(release)
+            try vault.unlock(release, accepting: accepts)
         } catch { throw refused(prompt, error) }
         try opened(prompt, by: .owner(step))
     }

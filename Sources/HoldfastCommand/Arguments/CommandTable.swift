@@ -24,7 +24,7 @@ enum CommandTable {
         .init(
             title: "Protection",
             commands: [
-                .enrollPIN, .enrollFingerprint, .enrollDevice, .enrollTPM, .enrollPhrase, .slots, .removeSlot,
+                .enrollPIN, .enrollFingerprint, .enrollDevice, .enrollTPM, .enrollPhrase, .slots, .addSlot, .removeSlot,
                 .hardwareClaim, .hardwareLeave, .lockPolicyShow, .lockPolicySet, .lockPolicyExplain,
                 .selfDestructEnable, .selfDestructDisable, .selfDestructCancel, .selfDestructStatus, .wipe,
                 .receiptVerify,

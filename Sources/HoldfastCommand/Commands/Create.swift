@@ -9,16 +9,33 @@ extension Command {
                 + "it. An existing vault is never overwritten.",
             "The phrase is shown on the terminal once, or written to --phrase-out-fd. It is not stored anywhere. On the "
                 + "terminal the vault is only created when you have typed that it is written down.",
+            "With --device the vault has neither. A share of its key is kept in this machine's TPM, or in your session "
+                + "keyring, and every command opens it without asking: for the secrets of a service, or to begin with. "
+                + "Any program you run can then open it, and it is lost with this machine. --file keeps that share in a "
+                + "file beside the vault, for a machine that has neither; then anyone who can read the files opens it. "
+                + "holdfast slots remove device gives it a passcode and a phrase.",
         ],
         example: "holdfast init",
         options: [
-            Options.home.option, Options.newPasscodeDescriptor.option, Options.phraseOutDescriptor.option,
+            Options.device.option, Options.fileShare.option, Options.home.option, Options.newPasscodeDescriptor.option,
+            Options.phraseOutDescriptor.option,
         ],
         run: createVault)
 }
 
 private func createVault(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let input = SecretInput(arguments)
+    guard arguments[Options.device] || !arguments[Options.fileShare] else {
+        throw .usage("\(Options.fileShare.option.spelled) is only for \(Options.device.option.spelled)")
+    }
+    if arguments[Options.device] {
+        guard arguments[Options.passcodeDescriptor] == nil, arguments[Options.phraseOutDescriptor] == nil else {
+            throw .usage("with \(Options.device.option.spelled) there is neither a passcode nor a phrase")
+        }
+        let path = try HomeFolder.path(arguments)
+        try refuseExisting(path)
+        return try createAtDevice(arguments, path)
+    }
     let delivery = try PhraseDelivery(arguments)
     try input.requirePasscodeSource()
     let path = try HomeFolder.path(arguments)

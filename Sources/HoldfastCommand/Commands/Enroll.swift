@@ -31,11 +31,25 @@ extension Command {
         example: "holdfast slots list",
         options: [Options.home.option, Options.json.option], run: listSlots)
 
+    static let addSlot = Command(
+        "slots", "add", summary: "let this device open the vault without asking",
+        details: [
+            "device: a share of a new key is kept in this machine's TPM, or in your session keyring, and every command "
+                + "opens the vault without asking. The vault gets new keys; its passcode and recovery phrase no longer "
+                + "open it. Self-destruct must be off."
+        ],
+        example: "holdfast slots add device",
+        places: [Place(name: "SLOT", kind: .word(["device"]), help: "What is added.")],
+        options: [Options.home.option, Options.passcodeDescriptor.option],
+        run: addDeviceSlot)
+
     static let removeSlot = Command(
         "slots", "remove", summary: "remove a way to unlock the vault",
         details: [
             "tpm: the passcode no longer needs the TPM and opens the vault on any machine. pin: the PIN no longer "
                 + "works. fingerprint, device: the fingerprint or the account password no longer unlocks the vault.",
+            "device, where the vault opens without asking: you choose a passcode, are shown a recovery phrase, and the "
+                + "vault gets new keys. Old copies of it open nothing that is written later.",
             "phrase: only the passcode is left. If you forget it, use up its attempts, or lose the TPM that it needs, "
                 + "everything in the vault is lost. This requires --insist.",
         ],
@@ -44,7 +58,10 @@ extension Command {
             Place(
                 name: "SLOT", kind: .word(["tpm", "pin", "fingerprint", "device", "phrase"]), help: "What is removed.")
         ],
-        options: [Options.insist.option, Options.home.option, Options.passcodeDescriptor.option],
+        options: [
+            Options.insist.option, Options.home.option, Options.passcodeDescriptor.option,
+            Options.phraseOutDescriptor.option,
+        ],
         run: removeSlotNamed)
 
     static let enrollFingerprint = Command(
@@ -172,6 +189,12 @@ private func changeRules(
 private func removeSlotNamed(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     guard arguments[place: 0] == "phrase" || !arguments[Options.insist] else {
         throw .usage("\(Options.insist.option.spelled) is only for the phrase")
+    }
+    if arguments[place: 0] == "device", try Unlocking.asksNobody(Unlocking.find(arguments)) {
+        return try removeDeviceSlot(arguments)
+    }
+    guard arguments[Options.phraseOutDescriptor] == nil else {
+        throw .usage("\(Options.phraseOutDescriptor.option.spelled) is only for a vault that opens without asking")
     }
     let step: OwnerStep
     switch arguments[place: 0] {

@@ -20,9 +20,13 @@ private func showStatus(_ arguments: Arguments) throws(CommandError) -> ExitCode
     let open = vault.open.status()
     let agent = AgentAccess.status(arguments)
     if arguments[Options.json] {
-        try Output.write(status.json(open, agent))
+        try Output.write(status.json(open, agent, try vaultCall { try vault.protection() }))
     } else {
-        try Output.write(Facts.text(facts(status) + facts(open) + hardwareFacts(vault) + [("agent", words(agent))]))
+        try Output.write(
+            Facts.text(
+                facts(status) + vaultCall { try vault.protection() }.facts + facts(open) + hardwareFacts(vault) + [
+                    ("agent", words(agent))
+                ]))
     }
     return .done
 }
@@ -117,9 +121,9 @@ private func words(_ kind: SlotKind) -> String {
 }
 
 extension Vault.Status {
-    func json(_ open: OpenCompartment.Status, _ agent: AgentAccess.Status) -> JSON {
+    func json(_ open: OpenCompartment.Status, _ agent: AgentAccess.Status, _ protection: Protection) -> JSON {
         .object([
-            "open": open.json, "agent": agent.json,
+            "open": open.json, "agent": agent.json, "protection": protection.json,
             "id": .text(id.description), "path": .text(path), "formatVersion": .integer(Int64(formatVersion)),
             "created": Format.timestamp(milliseconds: Int64(clamping: created)).map { .text($0) } ?? .null,
             "slots": .array(slots.map { .text($0.name) }),

@@ -29,6 +29,11 @@ private func unlockVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
     try Unlocking.requireOneSecret(arguments)
     if Unlocking.usesPhrase(arguments) { try input.requirePhraseSource() }
     let vault = try Unlocking.find(arguments)
+    if !Unlocking.namesSecret(arguments), try Unlocking.asksNobody(vault) {
+        throw .failure(
+            "opensWithoutAsking",
+            "this vault opens without asking, so there is nothing to unlock: every command opens it by itself")
+    }
     if let locksIn = stillOpen(arguments) { return try tell(locksIn, vault, arguments) }
     let locksIn: UInt64?
     var known: Vault.Status?

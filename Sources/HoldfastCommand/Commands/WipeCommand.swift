@@ -28,10 +28,11 @@ private func wipeVault(_ arguments: Arguments) throws(CommandError) -> ExitCode 
     guard !usesPhrase || arguments[Options.passcodeDescriptor] == nil else {
         throw .usage("use only one of the passcode and the recovery phrase")
     }
-    if usesPhrase { try input.requirePhraseSource() } else { try input.requirePasscodeSource() }
-    try Confirmation.require(arguments)
     let vault = try Unlocking.find(arguments)
-    if !usesPhrase { try Unlocking.refuseEarly(vault) }
+    let asksNobody = try Unlocking.asksNobody(vault) && !Unlocking.namesSecret(arguments)
+    if usesPhrase { try input.requirePhraseSource() } else if !asksNobody { try input.requirePasscodeSource() }
+    try Confirmation.require(arguments)
+    if !usesPhrase, !asksNobody { try Unlocking.refuseEarly(vault) }
     let path = try vaultCall { try vault.status() }.path
     let copy = try arguments[Options.receipt].map { path throws(CommandError) in try ReceiptCopy(path, home: vault) }
     for warning in try vaultCall({ try vault.wipeWarnings() }) { Output.note("NOTE: \(warning)") }
@@ -75,6 +76,12 @@ private func wipe(
     if usesPhrase {
         let phrase = try input.phrase()
         return try vaultCall { try vault.wipe(phrase: phrase, announce: announce) }
+    }
+    if try Unlocking.asksNobody(vault), !Unlocking.namesSecret(arguments) {
+        return try vaultCall {
+            try vault.openByDevice()
+            return try vault.wipe(proving: vault.proveNobody(), canAskOwner: false, announce: announce)
+        }
     }
     let passcode = try input.passcode()
     return try PassingNote.show("Checking the passcode ...") { () throws(CommandError) in

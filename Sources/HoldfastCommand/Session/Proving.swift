@@ -10,6 +10,9 @@ extension Unlocking {
     ) throws(CommandError) -> (Vault, ProofCarrier) {
         let input = SecretInput(arguments)
         try requireOneSecret(arguments)
+        if let vault = try openWithoutAsking(arguments) {
+            return (vault, ProofCarrier(try vaultCall { try vault.proveNobody() }))
+        }
         if usesPhrase(arguments) { try input.requirePhraseSource() } else { try input.requirePasscodeSource() }
         let vault = try find(arguments)
         let proof: Proof
@@ -33,6 +36,7 @@ extension Unlocking {
     /// Asks on the terminal, of a vault that is open: what was typed before was longer ago than a proof may be.
     static func proveAgain(_ arguments: Arguments, _ vault: Vault) throws(CommandError) -> ProofCarrier {
         let input = SecretInput.onTerminal
+        if try asksNobody(vault) { return ProofCarrier(try vaultCall { try vault.proveNobody() }) }
         if usesPhrase(arguments) {
             let phrase = try input.phrase()
             try refuseIdentityPhrase(phrase, vault)

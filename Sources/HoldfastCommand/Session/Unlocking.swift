@@ -19,6 +19,7 @@ enum Unlocking {
     static func open(_ arguments: Arguments, evenIfDamaged: Bool = false) throws(CommandError) -> Vault {
         let input = SecretInput(arguments)
         try requireOneSecret(arguments)
+        if let vault = try openWithoutAsking(arguments) { return vault }
         if usesPhrase(arguments) { try input.requirePhraseSource() } else { try input.requireCountedSource() }
         let vault = try find(arguments)
         if usesPhrase(arguments) {

@@ -4,13 +4,22 @@ package import VaultFormat
 package struct ShareStores: Sendable {
     private let stores: [any ShareStore]
     private let floorStores: [any FloorStore]
+    /// Where no share is made, and those that are there are read and revoked.
+    private let older: [any ShareStore]
 
     /// - Parameters:
     ///   - stores: Best first.
     ///   - floors: Best first.
-    package init(_ stores: [any ShareStore], floors: [any FloorStore]) {
+    ///   - older: Stores that only give and revoke what they have.
+    package init(_ stores: [any ShareStore], floors: [any FloorStore], reading older: [any ShareStore] = []) {
         self.stores = stores
+        self.older = older
         floorStores = floors
+    }
+
+    /// The same, where shares in the files of a folder are read and revoked. None is made there.
+    package func reading(filesIn folder: String) -> ShareStores {
+        ShareStores(stores, floors: floorStores, reading: older + [FileShares(in: folder)])
     }
 
     /// The best one in which a share could be kept now.
@@ -53,7 +62,7 @@ package struct ShareStores: Sendable {
     }
 
     /// The one that an item came from; nil where the caller does not let it be used.
-    package func store(of kind: KeyStoreKind) -> (any ShareStore)? { stores.first { $0.kind == kind } }
+    package func store(of kind: KeyStoreKind) -> (any ShareStore)? { (stores + older).first { $0.kind == kind } }
 
     /// Has the store of an item revoke it, if it was made for this home: the only way in which anything of a vault does that.
     /// - Returns: `anothers` for an item of another vault or home; no store was asked then.

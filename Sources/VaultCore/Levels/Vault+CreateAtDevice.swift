@@ -41,8 +41,8 @@ extension Vault {
             throw error
         }
         // What is missing of it now is made up for when the vault is opened.
-        if let header = try? HeaderFile.read(in: creation.home) {
-            _ = try? stores.set(header.present, of: settings.profile)
+        if let profile = settings.profile, let header = try? HeaderFile.read(in: creation.home) {
+            _ = try? stores.set(header.present, of: profile)
         }
         HardwareNote.remove(in: creation.home)
     }

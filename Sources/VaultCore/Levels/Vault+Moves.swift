@@ -275,7 +275,7 @@ extension Optional<LevelWish.Owner> {
 extension VaultError {
     static let stillMoving = VaultError(
         .stillMoving, "records still move to the keys of the change before; nothing was changed")
-    static let proofTooWeak = VaultError(
+    package static let proofTooWeak = VaultError(
         .proofTooWeak, "this change wants a stronger proof; nothing was changed")
     static let movedElsewhere = VaultError(
         .movedElsewhere, "another process changed what opens this vault; nothing was changed")

@@ -66,9 +66,9 @@ extension Vault {
     /// What stands outside of the home.
     /// - Throws: `shareUnavailable` where it cannot be asked now: nobody can tell then.
     func readFloor() throws(VaultError) -> FloorVerdict.Found {
-        guard let stores = shareStores, stores.hasFloors else { return .unkept }
+        guard let profile = settings.profile, let stores = shareStores, stores.hasFloors else { return .unkept }
         do throws(ShareFailure) {
-            return switch try stores.floor(of: settings.profile) {
+            return switch try stores.floor(of: profile) {
             case .none: .floor(nil)
             case .floor(let floor): .floor(floor)
             case .unreadable: .unreadable
@@ -89,7 +89,7 @@ extension Vault {
     /// The floor of a vault that a secret opened: whoever has that has said which vault it is. Nobody waits for the key store,
     /// and nothing of it keeps the user out.
     func followFloor(_ header: Header) {
-        guard shareStores?.hasFloors == true else { return }
+        guard settings.profile != nil, shareStores?.hasFloors == true else { return }
         settings.inBackground { [self] in
             guard let found = try? readFloor() else { return }
             try? check(header, against: found, accepting: true)
@@ -104,8 +104,8 @@ extension Vault {
     }
 
     func writeFloor(_ floor: LevelFloor) throws(VaultError) {
-        guard let stores = shareStores, stores.hasFloors else { return }
-        do throws(ShareFailure) { try stores.set(floor, of: settings.profile) } catch { throw VaultError(error) }
+        guard let profile = settings.profile, let stores = shareStores, stores.hasFloors else { return }
+        do throws(ShareFailure) { try stores.set(floor, of: profile) } catch { throw VaultError(error) }
     }
 
     /// How the vault is protected now. Nothing of it is proved while the vault is locked.

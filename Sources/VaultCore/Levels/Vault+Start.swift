@@ -42,8 +42,10 @@ extension Vault {
         }
         // A vault that is there is not looked for.
         guard !folder.hasHeader || folder.isUnfinished else { return .open }
-        let floor: FirstLook.Floor =
-            settings.shareStores.map { remembered($0(path), settings.profile) } ?? .none
+        var floor = FirstLook.Floor.none
+        if let stores = settings.shareStores, let profile = settings.profile {
+            floor = remembered(stores(path), profile)
+        }
         return FirstLook(folder, floor: floor, noted: noted)
     }
 

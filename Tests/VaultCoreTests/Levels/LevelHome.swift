@@ -128,6 +128,7 @@ final class LevelHome: Sendable {
     func settings(_ store: ModelStore) -> VaultSettings {
         var settings = VaultSettings.costsForTests(clock: clock)
         settings.shareStores = { _ in ShareStores([store], floors: [store]) }
+        settings.profile = .standard
         settings.inBackground = { $0() }
         return settings
     }

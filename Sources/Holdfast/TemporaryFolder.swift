@@ -1,14 +1,18 @@
-internal import VaultStorage
+package import VaultStorage
 internal import SystemCalls
-internal import VaultCore
 
 /// A folder of the system's temporary folder, removed with this object and with everything in it.
-final class TemporaryFolder: Sendable {
-    let path: String
+package final class TemporaryFolder: Sendable {
+    /// Its path; nothing is in it yet.
+    package let path: String
 
-    init() throws(VaultError) {
-        let parent = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
-        var template = Array("\(parent)/holdfast-testing-XXXXXX".utf8CString)
+    /// The system's temporary folder.
+    static var parent: String { unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp" }
+
+    /// - Throws: `permissionDenied` when there is no temporary folder.
+    package init() throws(VaultError) {
+        let parent = TemporaryFolder.parent
+        var template = Array("\(parent)/holdfast-XXXXXX".utf8CString)
         guard unsafe mkdtemp(&template) != nil else {
             throw VaultError(.permissionDenied, "no folder can be made in \(parent)")
         }

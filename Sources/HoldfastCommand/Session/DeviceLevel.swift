@@ -1,0 +1,134 @@
+internal import CommandLineArguments
+internal import Holdfast
+internal import KeyStores
+
+// Vaults that open without asking: the device's TPM or keyring has the share.
+extension Unlocking {
+    /// The vault, opened without asking, where its level is that; nil where it wants a secret, or the command line names one.
+    static func openWithoutAsking(_ arguments: Arguments) throws(CommandError) -> Vault? {
+        guard !namesSecret(arguments) else { return nil }
+        let vault = try find(arguments)
+        guard try asksNobody(vault) else { return nil }
+        try vaultCall { try vault.openByDevice() }
+        tellOpened(vault)
+        return vault
+    }
+
+    /// Whether the vault opens without asking.
+    static func asksNobody(_ vault: Vault) throws(CommandError) -> Bool {
+        try vaultCall { try vault.protection() }.level == .device
+    }
+}
+
+/// Makes a vault that opens without asking.
+func createAtDevice(_ arguments: Arguments, _ path: String) throws(CommandError) -> ExitCode {
+    var settings = VaultSettings.standard
+    if arguments[Options.fileShare] { settings.shareStores = { ShareStores.files(in: $0 + "/shares") } }
+    let final = settings
+    try HeldSignals.during { () throws(CommandError) in
+        try vaultCall { try Vault.createAtDevice(at: path, settings: final) }
+    }
+    let protection = try vaultCall { try Vault(at: path).protection() }
+    Output.remark("Created a vault in \(path). It opens without asking: its key is in \(place(protection)).")
+    if arguments[Options.fileShare] {
+        Output.note("WARNING: anyone who can read \(path) can open the vault: the key lies beside it.")
+    }
+    Output.remark(
+        "It is lost with this device until it has a recovery phrase (holdfast slots remove device sets a passcode and issues one)."
+    )
+    return .done
+}
+
+private func place(_ protection: Protection) -> String {
+    switch protection.shares.first?.store {
+    case "tpm": "this machine's TPM"
+    case "secretService": "your session keyring"
+    case "keychain": "the keychain"
+    default: "a file beside it"
+    }
+}
+
+/// From now on the vault opens without asking.
+func addDeviceSlot(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let input = SecretInput(arguments)
+    try input.requirePasscodeSource()
+    let vault = try Unlocking.find(arguments)
+    guard try !Unlocking.asksNobody(vault) else {
+        throw .failure("exists", "the vault opens without asking already; nothing was changed")
+    }
+    try Unlocking.refuseChangeEarly(vault)
+    let passcode = try input.passcode()
+    try PassingNote.show("Checking the passcode ...") { () throws(CommandError) in
+        try vaultCall {
+            let proof = try vault.unlockProving(passcode: passcode, spending: vault.burnAttempt())
+            try vault.change(to: LevelWish(.device), proving: proof)
+        }
+    }
+    try finishMoving(vault)
+    let protection = try vaultCall { try vault.protection() }
+    Output.remark(
+        "The vault now opens without asking: its key is in \(place(protection)). Its passcode and recovery phrase no longer open it."
+    )
+    return .done
+}
+
+/// From now on the vault asks for a passcode, and a new phrase is issued with it.
+func removeDeviceSlot(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let input = SecretInput(arguments)
+    let delivery = try PhraseDelivery(arguments)
+    try input.requirePasscodeSource()
+    let vault = try Unlocking.find(arguments)
+    try vaultCall { try vault.openByDevice() }
+    let passcode = try input.newPasscode()
+    let phrase = try vaultCall { try Vault.newRecoveryPhrase() }
+    try delivery.deliver(phrase)
+    var wish = LevelWish(.secret)
+    wish.passcode = consume passcode
+    wish.phrase = consume phrase
+    var change = Optional(wish)
+    try PassingNote.show("Measuring this machine and making new keys ...") { () throws(CommandError) in
+        try vaultCall {
+            guard let wish = change.take() else { return }
+            try vault.change(to: wish, proving: vault.proveNobody())
+        }
+    }
+    try finishMoving(vault)
+    Output.remark("The vault now asks for the passcode. The device's share was removed.")
+    return .done
+}
+
+/// What is stored goes over to the new keys. A process that ends here leaves the rest to `verify --clean`.
+private func finishMoving(_ vault: Vault) throws(CommandError) {
+    try Progress.show("Moving to new keys", isAllowed: true) { progress throws(CommandError) in
+        try vaultCall {
+            try vault.finishRekey { done, total in progress.update(UInt64(done), of: UInt64(total)) }
+        }
+    }
+}
+
+extension Protection {
+    /// For people: the level, and where a share rests.
+    var facts: [(String, String)] {
+        var facts = [("protection", words)]
+        if !isRecoverable { facts.append(("", "no recovery phrase: what is in it is lost with this device")) }
+        if moving != nil { facts.append(("", "records still move to new keys (holdfast verify --clean)")) }
+        return facts
+    }
+
+    private var words: String {
+        switch level {
+        case .device: "opens without asking; its key is in \(place(self))"
+        case .owner: "asks for the device's owner"
+        case .secret: "asks for a secret"
+        }
+    }
+
+    /// For programs.
+    var json: JSON {
+        .object([
+            "level": .text(level.name), "isRecoverable": .boolean(isRecoverable), "isMoving": .boolean(moving != nil),
+            "shares": .array(
+                shares.map { .object(["store": .text($0.store), "isRevocable": .boolean($0.isRevocable)]) }),
+        ])
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import RealParts
+import Testing
+
+/// A vault that asks for nothing, at the command line: its key in a real TPM, in a real keyring, in a file.
+@Suite(.timeLimit(.minutes(30))) struct DeviceLevelTests {
+    private let sandbox: Sandbox
+
+    init() throws { sandbox = try Sandbox() }
+
+    private static let noTPM = ["HOLDFAST_TPM": "swtpm:path=/nonexistent/tpm.sock"]
+    private static let nothing = noTPM.merging(["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent/bus"]) { $1 }
+
+    private func run(_ words: [String], _ environment: [String: String]) throws -> Sandbox.Result {
+        try sandbox.run(raw: words.map { Array($0.utf8) }, environment: environment)
+    }
+
+    private func put(_ value: String, _ name: String, _ environment: [String: String], passcode: String? = nil) throws {
+        let result = try sandbox.run(
+            "put", name, passcode: passcode, input: .file(try sandbox.file(value.utf8)), environment: environment)
+        #expect(result.code == 0, "\(result.errors)")
+    }
+
+    private func protection(_ environment: [String: String]) throws -> [String: Any] {
+        try #require(try run(["status", "--json"], environment).json()["protection"] as? [String: Any])
+    }
+
+    private func code(_ result: Sandbox.Result) throws -> String? {
+        #expect(result.code != 0)
+        return try result.jsonError()["code"] as? String
+    }
+
+    /// From the first command to a passcode and back; an old header opens nothing of what came after.
+    private func climb(_ environment: [String: String], store: String) throws {
+        let made = try run(["init", "--device"], environment)
+        #expect(made.code == 0, "\(made.errors)")
+        try put("first", "a", environment)
+        #expect(try run(["get", "a"], environment).text == "first")
+        let began = try protection(environment)
+        #expect(began["level"] as? String == "device" && began["isRecoverable"] as? Bool == false)
+        #expect((began["shares"] as? [[String: Any]])?.compactMap { $0["store"] as? String } == [store])
+        #expect(try run(["explain"], environment).code == 0)
+        let old = try sandbox.bytes("home/header")
+
+        let words = sandbox.path + "/words"
+        let raised = try sandbox.run(
+            "slots", "remove", "device", "--phrase-out-fd", "4", passcode: "correct horse",
+            descriptors: [4: .output(words)], environment: environment)
+        #expect(raised.code == 0, "\(raised.errors)")
+        #expect(try String(contentsOfFile: words, encoding: .utf8).split(separator: " ").count == 24)
+        #expect(try protection(environment)["level"] as? String == "secret")
+        #expect(try run(["get", "a"], environment).code == 2, "it asks, and there is no terminal")
+        try put("second", "b", environment, passcode: "correct horse")
+
+        let new = try sandbox.bytes("home/header")
+        try Data(old).write(to: URL(fileURLWithPath: sandbox.home + "/header"))
+        #expect(try code(run(["list", "--json"], environment)) == "shareLost")
+        try Data(new).write(to: URL(fileURLWithPath: sandbox.home + "/header"))
+
+        let lowered = try sandbox.run("slots", "add", "device", passcode: "correct horse", environment: environment)
+        #expect(lowered.code == 0, "\(lowered.errors)")
+        #expect(try run(["get", "b"], environment).text == "second")
+        #expect(try protection(environment)["level"] as? String == "device")
+    }
+
+    @Test(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed"))
+    func `under a TPM a vault asks for nothing, grows, and its old header is dead`() throws {
+        let chip = try SoftwareTPM()
+        let environment = ["HOLDFAST_TPM": chip.location]
+        try climb(environment, store: "tpm")
+        // Another chip has no such share, and one that does not answer has lost nothing.
+        let other = try SoftwareTPM()
+        #expect(try code(run(["list", "--json"], ["HOLDFAST_TPM": other.location])) == "shareLost")
+        #expect(try code(run(["list", "--json"], DeviceLevelTests.noTPM)) == "shareUnavailable")
+        try chip.cutPower()
+        #expect(try run(["get", "a"], environment).text == "first")
+        // A wipe takes the share out of the chip.
+        func indexes() throws -> Int {
+            try chip.tool("tpm2_getcap", "handles-nv-index").output.split(separator: "\n").count { $0.contains("0x1") }
+        }
+        #expect(try indexes() == 1)
+        let wiped = try run(["wipe", "--yes"], environment)
+        #expect(wiped.code == 0, "\(wiped.errors)")
+        #expect(try indexes() == 0)
+    }
+
+    @Test(.enabled(if: SessionKeyring.isInstalled, "gnome-keyring or dbus-daemon is not installed"))
+    func `in the keyring a vault asks for nothing, grows, and its old header is dead`() throws {
+        let keyring = try SessionKeyring()
+        let environment = keyring.environment.merging(["HOME": sandbox.path]) { $1 }
+            .merging(DeviceLevelTests.noTPM) { $1 }
+        try climb(environment, store: "secretService")
+    }
+
+    @Test(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed"))
+    func `a full chip makes no vault, and says why`() throws {
+        let chip = try SoftwareTPM()
+        var number = 0x0181_0000
+        for size in ["2048", "256", "16"] {
+            while try chip.tool("tpm2_nvdefine", "0x" + String(number, radix: 16), "-C", "o", "-s", size).status == 0 {
+                number += 1
+                guard number < 0x0181_0400 else { return }
+            }
+        }
+        let environment = DeviceLevelTests.nothing.merging(["HOLDFAST_TPM": chip.location]) { $1 }
+        let refused = try run(["init", "--device"], environment)
+        #expect(refused.code == 1 && refused.errors.contains("no room"), "\(refused.errors)")
+        #expect(!sandbox.exists("home/header"))
+    }
+
+    @Test func `a file keeps the key only where the user says so`() throws {
+        let environment = DeviceLevelTests.nothing
+        let refused = try run(["init", "--device"], environment)
+        #expect(refused.code == 1 && refused.errors.contains("keyring"), "\(refused.errors)")
+        #expect(!sandbox.exists("home"))
+        #expect(try run(["init", "--file"], environment).code == 2)
+        let made = try run(["init", "--device", "--file"], environment)
+        #expect(made.code == 0 && made.errors.contains("WARNING"), "\(made.errors)")
+        try put("value", "a", environment)
+        #expect(try run(["get", "a"], environment).text == "value")
+        #expect(try code(run(["unlock", "--json"], environment)) == "opensWithoutAsking")
+        #expect(try code(run(["backup", sandbox.path + "/copy", "--json"], environment)) == "notRecoverable")
+        let verified = try run(["verify"], environment)
+        #expect(verified.code == 0, "\(verified.errors)")
+        let log = try run(["log", "verify"], environment)
+        #expect(log.code == 0, "\(log.errors)")
+    }
+}
