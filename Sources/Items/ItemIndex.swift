@@ -34,7 +34,7 @@ final class ItemIndex: KeyHolder {
     /// Whether there is an index now.
     var isBuilt: Bool { state.withLock { $0.change != nil } }
 
-    /// Lends every entry, after building the index where there is none of now.
+    /// Lends every entry, after building the index where it is missing or old.
     /// - Throws: `locked`, also when the vault is being locked meanwhile; `damaged`, `outOfMemory`.
     func forEach(_ vault: Vault, _ body: (IndexedEntry, RawSpan) -> Void) throws(VaultError) {
         let change = try vault.lastChange()

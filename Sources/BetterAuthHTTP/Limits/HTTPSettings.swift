@@ -18,7 +18,7 @@ package struct HTTPSettings: Sendable {
     package var stopSeconds = 30
     /// Proxies whose word about the client's address counts.
     package var trustedProxies: [AddressBlock] = []
-    /// Called once, with the address of the first peer that sends a proxy's headers and is none of them.
+    /// Called once, with the address of the first peer that is no trusted proxy and sends a proxy's headers.
     package var onUntrustedProxy: @Sendable (ClientAddress) -> Void = { _ in }
     /// Called once when the system allows fewer descriptors than the connections need: the limit, and what is needed.
     package var onFewDescriptors: @Sendable (Int, Int) -> Void = { _, _ in }

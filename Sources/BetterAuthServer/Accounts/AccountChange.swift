@@ -41,7 +41,7 @@ package struct AccountChange: Sendable, Hashable {
         case delete(Rotation)
         /// With the digest of the recovery key that signed, and that of the one after it.
         case recover(Account.Device, revealed: RecoveryHash, next: RecoveryHash)
-        /// By the operator, who has no key of the account.
+        /// By the operator, without a key of the account.
         case administer(Administration)
     }
 

@@ -23,11 +23,11 @@ package struct AccountAdministration: Sendable {
         /// The accounts after an identity.
         case list(IdentityID?)
         case show(IdentityID)
-        /// All that is stored of an account, for a user who asks for it.
+        /// All that is stored of an account, for a user's request.
         case export(IdentityID)
         case change(AccountChange.Administration, IdentityID)
 
-        /// A line of words; nil when it is none of these.
+        /// A line of words; nil when it is another one.
         package init?(line: String) {
             let words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
             let identity = words.count == 2 ? IdentityID(words[1]) : nil

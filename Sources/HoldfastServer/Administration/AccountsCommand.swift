@@ -67,7 +67,7 @@ extension ServerCommand {
                 + "their tokens expire. Recovery is refused too. unlock takes it back."
         ],
         "delete": ["The identity can never be used again, not even by its owner. There is no way back."],
-        "export": ["For a user who asks what is stored about them. The output contains no secret."],
+        "export": ["For a user's request for what is stored about them. The output contains no secret."],
     ]
 }
 

@@ -13,7 +13,7 @@ public struct LockScreenStyle {
     public var tint: Color?
     /// Behind all of it. Content must not be seen through it.
     public var background = AnyShapeStyle(.ultraThickMaterial)
-    /// Below all of it, such as a way to write to you; nil for nothing. It is shown to anyone who has the device.
+    /// Below all of it, such as a way to write to you; nil for nothing. Anyone with the device sees it.
     public var footer: AnyView?
 
     /// As it is without one.

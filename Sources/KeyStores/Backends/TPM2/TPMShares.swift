@@ -35,7 +35,7 @@ package struct TPMShares: ShareStore {
             let salt = try chip.saltKey()
             let session = try chip.session(.hmac, saltedTo: salt.number)
             for _ in 0..<64 {
-                // It lies in the slot beside the index's number, so it is no secret to anyone who has the header.
+                // It lies in the slot beside the index's number, so it is no secret to anyone with the header.
                 let authorisation = try SecureRandom.bytes(TPMShares.size)
                 let handle = try TPMConnection.freeHandle()
                 let item = ShareItem(
