@@ -19,7 +19,7 @@ extension Command {
                 + "erases goes to the trash.",
             "The end of a password and an OAuth refresh token are kept where git sends them.",
         ],
-        example: "git config --global credential.helper holdfast",
+        example: "holdfast git-credential get",
         places: [Place(name: "ACTION", kind: .text, help: "get, store or erase; any other action does nothing.")],
         options: [Options.credentialCollection.option] + Options.unlocking,
         run: answerGit)
