@@ -94,7 +94,8 @@ let agentTests: [Target] = [
     tests(
         "AgentTests",
         [
-            "AgentSubject", "AppSubject", "HoldfastAgent", "AgentMessages", "AppLockCore", "KeyStores", "RealParts",
+            "AgentSubject", "AppSubject", "HoldfastAgent", "AgentMessages", "FaceMessages", "AppLockCore", "KeyStores",
+            "RealParts",
             "Items",
             "VaultCore", "VaultLog", "VaultStorage",
             "VaultFormat", "MemorySearch",

@@ -53,6 +53,18 @@ struct ForgettingTests {
         }
     }
 
+    @Test(arguments: ["hidden", "locked"])
+    func `what other programs were given and gave is forgotten`(_ memory: String) throws {
+        let scene = try Scene(.passcode)
+        let agent = try TestAgent(scene.scratch, parts: ForgettingTests.memories[memory] ?? [:])
+        for round in 0..<ForgettingTests.rounds {
+            try scene.open(agent, .passcode)
+            try scene.useFaces(agent)
+            try agent.lock()
+            try scene.expectNothing(in: agent.pid, "round \(round)")
+        }
+    }
+
     @Test("with", arguments: [Way.passcode, .phrase], ["hidden", "locked"])
     func anAppForgetsKeysAndValues(_ way: Way, _ memory: String) throws {
         let scene = try Scene(way)

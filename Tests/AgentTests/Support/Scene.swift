@@ -70,6 +70,11 @@ final class Scene {
         return value
     }
 
+    func rememberKey(_ bytes: [UInt8], _ name: String) { needles.add(key: bytes, name) }
+
+    /// A text that begins like others: its parts are long.
+    func remember(_ bytes: [UInt8]) { needles.add(bytes.suffix(128), "a private key's text", part: 32) }
+
     /// A passcode that is not the vault's.
     func wrongPasscode() throws -> String {
         let wrong = value(40)

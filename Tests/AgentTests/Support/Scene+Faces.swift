@@ -1,0 +1,118 @@
+import AgentMessages
+import Cryptography
+import FaceMessages
+import Foundation
+import HoldfastAgent
+import SecretMemory
+import TestSupport
+import Testing
+import VaultFormat
+import VaultStorage
+
+// What other programs have the agent do.
+extension Scene {
+    /// Passwords of servers, values by reference, and keys of SSH: imported, added, and used.
+    func useFaces(_ agent: TestAgent) throws {
+        let client = try agent.client()
+        let host = "h\(Scene.letters(9)).example"
+        let password = value(41)
+        let attributes = "protocol=https\nhost=\(host)\nusername=ada\npassword=\(password)\n"
+        _ = try client.credential(.store, collection: "git", secret(attributes))
+        let answer = try client.credential(.get, collection: "git", secret("protocol=https\nhost=\(host)\n"))
+        #expect(answer.count > password.count)
+        let reference = try SecretReference(collection: "git", item: "https://ada@\(host)")
+        #expect(try client.value(of: reference).count == password.count)
+
+        let socket = try client.serveSSH()
+        let ed25519 = try sshKey(.ed25519)
+        let p256 = try sshKey(.p256)
+        for key in [ed25519, p256] {
+            let text = pem(key.file)
+            remember(text.utf8.split(separator: UInt8(ascii: "\n")).dropFirst().dropLast().flatMap { $0 })
+            let path = try path("ssh \(Scene.letters(8))", "keys")
+            _ = try client.importSSH(path, key: secret(text))
+            try sign(key.blob, socket)
+        }
+        for key in [try sshKey(.ed25519), try sshKey(.p256)] {
+            #expect(try ask([17] + key.privatePart, socket).first == 6)
+            try sign(key.blob, socket)
+        }
+        #expect(try ask([22] + string(Array(value(30).utf8)), socket).first == 6)
+    }
+
+    private struct Key {
+        let blob: [UInt8]
+        /// As an agent is given it.
+        let privatePart: [UInt8]
+        /// As a file has it.
+        let file: [UInt8]
+    }
+
+    private func sshKey(_ kind: SSHKeyKind) throws -> Key {
+        let seed = (0..<32).map { _ in UInt8.random(in: 1...254) }
+        rememberKey(seed, "a key of SSH")
+        var part = SSHWriter()
+        part.string(kind.rawValue)
+        let point: [UInt8]
+        switch kind {
+        case .ed25519:
+            point = try unsafe Ed25519PrivateKey(seed: seed.span.bytes).publicKey()
+            part.string(point)
+            part.string(seed + point)
+        case .p256:
+            point = try P256PrivateKey(scalar: secret(seed)).publicKey.uncompressed()
+            part.string(SSHKeyKind.curve)
+            part.string(point)
+            part.magnitude(seed)
+        }
+        part.string("comment")
+        let blob = kind.blob(point)
+        var file = SSHWriter()
+        for text in ["none", "none", ""] { file.string(text) }
+        file.number(1)
+        file.string(blob)
+        let padding = (1...8).prefix((8 - (8 + part.bytes.count) % 8) % 8).map { UInt8($0) }
+        file.string([0, 0, 0, 7, 0, 0, 0, 7] + part.bytes + padding)
+        return Key(blob: blob, privatePart: part.bytes, file: Array("openssh-key-v1\0".utf8) + file.bytes)
+    }
+
+    private func pem(_ file: [UInt8]) -> String {
+        let body = Data(file).base64EncodedString(options: [.lineLength76Characters, .endLineWithLineFeed])
+        return "-----BEGIN OPENSSH PRIVATE KEY-----\n\(body)\n-----END OPENSSH PRIVATE KEY-----\n"
+    }
+
+    private func sign(_ blob: [UInt8], _ socket: String) throws {
+        #expect(try ask([13] + string(blob) + string(Array("data".utf8)) + [0, 0, 0, 0], socket).first == 14)
+    }
+
+    private func string(_ bytes: [UInt8]) -> [UInt8] {
+        var writer = SSHWriter()
+        writer.string(bytes)
+        return writer.bytes
+    }
+
+    /// One message and its answer.
+    private func ask(_ message: [UInt8], _ path: String) throws -> [UInt8] {
+        let connection = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(connection) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: Array(path.utf8)) }
+        let isConnected = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe connect(connection, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+        try #require(isConnected)
+        let framed = string(message)
+        try #require(unsafe write(connection, framed, framed.count) == framed.count)
+        var answer: [UInt8] = []
+        while answer.count < 4 || answer.count < 4 + answer[..<4].reduce(0, { $0 << 8 | Int($1) }) {
+            var piece = [UInt8](repeating: 0, count: 4096)
+            let count = unsafe read(connection, &piece, piece.count)
+            try #require(count > 0)
+            answer += piece[..<count]
+        }
+        return Array(answer.dropFirst(4))
+    }
+}
