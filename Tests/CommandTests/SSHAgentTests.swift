@@ -179,6 +179,23 @@ import Testing
             result.text == "b''\nb''\nb''\nb''\n[5, 5, 5, 5, 5]\n2\n", "\(result.text) \(result.errors)")
     }
 
+    @Test func `an agent that is started with it serves SSH at the place that is told, and leaves nothing there`()
+        throws
+    {
+        let sandbox = try AgentSandbox()
+        let agent = try Child(
+            raw: ["agent", "--ssh"].map { Array($0.utf8) }, environment: sandbox.variables)
+        // It claims the home before it makes its sockets; a client that comes too early starts one of its own, which is refused.
+        var told = try sandbox.run("ssh", "agent")
+        while told.code != 0, agent.isRunning { told = try sandbox.run("ssh", "agent") }
+        let path = try #require(told.text.split(separator: "'").dropFirst().first.map(String.init))
+        #expect(path.hasPrefix(sandbox.runtime) && FileManager.default.fileExists(atPath: path))
+        #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+        #expect(try sandbox.run("ssh", "agent").text == told.text)
+        #expect(try sandbox.run("lock", "--shut-down").code == 0)
+        #expect(agent.wait() == 0 && !FileManager.default.fileExists(atPath: path))
+    }
+
     @Test func `an agent locked by ssh-add gives nothing until its passphrase comes`() throws {
         let sandbox = try unlocked()
         let result = try run(

@@ -43,6 +43,27 @@ extension Chapter {
                 try tour.expect(bytes == Array(item.text.utf8), "\(item.kind) is not what was stored")
                 return "\(bytes.count) bytes in \(microseconds) us, without a passcode"
             },
+            Step("asked it for a value by its reference, as holdfast run does") { tour in
+                let item = Samples.items[0]
+                let reference = try SecretReference(collection: item.collection, item: item.name)
+                let value = try tour.runningAgent().client().value(of: reference)
+                try tour.expect(value.count == item.text.utf8.count, "\(reference.text) has another size")
+                return reference.text
+            },
+            Step("kept a password for git, and answered its question") { tour in
+                let agent = try tour.runningAgent()
+                let address = "protocol=https\nhost=example.org\n"
+                let stored = try Tour.secret(address + "username=ada\npassword=a password of the tour\n")
+                _ = try agent.client().credential(.store, collection: "git", stored)
+                let answer = try agent.client().credential(.get, collection: "git", Tour.secret(address))
+                let other = try agent.client().credential(
+                    .get, collection: "git", Tour.secret("protocol=https\nhost=example.org.evil.example\n"))
+                try tour.expect(answer.count > 0 && other.count == 0, "another server's question was answered")
+                if let path = RecordPath(collection: "git", name: "https://ada@example.org") {
+                    try agent.client().remove(path)
+                }
+                return "\(answer.count) bytes for https://example.org, none for another server"
+            },
             Step("locked") { tour in
                 let agent = try tour.runningAgent()
                 try agent.client().lock()
