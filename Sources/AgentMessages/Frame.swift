@@ -44,7 +44,8 @@ package struct Frame: Sendable, Hashable {
         let most =
             switch kind {
             case .data: Frame.longestPiece
-            case .identity, .credential, .importSSH: Frame.longestBody  // with what an app server is asked, with a token
+            // With what an app server is asked, with a token, with a key.
+            case .identity, .credential, .importSSH: Frame.longestBody
             default: Frame.longestRequest
             }
         guard bodySize <= most else { throw .tooLong(bodySize) }
