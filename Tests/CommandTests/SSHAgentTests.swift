@@ -196,6 +196,17 @@ import Testing
         #expect(agent.wait() == 0 && !FileManager.default.fileExists(atPath: path))
     }
 
+    @Test func `a path that no SSH program can write is refused`() throws {
+        let sandbox = try AgentSandbox()
+        let deep = sandbox.path + "/" + String(repeating: "d", count: 80)
+        try FileManager.default.createDirectory(atPath: deep, withIntermediateDirectories: false)
+        try FileManager.default.moveItem(atPath: sandbox.home, toPath: deep + "/home")
+        let places = ["HOLDFAST_HOME": deep + "/home", "XDG_RUNTIME_DIR": ""]
+        let result = try sandbox.run("ssh", "agent", environment: places)
+        #expect(result.code == 1 && result.output.isEmpty && result.errors.contains("too long"), "\(result.errors)")
+        #expect(try sandbox.run("lock", "--shut-down", environment: places).code == 0)
+    }
+
     @Test func `an agent locked by ssh-add gives nothing until its passphrase comes`() throws {
         let sandbox = try unlocked()
         let result = try run(

@@ -16,6 +16,11 @@ extension Agent {
         if let ssh { return ssh.path }
         let name = String(socketName.dropLast(4)) + "ssh"
         let parent = folder.shown.hasPrefix("/") ? folder.shown : settings.home + "/agent"
+        // We reach it through a descriptor; SSH programs have to write it into an address.
+        guard "\(parent)/\(name)".utf8.count < MemoryLayout<sockaddr_un>.size - 2 else {
+            throw .unavailable(
+                "the path of the SSH socket, \(parent)/\(name), is too long; it is short where XDG_RUNTIME_DIR is set")
+        }
         if try folder.holds(name) { folder.remove(name) }
         let listener = try LocalSocket.listen(in: folder, name: name)
         let face = SSHFace(listener: listener, path: "\(parent)/\(name)", socketName: name)
