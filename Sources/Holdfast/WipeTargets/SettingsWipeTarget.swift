@@ -1,4 +1,4 @@
-#if canImport(Darwin)
+#if canImport(Security)
 internal import Foundation
 public import VaultCore
 
