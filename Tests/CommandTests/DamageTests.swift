@@ -49,7 +49,7 @@ import Testing
         #expect(get.errors.contains("header"))
         #expect(try sandbox.run("status", "--json").jsonError()["code"] as? String == "damaged")
         let again = try sandbox.run(
-            "init", "--phrase-out-fd=4", passcode: "abc", descriptors: [4: .output(sandbox.path + "/phrase")])
+            "init", "--phrase-out-fd=4", passcode: "correct horse", descriptors: [4: .output(sandbox.path + "/phrase")])
         #expect(again.code == 1, "a damaged vault was taken for none")
     }
 

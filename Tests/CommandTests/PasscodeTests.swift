@@ -7,7 +7,7 @@ import Testing
         let sandbox = try Sandbox(prepared: true)
         let before = try sandbox.bytes("home/header")
         let again = try sandbox.run(
-            "init", "--phrase-out-fd=4", passcode: "abc", descriptors: [4: .output(sandbox.path + "/phrase")])
+            "init", "--phrase-out-fd=4", passcode: "correct horse", descriptors: [4: .output(sandbox.path + "/phrase")])
         #expect(again.code == 1)
         #expect(again.errors.contains("a vault already exists at \(sandbox.home); nothing was changed"))
         #expect(try sandbox.bytes("home/header") == before)
@@ -16,11 +16,23 @@ import Testing
         let other = try Sandbox()
         _ = try other.file("mine".utf8, "mine")
         let elsewhere = try other.run(
-            "init", "--phrase-out-fd=4", "--home", other.path, passcode: "abc",
+            "init", "--phrase-out-fd=4", "--home", other.path, passcode: "correct horse",
             descriptors: [4: .output(sandbox.path + "/phrase")])
         #expect(elsewhere.code == 1)
         #expect(try other.bytes("mine") == Array("mine".utf8))
         #expect(!other.exists("header"))
+    }
+
+    @Test func `a passcode that is guessed at once is refused unless the user insists`() throws {
+        let sandbox = try Sandbox()
+        let words = sandbox.path + "/phrase"
+        let refused = try sandbox.run(
+            "init", "--phrase-out-fd=4", passcode: "letmein", descriptors: [4: .output(words)])
+        #expect(refused.code == 1 && refused.errors.contains("--weak"), "\(refused.errors)")
+        #expect(!sandbox.exists("home"))
+        let insisted = try sandbox.run(
+            "init", "--weak", "--phrase-out-fd=4", passcode: "letmein", descriptors: [4: .output(words)])
+        #expect(insisted.code == 0, "\(insisted.errors)")
     }
 
     @Test func thePhraseHas24Words() throws {

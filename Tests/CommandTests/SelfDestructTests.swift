@@ -72,9 +72,9 @@ import Holdfast
 
         // The place is free again.
         let again = try sandbox.run(
-            "init", "--phrase-out-fd=4", passcode: "abc", descriptors: [4: .output(sandbox.path + "/phrase")])
+            "init", "--phrase-out-fd=4", passcode: "correct horse", descriptors: [4: .output(sandbox.path + "/phrase")])
         #expect(again.code == 0, "\(again.errors)")
-        #expect(try sandbox.run("list", passcode: "abc").code == 0)
+        #expect(try sandbox.run("list", passcode: "correct horse").code == 0)
     }
 
     /// Wrong passcodes in this process, with the delays jumped over.

@@ -95,7 +95,7 @@ import Testing
         let child = try sandbox.start("init", on: terminal)
         for prompt in ["New passcode: ", "Repeat passcode: "] {
             try terminal.wait(for: prompt)
-            terminal.type("abc\n")
+            terminal.type("correct horse\n")
         }
         try terminal.wait(for: "Measuring this machine")
         if answer == "early" {
@@ -110,7 +110,7 @@ import Testing
         }
         #expect(try sandbox.run("status").code == 6)
         let again = try sandbox.run(
-            "init", "--phrase-out-fd=4", passcode: "abc", descriptors: [4: .output(sandbox.path + "/phrase")])
+            "init", "--phrase-out-fd=4", passcode: "correct horse", descriptors: [4: .output(sandbox.path + "/phrase")])
         #expect(again.code == 0, "\(again.errors)")
     }
 

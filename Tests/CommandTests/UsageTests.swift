@@ -77,7 +77,7 @@ import Testing
         #expect(result.errors.contains("--phrase-out-fd"))
         #expect(!sandbox.exists("home"))
         let unwritable = try sandbox.run(
-            "init", "--phrase-out-fd=4", passcode: "abc", descriptors: [4: .file("/dev/null")])
+            "init", "--phrase-out-fd=4", passcode: "correct horse", descriptors: [4: .file("/dev/null")])
         #expect(unwritable.code == 2)
         #expect(!sandbox.exists("home"))
     }

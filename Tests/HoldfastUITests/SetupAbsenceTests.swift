@@ -46,11 +46,11 @@ import Testing
         let scratch = try Scratch()
         let model = SetupModel(scratch, [.chip])
         try await model.toProtection()
-        model.enablesLock = false
+        model.enablesLock = true
         await model.suspend(.idleTimeout)
         #expect(model.step == .resume && model.isPhraseChecked)
         await model.resume(passcode: try secret("a passcode"))
-        #expect(model.step == .protection && !model.enablesLock)
+        #expect(model.step == .protection && model.enablesLock)
         await model.finish()
         #expect(model.step == .finished, "the chip is offered to who has the words at hand")
     }
@@ -60,6 +60,7 @@ import Testing
         scratch.has(sensor)
         let model = SetupModel(scratch, [.fingerprint])
         try await model.toProtection()
+        model.enablesLock = true
         await model.finish()
         sensor.plays(.says(.touch), .holds)
         let proving = Task { await model.enrollFingerprint() }

@@ -33,11 +33,20 @@ import Testing
             #expect(model.answer(words, position, isWrong: false))
         }
         #expect(model.finishCheck() && model.step == .protection)
+        #expect(!model.enablesLock, "protection is offered, not demanded")
         await model.finish()
         #expect(model.step == .finished && model.problem == nil)
         let app = try #require(model.app)
         #expect(app.vault.isUnlocked)
-        #expect(try app.vault.status().policy.isLockEnabled)
+        #expect(try !app.vault.status().policy.isLockEnabled)
+    }
+
+    @Test func `the app lock is on from the first day where its user wants that`() async throws {
+        let model = SetupModel(try Scratch())
+        try await model.toProtection()
+        model.enablesLock = true
+        await model.finish()
+        #expect(try #require(model.app).vault.status().policy.isLockEnabled)
     }
 
     @Test func pagesForPartsComeOnlyWhereTheyAreAndMayBeLeftOut() async throws {

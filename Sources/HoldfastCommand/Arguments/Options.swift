@@ -16,6 +16,7 @@ enum Options {
     static let yes = Flag("yes", "Do not ask for confirmation.")
     static let device = Flag("device", "Ask for nothing: this machine's TPM or your keyring opens the vault.")
     static let fileShare = Flag("file", "With --device: keep the key in a file, where it protects nothing.")
+    static let weak = Flag("weak", "Accept a passcode that is guessed at once.")
     static let insist = Flag("insist", "Proceed although you may lose everything in the vault.")
     static let claimHardware = Flag(
         "claim-hardware", "This folder is the vault itself: the shares in the TPM and the keyring are its own.")

@@ -9,6 +9,7 @@ extension Command {
                 + "it. An existing vault is never overwritten.",
             "The phrase is shown on the terminal once, or written to --phrase-out-fd. It is not stored anywhere. On the "
                 + "terminal the vault is only created when you have typed that it is written down.",
+            "A passcode that is guessed at once is refused; --weak insists on it.",
             "With --device the vault has neither. A share of its key is kept in this machine's TPM, or in your session "
                 + "keyring, and every command opens it without asking: for the secrets of a service, or to begin with. "
                 + "Any program you run can then open it, and it is lost with this machine. --file keeps that share in a "
@@ -17,7 +18,8 @@ extension Command {
         ],
         example: "holdfast init",
         options: [
-            Options.device.option, Options.fileShare.option, Options.home.option, Options.newPasscodeDescriptor.option,
+            Options.device.option, Options.fileShare.option, Options.weak.option, Options.home.option,
+            Options.newPasscodeDescriptor.option,
             Options.phraseOutDescriptor.option,
         ],
         run: createVault)
@@ -40,7 +42,7 @@ private func createVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
     try input.requirePasscodeSource()
     let path = try HomeFolder.path(arguments)
     try refuseExisting(path)
-    let passcode = try input.newPasscode()
+    let passcode = try input.newPasscode(takingWeak: arguments[Options.weak])
     var refusal: CommandError?
     try HeldSignals.during { () throws(CommandError) in
         do throws(CommandError) {

@@ -6,9 +6,10 @@ internal import KeyStores
 extension Unlocking {
     /// The vault, opened without asking, where its level is that; nil where it wants a secret, or the command line names one.
     static func openWithoutAsking(_ arguments: Arguments) throws(CommandError) -> Vault? {
-        guard !namesSecret(arguments) else { return nil }
-        let vault = try find(arguments)
-        guard try asksNobody(vault) else { return nil }
+        // What is wrong with a vault that cannot be found or read is said where a secret would be asked for.
+        guard !namesSecret(arguments), let vault = try? find(arguments), (try? asksNobody(vault)) == true else {
+            return nil
+        }
         try vaultCall { try vault.openByDevice() }
         tellOpened(vault)
         return vault
@@ -79,7 +80,7 @@ func removeDeviceSlot(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     try input.requirePasscodeSource()
     let vault = try Unlocking.find(arguments)
     try vaultCall { try vault.openByDevice() }
-    let passcode = try input.newPasscode()
+    let passcode = try input.newPasscode(takingWeak: false)
     let phrase = try vaultCall { try Vault.newRecoveryPhrase() }
     try delivery.deliver(phrase)
     var wish = LevelWish(.secret)

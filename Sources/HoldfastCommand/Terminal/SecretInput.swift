@@ -68,6 +68,17 @@ struct SecretInput {
         return first
     }
 
+    /// As ``newPasscode()``, for a passcode that alone protects a copy of the vault.
+    /// - Parameter takesWeak: Whether the user insists on one that is guessed at once.
+    func newPasscode(takingWeak takesWeak: Bool) throws(CommandError) -> SecretBytes {
+        let passcode = try newPasscode()
+        guard !takesWeak, passcode.withBytes({ PasscodeStrength(of: $0).level }) < .weak else { return passcode }
+        throw .failure(
+            "weakPasscode",
+            "anyone with a copy of the vault guesses this passcode at once; nothing was changed. Choose a longer one "
+                + "(holdfast generate --words 4 makes one), or insist with \(Options.weak.option.spelled)")
+    }
+
     /// The PIN as it is now; nil for an empty answer on the terminal, by which the user asks for the passcode instead.
     func pin() throws(CommandError) -> SecretBytes? {
         let pin = try read(

@@ -44,8 +44,8 @@ public final class SetupModel {
     public internal(set) var problem: VaultProblem?
     /// The places of the words that the check asks for, counted from 1.
     public private(set) var positions: [Int] = []
-    /// Whether the app lock is switched on at the end.
-    public var enablesLock = true
+    /// Whether the app lock is switched on at the end; off unless the user wants it.
+    public var enablesLock = false
     /// Whether something is being checked, or the system is asking its owner.
     public internal(set) var isBusy = false
     /// Whether the words were on paper before the user was away. Else others are shown, and only those count.

@@ -104,6 +104,7 @@ def first_run():
         app.type(f"Word {number}", words[number])
     app.press("Continue")
     app.shot("04-protection")
+    app.switch("App lock")  # off unless the user wants it
     app.press("Open the Vault")
     without_parts(app)
     check(f"1. {words[1]}" not in app.said(), "the phrase is gone")
@@ -871,6 +872,7 @@ def owner_life(sensor, start):
     for number in asked:
         app.type(f"Word {number}", words[number])
     app.press("Continue")
+    app.switch("App lock")
     app.press("Open the Vault")
     app.find("Use the Security Chip?")
     app.shot("40-assistant-chip")
