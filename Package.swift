@@ -286,6 +286,19 @@ let package = Package(
                 "SystemCalls",
             ]),
         library("AgentMessages", ["VaultFormat"]),
+        // Reads what other password managers write.
+        library(
+            "Imports",
+            [
+                "Items", "OneTimeCodes", "VaultCore", "VaultStorage", "VaultFormat", "Cryptography", "SecretMemory",
+                "SystemCalls",
+            ]),
+        tests(
+            "ImportsTests",
+            [
+                "Imports", "Items", "OneTimeCodes", "VaultCore", "VaultStorage", "VaultFormat", "Cryptography",
+                "SecretMemory", "SystemCalls",
+            ]),
         // What git, ssh, templates and other programs hand to the agent's faces: pure parsers.
         library("FaceMessages", ["VaultFormat"]),
         library(
@@ -316,7 +329,7 @@ let package = Package(
                 "CommandLineArguments",
                 "HoldfastDoctor", "HoldfastAgent", "AgentMessages", "FaceMessages", "Faces", "BetterAuth",
                 "BetterAuthVerification", "BetterAuthTransport",
-                "BetterAuthMessages", "QRCodes", "WipingHeap", "SystemCalls",
+                "BetterAuthMessages", "QRCodes", "WipingHeap", "Imports", "SystemCalls",
             ]).map { .byName(name: $0) },
             swiftSettings: settings),
         // The program `holdfast`: its first lines alone, so that the tour takes what it needs of the command.

@@ -53,12 +53,13 @@ package enum Argon2id {
     ///   - count: 4 bytes or more.
     ///   - key: RFC 9106's optional secret value K; empty means none.
     ///   - associatedData: RFC 9106's optional X; empty means none.
+    ///   - isDataDependent: Argon2d in place of Argon2id, for files of other programs only.
     /// - Throws: ``CryptographyError/invalidSize`` for parameters outside these ranges,
     ///   ``CryptographyError/memory(_:)`` when the working memory or the locked result cannot be had,
     ///   ``CryptographyError/library(code:)`` when a thread cannot be started.
     package static func deriveWithLongSalt(
         _ secret: borrowing SecretBytes, salt: RawSpan, passes: Int, memoryKiB: Int, lanes: Int, count: Int,
-        secret key: RawSpan = RawSpan(), associatedData: RawSpan = RawSpan()
+        secret key: RawSpan = RawSpan(), associatedData: RawSpan = RawSpan(), isDataDependent: Bool = false
     ) throws(CryptographyError) -> SecretBytes {
         guard salt.byteCount >= 8, salt.byteCount <= 64, passes >= 1, passes <= Int(UInt32.max), lanes >= 1,
             lanes <= 255, memoryKiB >= 8 * lanes, memoryKiB <= 4 << 20, count >= 4, count <= 1 << 30,
@@ -70,7 +71,8 @@ package enum Argon2id {
             try output.withMutableBytes { output throws(CryptographyError) in
                 try LongSaltArgon2id.derive(
                     password, salt: salt, passes: UInt32(passes), memoryKiB: UInt32(memoryKiB), lanes: UInt32(lanes),
-                    secret: key, associatedData: associatedData, into: &output)
+                    secret: key, associatedData: associatedData, isDataDependent: isDataDependent,
+                    into: &output)
             }
         }
         return output

@@ -62,7 +62,18 @@ extension Item {
         try value.withBytes { value throws(VaultError) in try replace(end..<end, with: entry, value) }
     }
 
-    mutating func touch(_ now: Int64) { setFront { $0.modified = now } }
+    /// Adds an earlier value that another program kept, behind those that are there.
+    /// - Throws: As ``add(_:_:_:)``.
+    package mutating func addEarlier(
+        _ kind: FieldKind, _ label: String, bytes value: RawSpan, replaced: Int64
+    ) throws(VaultError) {
+        let copy = try locked { () throws(SecretMemoryError) in try SecretBytes(copying: value) }
+        let modified = modified
+        try remember(Field(index: 0, kind: kind, label: label, size: value.byteCount), copy, now: replaced)
+        touch(modified)
+    }
+
+    package mutating func touch(_ now: Int64) { setFront { $0.modified = now } }
 
     package static var now: Int64 { WallClock.milliseconds }
 }

@@ -11,7 +11,7 @@ internal import SystemCalls
 /// ``VaultCore/Vault/withValue(for:in:_:)``, until they get a tag, notes, another field or another kind. A plain value has no earlier
 /// values.
 public final class ItemStore: Sendable {
-    let vault: Vault
+    package let vault: Vault
     let index: ItemIndex
 
     /// What the field of a plain value is called.
@@ -123,14 +123,14 @@ public final class ItemStore: Sendable {
     }
 
     /// - Throws: `invalidName` for a name that only something in the trash has.
-    static func check(_ name: String) throws(VaultError) {
+    package static func check(_ name: String) throws(VaultError) {
         guard !Admission.isReservedName(name) else {
             throw VaultError(.invalidName, "a name that begins with a zero byte is Holdfast's own")
         }
     }
 
     /// One transaction whose errors are the vault's own.
-    func write(_ body: (inout WriteSession) throws(VaultError) -> Void) throws(VaultError) {
+    package func write(_ body: (inout WriteSession) throws(VaultError) -> Void) throws(VaultError) {
         do {
             try vault.write { session in try body(&session) }
         } catch { throw VaultError(any: error) }

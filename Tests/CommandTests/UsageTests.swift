@@ -99,6 +99,10 @@ import Testing
                 "length", "kinds", "words", "separator", "env", "env-file", "in", "out",
                 // Of items: what is shown and searched, and the names of secrets that are then asked for.
                 "kind", "username", "url", "text", "date", "secret", "attach", "tag", "field", "clear-after", "days",
+                // Of an import: which file, and what is in its columns.
+                "format", "prefix", "column", "key-file",
+                // Of an import: which file, and what is in its columns.
+                "format", "prefix", "column", "key-file",
             ]
             #expect(names.contains(option.name), "what kind of text is --\(option.name)?")
         }

@@ -13,7 +13,8 @@ enum CommandTable {
             title: "Items",
             commands: [
                 .add, .show, .copyField, .code, .edit, .generate, .historyList, .historyRestore, .tagList, .tagAdd,
-                .tagRemove, .trashList, .trashRestore, .trashEmpty,
+                .tagRemove, .trashList, .trashRestore, .trashEmpty, .importItems,
+                .exportItems,
             ]),
         .init(
             title: "Unlock and lock",

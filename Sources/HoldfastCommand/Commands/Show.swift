@@ -107,36 +107,44 @@ private func block(_ value: RawSpan) -> String {
 
 private func showJSON(_ item: borrowing Item, _ path: RecordPath, reveals: Bool) throws(CommandError) {
     var json = SecretJSON()
-    let head: [(String, JSON)] = [
-        ("collection", .text(path.collection)), ("name", .text(path.name)),
-        ("kind", .text(item.kind.word)), ("favourite", .boolean(item.isFavourite)),
-        ("id", .text("\(item.id)")), ("created", Format.json(item.created)), ("modified", Format.json(item.modified)),
-        ("tags", .array(item.tags.map { .text($0) })),
-    ]
-    try json.raw("{" + head.map { "\"\($0.0)\":\($0.1.encoded)" }.joined(separator: ",") + ",\"fields\":[")
-    for field in item.fields {
-        let kind = field.kind.word.map { JSON.text($0) } ?? .null
-        try json.raw(field.index == 0 ? "{" : ",{")
-        try json.raw("\"label\":\(JSON.text(field.label).encoded),\"kind\":\(kind.encoded),\"size\":\(field.size)")
-        let name = item.withFile(of: field) { name, _ in name }
-        if let name { try json.raw(",\"file\":\(JSON.text(name).encoded)") }
-        try json.raw(",\"value\":")
-        if !field.kind.isOpen && !reveals {
-            try json.raw("null")
-        } else if try item.withFile(of: field, { _, content throws(CommandError) in try json.base64(content) }) == nil {
-            try item.withValue(of: field) { value throws(CommandError) in try json.value(value) }
-        }
-        try json.raw("}")
-    }
-    try json.raw("],\"notes\":")
-    let hasNotes = item.withNotes { _ in true } ?? false
-    if !hasNotes || !reveals {
-        try json.raw("null")
-    } else {
-        _ = try item.withNotes { notes throws(CommandError) in try json.value(notes) }
-    }
-    try json.raw(",\"hasNotes\":\(hasNotes),\"isRevealed\":\(reveals)}")
+    try json.append(item, path, reveals: reveals)
     try json.write()
+}
+
+extension SecretJSON {
+    /// An item as an object; its secrets only where they are to be seen.
+    mutating func append(_ item: borrowing Item, _ path: RecordPath, reveals: Bool) throws(CommandError) {
+        let head: [(String, JSON)] = [
+            ("collection", .text(path.collection)), ("name", .text(path.name)),
+            ("kind", .text(item.kind.word)), ("favourite", .boolean(item.isFavourite)),
+            ("id", .text("\(item.id)")), ("created", Format.json(item.created)),
+            ("modified", Format.json(item.modified)),
+            ("tags", .array(item.tags.map { .text($0) })),
+        ]
+        try raw("{" + head.map { "\"\($0.0)\":\($0.1.encoded)" }.joined(separator: ",") + ",\"fields\":[")
+        for field in item.fields {
+            let kind = field.kind.word.map { JSON.text($0) } ?? .null
+            try raw(field.index == 0 ? "{" : ",{")
+            try raw("\"label\":\(JSON.text(field.label).encoded),\"kind\":\(kind.encoded),\"size\":\(field.size)")
+            let name = item.withFile(of: field) { name, _ in name }
+            if let name { try raw(",\"file\":\(JSON.text(name).encoded)") }
+            try raw(",\"value\":")
+            if !field.kind.isOpen && !reveals {
+                try raw("null")
+            } else if try item.withFile(of: field, { _, content throws(CommandError) in try base64(content) }) == nil {
+                try item.withValue(of: field) { bytes throws(CommandError) in try value(bytes) }
+            }
+            try raw("}")
+        }
+        try raw("],\"notes\":")
+        let hasNotes = item.withNotes { _ in true } ?? false
+        if !hasNotes || !reveals {
+            try raw("null")
+        } else {
+            _ = try item.withNotes { notes throws(CommandError) in try value(notes) }
+        }
+        try raw(",\"hasNotes\":\(hasNotes),\"isRevealed\":\(reveals)}")
+    }
 }
 
 extension Format {

@@ -64,6 +64,11 @@ struct SecretJSON: ~Copyable {
         }
     }
 
+    /// All of it.
+    borrowing func bytes() throws(CommandError) -> SecretBytes {
+        do throws(SecretMemoryError) { return try buffer.bytes() } catch { throw CommandError(error) }
+    }
+
     /// Writes all of it and a line's end to standard output.
     borrowing func write() throws(CommandError) {
         try buffer.withBytes { bytes throws(CommandError) in try Descriptors.write(bytes, to: STDOUT_FILENO) }

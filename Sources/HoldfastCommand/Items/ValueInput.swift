@@ -7,6 +7,11 @@ internal import SecretMemory
 struct ValueInput {
     private let descriptor: Int32?
 
+    /// Asks on the terminal only.
+    static let onTerminal = ValueInput()
+
+    private init() { descriptor = nil }
+
     init(_ arguments: Arguments) { descriptor = arguments[Options.secretDescriptor] }
 
     /// Makes sure that there is somewhere to ask, before anything is opened.
@@ -53,8 +58,8 @@ struct ValueInput {
     }
 
     /// Everything that is left of a descriptor.
-    static func rest(of descriptor: Int32) throws(CommandError) -> SecretBytes {
-        var buffer = SecretBuffer(limit: ItemLimits.size)
+    static func rest(of descriptor: Int32, limit: Int = ItemLimits.size) throws(CommandError) -> SecretBytes {
+        var buffer = SecretBuffer(limit: limit)
         var piece = try secret(65_536)
         while true {
             let got = try piece.withMutableBytes { bytes throws(CommandError) in
@@ -64,7 +69,9 @@ struct ValueInput {
                 if got == 0 { return try buffer.bytes() }
                 try piece.withBytes { bytes throws(SecretMemoryError) in try buffer.append(bytes.extracting(0..<got)) }
             } catch {
-                if case .invalidSize = error { throw .failure("tooLong", "an item has at most 1 MiB") }
+                if case .invalidSize = error {
+                    throw .failure("tooLong", "there are more than \(Format.size(UInt64(limit)))")
+                }
                 throw CommandError(error)
             }
         }

@@ -3,13 +3,13 @@ internal import SecretMemory
 
 /// Argon2id through libargon2, which takes salts of any size where libsodium takes 16 bytes only.
 package enum LibArgon2id {
-    /// Fills `output`. The caller has checked the sizes. The library wipes its working memory: FLAG_clear_internal_memory
+    /// Fills `output`; with Argon2d where the memory that is read may depend on the password. The caller has checked the sizes. The library wipes its working memory: FLAG_clear_internal_memory
     /// is on unless changed, and Debian's build does not even export it.
     /// - Throws: ``CryptographyError/invalidSize``, ``CryptographyError/memory(_:)``,
     ///   ``CryptographyError/library(code:)``.
     static func derive(
         _ password: RawSpan, salt: RawSpan, passes: UInt32, memoryKiB: UInt32, lanes: UInt32,
-        secret: RawSpan, associatedData: RawSpan, into output: inout MutableRawSpan
+        secret: RawSpan, associatedData: RawSpan, isDataDependent: Bool = false, into output: inout MutableRawSpan
     ) throws(CryptographyError) {
         var context = unsafe argon2_context()
         unsafe context.t_cost = passes
@@ -27,7 +27,7 @@ package enum LibArgon2id {
                             unsafe (context.secret, context.secretlen) = mutable(secret)
                             unsafe (context.ad, context.adlen) = mutable(associatedData)
                             unsafe (context.out, context.outlen) = mutable(UnsafeRawBufferPointer(output))
-                            return unsafe argon2id_ctx(&context)
+                            return unsafe isDataDependent ? argon2d_ctx(&context) : argon2id_ctx(&context)
                         }
                     }
                 }

@@ -1,0 +1,126 @@
+internal import AgentMessages
+internal import CommandLineArguments
+internal import Holdfast
+internal import Imports
+internal import SecretMemory
+internal import SystemCalls
+
+extension Options {
+    static let exportFormat = TextOption(
+        "format", "FORMAT", .word(["kdbx", "json"]),
+        help:
+            "kdbx: a database of KeePass under a password of its own (default). json: plain text, which anyone can read."
+    )
+}
+
+extension Command {
+    static let exportItems = Command(
+        "export", summary: "write all items to a file for another program",
+        details: [
+            "Writes the items and plain values of all collections, or of one. The passcode or the recovery phrase is asked for even "
+                + "if an agent has the vault open. An existing file is never overwritten. The trash, earlier values and values "
+                + "of more than 1 MiB are left out; holdfast backup keeps everything.",
+            "A database of KeePass (KDBX 4) is encrypted with a password that you choose. JSON is not encrypted: you are asked "
+                + "again before it is written.",
+        ],
+        example: "holdfast export passwords.kdbx",
+        places: [Place(name: "FILE", kind: .file, help: "The new file.")],
+        options: [
+            Options.exportFormat.option, Options.onlyCollection.option, Options.fileDescriptor.option,
+            Options.yes.option,
+        ] + Options.proving,
+        run: exportFile)
+}
+
+private func exportFile(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let path = arguments[place: 0]
+    let isPlain = arguments[Options.exportFormat] == "json"
+    if isPlain {
+        try Confirmation.require(arguments)
+        guard arguments[Options.fileDescriptor] == nil else {
+            throw .usage("JSON has no password; omit --file-password-fd")
+        }
+    } else if arguments[Options.fileDescriptor] == nil, !Terminal.isThere {
+        throw .usage("there is no terminal to ask for the new file's password; use --file-password-fd N")
+    }
+    guard unsafe access(path, F_OK) != 0 else { throw .failure("exists", "\(Escaping.name(path)) exists already") }
+    let (vault, _) = try Unlocking.openProving(arguments)
+    let items = ItemStore(vault)
+    let collection = arguments[Options.onlyCollection]
+    let all = try vaultCall { try items.list() }.filter { collection == nil || $0.collection == collection }
+    let left = all.count(where: \.isFile)
+    let count = all.count - left
+    let content: SecretBytes
+    if isPlain {
+        try Confirmation.ask(
+            arguments,
+            "\(Format.count(count, "item")) will be in \(Escaping.name(path)) in plain text. Anyone who can read the file has every "
+                + "secret, and it may stay on the disk after you remove it.", word: "export")
+        content = try plain(all, items)
+    } else {
+        content = try database(all, items, arguments)
+    }
+    try write(content, to: path)
+    Output.remark("Exported \(Format.count(count, "item")).")
+    if left > 0 { Output.note("\(Format.count(left, "value")) of more than 1 MiB left out; holdfast get writes each") }
+    return .done
+}
+
+private func plain(_ all: [ItemSummary], _ items: ItemStore) throws(CommandError) -> SecretBytes {
+    var json = SecretJSON()
+    try json.raw("{\"format\":\"holdfast-items\",\"version\":1,\"items\":[")
+    var isFirst = true
+    for record in all where !record.isFile {
+        guard let path = RecordPath(collection: record.collection, name: record.name) else { continue }
+        if !isFirst { try json.raw(",\n") }
+        isFirst = false
+        let item = try vaultCall { try items.item(record.name, in: record.collection) }
+        try json.append(item, path, reveals: true)
+    }
+    try json.raw("]}\n")
+    return try json.bytes()
+}
+
+private func database(
+    _ all: [ItemSummary], _ items: ItemStore, _ arguments: Arguments
+) throws(CommandError) -> SecretBytes {
+    let root = KDBXGroup()
+    for record in all where !record.isFile {
+        guard let path = RecordPath(collection: record.collection, name: record.name) else { continue }
+        let item = try vaultCall { try items.item(record.name, in: record.collection) }
+        root.add(ItemNames.path(path), item)
+    }
+    let password = try newPassword(arguments)
+    do throws(ImportError) {
+        var export = try KDBXExport(title: "Holdfast")
+        try export.append(root)
+        return try export.seal(password: password)
+    } catch { throw .failure(error.kind.rawValue, "\(error.reason); nothing was exported") }
+}
+
+private func newPassword(_ arguments: Arguments) throws(CommandError) -> SecretBytes {
+    if let descriptor = arguments[Options.fileDescriptor] {
+        let password = try SecretInput.line(descriptor, 4096, "the password of the file")
+        guard password.count > 0 else { throw .failure("empty", "the password of the file is empty") }
+        return password
+    }
+    let asked = ItemTemplate.Asked("password of the new file", .secret, .line)
+    guard let password = try ValueInput.onTerminal.value(asked) else {
+        throw .failure("empty", "the password of the file is empty; nothing was exported")
+    }
+    return password
+}
+
+/// A new file that only its owner reads; it is gone again if it cannot be written whole.
+private func write(_ content: borrowing SecretBytes, to path: String) throws(CommandError) {
+    let file = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard file >= 0 else { throw .failure("output", "\(Escaping.name(path)): \(SystemError.last)") }
+    defer { close(file) }
+    do throws(CommandError) {
+        try content.withBytes { bytes throws(CommandError) in try Descriptors.write(bytes, to: file) }
+        guard fsync(file) == 0 else { throw .failure("output", "\(Escaping.name(path)): \(SystemError.last)") }
+    } catch {
+        unsafe unlink(path)
+        throw error
+    }
+}

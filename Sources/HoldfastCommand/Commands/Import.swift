@@ -1,0 +1,245 @@
+internal import CommandLineArguments
+internal import Holdfast
+internal import Imports
+internal import SecretMemory
+internal import SystemCalls
+
+extension Options {
+    static let format = TextOption(
+        "format", "FORMAT", .word(ImportFormat.allCases.map(\.rawValue)),
+        help: "What the file is (default: found out from what is in it).")
+    static let planOnly = Flag("dry-run", "Only show what would be imported.")
+    static let prefix = TextOption("prefix", "PATH", help: "Put this and a slash before each name.")
+    static let column = ListOption(
+        "column", "COLUMN=ROLE",
+        help:
+            "With csv: what a column is: title, group, username, password, url, notes, otp, tags, text:LABEL, secret:LABEL or "
+            + "ignore.")
+    static let keyFile = TextOption("key-file", "FILE", .file, help: "With kdbx: the database's key file.")
+    static let withoutPassword = Flag("no-password", "With kdbx: the database has only a key file.")
+    static let fileDescriptor = DescriptorOption(
+        "file-password-fd", "Read the password of the imported file from file descriptor N, one line.")
+}
+
+extension Command {
+    static let importItems = Command(
+        "import", synonyms: ["migrate"], summary: "import items from another password manager",
+        details: [
+            "Reads databases of KeePass and KeePassXC (KDBX 4, XML, CSV), exports of Bitwarden (JSON, plain or with a password of "
+                + "its own; CSV) and Aegis (plain or encrypted), CSV files of Firefox and Chrome, any other CSV with --column, "
+                + "and the folder of pass, whose entries gpg decrypts.",
+            "Everything is stored, or nothing. Items that the vault has already are left out. What was not understood is listed "
+                + "with its place. The passcode is asked for even if an agent has the vault open.",
+            "An export that is not encrypted is still on your disk afterwards; remove it.",
+        ],
+        example: "holdfast import passwords.kdbx --dry-run",
+        places: [Place(name: "FILE", kind: .file, help: "The file, or the folder of pass.")],
+        options: [
+            Options.format.option, Options.planOnly.option, Options.collection.option, Options.prefix.option,
+            Options.column.option, Options.keyFile.option, Options.withoutPassword.option,
+            Options.fileDescriptor.option,
+            Options.json.option,
+        ] + Options.unlocking,
+        run: importFile)
+}
+
+/// What can be imported.
+enum ImportFormat: String, CaseIterable {
+    case kdbx, keepassXML = "keepass-xml", bitwarden, aegis, csv, pass
+
+    /// What a file looks like.
+    static func detected(_ bytes: RawSpan) -> ImportFormat? {
+        if bytes.byteCount >= 4, [0x03, 0xD9, 0xA2, 0x9A].elementsEqual((0..<4).map { bytes.byte(at: $0) }) {
+            return .kdbx
+        }
+        var start = bytes.begins(with: "\u{FEFF}") ? 3 : 0
+        while start < bytes.byteCount, [9, 10, 13, 32].contains(bytes.byte(at: start)) { start += 1 }
+        guard start < bytes.byteCount else { return nil }
+        switch bytes.byte(at: start) {
+        case UInt8(ascii: "<"): return .keepassXML
+        case UInt8(ascii: "{"): return bytes.contains("\"db\"") && bytes.contains("\"slots\"") ? .aegis : .bitwarden
+        case 0..<32: return nil
+        default: return .csv
+        }
+    }
+}
+
+extension RawSpan {
+    /// Whether a text is among the first bytes.
+    fileprivate func contains(_ text: String) -> Bool {
+        let wanted = Array(text.utf8)
+        let end = Swift.min(byteCount, 65_536) - wanted.count
+        guard end >= 0 else { return false }
+        return (0...end).contains { start in wanted.indices.allSatisfy { byte(at: start + $0) == wanted[$0] } }
+    }
+}
+
+private func importFile(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let imported = try read(arguments)
+    let collection = arguments.collection
+    try Naming.check("x", collection)
+    let vault = try Unlocking.open(arguments)
+    let items = ItemStore(vault)
+    let plan = try vaultCall {
+        try ImportPlan(imported, prefix: arguments[Options.prefix] ?? "", into: items, collection: collection)
+    }
+    if !arguments[Options.planOnly] {
+        try Progress.show("Importing") { progress throws(CommandError) in
+            try vaultCall {
+                try plan.store(in: items, collection: collection) { done in progress.update(done, of: plan.additions) }
+            }
+        }
+    }
+    try report(plan, imported, arguments)
+    return .done
+}
+
+private func read(_ arguments: Arguments) throws(CommandError) -> Imported {
+    let path = arguments[place: 0]
+    let named = arguments[Options.format].flatMap(ImportFormat.init)
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else {
+        throw CommandError(.notFound, code: "noFile", "\(Escaping.name(path)): \(SystemError.last)")
+    }
+    if status.st_mode & S_IFMT == S_IFDIR {
+        guard named ?? .pass == .pass else { throw .usage("\(Escaping.name(path)) is a folder; only pass has one") }
+        return try PassStore.read(path)
+    }
+    let bytes = try ImportedFile.read(path, limit: ImportLimits.file)
+    guard let format = named ?? bytes.withBytes(ImportFormat.detected), format != .pass else {
+        throw .usage("what kind of file this is was not found out; name it with --format")
+    }
+    do throws(ImportError) { return try read(format, bytes, nil, arguments) } catch {
+        guard error.kind == .passwordNeeded else { throw CommandError(error) }
+    }
+    let password: SecretBytes? = try filePassword(arguments)
+    do throws(ImportError) {
+        return try PassingNote.showing("Opening the file ...") { () throws(ImportError) in
+            try read(format, bytes, password, arguments)
+        }
+    } catch { throw CommandError(error) }
+}
+
+private func read(
+    _ format: ImportFormat, _ bytes: borrowing SecretBytes, _ password: borrowing SecretBytes?, _ arguments: Arguments
+) throws(ImportError) -> Imported {
+    switch format {
+    case .kdbx:
+        var keyFile: SecretBytes?
+        if let path = arguments[Options.keyFile] {
+            do throws(CommandError) { keyFile = try ImportedFile.read(path, limit: 1 << 20) } catch {
+                throw ImportError(.unexpected, "key file", error.what)
+            }
+            let isAlone = arguments[Options.withoutPassword]
+            let hasPassword =
+                switch password {
+                case .none: false;
+                case .some: true
+                }
+            if !hasPassword, !isAlone { throw ImportError(.passwordNeeded, "", "the database is encrypted") }
+        }
+        return try KDBXImport.read(bytes, password: password, keyFile: keyFile)
+    case .keepassXML: return try KeePassTree.read(export: bytes)
+    case .bitwarden: return try BitwardenImport.read(ImportedFile.copy(bytes), password: password)
+    case .aegis: return try AegisImport.read(ImportedFile.copy(bytes), password: password)
+    case .csv:
+        var columns: [String: TableImport.Role] = [:]
+        for assignment in arguments[Options.column] {
+            guard let sign = assignment.lastIndex(of: "="), sign > assignment.startIndex,
+                let role = TableImport.Role(word: String(assignment[assignment.index(after: sign)...]))
+            else { throw ImportError(.unexpected, "--column", "a column, an equals sign and a role that is known") }
+            columns[String(assignment[..<sign])] = role
+        }
+        return try TableImport.read(ImportedFile.copy(bytes), columns: columns)
+    case .pass: return Imported()
+    }
+}
+
+private func filePassword(_ arguments: Arguments) throws(CommandError) -> SecretBytes {
+    if let descriptor = arguments[Options.fileDescriptor] {
+        return try SecretInput.line(descriptor, 4096, "the password of the file")
+    }
+    guard let terminal = Terminal() else {
+        throw .usage("there is no terminal to ask for the password of the file; use --file-password-fd N")
+    }
+    return try terminal.readValue(prompt: "Password of the imported file: ", .line, limit: 4096)
+}
+
+/// Files that an import reads, in locked memory.
+enum ImportedFile {
+    static func read(_ path: String, limit: Int) throws(CommandError) -> SecretBytes {
+        let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        guard file >= 0 else { throw .failure("input", "\(Escaping.name(path)): \(SystemError.last)") }
+        defer { close(file) }
+        var status = stat()
+        guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw .failure("input", "\(Escaping.name(path)): not a regular file")
+        }
+        guard status.st_size <= limit else {
+            throw .failure(
+                "tooLarge", "\(Escaping.name(path)): an imported file has at most \(Format.size(UInt64(limit)))")
+        }
+        return try ValueInput.rest(of: file, limit: limit)
+    }
+
+    static func copy(_ bytes: borrowing SecretBytes) throws(ImportError) -> SecretBytes {
+        do throws(SecretMemoryError) { return try bytes.copy() } catch { throw ImportError(error) }
+    }
+}
+
+extension PassingNote {
+    /// As `show`, for what throws another error.
+    fileprivate static func showing<R>(
+        _ text: String, _ body: () throws(ImportError) -> R
+    ) throws(ImportError) -> R {
+        let isShown = Progress.isPossible
+        if isShown { try? Output.write(text, to: STDERR_FILENO) }
+        defer {
+            if isShown { try? Output.write("\r\u{1B}[K", to: STDERR_FILENO) }
+        }
+        return try body()
+    }
+}
+
+extension CommandError {
+    init(_ error: ImportError) {
+        let exit: ExitCode =
+            switch error.kind {
+            case .wrongPassword: .refused
+            case .malformed, .unsupported, .tooLarge: .damaged
+            case .passwordNeeded: .usage
+            case .outOfMemory, .unexpected: .failure
+            }
+        self.init(exit, code: error.kind.rawValue, "\(error.reason); nothing was imported")
+    }
+}
+
+/// What was done, or would be.
+private func report(_ plan: ImportPlan, _ imported: Imported, _ arguments: Arguments) throws(CommandError) {
+    var (added, left): ([(String, String)], [(String, String)]) = ([], [])
+    for step in plan.steps {
+        switch step {
+        case .add(let item, let name): added.append((name, item.place))
+        case .duplicate(let item, let other): left.append((item.name, other))
+        }
+    }
+    let isDry = arguments[Options.planOnly]
+    if arguments[Options.json] {
+        return try Output.write(
+            .object([
+                "isDryRun": .boolean(isDry), "added": .array(added.map { .text($0.0) }),
+                "duplicates": .array(left.map { .object(["name": .text($0.0), "of": .text($0.1)]) }),
+                "notUnderstood": .array(imported.notes.map { .text($0) }),
+            ]))
+    }
+    if isDry {
+        for (name, place) in added { try Output.write("add\t\(Escaping.name(name))\t\(Escaping.name(place))\n") }
+        for (name, other) in left { try Output.write("same\t\(Escaping.name(name))\t\(Escaping.name(other))\n") }
+    }
+    for note in imported.notes { Output.note("not imported: \(note)") }
+    let verb = isDry ? "Would import" : "Imported"
+    var sentence = "\(verb) \(Format.count(added.count, "item"))."
+    if !left.isEmpty { sentence += " \(Format.count(left.count, "item")) the vault has already." }
+    if !imported.notes.isEmpty { sentence += " \(Format.count(imported.notes.count, "thing")) not understood." }
+    try Output.write(sentence + "\n", to: STDERR_FILENO)
+}

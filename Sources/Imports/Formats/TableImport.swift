@@ -1,0 +1,162 @@
+package import SecretMemory
+internal import VaultFormat
+
+/// Tables of comma-separated values: those of Firefox, Chrome, KeePassXC and Bitwarden, known by their first row, and any other with
+/// a mapping of columns.
+package enum TableImport {
+    /// What a column is.
+    package enum Role: Sendable, Hashable {
+        case title, group, username, password, url, notes, code, created, modified, favourite, tags
+        /// A field of this label.
+        case text(String)
+        case secret(String)
+        /// Left out on purpose.
+        case nothing
+
+        /// The words of a mapping; `text:LABEL` and `secret:LABEL` name a field.
+        package init?(word: String) {
+            let words: [String: Role] = [
+                "title": .title, "group": .group, "username": .username, "password": .password, "url": .url,
+                "notes": .notes,
+                "otp": .code, "tags": .tags, "ignore": .nothing,
+            ]
+            if let role = words[word] {
+                self = role
+            } else if word.hasPrefix("text:"), word.utf8.count > 5 {
+                self = .text(String(word.dropFirst(5)))
+            } else if word.hasPrefix("secret:"), word.utf8.count > 7 {
+                self = .secret(String(word.dropFirst(7)))
+            } else {
+                return nil
+            }
+        }
+    }
+
+    /// The columns of programs that are known, in lower case.
+    private static let known: [[String: Role]] = [
+        // Firefox
+        [
+            "url": .url, "username": .username, "password": .password, "httprealm": .text("realm"),
+            "formactionorigin": .nothing,
+            "guid": .nothing, "timecreated": .created, "timelastused": .nothing, "timepasswordchanged": .modified,
+        ],
+        // Chrome and what is made from it
+        ["name": .title, "url": .url, "username": .username, "password": .password, "note": .notes],
+        // KeePassXC
+        [
+            "group": .group, "title": .title, "username": .username, "password": .password, "url": .url,
+            "notes": .notes,
+            "totp": .code, "icon": .nothing, "last modified": .modified, "created": .created,
+        ],
+        // Bitwarden
+        [
+            "folder": .group, "favorite": .favourite, "type": .nothing, "name": .title, "notes": .notes,
+            "fields": .notes,
+            "reprompt": .nothing, "login_uri": .url, "login_username": .username, "login_password": .password,
+            "login_totp": .code,
+        ],
+    ]
+
+    /// - Parameter columns: What columns are, by their names in the first row; those of programs that are known when empty.
+    /// - Throws: ``ImportError``.
+    package static func read(
+        _ bytes: consuming SecretBytes, columns: [String: Role] = [:]
+    ) throws(ImportError) -> Imported {
+        let table = try DelimitedText(bytes)
+        var titles: [String] = []
+        for cell in table.rows[0] { titles.append(try table.text(cell).lowercased()) }
+        let roles = try roles(titles, columns)
+        var result = Imported()
+        for (title, role) in zip(titles, roles) where role == nil {
+            result.note("line 1", "the column \"\(title.prefix(64))\"")
+        }
+        for index in table.rows.indices.dropFirst() {
+            try read(table, index, roles, into: &result)
+        }
+        return result
+    }
+
+    private static func roles(_ titles: [String], _ columns: [String: Role]) throws(ImportError) -> [Role?] {
+        guard columns.isEmpty else {
+            for name in columns.keys where !titles.contains(name.lowercased()) {
+                throw .malformed("line 1", "there is no column \"\(name.prefix(64))\"")
+            }
+            return titles.map { title in columns.first { $0.key.lowercased() == title }?.value }
+        }
+        let fitting = known.filter { program in
+            titles.allSatisfy { program[$0] != nil } && titles.contains { program[$0] == .password }
+        }
+        guard let program = fitting.first else {
+            throw ImportError(
+                .unsupported, "line 1", "these are the columns of no program that is known; name them with a mapping")
+        }
+        return titles.map { program[$0] }
+    }
+
+    private static func read(
+        _ table: borrowing DelimitedText, _ index: Int, _ roles: [Role?], into result: inout Imported
+    ) throws(ImportError) {
+        let place = "line \(table.lines[index])"
+        let row = table.rows[index]
+        func text(_ role: Role) throws(ImportError) -> String? {
+            guard let column = roles.firstIndex(of: role) else { return nil }
+            let text = try table.text(row[column])
+            return text.isEmpty ? nil : text
+        }
+        var path = (try text(.group) ?? "").split(separator: "/").map(String.init)
+        // KeePassXC begins every path with the name of the root group.
+        if path.first == "Root" || path.first == "Passwords" { path.removeFirst() }
+        let address = try text(.url)
+        let (named, user) = (try text(.title), try text(.username))
+        let title = named ?? address.map(host) ?? user ?? "unnamed"
+        let item = try ImportedItem(.login, path: path + [title], place: place, created: time(try text(.created)))
+        for (column, role) in roles.enumerated() {
+            guard let role else { continue }
+            let value = try table.value(row[column])
+            switch role {
+            case .username: try item.add(.text, "username", value)
+            case .password: try item.add(.secret, "password", value)
+            case .url: try item.add(.url, "website", value)
+            case .notes: try item.setNotes(value)
+            case .code:
+                if try !item.addCode("code", value) {
+                    result.note(place, "a one-time code in a form that is not known; it is kept as a secret")
+                }
+            case .text(let label): try item.add(.text, label, value)
+            case .secret(let label): try item.add(.secret, label, value)
+            case .favourite: if value.openText() == "1" { item.favour() }
+            case .tags:
+                for tag in value.openText().split(whereSeparator: { ",;".contains($0) }) { item.addTag(String(tag)) }
+            case .title, .group, .created, .modified, .nothing: break
+            }
+        }
+        item.finish(modified: time(try text(.modified)))
+        try result.append(item)
+    }
+
+    /// Milliseconds since 1970, or a time as KeePassXC writes it.
+    private static func time(_ text: String?) -> Int64? {
+        guard let text else { return nil }
+        if let number = Int64(text), number > 0 { return number }
+        return ForeignTime.milliseconds(text)
+    }
+
+    /// The host of an address, for a login without a title.
+    private static func host(_ address: String) -> String {
+        let rest = address.range(of: "://").map { address[$0.upperBound...] } ?? address[...]
+        let host = rest.prefix { !"/?#:".contains($0) }
+        return host.isEmpty ? address : String(host)
+    }
+}
+
+extension String {
+    /// Where a text is first.
+    fileprivate func range(of text: String) -> Range<Index>? {
+        var start = startIndex
+        while start < endIndex {
+            if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
+            start = index(after: start)
+        }
+        return nil
+    }
+}

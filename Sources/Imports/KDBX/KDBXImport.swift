@@ -1,0 +1,222 @@
+internal import Cryptography
+package import SecretMemory
+internal import VaultFormat
+
+/// Databases of KeePass and KeePassXC in the format KDBX 4.
+package enum KDBXImport {
+    /// - Parameters:
+    ///   - password: Nil for a database that has only a key file.
+    ///   - keyFile: What is in the key file; nil without one.
+    /// - Throws: ``ImportError``; `wrongPassword` also for a file that was changed, which cannot be told apart.
+    package static func read(
+        _ bytes: borrowing SecretBytes, password: borrowing SecretBytes?, keyFile: borrowing SecretBytes?
+    ) throws(ImportError) -> Imported {
+        let hasPassword =
+            switch password {
+            case .none: false;
+            case .some: true
+            }
+        let hasFile =
+            switch keyFile {
+            case .none: false;
+            case .some: true
+            }
+        guard hasPassword || hasFile else { throw ImportError(.passwordNeeded, "", "the database is encrypted") }
+        return try bytes.withBytes { bytes throws(ImportError) in
+            guard bytes.byteCount <= ImportLimits.file else { throw ImportError(.tooLarge, "", "the file is too long") }
+            let header = try KDBXHeader(bytes)
+            try checkDigest(bytes, header)
+            let keys = try KDBXKeys.derive(header, password: password, keyFile: keyFile)
+            try checkTag(bytes, header, keys)
+            let content = try content(bytes, header, keys)
+            return try content.withBytes { content throws(ImportError) in try inner(content) }
+        }
+    }
+
+    private static func checkDigest(_ bytes: RawSpan, _ header: KDBXHeader) throws(ImportError) {
+        guard bytes.byteCount - header.size >= 64 else {
+            throw .malformed("byte \(header.size)", "the file is cut off")
+        }
+        let digest = SHA256.hash(bytes.extracting(0..<header.size))
+        let isSame = digest.withBytes { constantTimeEquals($0, bytes.extracting(header.size..<header.size + 32)) }
+        guard isSame else { throw .malformed("byte \(header.size)", "the header does not fit its checksum") }
+    }
+
+    private static func checkTag(_ bytes: RawSpan, _ header: KDBXHeader, _ keys: borrowing KDBXKeys) throws(ImportError)
+    {
+        let key = try keys.tagKey(.max)
+        let tag = bytes.extracting(header.size + 32..<header.size + 64)
+        guard HMACSHA256.isValid(tag, for: bytes.extracting(0..<header.size), key: key) else {
+            throw ImportError(
+                .wrongPassword, "", "the password or the key file is not the database's, or the file was changed")
+        }
+    }
+
+    /// Blocks with a tag each, the last one empty; then decrypted and expanded.
+    private static func content(
+        _ bytes: RawSpan, _ header: KDBXHeader, _ keys: borrowing KDBXKeys
+    ) throws(ImportError) -> SecretBufferBox {
+        var reader = ByteReader(header.size + 64)
+        let sealed = SecretBufferBox(limit: ImportLimits.file)
+        var block: UInt64 = 0
+        while true {
+            let tag = try reader.skip(32, bytes)
+            let start = reader.position
+            let size = Int(try reader.word(bytes))
+            let data = try reader.skip(size, bytes)
+            var message = SecretBuffer()
+            try memory { () throws(SecretMemoryError) in
+                for shift in 0..<8 { try message.append(UInt8(truncatingIfNeeded: block >> (8 * UInt64(shift)))) }
+                try message.append(bytes.extracting(start..<data.upperBound))
+            }
+            let key = try keys.tagKey(block)
+            let isGenuine = message.withBytes { HMACSHA256.isValid(bytes.extracting(tag), for: $0, key: key) }
+            guard isGenuine else { throw .malformed("byte \(start)", "block \(block) was changed") }
+            if size == 0 { break }
+            try sealed.append(bytes.extracting(data))
+            block += 1
+        }
+        guard reader.position == bytes.byteCount else {
+            throw .malformed("byte \(reader.position)", "something follows the last block")
+        }
+        let plain = try sealed.withBytes { sealed throws(ImportError) in
+            do throws(CryptographyError) {
+                switch header.cipher {
+                case .aes256:
+                    return try unsafe BlockCipher.decryptCBC(
+                        sealed, key: keys.encryption, vector: header.vector.span.bytes)
+                case .chacha20:
+                    return try unsafe StreamCipher.chacha20(
+                        sealed, key: keys.encryption, nonce: header.vector.span.bytes)
+                }
+            } catch { throw ImportError.malformed("", "the encrypted content is damaged") }
+        }
+        return try plain.withBytes { plain throws(ImportError) in
+            if header.isCompressed { return try GzipFile.expand(plain) }
+            let box = SecretBufferBox(limit: ImportLimits.expanded)
+            try box.append(plain)
+            return box
+        }
+    }
+
+    /// The inner header, then XML whose protected values are encrypted once more.
+    private static func inner(_ bytes: RawSpan) throws(ImportError) -> Imported {
+        var reader = ByteReader(0)
+        var cipher: UInt8?
+        var key: SecretBytes?
+        var files: [KeePassTree.File] = []
+        while true {
+            let id = try reader.take(1, bytes)[0]
+            let size = Int(try reader.word(bytes))
+            let range = try reader.skip(size, bytes)
+            if id == 0 { break }
+            switch id {
+            case 1 where size == 4: cipher = bytes[range.lowerBound]
+            case 2 where (1...256).contains(size):
+                key = try memory { () throws(SecretMemoryError) in try SecretBytes(copying: bytes.extracting(range)) }
+            case 3 where size > 0:
+                guard files.count < 10_000 else {
+                    throw ImportError(.tooLarge, "inner header", "there are too many files")
+                }
+                files.append(try KeePassTree.File(bytes.extracting(range.lowerBound + 1..<range.upperBound)))
+            default: throw .malformed("byte \(range.lowerBound)", "a field of the inner header is not valid")
+            }
+        }
+        let root = try XMLReader.parse(bytes.extracting(reader.position..<bytes.byteCount))
+        switch key {
+        case .none: throw .malformed("inner header", "the key of the inner stream is missing")
+        case .some(let key): try KeePassTree.reveal(root, try InnerStream.of(cipher, key))
+        }
+        return try KeePassTree.read(root, files: files)
+    }
+}
+
+/// What protected values are encrypted with inside of the encrypted content.
+struct InnerStream: ~Copyable {
+    private let key: SecretBytes
+    private let nonce: [UInt8]
+    private let isSalsa: Bool
+
+    static func of(_ cipher: UInt8?, _ key: borrowing SecretBytes) throws(ImportError) -> InnerStream {
+        switch cipher {
+        case 2:
+            let digest = key.withBytes { SHA256.hash($0) }
+            let half = try digest.withBytes { digest throws(ImportError) in
+                try memory { () throws(SecretMemoryError) in try SecretBytes(copying: digest) }
+            }
+            return InnerStream(key: half, nonce: [0xE8, 0x30, 0x09, 0x4B, 0x97, 0x20, 0x5D, 0x2A], isSalsa: true)
+        case 3:
+            let digest = try key.withBytes { key throws(ImportError) in
+                try cryptography { () throws(CryptographyError) in try SHA512.hash(key) }
+            }
+            let nonce = digest.withBytes { digest in (32..<44).map { digest[$0] } }
+            let half = try memory { () throws(SecretMemoryError) in try digest.copy(0..<32) }
+            return InnerStream(key: half, nonce: nonce, isSalsa: false)
+        default: throw ImportError(.unsupported, "inner header", "an inner stream that is not known")
+        }
+    }
+
+    /// Its first bytes.
+    func bytes(_ count: Int) throws(ImportError) -> SecretBytes {
+        let zeros = try memory { () throws(SecretMemoryError) in try SecretBytes(zeroed: count) }
+        if isSalsa { return try Salsa20.stream(count, key: key, nonce: nonce) }
+        return try zeros.withBytes { zeros throws(ImportError) in
+            try cryptography { () throws(CryptographyError) in
+                try unsafe StreamCipher.chacha20(zeros, key: key, nonce: nonce.span.bytes)
+            }
+        }
+    }
+}
+
+/// Salsa20 with 20 rounds and a key of 32 bytes (the eSTREAM submission).
+enum Salsa20 {
+    static func stream(_ count: Int, key: borrowing SecretBytes, nonce: [UInt8]) throws(ImportError) -> SecretBytes {
+        var output = try memory { () throws(SecretMemoryError) in try SecretBytes(zeroed: count) }
+        var state = [UInt32](repeating: 0, count: 16)
+        key.withBytes { key in
+            for index in 0..<4 {
+                state[1 + index] = key.word(4 * index)
+                state[11 + index] = key.word(16 + 4 * index)
+            }
+        }
+        (state[0], state[5], state[10], state[15]) = (0x6170_7865, 0x3320_646E, 0x7962_2D32, 0x6B20_6574)
+        unsafe state[6] = nonce.span.bytes.word(0)
+        unsafe state[7] = nonce.span.bytes.word(4)
+        for start in stride(from: 0, to: count, by: 64) {
+            let block = start / 64
+            state[8] = UInt32(truncatingIfNeeded: block)
+            state[9] = UInt32(truncatingIfNeeded: block >> 32)
+            let words = mixed(state)
+            output.withMutableBytes { output in
+                for offset in 0..<min(64, count - start) {
+                    let byte = UInt8(truncatingIfNeeded: words[offset / 4] >> UInt32(8 * (offset % 4)))
+                    output.storeBytes(of: byte, toByteOffset: start + offset, as: UInt8.self)
+                }
+            }
+        }
+        return output
+    }
+
+    private static func mixed(_ state: [UInt32]) -> [UInt32] {
+        var words = state
+        func quarter(_ a: Int, _ b: Int, _ c: Int, _ d: Int) {
+            words[b] ^= rotated(words[a] &+ words[d], 7)
+            words[c] ^= rotated(words[b] &+ words[a], 9)
+            words[d] ^= rotated(words[c] &+ words[b], 13)
+            words[a] ^= rotated(words[d] &+ words[c], 18)
+        }
+        for _ in 0..<10 {
+            quarter(0, 4, 8, 12)
+            quarter(5, 9, 13, 1)
+            quarter(10, 14, 2, 6)
+            quarter(15, 3, 7, 11)
+            quarter(0, 1, 2, 3)
+            quarter(5, 6, 7, 4)
+            quarter(10, 11, 8, 9)
+            quarter(15, 12, 13, 14)
+        }
+        return zip(words, state).map { $0 &+ $1 }
+    }
+
+    private static func rotated(_ word: UInt32, _ count: UInt32) -> UInt32 { word << count | word >> (32 - count) }
+}

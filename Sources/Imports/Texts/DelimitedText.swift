@@ -1,0 +1,128 @@
+internal import SecretMemory
+internal import VaultFormat
+
+/// A table of comma-separated values (RFC 4180) in locked memory: cells in quotes may have line breaks and doubled quotes.
+///
+/// Strict: UTF-8, every row with as many cells as the first one, nothing behind a closing quote.
+struct DelimitedText: ~Copyable {
+    private let bytes: SecretBytes
+    /// The cells of each row, the first one included.
+    private(set) var rows: [[Cell]] = []
+
+    struct Cell {
+        let range: Range<Int>
+        let hasDoubledQuotes: Bool
+    }
+
+    /// Lines on which the rows begin.
+    private(set) var lines: [Int] = []
+
+    /// - Throws: ``ImportError`` with the line.
+    init(_ bytes: consuming SecretBytes) throws(ImportError) {
+        var reader = CellReader()
+        try bytes.withBytes { bytes throws(ImportError) in try reader.read(bytes) }
+        rows = reader.rows
+        lines = reader.lines
+        self.bytes = bytes
+    }
+
+    /// The value of a cell.
+    borrowing func value(_ cell: Cell) throws(ImportError) -> SecretBytes {
+        try bytes.withBytes { bytes throws(ImportError) in
+            try memory { () throws(SecretMemoryError) in
+                guard cell.hasDoubledQuotes else { return try SecretBytes(copying: bytes.extracting(cell.range)) }
+                var value = SecretBuffer()
+                var offset = cell.range.lowerBound
+                while offset < cell.range.upperBound {
+                    try value.append(bytes[offset])
+                    offset += bytes[offset] == UInt8(ascii: "\"") ? 2 : 1
+                }
+                return try value.bytes()
+            }
+        }
+    }
+
+    /// As ``value(_:)``, for what is no secret.
+    borrowing func text(_ cell: Cell) throws(ImportError) -> String { try value(cell).openText() }
+}
+
+private struct CellReader {
+    var rows: [[DelimitedText.Cell]] = []
+    var lines: [Int] = []
+    private var line = 1
+    private var count = 0
+
+    private func fault(_ what: String) -> ImportError { ImportError(.malformed, "line \(line)", what) }
+
+    mutating func read(_ bytes: RawSpan) throws(ImportError) {
+        guard bytes.byteCount <= ImportLimits.file else { throw ImportError(.tooLarge, "", "the file is too long") }
+        guard bytes.isUTF8 else { throw ImportError(.malformed, "", "the file is not UTF-8") }
+        let isMarked = bytes.byteCount >= 3 && bytes[0] == 0xEF && bytes[1] == 0xBB && bytes[2] == 0xBF
+        var position = isMarked ? 3 : 0
+        while position < bytes.byteCount {
+            lines.append(line)
+            var row: [DelimitedText.Cell] = []
+            while true {
+                row.append(try cell(bytes, &position))
+                count += 1
+                guard count <= ImportLimits.nodes else {
+                    throw ImportError(.tooLarge, "line \(line)", "there are too many cells")
+                }
+                guard position < bytes.byteCount, bytes[position] == UInt8(ascii: ",") else { break }
+                position += 1
+            }
+            try endLine(bytes, &position)
+            if let first = rows.first, first.count != row.count {
+                line = lines[lines.count - 1]
+                throw fault("a row has \(row.count) cells where the first one has \(first.count)")
+            }
+            rows.append(row)
+        }
+        guard !rows.isEmpty else { throw ImportError(.malformed, "", "the file is empty") }
+    }
+
+    private mutating func cell(_ bytes: RawSpan, _ position: inout Int) throws(ImportError) -> DelimitedText.Cell {
+        guard position < bytes.byteCount, bytes[position] == UInt8(ascii: "\"") else {
+            let start = position
+            while position < bytes.byteCount {
+                let byte = bytes[position]
+                if byte == UInt8(ascii: ",") || byte == 10 || byte == 13 { break }
+                guard byte != UInt8(ascii: "\"") else {
+                    throw fault("a quote is inside of a cell that has none around it")
+                }
+                position += 1
+            }
+            return DelimitedText.Cell(range: start..<position, hasDoubledQuotes: false)
+        }
+        position += 1
+        let start = position
+        var hasDoubled = false
+        while position < bytes.byteCount {
+            if bytes[position] == 10 { line += 1 }
+            guard bytes[position] == UInt8(ascii: "\"") else {
+                position += 1
+                continue
+            }
+            guard position + 1 < bytes.byteCount, bytes[position + 1] == UInt8(ascii: "\"") else {
+                position += 1
+                return DelimitedText.Cell(range: start..<position - 1, hasDoubledQuotes: hasDoubled)
+            }
+            hasDoubled = true
+            position += 2
+        }
+        throw fault("a quoted cell does not end")
+    }
+
+    private mutating func endLine(_ bytes: RawSpan, _ position: inout Int) throws(ImportError) {
+        guard position < bytes.byteCount else { return }
+        if bytes[position] == 13 { position += 1 }
+        guard position < bytes.byteCount, bytes[position] == 10 else {
+            guard position == bytes.byteCount else {
+                throw fault("something stands behind a closing quote, or a line break is not one")
+            }
+            return
+        }
+        position += 1
+        line += 1
+    }
+}

@@ -1,0 +1,316 @@
+package import SecretMemory
+internal import VaultFormat
+
+/// A JSON text (RFC 8259) in locked memory, and where its values are. No value becomes a `String` but keys.
+///
+/// Strict: UTF-8 without a byte order mark, no key twice in an object, limits on size, depth and number.
+package struct JSONDocument: ~Copyable {
+    private let bytes: SecretBytes
+    package let root: JSONNode
+
+    /// - Throws: ``ImportError`` with the line.
+    package init(_ bytes: consuming SecretBytes) throws(ImportError) {
+        let root = try bytes.withBytes { bytes throws(ImportError) in
+            var reader = JSONNodeReader(end: bytes.byteCount)
+            return try reader.document(bytes)
+        }
+        self.root = root
+        self.bytes = bytes
+    }
+
+    /// The value of a string, its escapes decoded; nil for anything else.
+    func string(_ node: JSONNode?) throws(ImportError) -> SecretBytes? {
+        guard case .string(let range, let hasEscapes) = node?.value else { return nil }
+        return try bytes.withBytes { bytes throws(ImportError) in
+            guard hasEscapes else {
+                return try memory { () throws(SecretMemoryError) in try SecretBytes(copying: bytes.extracting(range)) }
+            }
+            return try JSONNodeReader.decode(range, bytes)
+        }
+    }
+
+    /// As ``string(_:)``, for what is no secret.
+    func text(_ node: JSONNode?) throws(ImportError) -> String? { try string(node)?.openText() }
+
+    /// A whole number; nil for anything else.
+    func integer(_ node: JSONNode?) -> Int? {
+        guard case .number(let range) = node?.value else { return nil }
+        return bytes.withBytes { Int($0.openText(range)) }
+    }
+}
+
+/// A value of a JSON text.
+package struct JSONNode: Sendable {
+    indirect enum Value: Sendable {
+        case object([(key: String, value: JSONNode)])
+        case array([JSONNode])
+        case string(Range<Int>, hasEscapes: Bool)
+        case number(Range<Int>)
+        case boolean(Bool)
+        case null
+    }
+
+    let value: Value
+    let line: Int
+
+    subscript(key: String) -> JSONNode? {
+        guard case .object(let members) = value else { return nil }
+        return members.first { $0.key == key }?.value
+    }
+
+    var elements: [JSONNode]? {
+        guard case .array(let elements) = value else { return nil }
+        return elements
+    }
+
+    var members: [(key: String, value: JSONNode)] {
+        guard case .object(let members) = value else { return [] }
+        return members
+    }
+
+    var isTrue: Bool {
+        guard case .boolean(let value) = value else { return false }
+        return value
+    }
+}
+
+struct JSONNodeReader {
+    private let end: Int
+    private var position = 0
+    private var line = 1
+    private var count = 0
+
+    init(end: Int) { self.end = end }
+
+    mutating func document(_ bytes: RawSpan) throws(ImportError) -> JSONNode {
+        guard end <= ImportLimits.expanded else { throw ImportError(.tooLarge, "", "the text is too long") }
+        guard bytes.isUTF8 else { throw ImportError(.malformed, "", "the text is not UTF-8") }
+        let value = try value(bytes, depth: 0)
+        skipSpace(bytes)
+        guard position == end else { throw fault("something follows the JSON text") }
+        return value
+    }
+
+    private func fault(_ what: String) -> ImportError { ImportError(.malformed, "line \(line)", what) }
+
+    private mutating func skipSpace(_ bytes: RawSpan) {
+        while position < end {
+            switch bytes[position] {
+            case UInt8(ascii: "\n"): line += 1
+            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"): break
+            default: return
+            }
+            position += 1
+        }
+    }
+
+    private mutating func take(_ byte: UInt8, _ bytes: RawSpan) -> Bool {
+        skipSpace(bytes)
+        guard position < end, bytes[position] == byte else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func value(_ bytes: RawSpan, depth: Int) throws(ImportError) -> JSONNode {
+        skipSpace(bytes)
+        guard position < end else { throw fault("the text ends in the middle") }
+        guard depth < ImportLimits.depth else {
+            throw ImportError(.tooLarge, "line \(line)", "values are too deep in each other")
+        }
+        count += 1
+        guard count <= ImportLimits.nodes else {
+            throw ImportError(.tooLarge, "line \(line)", "there are too many values")
+        }
+        let start = line
+        switch bytes[position] {
+        case UInt8(ascii: "{"): return JSONNode(value: try object(bytes, depth), line: start)
+        case UInt8(ascii: "["): return JSONNode(value: try array(bytes, depth), line: start)
+        case UInt8(ascii: "\""):
+            let (range, hasEscapes) = try string(bytes)
+            return JSONNode(value: .string(range, hasEscapes: hasEscapes), line: start)
+        case UInt8(ascii: "t"): return JSONNode(value: try word("true", .boolean(true), bytes), line: start)
+        case UInt8(ascii: "f"): return JSONNode(value: try word("false", .boolean(false), bytes), line: start)
+        case UInt8(ascii: "n"): return JSONNode(value: try word("null", .null, bytes), line: start)
+        default: return JSONNode(value: .number(try number(bytes)), line: start)
+        }
+    }
+
+    private mutating func object(_ bytes: RawSpan, _ depth: Int) throws(ImportError) -> JSONNode.Value {
+        position += 1
+        var members: [(key: String, value: JSONNode)] = []
+        var keys: Set<String> = []
+        if take(UInt8(ascii: "}"), bytes) { return .object([]) }
+        repeat {
+            skipSpace(bytes)
+            guard position < end, bytes[position] == UInt8(ascii: "\"") else { throw fault("a key is missing") }
+            let (range, hasEscapes) = try string(bytes)
+            let key = hasEscapes ? try JSONNodeReader.decode(range, bytes).openText() : bytes.openText(range)
+            guard keys.insert(key).inserted else { throw fault("a key is there twice") }
+            guard take(UInt8(ascii: ":"), bytes) else { throw fault("a colon is missing") }
+            members.append((key, try value(bytes, depth: depth + 1)))
+        } while take(UInt8(ascii: ","), bytes)
+        guard take(UInt8(ascii: "}"), bytes) else { throw fault("an object does not end") }
+        return .object(members)
+    }
+
+    private mutating func array(_ bytes: RawSpan, _ depth: Int) throws(ImportError) -> JSONNode.Value {
+        position += 1
+        var elements: [JSONNode] = []
+        if take(UInt8(ascii: "]"), bytes) { return .array([]) }
+        repeat { elements.append(try value(bytes, depth: depth + 1)) } while take(UInt8(ascii: ","), bytes)
+        guard take(UInt8(ascii: "]"), bytes) else { throw fault("an array does not end") }
+        return .array(elements)
+    }
+
+    private mutating func word(
+        _ word: StaticString, _ value: JSONNode.Value, _ bytes: RawSpan
+    ) throws(ImportError) -> JSONNode.Value {
+        let range = position..<min(end, position + word.utf8CodeUnitCount)
+        guard bytes.equals(word, range) else { throw fault("this is no JSON value") }
+        position = range.upperBound
+        return value
+    }
+
+    private mutating func number(_ bytes: RawSpan) throws(ImportError) -> Range<Int> {
+        let start = position
+        func digits() throws(ImportError) {
+            let first = position
+            while position < end, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[position]) { position += 1 }
+            guard position > first else { throw fault("this is no JSON value") }
+        }
+        if position < end, bytes[position] == UInt8(ascii: "-") { position += 1 }
+        let whole = position
+        try digits()
+        guard bytes[whole] != UInt8(ascii: "0") || position == whole + 1 else { throw fault("a number begins with 0") }
+        if position < end, bytes[position] == UInt8(ascii: ".") {
+            position += 1
+            try digits()
+        }
+        if position < end, bytes[position] | 0x20 == UInt8(ascii: "e") {
+            position += 1
+            if position < end, [UInt8(ascii: "+"), UInt8(ascii: "-")].contains(bytes[position]) { position += 1 }
+            try digits()
+        }
+        return start..<position
+    }
+
+    /// What is between the quotes; escapes are checked here and decoded later.
+    private mutating func string(_ bytes: RawSpan) throws(ImportError) -> (Range<Int>, Bool) {
+        position += 1
+        let start = position
+        var hasEscapes = false
+        while position < end {
+            switch bytes[position] {
+            case UInt8(ascii: "\""):
+                position += 1
+                return (start..<position - 1, hasEscapes)
+            case UInt8(ascii: "\\"):
+                hasEscapes = true
+                position += 1
+                try escape(bytes)
+            case 0..<0x20: throw fault("a control character is in a string")
+            default: position += 1
+            }
+        }
+        throw fault("a string does not end")
+    }
+
+    private mutating func escape(_ bytes: RawSpan) throws(ImportError) {
+        guard position < end else { throw fault("a string does not end") }
+        switch bytes[position] {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+            position += 1
+        case UInt8(ascii: "u"):
+            guard let unit = JSONNodeReader.unit(bytes, position + 1, end) else {
+                throw fault("an escape is not valid")
+            }
+            position += 5
+            guard unit & 0xF800 == 0xD800 else { return }
+            // Half of a character outside of the basic plane: the other half follows.
+            guard unit < 0xDC00, position + 1 < end, bytes[position] == UInt8(ascii: "\\"),
+                bytes[position + 1] == UInt8(ascii: "u"), let low = JSONNodeReader.unit(bytes, position + 2, end),
+                low & 0xFC00 == 0xDC00
+            else { throw fault("half of a character is missing") }
+            position += 6
+        default: throw fault("an escape is not valid")
+        }
+    }
+
+    private static func unit(_ bytes: RawSpan, _ start: Int, _ end: Int) -> UInt32? {
+        guard start + 4 <= end else { return nil }
+        var unit: UInt32 = 0
+        for offset in start..<start + 4 {
+            guard let digit = Hex.value(bytes[offset]) else { return nil }
+            unit = unit << 4 | UInt32(digit)
+        }
+        return unit
+    }
+
+    /// Decodes a string whose escapes were checked.
+    static func decode(_ range: Range<Int>, _ bytes: RawSpan) throws(ImportError) -> SecretBytes {
+        try memory { () throws(SecretMemoryError) in
+            var result = SecretBuffer()
+            var position = range.lowerBound
+            while position < range.upperBound {
+                let byte = bytes[position]
+                guard byte == UInt8(ascii: "\\") else {
+                    try result.append(byte)
+                    position += 1
+                    continue
+                }
+                position += 2
+                switch bytes[position - 1] {
+                case UInt8(ascii: "b"): try result.append(0x08)
+                case UInt8(ascii: "f"): try result.append(0x0C)
+                case UInt8(ascii: "n"): try result.append(0x0A)
+                case UInt8(ascii: "r"): try result.append(0x0D)
+                case UInt8(ascii: "t"): try result.append(0x09)
+                case UInt8(ascii: "u"):
+                    var scalar = unit(bytes, position, range.upperBound) ?? 0xFFFD
+                    position += 4
+                    if scalar & 0xFC00 == 0xD800 {
+                        let low = unit(bytes, position + 2, range.upperBound) ?? 0xDC00
+                        scalar = 0x10000 + (scalar & 0x3FF) << 10 | (low & 0x3FF)
+                        position += 6
+                    }
+                    try result.append(scalar: scalar)
+                case let other: try result.append(other)
+                }
+            }
+            return try result.bytes()
+        }
+    }
+}
+
+extension SecretBuffer {
+    /// Appends a character in UTF-8.
+    mutating func append(scalar: UInt32) throws(SecretMemoryError) {
+        guard let scalar = Unicode.Scalar(scalar) else { return try append(scalar: 0xFFFD) }
+        guard let bytes = UTF8.encode(scalar) else { return }
+        for byte in bytes { try append(byte) }
+    }
+}
+
+/// Hexadecimal digits.
+enum Hex {
+    static func value(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - 48
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - 87
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - 55
+        default: nil
+        }
+    }
+
+    /// Nil for what is not hexadecimal.
+    static func decode(_ text: RawSpan) throws(ImportError) -> SecretBytes? {
+        guard text.byteCount % 2 == 0 else { return nil }
+        var bytes = try memory { () throws(SecretMemoryError) in try SecretBytes(zeroed: text.byteCount / 2) }
+        for offset in 0..<bytes.count {
+            guard let high = value(text[2 * offset]), let low = value(text[2 * offset + 1]) else { return nil }
+            bytes.withMutableBytes { $0.storeBytes(of: high << 4 | low, toByteOffset: offset, as: UInt8.self) }
+        }
+        return bytes
+    }
+}

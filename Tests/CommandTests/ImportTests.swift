@@ -1,0 +1,111 @@
+import Foundation
+import Testing
+
+/// `import` and `export` from the command line.
+@Suite struct ImportTests {
+    private let table = "name,url,username,password,note\nMail,https://a.example,ada,s3cret,\nBank,,bob,other,note\n"
+
+    @Test func `a dry run stores nothing, an import everything, and a second one nothing`() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let file = try sandbox.file(table.utf8, "chrome.csv")
+        let dry = try sandbox.run("import", file, "--dry-run", passcode: Prepared.passcode)
+        #expect(dry.code == 0 && dry.text == "add\tMail\tline 2\nadd\tBank\tline 3\n" && !dry.text.contains("s3cret"))
+        #expect(try !sandbox.run("list", passcode: Prepared.passcode).text.contains("Mail"))
+        let done = try sandbox.run("import", file, "--prefix=old", passcode: Prepared.passcode)
+        #expect(done.code == 0 && done.errors.contains("Imported 2 items."), "\(done.errors)")
+        #expect(try sandbox.run("show", "old/Mail", "-f", "password", passcode: Prepared.passcode).text == "s3cret")
+        let again = try sandbox.run("import", file, "--json", passcode: Prepared.passcode).json()
+        #expect((again["added"] as? [Any])?.isEmpty ?? false)
+        #expect((again["duplicates"] as? [Any])?.count == 2)
+    }
+
+    @Test func `what is not understood stores nothing and names its place`() throws {
+        let sandbox = try Sandbox(prepared: true)
+        for (text, place) in [
+            ("name,url,username,password,note\na,b,c,d,e\nx,y\n", "line 3"), ("{\"items\": [", "line 1"),
+            ("<a><b></a>", "line 1"),
+            ("what,is,this\n1,2,3\n", "line 1"),
+        ] {
+            let file = try sandbox.file(text.utf8)
+            let result = try sandbox.run("import", file, passcode: Prepared.passcode)
+            #expect(
+                result.code == 5 && result.errors.contains(place) && result.errors.contains("nothing was imported"),
+                "\(result.errors)")
+        }
+        #expect(try sandbox.run("import", sandbox.path + "/none", passcode: Prepared.passcode).code == 6)
+        #expect(try sandbox.run("list", passcode: Prepared.passcode).text.split(separator: "\n").count == 2)
+    }
+
+    @Test func `an export for KeePass is imported again, and plain text is asked about`() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let file = try sandbox.file(table.utf8, "chrome.csv")
+        #expect(try sandbox.run("import", file, passcode: Prepared.passcode).code == 0)
+        let target = sandbox.path + "/out.kdbx"
+        let password = try sandbox.lines("new one")
+        let out = try sandbox.run(
+            "export", target, "--file-password-fd=5", passcode: Prepared.passcode, descriptors: [5: password])
+        #expect(out.code == 0, "\(out.errors)")
+        let mode = try FileManager.default.attributesOfItem(atPath: target)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        let again = try sandbox.run(
+            "import", target, "--json", passcode: Prepared.passcode,
+            descriptors: [5: .file(sandbox.file("wrong\n".utf8))])
+        #expect(again.code == 2)  // nowhere to ask for the file's password
+        let wrong = try sandbox.run(
+            "import", target, "--file-password-fd=5", passcode: Prepared.passcode,
+            descriptors: [5: .file(sandbox.file("wrong\n".utf8))])
+        #expect(wrong.code == 3)
+        let same = try sandbox.run(
+            "import", target, "--json", "--file-password-fd=5", passcode: Prepared.passcode, descriptors: [5: password]
+        ).json()
+        #expect((same["duplicates"] as? [Any])?.count == 3, "\(same)")
+        let twice = try sandbox.run(
+            "export", target, "--file-password-fd=5", passcode: Prepared.passcode, descriptors: [5: password])
+        #expect(twice.code == 1 && twice.errors.contains("exists already"))
+        let plain = sandbox.path + "/out.json"
+        #expect(try sandbox.run("export", plain, "--format=json", passcode: Prepared.passcode).code == 2)
+        #expect(try sandbox.run("export", plain, "--format=json", "--yes", passcode: "wrong").code == 3)
+        #expect(!sandbox.exists("out.json"))
+        #expect(try sandbox.run("export", plain, "--format=json", "--yes", passcode: Prepared.passcode).code == 0)
+        let json = try #require(
+            try JSONSerialization.jsonObject(with: Data(sandbox.bytes("out.json"))) as? [String: Any])
+        #expect((json["items"] as? [Any])?.count == 3)
+    }
+
+    @Test func `the folder of pass is decrypted with gpg`() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let home = NSTemporaryDirectory() + "hfgpg-\(UUID().uuidString.prefix(8))"
+        try FileManager.default.createDirectory(
+            atPath: home, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        defer {
+            _ = try? sandbox.run(
+                "/usr/bin/gpgconf", raw: ["--kill", "all"].map { Array($0.utf8) }, environment: ["GNUPGHOME": home])
+            try? FileManager.default.removeItem(atPath: home)
+        }
+        let variables = ["GNUPGHOME": home]
+        let made = try sandbox.run(
+            "/usr/bin/gpg",
+            raw: ["--batch", "--passphrase", "", "--quick-gen-key", "ada@example", "default", "default"].map {
+                Array($0.utf8)
+            },
+            environment: variables)
+        try #require(made.code == 0, "\(made.errors)")
+        try FileManager.default.createDirectory(atPath: sandbox.path + "/store/web", withIntermediateDirectories: true)
+        let sealed = try sandbox.run(
+            "/usr/bin/gpg",
+            raw: [
+                "--batch", "--trust-model=always", "-r", "ada@example", "-o", sandbox.path + "/store/web/mail.gpg",
+                "-e",
+            ].map { Array($0.utf8) },
+            input: .file(sandbox.file("s3cret\nlogin: ada\n".utf8)), environment: variables)
+        try #require(sealed.code == 0, "\(sealed.errors)")
+        let done = try sandbox.run(
+            "import", sandbox.path + "/store", passcode: Prepared.passcode, environment: variables)
+        #expect(done.code == 0, "\(done.errors)")
+        #expect(try sandbox.run("show", "web/mail", "-f", "username", passcode: Prepared.passcode).text == "ada")
+        _ = try sandbox.file("no gpg".utf8, "store/broken.gpg")
+        #expect(
+            try sandbox.run("import", sandbox.path + "/store", passcode: Prepared.passcode, environment: variables).code
+                == 1)
+    }
+}

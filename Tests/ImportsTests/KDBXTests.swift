@@ -1,0 +1,165 @@
+import Cryptography
+import Foundation
+import Items
+import SecretMemory
+import TestSupport
+import Testing
+import VaultFormat
+
+@testable import Imports
+
+/// Databases of KeePass: ours are read by KeePassXC and by us, its own by us, and changed ones by nobody.
+@Suite struct KDBXTests {
+    /// KeePassXC's command; `scripts/bootstrap --test` installs it.
+    private static let cli = "/usr/bin/keepassxc-cli"
+
+    private func run(_ words: [String], input: String) throws -> (code: Int32, output: String) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: KDBXTests.cli)
+        process.arguments = words
+        process.environment = ["HOME": NSTemporaryDirectory(), "LANG": "C.UTF-8", "QT_QPA_PLATFORM": "offscreen"]
+        let (give, take, errors) = (Foundation.Pipe(), Foundation.Pipe(), Foundation.Pipe())
+        process.standardInput = give
+        process.standardOutput = take
+        process.standardError = errors
+        try process.run()
+        give.fileHandleForWriting.write(Data(input.utf8))
+        try give.fileHandleForWriting.close()
+        let output = take.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+    }
+
+    private func export(_ change: (inout KDBXExport.Settings) -> Void) throws -> SecretBytes {
+        var item = try Item(.login)
+        try item.add(.text, "username", secret("ad\u{e4}"))
+        try item.add(.secret, "password", secret("a<b>&\"c\" \n d"))
+        try item.add(.url, "website", secret("https://a.example"))
+        try item.add(.secret, "PIN", secret("1234"))
+        try item.add(.oneTimeCode, "code", secret("otpauth://totp/x?secret=JBSWY3DPEHPK3PXP"))
+        try secret([0, 1, 255]).withBytes { try item.addFile("file", name: "a.bin", content: $0) }
+        try item.setNotes(secret("one\ntwo"))
+        try item.addTag("work")
+        let root = KDBXGroup()
+        root.add("logins/web/mail", item)
+        root.add("bank", try Item(.note))
+        var settings = KDBXExport.Settings()
+        settings.memoryKiB = 1 << 10
+        change(&settings)
+        var export = try KDBXExport(title: "t<t")
+        try export.append(root)
+        return try export.seal(password: secret("pass w\u{f6}rd"), settings: settings)
+    }
+
+    static let settings: [@Sendable (inout KDBXExport.Settings) -> Void] = [
+        { _ in }, { $0.isChaCha20 = false }, { $0.aesRounds = 1000 },
+        { settings in
+            settings.isChaCha20 = false
+            settings.aesRounds = 10
+        },
+    ]
+
+    @Test(arguments: settings.indices)
+    func `what is written is read by KeePassXC and by us`(_ index: Int) throws {
+        let sealed = try export(KDBXTests.settings[index])
+        let folder = try ScratchFolder("kdbx")
+        let path = folder["a.kdbx"]
+        let bytes = sealed.withBytes { $0.array }
+        try Data(bytes).write(to: URL(fileURLWithPath: path))
+        let shown = try run(["show", "-q", "-s", "--all", path, "/logins/web/mail"], input: "pass w\u{f6}rd\n")
+        #expect(shown.code == 0, "\(shown.output)")
+        for text in ["UserName: ad\u{e4}", "Password: a<b>&\"c\"", "URL: https://a.example", "PIN: 1234", "work"] {
+            #expect(shown.output.contains(text), "\(text)")
+        }
+        let code = try run(["show", "-q", "-t", path, "/logins/web/mail"], input: "pass w\u{f6}rd\n")
+        #expect(code.code == 0 && code.output.wholeMatch(of: /[0-9]{6}\n/) != nil)
+        let read = try KDBXImport.read(sealed, password: secret("pass w\u{f6}rd"), keyFile: nil)
+        #expect(read.items.map(\.name).sorted() == ["bank", "logins/web/mail"] && read.notes.isEmpty)
+        let mail = try #require(read.items.first { $0.name == "logins/web/mail" })
+        #expect(mail.text("password") == "a<b>&\"c\" \n d" && mail.text("username") == "ad\u{e4}")
+        #expect(mail.has(.oneTimeCode) && mail.tags == ["work"])
+        #expect(mail.file == [0, 1, 255])
+    }
+
+    /// KeePassXC writes version 4 where an entry has data of other programs; the inner stream is ChaCha20 and the values protected.
+    @Test func `a database of KeePassXC is read, with its history and files`() throws {
+        let folder = try ScratchFolder("kdbx")
+        let xml = """
+            <?xml version="1.0" encoding="UTF-8"?><KeePassFile><Meta/><Root><Group><UUID>AAAAAAAAAAAAAAAAAAAAAQ==</UUID><Name>Root</Name>
+            <Group><UUID>AAAAAAAAAAAAAAAAAAAAAg==</UUID><Name>Web</Name><Entry><UUID>AAAAAAAAAAAAAAAAAAAAAw==</UUID>
+            <CustomData><Item><Key>x</Key><Value>y</Value></Item></CustomData>
+            <String><Key>Title</Key><Value>Mail</Value></String><String><Key>UserName</Key><Value>ada</Value></String>
+            <String><Key>Password</Key><Value ProtectInMemory="True">first</Value></String>
+            <String><Key>PIN</Key><Value ProtectInMemory="True">1234</Value></String>
+            <Times><CreationTime>2020-01-02T03:04:05Z</CreationTime></Times></Entry></Group></Group></Root></KeePassFile>
+            """
+        try Data(xml.utf8).write(to: URL(fileURLWithPath: folder["a.xml"]))
+        let path = folder["a.kdbx"]
+        #expect(try run(["import", "-q", "-p", folder["a.xml"], path], input: "pw\npw\n").code == 0)
+        try Data([7, 8, 9]).write(to: URL(fileURLWithPath: folder["b.bin"]))
+        #expect(
+            try run(["attachment-import", "-q", path, "Web/Mail", "b.bin", folder["b.bin"]], input: "pw\n").code == 0)
+        #expect(try run(["edit", "-q", "-p", path, "Web/Mail"], input: "pw\nsecond\n").code == 0)
+        let bytes = try secret(Array(Data(contentsOf: URL(fileURLWithPath: path))))
+        let read = try KDBXImport.read(bytes, password: secret("pw"), keyFile: nil)
+        let mail = try #require(read.items.first)
+        #expect(read.items.count == 1 && mail.name == "Web/Mail" && mail.text("password") == "second")
+        #expect(mail.text("PIN") == "1234" && mail.kind("PIN") == .secret)
+        #expect(mail.earlier == ["password"])
+        #expect(mail.file == [7, 8, 9])
+        #expect(throws: ImportError.self) { _ = try KDBXImport.read(bytes, password: secret("wrong"), keyFile: nil) }
+    }
+
+    @Test func `a wrong password, a changed byte and a cut are errors, and nothing is read`() throws {
+        let sealed = try export { $0.aesRounds = 1 }
+        let bytes = sealed.withBytes { $0.array }
+        func kind(_ bytes: [UInt8], _ password: String) throws -> ImportError.Kind? {
+            do throws(ImportError) {
+                _ = try KDBXImport.read(try! secret(bytes), password: try! secret(password), keyFile: nil)
+                return nil
+            } catch { return error.kind }
+        }
+        #expect(try kind(bytes, "wrong") == .wrongPassword)
+        for index in stride(from: 0, to: bytes.count, by: 7) {
+            var changed = bytes
+            changed[index] ^= 0x40
+            #expect(try kind(changed, "pass w\u{f6}rd") != nil, "byte \(index)")
+        }
+        for end in stride(from: 0, to: bytes.count, by: 11) {
+            #expect(try kind(Array(bytes[..<end]), "pass w\u{f6}rd") != nil, "\(end) bytes")
+        }
+        #expect(try kind(bytes + [0], "pass w\u{f6}rd") == .malformed)
+    }
+
+    @Test func `costs beyond the limits are refused before any is spent`() throws {
+        #expect(throws: ImportError.self) { _ = try export { $0.aesRounds = 600_000_000 } }
+        #expect(throws: ImportError.self) { _ = try export { $0.memoryKiB = 4 << 20 } }
+        #expect(throws: ImportError.self) { _ = try export { $0.passes = 1 << 30 } }
+    }
+
+    @Test func `Salsa20 is the one of its submission`() throws {
+        // Set 1, vector 0 of the 256-bit test vectors: the key begins with 80.
+        var key = [UInt8](repeating: 0, count: 32)
+        key[0] = 0x80
+        let stream = try Salsa20.stream(8, key: secret(key), nonce: [UInt8](repeating: 0, count: 8))
+        #expect(stream.withBytes { $0.array } == [0xE3, 0xBE, 0x8F, 0xDD, 0x8B, 0xEC, 0xA2, 0xE3])
+    }
+
+    @Test func `key files of every form give their key`() throws {
+        let key = [UInt8](0..<32)
+        let digits = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
+        let one =
+            "<?xml version=\"1.0\"?><KeyFile><Meta><Version>1.00</Version></Meta><Key><Data>AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=</Data></Key></KeyFile>"
+        let two =
+            "<KeyFile><Meta><Version>2.0</Version></Meta><Key><Data Hash=\"630DCD29\">\(digits.prefix(32))\n  \(digits.suffix(32))</Data></Key></KeyFile>"
+        for text in [one, two, digits] {
+            let found = try KeyFile.key(secret(text))
+            #expect(found.withBytes { $0.array } == key)
+        }
+        let raw = try KeyFile.key(secret(key))
+        #expect(raw.withBytes { $0.array } == key)
+        #expect(throws: ImportError.self) {
+            _ = try KeyFile.key(secret(two.replacingOccurrences(of: "630DCD29", with: "630DCD28")))
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import SecretMemory
+import TestSupport
+import Testing
+
+@testable import Imports
+
+/// JSON, XML, tables and compressed data, right and wrong.
+@Suite struct TextTests {
+    private func json(_ text: String) throws -> JSONDocument { try JSONDocument(secret(text)) }
+
+    @Test func `JSON is read with its escapes, and a value is found by its key`() throws {
+        let document = try json(#" {"a": "x\n\u00e9\ud83d\ude00\"", "b": [1, -2.5e3, true, null], "c": {"d": 7}} "#)
+        #expect(try document.text(document.root["a"]) == "x\n\u{e9}\u{1F600}\"")
+        #expect(document.root["b"]?.elements?.count == 4 && document.integer(document.root["c"]?["d"]) == 7)
+    }
+
+    @Test(
+        arguments: [
+            "", "{", "[1,]", "{\"a\":1,\"a\":2}", "nul", "01", "1.", "\"\u{1}\"", "\"\\x\"", "\"\\ud800\"",
+            "\"\\ud800\\u0041\"",
+            "[1] 2", "{\"a\" 1}", "\"open", "[[1}", "\u{FEFF}{}", "-", "1e", "{1:2}",
+        ])
+    func `what is no JSON is refused with its line`(_ text: String) throws {
+        #expect(throws: ImportError.self) { _ = try json(text) }
+    }
+
+    @Test func `JSON that is too deep is refused, and no stack overflows`() throws {
+        #expect(throws: ImportError.self) { _ = try json(String(repeating: "[", count: 100_000)) }
+        do { _ = try json("{\n\n\"a\": tru}") } catch let error as ImportError { #expect(error.place == "line 3") }
+    }
+
+    private func xml(_ text: String) throws -> XMLNode {
+        try secret(text).withBytes { bytes throws(ImportError) in try XMLReader.parse(bytes) }
+    }
+
+    @Test func `XML is read with entities, sections and attributes`() throws {
+        let root = try xml(
+            "<?xml version=\"1.0\"?>\n<a x='1&lt;'><!-- c --><b>t&amp;&#x41;<![CDATA[<&]]>u</b><b/></a>\n")
+        #expect(root.name == "a" && root.attributes["x"] == "1<")
+        #expect(root.all("b").map(\.openText) == ["t&A<&u", ""])
+    }
+
+    @Test(
+        arguments: [
+            "<!DOCTYPE a [<!ENTITY b \"c\">]><a>&b;</a>", "<a>&b;</a>", "<a><?php ?></a>", "<a>", "<a></b>", "<a x=1/>",
+            "<a/><b/>",
+            "<a x='1' x='2'/>", "", "<a>&#0;</a>", "<a>&#xD800;</a>", "<a>&amp</a>", "<a><!ENTITY x></a>",
+            "<a><![CDATA[x</a>",
+        ])
+    func `entities of one's own and what is no XML are refused`(_ text: String) throws {
+        #expect(throws: ImportError.self) { _ = try xml(text) }
+    }
+
+    @Test func `XML that is too deep is refused`() throws {
+        #expect(throws: ImportError.self) { _ = try xml(String(repeating: "<a>", count: 100_000)) }
+    }
+
+    @Test func `a table has quotes, line breaks and doubled quotes in its cells`() throws {
+        let table = try DelimitedText(secret("a,b\r\n\"x,\"\"y\"\"\nz\",\n1,2"))
+        let cell = try table.text(table.rows[1][0])
+        #expect(table.rows.count == 3 && cell == "x,\"y\"\nz" && table.lines == [1, 2, 4])
+    }
+
+    @Test(arguments: ["", "a,b\n1", "a\n\"x", "a\n\"x\"y", "a\nx\"y", "a\rb"])
+    func `what is no table is refused`(_ text: String) throws {
+        #expect(throws: ImportError.self) { _ = try DelimitedText(secret(text)) }
+    }
+
+    private func gzip(_ bytes: [UInt8]) throws -> [UInt8] {
+        let folder = try ScratchFolder("gzip")
+        try Data(bytes).write(to: URL(fileURLWithPath: folder["a"]))
+        let process = try Process.run(URL(fileURLWithPath: "/bin/gzip"), arguments: ["-n9", folder["a"]])
+        process.waitUntilExit()
+        return Array(try Data(contentsOf: URL(fileURLWithPath: folder["a.gz"])))
+    }
+
+    private func expand(_ bytes: [UInt8]) throws -> [UInt8] {
+        try secret(bytes).withBytes { bytes throws(ImportError) in try GzipFile.expand(bytes).withBytes { $0.array } }
+    }
+
+    @Test func `what gzip compressed comes back, any cut is an error, and a bomb stops at its limit`() throws {
+        var random = SystemRandomNumberGenerator()
+        for size in [0, 1, 300, 70_000] {
+            let bytes = (0..<size).map {
+                $0 % 5 == 0 ? UInt8.random(in: 0...255, using: &random) : UInt8($0 / 300 % 256)
+            }
+            let same = try expand(gzip(bytes)) == bytes
+            #expect(same, "\(size) bytes")
+        }
+        let small = try gzip(Array("hello hello hello".utf8))
+        for end in small.indices { #expect(throws: ImportError.self) { _ = try expand(Array(small[..<end])) } }
+        let bomb = try gzip([UInt8](repeating: 0, count: 10 << 20))
+        #expect(bomb.count < 20_000)
+        #expect(throws: ImportError.self) {
+            _ = try secret(bomb).withBytes { bytes throws(ImportError) in
+                try Inflate.expand(bytes, 10..<bytes.byteCount, limit: 1 << 20)
+            }
+        }
+    }
+
+    @Test func `times of other programs are read, and dates written`() {
+        #expect(ForeignTime.milliseconds("1970-01-01T00:00:00Z") == 0)
+        #expect(ForeignTime.milliseconds("2024-02-29T12:34:56.789Z") == 1_709_210_096_789)
+        #expect(ForeignTime.milliseconds("2024-02-29T12:34:56+01:00") == 1_709_206_496_000)
+        #expect(
+            ForeignTime.milliseconds("2024-02-29") == nil && ForeignTime.milliseconds("2024-13-29T00:00:00Z") == nil)
+        #expect(ForeignTime.day(milliseconds: 1_709_210_096_789) == "2024-02-29")
+        #expect(ForeignTime.day(milliseconds: 0) == "1970-01-01" && ForeignTime.day(milliseconds: -1) == "1969-12-31")
+    }
+}
