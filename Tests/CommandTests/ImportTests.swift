@@ -63,10 +63,10 @@ import Testing
             "export", target, "--file-password-fd=5", passcode: Prepared.passcode, descriptors: [5: password])
         #expect(twice.code == 1 && twice.errors.contains("exists already"))
         let plain = sandbox.path + "/out.json"
-        #expect(try sandbox.run("export", plain, "--format=json", passcode: Prepared.passcode).code == 2)
-        #expect(try sandbox.run("export", plain, "--format=json", "--yes", passcode: "wrong").code == 3)
+        #expect(try sandbox.run("export", plain, "--plain", passcode: Prepared.passcode).code == 2)
+        #expect(try sandbox.run("export", plain, "--plain", "--yes", passcode: "wrong").code == 3)
         #expect(!sandbox.exists("out.json"))
-        #expect(try sandbox.run("export", plain, "--format=json", "--yes", passcode: Prepared.passcode).code == 0)
+        #expect(try sandbox.run("export", plain, "--plain", "--yes", passcode: Prepared.passcode).code == 0)
         let json = try #require(
             try JSONSerialization.jsonObject(with: Data(sandbox.bytes("out.json"))) as? [String: Any])
         #expect((json["items"] as? [Any])?.count == 3)

@@ -6,11 +6,8 @@ internal import SecretMemory
 internal import SystemCalls
 
 extension Options {
-    static let exportFormat = TextOption(
-        "format", "FORMAT", .word(["kdbx", "json"]),
-        help:
-            "kdbx: a database of KeePass under a password of its own (default). json: plain text, which anyone can read."
-    )
+    static let plainText = Flag(
+        "plain", "JSON in plain text, which anyone can read, instead of an encrypted database of KeePass.")
 }
 
 extension Command {
@@ -20,13 +17,13 @@ extension Command {
             "Writes the items and plain values of all collections, or of one. The passcode or the recovery phrase is asked for even "
                 + "if an agent has the vault open. An existing file is never overwritten. The trash, earlier values and values "
                 + "of more than 1 MiB are left out; holdfast backup keeps everything.",
-            "A database of KeePass (KDBX 4) is encrypted with a password that you choose. JSON is not encrypted: you are asked "
+            "A database of KeePass (KDBX 4) is encrypted with a password that you choose. With --plain the file is JSON and not encrypted: you are asked "
                 + "again before it is written.",
         ],
         example: "holdfast export passwords.kdbx",
         places: [Place(name: "FILE", kind: .file, help: "The new file.")],
         options: [
-            Options.exportFormat.option, Options.onlyCollection.option, Options.fileDescriptor.option,
+            Options.plainText.option, Options.onlyCollection.option, Options.fileDescriptor.option,
             Options.yes.option,
         ] + Options.proving,
         run: exportFile)
@@ -34,11 +31,11 @@ extension Command {
 
 private func exportFile(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let path = arguments[place: 0]
-    let isPlain = arguments[Options.exportFormat] == "json"
+    let isPlain = arguments[Options.plainText]
     if isPlain {
         try Confirmation.require(arguments)
         guard arguments[Options.fileDescriptor] == nil else {
-            throw .usage("JSON has no password; omit --file-password-fd")
+            throw .usage("plain text has no password; omit --file-password-fd")
         }
     } else if arguments[Options.fileDescriptor] == nil, !Terminal.isThere {
         throw .usage("there is no terminal to ask for the new file's password; use --file-password-fd N")
