@@ -9,15 +9,15 @@ package struct ImportError: Error, Sendable, Hashable {
         /// It is not what files of this format are.
         case malformed = "malformedImport"
         /// More than this program reads.
-        case tooLarge
+        case tooLarge = "tooLarge"
         /// A feature of the format that this program does not know.
         case unsupported = "unsupportedImport"
         /// The password or the key file is not the right one, or the file was changed.
         case wrongPassword = "wrongImportPassword"
         /// A password is required.
         case passwordNeeded = "importPasswordNeeded"
-        case outOfMemory
-        case unexpected
+        case outOfMemory = "outOfMemory"
+        case unexpected = "unexpected"
     }
 
     package let kind: Kind

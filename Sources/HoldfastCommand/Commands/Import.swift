@@ -45,7 +45,7 @@ extension Command {
 
 /// What can be imported.
 enum ImportFormat: String, CaseIterable {
-    case kdbx, keepassXML = "keepass-xml", bitwarden, aegis, csv, pass
+    case kdbx = "kdbx", keepassXML = "keepass-xml", bitwarden = "bitwarden", aegis = "aegis", csv = "csv", pass = "pass"
 
     /// What a file looks like.
     static func detected(_ bytes: RawSpan) -> ImportFormat? {

@@ -1,7 +1,7 @@
 internal import COpenSSL
 package import SecretMemory
 
-// What files of other programs are encrypted with; the vault itself uses none of it.
+// What files of other programs are encrypted with. The vault itself does not use these.
 
 /// AES-256 as other programs use it.
 package enum BlockCipher {
