@@ -31,7 +31,7 @@ extension AppLock {
     ) async throws(VaultError) -> UnlockMethod? {
         if try vault.protection().level == .device {
             guard !vault.isUnlocked else { return nil }
-            if accepts, let step = await ownerSteps().steps.first { _ = try await confirmed(step, prompts) }
+            if accepts, let step = await ownerSteps().steps.preferred { _ = try await confirmed(step, prompts) }
             try await openByDevice(accepting: accepts)
             return nil
         }
