@@ -34,9 +34,6 @@ typedef struct csecret {
         void *service, void *schema, void *attributes, void *cancellable, csecret_error **error);
     int (*secret_service_clear_sync)(
         void *service, void *schema, void *attributes, void *cancellable, csecret_error **error);
-    csecret_list *(*secret_service_search_sync)(
-        void *service, void *schema, void *attributes, int flags, void *cancellable, csecret_error **error);
-    int (*secret_item_get_locked)(void *item);
     void *(*secret_value_new)(const char *secret, ptrdiff_t length, const char *type);
     const char *(*secret_value_get)(void *value, size_t *length);
     void (*secret_value_unref)(void *value);
@@ -85,8 +82,6 @@ static inline int csecret_load(csecret *table) {
     CSECRET_FIND(secret_service_store_sync)
     CSECRET_FIND(secret_service_lookup_sync)
     CSECRET_FIND(secret_service_clear_sync)
-    CSECRET_FIND(secret_service_search_sync)
-    CSECRET_FIND(secret_item_get_locked)
     CSECRET_FIND(secret_value_new)
     CSECRET_FIND(secret_value_get)
     CSECRET_FIND(secret_value_unref)

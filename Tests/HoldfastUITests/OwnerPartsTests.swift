@@ -155,6 +155,6 @@ import Testing
         await proving.value
         #expect(model.step == .finished && model.problem == nil)
         let policy = try #require(try model.app?.vault.status().policy)
-        #expect(policy.usesBiometrics && policy.isLockEnabled)
+        #expect(policy.usesBiometrics && !policy.isLockEnabled, "the lock is off until its owner wants it")
     }
 }

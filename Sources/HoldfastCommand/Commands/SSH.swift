@@ -10,13 +10,13 @@ extension Command {
         "ssh", "agent", synonyms: ["ssh-agent"], summary: "serve SSH programs with keys of the vault",
         details: [
             "Has the vault's agent, which is started if none is running, also serve the protocol of ssh-agent, and prints the "
-                + "lines that tell SSH programs where. While the vault is unlocked they get its keys; while it is locked they "
-                + "get none.",
+                + "lines that tell SSH programs where; in a shell, eval \"$(holdfast ssh agent)\". While the vault is "
+                + "unlocked they get its keys; while it is locked they get none.",
             "Items of the kind SSH key are offered; holdfast ssh import makes them. Keys that ssh-add adds are kept in memory "
                 + "until the vault locks. A key with the tag no-forwarding is not offered to hosts that the agent is "
                 + "forwarded to (OpenSSH 8.9 or newer).",
         ],
-        example: "eval \"$(holdfast ssh agent)\"",
+        example: "holdfast ssh agent",
         options: [Options.home.option],
         run: serveSSH)
 

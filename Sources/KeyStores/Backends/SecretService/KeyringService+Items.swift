@@ -48,23 +48,6 @@ extension KeyringService {
         }
     }
 
-    /// Whether a locked keyring has something of this name: what an item is called is no secret of its keyring.
-    func hasLocked(_ name: String) throws -> Bool {
-        let all: Int32 = 1 << 1
-        let list = try unsafe keyring.withAttributes(name) { attributes in
-            try unsafe keyring.limited { cancellable, error in
-                unsafe keyring.call.secret_service_search_sync(
-                    service, keyring.schema, attributes, all, cancellable, &error)
-            }
-        }
-        defer { unsafe keyring.call.g_list_free_full(list, keyring.call.g_object_unref) }
-        var entry = unsafe list
-        while let each = unsafe entry {
-            if let item = unsafe each.pointee.data, unsafe keyring.call.secret_item_get_locked(item) != 0 {
-                return true
-            }
-            unsafe entry = each.pointee.next
-        }
-        return false
-    }
+    /// Whether any keyring is locked: what it holds is not known, whatever a search says.
+    var hasLocked: Bool { collections.contains(where: \.isLocked) }
 }

@@ -18,8 +18,9 @@ package struct SecretServiceFloors: FloorStore {
                 FloorAnswer(unsafe bytes.withUnsafeBytes { unsafe Array($0) })
             }
             if let found { return found }
-            // A locked keyring answers as if it were empty.
-            guard try !keyring.hasLocked(name) else { throw ShareFailure.unavailable(.locked) }
+            // A locked keyring answers as if it were empty, and at times, as when it reads its file again, it does not name
+            // its items either.
+            guard !keyring.hasLocked else { throw ShareFailure.unavailable(.locked) }
             _ = try keyring.openStandard()
             return .none
         }
@@ -30,7 +31,7 @@ package struct SecretServiceFloors: FloorStore {
             let keyring = try KeyringService.current()
             let name = SecretServiceFloors.name(profile)
             let collection = try keyring.openStandard()
-            guard try !keyring.hasLocked(name) else { throw ShareFailure.unavailable(.locked) }
+            guard !keyring.hasLocked else { throw ShareFailure.unavailable(.locked) }
             try unsafe keyring.store(
                 SecretBytes(copying: floor.encoded.span.bytes), as: name, in: KeyringService.path(collection))
             guard
@@ -45,7 +46,7 @@ package struct SecretServiceFloors: FloorStore {
             let keyring = try KeyringService.current()
             let name = SecretServiceFloors.name(profile)
             try keyring.clear(name)
-            guard try !keyring.hasLocked(name) else { throw ShareFailure.unavailable(.locked) }
+            guard !keyring.hasLocked else { throw ShareFailure.unavailable(.locked) }
             _ = try keyring.openStandard()
         }
     }
