@@ -38,12 +38,12 @@ package struct Arguments: Sendable {
     subscript(all option: Option) -> [String] { values[option.name] ?? [] }
 
     package subscript(option: SecondsOption) -> Int? {
-        value(option.option).flatMap { ValueKind.whole($0, option.range) }
+        value(option.option).flatMap { ValueKind.number($0, of: option.option, option.range) }
     }
 
     /// The number that was given, or the default.
     package subscript(option: NumberOption) -> Int {
-        value(option.option).flatMap { ValueKind.whole($0, option.range) } ?? option.fallback
+        value(option.option).flatMap { ValueKind.number($0, of: option.option, option.range) } ?? option.fallback
     }
 
     package subscript(option: RateOption) -> Double? { value(option.option).flatMap(ValueKind.rate) }

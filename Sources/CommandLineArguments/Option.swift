@@ -43,13 +43,13 @@ package struct TextOption: Sendable {
     }
 }
 
-/// An option whose value is a number of seconds, as code asks for it.
+/// An option whose value is a duration, as code asks for it.
 package struct SecondsOption: Sendable {
     package let option: Option
     let range: ClosedRange<Int>
 
     package init(_ name: String, _ range: ClosedRange<Int>, help: String) {
-        option = Option(name: name, placeholder: "SECONDS", kind: .seconds(range), help: help)
+        option = Option(name: name, placeholder: "TIME", kind: .seconds(range), help: help)
         self.range = range
     }
 }
@@ -74,14 +74,15 @@ package struct NumberOption: Sendable {
     }
 
     package init(seconds name: String, _ range: ClosedRange<Int>, default fallback: Int, help: String) {
-        self.init(name, "SECONDS", .seconds(range), range, fallback, help)
+        self.init(name, "TIME", .seconds(range), range, fallback, help)
     }
 
     private init(
         _ name: String, _ placeholder: String, _ kind: ValueKind, _ range: ClosedRange<Int>, _ fallback: Int,
         _ help: String
     ) {
-        option = Option(name: name, placeholder: placeholder, kind: kind, help: "\(help) (default: \(fallback)).")
+        let shown = if case .seconds = kind { DurationWord.word(fallback) } else { String(fallback) }
+        option = Option(name: name, placeholder: placeholder, kind: kind, help: "\(help) (default: \(shown)).")
         self.range = range
         self.fallback = fallback
     }

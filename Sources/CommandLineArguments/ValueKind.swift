@@ -9,7 +9,7 @@ package enum ValueKind: Sendable, Hashable {
     case folder
     /// The path of a file.
     case file
-    /// Seconds in this range.
+    /// A duration in this range of seconds.
     case seconds(ClosedRange<Int>)
     /// The number of an open file descriptor.
     case descriptor
@@ -45,7 +45,9 @@ package enum ValueKind: Sendable, Hashable {
         switch self {
         case .text, .folder, .file, .item, .field, .tag: text.isEmpty ? "must not be empty" : nil
         case .seconds(let range):
-            ValueKind.whole(text, range) == nil ? "must be \(range.lowerBound) to \(range.upperBound) seconds" : nil
+            ValueKind.seconds(text, range) == nil
+                ? "must be a time from \(DurationWord.word(range.lowerBound)) to \(DurationWord.word(range.upperBound)), "
+                    + "such as \(DurationWord.examples)" : nil
         case .descriptor:
             ValueKind.descriptor(text) == nil ? "must be the number of a file descriptor (0, 3, 4 ...)" : nil
         case .number: Int(text).map { $0 > 0 } ?? false ? nil : "must be a whole number, at least 1"
@@ -62,6 +64,18 @@ package enum ValueKind: Sendable, Hashable {
     static func whole(_ text: String, _ range: ClosedRange<Int>) -> Int? {
         guard let number = digits(text), range.contains(number) else { return nil }
         return number
+    }
+
+    /// The seconds of a duration in a range.
+    static func seconds(_ text: String, _ range: ClosedRange<Int>) -> Int? {
+        guard let seconds = DurationWord.seconds(text), range.contains(seconds) else { return nil }
+        return seconds
+    }
+
+    /// A value of an option in a range: a number, or the seconds of a duration.
+    static func number(_ text: String, of option: Option, _ range: ClosedRange<Int>) -> Int? {
+        if case .seconds = option.kind { return seconds(text, range) }
+        return whole(text, range)
     }
 
     static func descriptor(_ text: String) -> Int32? { digits(text).flatMap { Int32(exactly: $0) } }
