@@ -8,6 +8,7 @@ package import BetterAuthServer
 package final class PostgresStore: ServerStore {
     private let accounts: AccountTable
     private let entries: ExpiringEntries
+    private let memory: RedisMemory
     private let revocationSeconds: Int64
 
     /// Seconds beyond an access token's life: a statement has long ended by then.
@@ -17,9 +18,15 @@ package final class PostgresStore: ServerStore {
     /// - Parameters:
     ///   - url: As libpq takes it.
     ///   - lifetimes: Revocations are published for as long as an access token lives.
-    package init(_ url: String, _ redis: RedisLocation, lifetimes: Lifetimes = Lifetimes()) {
+    ///   - loss: What is done when Redis has forgotten what it was told.
+    ///   - report: Told what an operator should know of Redis, once.
+    package init(
+        _ url: String, _ redis: RedisLocation, lifetimes: Lifetimes = Lifetimes(), loss: RedisLoss = .warn,
+        report: @escaping @Sendable (RedisNotice) -> Void = { _ in }
+    ) {
         accounts = AccountTable(url)
         entries = ExpiringEntries(redis)
+        memory = RedisMemory(accounts, entries, loss, report)
         revocationSeconds = lifetimes.access + PostgresStore.margin
     }
 
@@ -63,7 +70,7 @@ package final class PostgresStore: ServerStore {
     }
 
     package func answer(_ answer: ChallengeAnswer, then: @escaping Completion<SessionOutcome>) {
-        then(Result { () throws(StoreError) in try entries.answer(answer) })
+        then(Result { () throws(StoreError) in try entries.answer(answer, if: memory.condition()) })
     }
 
     package func reserve(_ refresh: RefreshReservation, then: @escaping Completion<SessionOutcome>) {
@@ -73,14 +80,20 @@ package final class PostgresStore: ServerStore {
                     try !isVoid(
                         refresh.reply.device, of: refresh.reply.identity, issuedAt: refresh.issuedAt)
                 else { return .revoked }
-                return try entries.reserve(refresh)
+                return try entries.reserve(refresh, if: memory.condition())
             })
     }
 
     package func probe(now: Timestamp) throws(StoreError) {
         try entries.probe()
         try accounts.probe(now)
+        try memory.check()
     }
+
+    /// Goes on with Redis as it is, though it has forgotten what it was told: with this store and all others over the same
+    /// databases.
+    /// - Throws: ``StoreError``.
+    package func acceptRedis() throws(StoreError) { try memory.accept() }
 
     package var gauges: [StoreGauge] {
         let (postgres, redis) = (accounts.connectionCounts, entries.connectionCounts)
@@ -94,6 +107,9 @@ package final class PostgresStore: ServerStore {
             StoreGauge(
                 "holdfast_database_up", "Whether a database did what it was last asked.",
                 [("database", "postgres", accounts.isUp ? 1 : 0), ("database", "redis", entries.isUp ? 1 : 0)]),
+            StoreGauge(
+                "holdfast_redis_lost", "How often this process noticed that Redis has forgotten what it was told.",
+                [("database", "redis", memory.lost)]),
         ]
     }
 

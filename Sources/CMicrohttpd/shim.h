@@ -145,7 +145,8 @@ static inline size_t cmicrohttpd_head_size(struct MHD_Connection *connection) {
 }
 
 static inline int cmicrohttpd_reply(
-    struct MHD_Connection *connection, unsigned int status, const char *type, const void *body, size_t count,
+    struct MHD_Connection *connection, const char *id, const char *parent, unsigned int status, const char *type,
+    const void *body, size_t count,
     int closes, unsigned int retry, const char *allowed) {
     struct MHD_Response *response =
         MHD_create_response_from_buffer(count, (void *)body, MHD_RESPMEM_MUST_COPY);
@@ -154,6 +155,8 @@ static inline int cmicrohttpd_reply(
     snprintf(seconds, sizeof seconds, "%u", retry);
     int done = MHD_add_response_header(response, "Content-Type", type) == MHD_YES &&
                MHD_add_response_header(response, "Cache-Control", "no-store") == MHD_YES &&
+               MHD_add_response_header(response, "X-Request-Id", id) == MHD_YES &&
+               (!parent || MHD_add_response_header(response, "traceparent", parent) == MHD_YES) &&
                (!retry || MHD_add_response_header(response, "Retry-After", seconds) == MHD_YES) &&
                (!allowed || MHD_add_response_header(response, "Allow", allowed) == MHD_YES) &&
                (!closes || MHD_add_response_header(response, "Connection", "close") == MHD_YES) &&

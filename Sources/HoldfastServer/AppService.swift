@@ -46,13 +46,13 @@ final class AppService: HTTPService {
         }
     }
 
-    func sent(_ reply: HTTPReply, to path: String, at route: Route?, _ address: ClientAddress, duration: Int) {
+    func sent(_ reply: HTTPReply, to path: String, at route: Route?, _ request: AnsweredRequest) {
         guard reply.status >= 500 || log.wants(.info) else { return }
         log.write(
             reply.status >= 500 ? .error : .info, "reply",
             [
                 "status": .number(reply.status), "code": .text(reply.code?.rawValue ?? "ok"),
-                "address": .text(address.description),
-            ])
+                "address": .text(request.address.description),
+            ], of: request.trace)
     }
 }

@@ -48,7 +48,7 @@ enum Backup {
         for existing in [path, path + "-wal", keysPath] where unsafe access(existing, F_OK) == 0 {
             throw UsageError("\(existing) exists; move it away first")
         }
-        try SQLiteBackup.write(folder + database, to: path)
+        try SQLiteBackup.restore(folder + database, to: path)
         try copy(folder + keys, to: keysPath)
         let report = try SQLiteMaintenance(path).check()
         for fault in report.faults { ServerOutput.complain("fault: \(fault)\n") }

@@ -167,9 +167,11 @@ final class HSMService: HTTPService {
         }
     }
 
-    func sent(_ reply: HTTPReply, to path: String, at route: Route?, _ address: ClientAddress, duration: Int) {
+    func sent(_ reply: HTTPReply, to path: String, at route: Route?, _ request: AnsweredRequest) {
         guard reply.status >= 400 else { return }
-        log.write(.notice, "refused", ["status": .number(reply.status), "address": .text(address.description)])
+        log.write(
+            .notice, "refused", ["status": .number(reply.status), "address": .text(request.address.description)],
+            of: request.trace)
     }
 
     /// A string without its quotation marks; what is read so has no escapes.

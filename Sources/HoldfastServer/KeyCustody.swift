@@ -117,6 +117,22 @@ final class KeyCustody: Sendable {
         }
     }
 
+    /// The key that the audit log is written with. The first one is made, once for all processes with this file.
+    func auditKey() throws -> AuditKey {
+        if let known = keys.auditKeys.last { return known }
+        guard let file else { throw ServedData.needsKeyFile }
+        let updated = try file.update(
+            responseLifetime: Serve.responseLifetime, accessLifetime: lifetimes.refresh * 1000
+        ) { found throws(CryptographyError) in
+            guard found.auditKeys.isEmpty else { return false }
+            try found.addAuditKey()
+            return true
+        }
+        keys.adopt(updated)
+        guard let made = keys.auditKeys.last else { throw ServedData.needsKeyFile }
+        return made
+    }
+
     /// The families of keys.
     func write(to text: inout MetricsText) {
         let lineage = keys.lineage

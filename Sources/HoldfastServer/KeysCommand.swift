@@ -24,9 +24,10 @@ private func publishKeys(_ arguments: Arguments) throws -> ServerExit {
     let identity = try FrontOptions.chainIdentity(arguments)
     let settings = try FrontOptions.settings(arguments)
     let listener = try HTTPListener(arguments.required(ServerOptions.listen))
-    let service = KeysService(hsm, identity)
+    let log = FrontOptions.log(arguments)
+    let service = KeysService(hsm, identity, log)
     try service.refresh(now: SystemClock().now)
-    let conditions = Conditions(FrontOptions.log(arguments))
+    let conditions = Conditions(log)
     let operated = OperatedService(
         service, try FrontOptions.metricsAccess(arguments, settings),
         failing: { conditions.isFailing("hsm") ? ["hsm"] : [] },
@@ -34,11 +35,13 @@ private func publishKeys(_ arguments: Arguments) throws -> ServerExit {
     let front = try HTTPServer(listener, operated, settings)
     FrontOptions.announce(front, settings, key: identity.description)
     while Signals.wait(seconds: 5) == nil {
-        do {
-            try service.refresh(now: SystemClock().now)
-            conditions.recover("hsm")
-        } catch {
-            conditions.fail("hsm", OperatorAdvice.line(for: error))
+        RequestTrace.$current.withValue(.fresh()) {
+            do {
+                try service.refresh(now: SystemClock().now)
+                conditions.recover("hsm")
+            } catch {
+                conditions.fail("hsm", OperatorAdvice.line(for: error))
+            }
         }
     }
     return front.stop() ? .done : .failure
@@ -57,11 +60,13 @@ final class KeysService: HTTPService {
 
     private let hsm: PlainHTTP
     private let identity: DigestText
+    private let log: ServerLog
     private let state = Mutex(State())
     private let rates = AddressRates(perSecond: 50, burst: 200)
 
-    init(_ hsm: PlainHTTP, _ identity: DigestText) {
+    init(_ hsm: PlainHTTP, _ identity: DigestText, _ log: ServerLog) {
         self.hsm = hsm
+        self.log = log
         self.identity = identity
     }
 
@@ -138,5 +143,10 @@ final class KeysService: HTTPService {
         return isTaken ? .text("published\n") : HTTPReply(.plain(.wrongSignature))
     }
 
-    func sent(_ reply: HTTPReply, to path: String, at route: Route?, _ address: ClientAddress, duration: Int) {}
+    func sent(_ reply: HTTPReply, to path: String, at route: Route?, _ request: AnsweredRequest) {
+        guard log.wants(.info) else { return }
+        log.write(
+            .info, "reply",
+            ["status": .number(reply.status), "address": .text(request.address.description)], of: request.trace)
+    }
 }

@@ -10,11 +10,15 @@ extension ServerCommand {
             "Writes new keys into the file. Running servers read them, publish them, and sign with them after "
                 + "--publish-seconds. With --keys-in tpm, keys that were readable are sealed by the TPM.",
             "With --compromised the old keys are dropped at once: every session ends, and clients that do not know the "
-                + "new key accept no answer.",
+                + "new key accept no answer. The audit log gets a new key too, if it has one.",
+            "With --audit-key only the audit log gets one. Lines of before can still be verified.",
         ],
         example: "holdfast-server rotate-keys --keys-file accounts.db.keys",
         required: [ServerOptions.keysFile.option],
-        options: [ServerOptions.keysIn.option, ServerOptions.publish.option, ServerOptions.compromised.option],
+        options: [
+            ServerOptions.keysIn.option, ServerOptions.publish.option, ServerOptions.compromised.option,
+            ServerOptions.auditKey.option,
+        ],
         isConfigured: true, run: Maintenance.rotateKeys)
 
     static let migrate = ServerCommand(
@@ -25,6 +29,17 @@ extension ServerCommand {
         ],
         example: "holdfast-server migrate --database accounts.db", required: [ServerOptions.database.option],
         isConfigured: true, run: Maintenance.migrate)
+
+    static let acceptRedis = ServerCommand(
+        "accept-redis", summary: "go on with a Redis that has forgotten what it was told",
+        details: [
+            "With serve --redis-lost refuse, sessions are refused after Redis was flushed or lost. This command accepts "
+                + "it as it is. If someone may have captured requests, run rotate-keys --compromised first: it ends "
+                + "every session."
+        ],
+        example: "holdfast-server accept-redis --database @database --redis @redis",
+        required: [ServerOptions.database.option, ServerOptions.redis.option], isConfigured: true,
+        run: Maintenance.acceptRedis)
 
     static let check = ServerCommand(
         "check", summary: "check a SQLite database",
@@ -62,6 +77,18 @@ enum Maintenance {
         return .done
     }
 
+    static func acceptRedis(_ arguments: Arguments) throws -> ServerExit {
+        guard case .postgres(let url) = try database(arguments) else {
+            throw UsageError("accept-redis is for servers on PostgreSQL and Redis")
+        }
+        guard let redis = try ServeSettings.redis(arguments) else { throw ServedData.needsRedis }
+        let store = PostgresStore(url, redis)
+        defer { store.close() }
+        try store.acceptRedis()
+        ServerOutput.say("Servers go on with Redis as it is, within seconds.\n")
+        return .done
+    }
+
     static func check(_ arguments: Arguments) throws -> ServerExit {
         let report = try SQLiteMaintenance(database(arguments).file(for: "check")).check()
         ServerOutput.say(
@@ -84,11 +111,15 @@ enum Maintenance {
             try arguments.required(ServerOptions.keysFile), try KeyPlace.protection(arguments, sealing: true))
         let seconds = arguments[ServerOptions.publish]
         let isCompromised = arguments[ServerOptions.compromised]
+        let isAudit = arguments[ServerOptions.auditKey]
+        guard !isAudit || !isCompromised else { throw UsageError("--audit-key and --compromised exclude each other") }
         let lifetimes = Lifetimes()
         _ = try file.update(
             responseLifetime: Serve.responseLifetime, accessLifetime: lifetimes.refresh * 1000
         ) { keys throws(CryptographyError) in
-            if isCompromised {
+            if isAudit {
+                try keys.addAuditKey()
+            } else if isCompromised {
                 try keys.renounce()
             } else {
                 try keys.rotate(now: SystemClock().now, publishedSeconds: Int64(seconds))
@@ -96,8 +127,11 @@ enum Maintenance {
             return true
         }
         ServerOutput.say(
-            isCompromised
-                ? "The new keys sign now. The old ones are dropped.\n" : "The new keys sign in \(seconds) seconds.\n")
+            isAudit
+                ? "The audit log has a new key.\n"
+                : isCompromised
+                    ? "The new keys sign now. The old ones are dropped.\n"
+                    : "The new keys sign in \(seconds) seconds.\n")
         return .done
     }
 }

@@ -16,6 +16,9 @@ enum OperatorAdvice {
         case let error as HTTPError: "\(error); \(on(error))"
         case let error as LocalSocket.Failure: "\(error); check --admin-socket of the server and --socket"
         case let error as PlainHTTP.Failure: "\(error)"
+        case let error as AuditLog.Failure:
+            "\(error); name a file with --audit-log that this user owns and nobody else may write"
+        case let error as AuditReader.Failure: "\(error)"
         default: "something failed in a way that was not expected (\(type(of: error))); report this error"
         }
     }

@@ -1,4 +1,5 @@
 internal import BetterAuthVerification
+internal import BetterAuthHTTP
 internal import BetterAuthMessages
 internal import SystemCalls
 
@@ -35,7 +36,8 @@ struct PlainHTTP: Sendable {
         let descriptor = try connect()
         defer { close(descriptor) }
         // Version 1.0: the answer ends with the connection, and is not cut into chunks.
-        let request = Array("\(method) \(path) HTTP/1.0\r\nHost: \(host):\(port)\r\n\(headers)\r\n".utf8) + body
+        let trace = RequestTrace.current?.headerLines ?? ""
+        let request = Array("\(method) \(path) HTTP/1.0\r\nHost: \(host):\(port)\r\n\(trace)\(headers)\r\n".utf8) + body
         guard unsafe send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else {
             throw Failure(description: "\(host):\(port) takes no requests")
         }

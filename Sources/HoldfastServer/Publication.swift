@@ -26,6 +26,11 @@ struct Publication {
     }
 
     mutating func publish(_ keys: ServerKeys) {
+        // A name of its own, which the logs of both services have too.
+        RequestTrace.$current.withValue(.fresh()) { publishNamed(keys) }
+    }
+
+    private mutating func publishNamed(_ keys: ServerKeys) {
         do {
             try publisher.publish(keys, now: SystemClock().now)
             isDone = true

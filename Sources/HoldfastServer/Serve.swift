@@ -23,7 +23,8 @@ extension ServerCommand {
         example: "holdfast-server serve --listen 127.0.0.1:8080 --database accounts.db",
         required: [ServerOptions.listen.option, ServerOptions.database.option],
         options: [
-            ServerOptions.sharePort.option, ServerOptions.redis.option, ServerOptions.keysFile.option,
+            ServerOptions.sharePort.option, ServerOptions.redis.option, ServerOptions.redisLost.option,
+            ServerOptions.keysFile.option,
             ServerOptions.keysIn.option,
             ServerOptions.newKeys.option,
             ServerOptions.attributes.option, ServerOptions.challenges.option, ServerOptions.cache.option,
@@ -32,6 +33,7 @@ extension ServerCommand {
             ServerOptions.creationRate.option, ServerOptions.challengeRate.option, ServerOptions.rotateKeys.option,
             ServerOptions.publish.option, ServerOptions.hsm.option, ServerOptions.hsmToken.option,
             ServerOptions.keyService.option, ServerOptions.workers.option, ServerOptions.adminSocket.option,
+            ServerOptions.auditLog.option, ServerOptions.auditFull.option, ServerOptions.auditAddresses.option,
             ServerOptions.exampleApp.option, ServerOptions.name.option,
         ] + ServerOptions.listening, isConfigured: true
     ) { arguments in try Serve(ServeSettings(arguments)).run() }
@@ -62,25 +64,25 @@ struct Serve {
         defer { store.close() }
         let custody = try KeyCustody(
             settings.keyFile, of: store, lifetimes, takesNewKeys: arguments[ServerOptions.newKeys], log)
+        let audit = try Audit.open(arguments, custody, conditions)
+        defer { audit?.close() }
+        let trail = Audit.trail(arguments, audit)
         var publication = settings.publisher.map { Publication($0, conditions) }
         // Before anybody is answered: a key is published before it is used.
         publication?.publish(custody.keys)
         let server = AuthServer(
             store: MeasuredStore(store) { metrics.count($0, duration: $1) }, keys: custody.keys, lifetimes: lifetimes,
             compression: ZlibTokenCompression(),
-            attributes: { _ in current.attributes },
-            report: { error in
-                metrics.count(error)
-                conditions.fail(error.subject, error.description)
-            })
+            attributes: { _ in current.attributes })
         let service = AuthService(
-            server, example: try example(server, log), metrics: metrics, log: log, conditions: conditions,
-            checks: checks(custody, publication, current), isHeld: publication?.isDone == false, rates: settings.rates,
+            server, example: try example(server, log), audit: trail, metrics: metrics, log: log, conditions: conditions,
+            checks: checks(custody, publication, current, audit), isHeld: publication?.isDone == false,
+            rates: settings.rates,
             access: settings.metricsAccess, gauges: { custody.write(to: &$0) },
             workers: arguments[ServerOptions.workers])
         defer { service.close() }
         let admin = try arguments[ServerOptions.adminSocket].map {
-            try AdminServer($0, AccountAdministration(store, lifetimes), log)
+            try AdminServer($0, AccountAdministration(store, lifetimes), log, audit: trail)
         }
         defer { admin?.close() }
         let front = try HTTPServer(listener, service, settings.front)
@@ -88,7 +90,11 @@ struct Serve {
         FrontOptions.announce(front, settings.front, key: key)
         log.write(.notice, "start", ["address": .text(front.address)])
         ServiceManager.tell(.ready)
-        watch(custody, service, &publication, log) { reload(current, front, service, log) }
+        watch(custody, service, &publication, audit, log) {
+            // Also when nothing else can be taken over: the file was moved away.
+            audit?.reopen()
+            reload(current, front, service, log)
+        }
         ServiceManager.tell(.stopping)
         service.beginStopping()
         let isClean = front.stop()
@@ -98,10 +104,13 @@ struct Serve {
 
     /// What must be ready beside the store.
     private func checks(
-        _ custody: KeyCustody, _ publication: Publication?, _ current: Reloadable
+        _ custody: KeyCustody, _ publication: Publication?, _ current: Reloadable, _ audit: AuditLog?
     ) -> [Readiness.Check] {
         var checks = [Readiness.Check("keys") { custody.examine() }]
         if let state = publication?.state { checks.append(Readiness.Check("key service") { state.reason }) }
+        if let audit, Audit.policy(arguments) == .refuse {
+            checks.append(Readiness.Check("audit log") { audit.failure })
+        }
         checks.append(
             Readiness.Check("certificate") {
                 guard let dates = current.certificate, dates.notAfter <= SystemClock().now else { return nil }
@@ -112,8 +121,8 @@ struct Serve {
 
     /// Until a signal asks to stop: rotates keys if asked to, publishes them, and checks that all is well.
     private func watch(
-        _ custody: KeyCustody, _ service: AuthService, _ publication: inout Publication?, _ log: ServerLog,
-        onReload reload: () -> Void
+        _ custody: KeyCustody, _ service: AuthService, _ publication: inout Publication?, _ audit: AuditLog?,
+        _ log: ServerLog, onReload reload: () -> Void
     ) {
         let interval = Int64(arguments[ServerOptions.rotateKeys])
         let publish = Int64(arguments[ServerOptions.publish])
@@ -134,6 +143,7 @@ struct Serve {
                 log.write(.error, "keys", ["reason": .text(OperatorAdvice.line(for: error))])
             }
             service.examine()
+            if let key = custody.keys.auditKeys.last { audit?.take(key) }
             publication?.publish(custody.keys)
             if publication?.isDone == true { service.release() }
         }
@@ -148,12 +158,15 @@ struct Serve {
             let before = current.settings
             let arguments = try Configuration.completed(self.arguments.asGiven, of: ServerCommand.serve.syntax)
             let new = try ServeSettings(arguments, replacing: before)
-            try front.renew(new.front)
+            // Connections need not end for settings that are as they were. What a front tells has its own log's level.
+            let isSameLog = FrontOptions.logLevel(arguments) == FrontOptions.logLevel(before.arguments)
+            let isNew = !isSameLog || !new.front.servesLike(before.front)
+            if isNew { try front.renew(new.front) }
             log.adjust(FrontOptions.logLevel(arguments))
             service.adjust(new.rates, new.metricsAccess)
             current.take(new)
             let fixed = Reloadable.fixed.filter { before.arguments.values(of: $0) != arguments.values(of: $0) }
-            log.write(.notice, "reloaded")
+            log.write(.notice, "reloaded", ["connections": isNew ? "renewed" : "kept"])
             guard !fixed.isEmpty else { return }
             log.write(
                 .warning, "restart needed",

@@ -26,6 +26,7 @@ struct ServeSettings {
         database = try Maintenance.database(arguments)
         redis = try ServeSettings.redis(arguments)
         keyFile = try ServedData.keyFile(arguments, database)
+        guard keyFile != nil || arguments[ServerOptions.auditLog] == nil else { throw ServedData.needsKeyFile }
         attributes = try ServeSettings.attributes(arguments)
         publisher = try ServeSettings.publisher(arguments)
         metricsAccess = try FrontOptions.metricsAccess(arguments, front)
@@ -78,7 +79,7 @@ struct ServeSettings {
             token: try HSMService.token(arguments, ServerOptions.hsmToken))
     }
 
-    private static func redis(_ arguments: Arguments) throws(UsageError) -> RedisLocation? {
+    static func redis(_ arguments: Arguments) throws(UsageError) -> RedisLocation? {
         guard let text = try arguments.perhapsFromFile(ServerOptions.redis) else { return nil }
         guard let location = RedisLocation(text) else { throw UsageError("--redis must be redis://HOST:PORT") }
         return location

@@ -7,6 +7,8 @@ internal import CommandLineArguments
 enum ServedData {
     static let needsRedis = UsageError("with PostgreSQL, --redis is required: it keeps what expires")
 
+    static let needsKeyFile = UsageError("with --audit-log, --keys-file is required: the log's key lies with the keys")
+
     /// Nil for keys that end with the process.
     static func keyFile(_ arguments: Arguments, _ database: DatabaseLocation) throws(UsageError) -> KeyFile? {
         let protection = try KeyPlace.protection(arguments)
@@ -28,7 +30,13 @@ enum ServedData {
         case .memory: return MemoryStore()
         case .postgres(let url):
             guard let redis else { throw needsRedis }
-            let store = PostgresStore(url, redis, lifetimes: lifetimes)
+            let loss = arguments[ServerOptions.redisLost].flatMap(RedisLoss.init) ?? .warn
+            let store = PostgresStore(url, redis, lifetimes: lifetimes, loss: loss) { notice in
+                let advice =
+                    notice == .lost && loss == .refuse ? "; sessions wait for holdfast-server accept-redis" : ""
+                log.write(
+                    notice == .lost ? .error : .warning, "redis", ["reason": .text(notice.description + advice)])
+            }
             try store.check()
             return store
         case .file(let path):

@@ -48,9 +48,12 @@ enum ServerTable {
         sections: [
             .init(title: "Servers", commands: [.serve, .app, .keys, .hsm]),
             .init(title: "Accounts", commands: ServerCommand.accounts),
+            .init(title: "Audit log", commands: [.auditVerify, .auditShow]),
             .init(
                 title: "Maintenance",
-                commands: [.initialize, .checkConfig, .backup, .restore, .rotateKeys, .migrate, .check, .vacuum]),
+                commands: [
+                    .initialize, .checkConfig, .backup, .restore, .rotateKeys, .acceptRedis, .migrate, .check, .vacuum,
+                ]),
             .init(title: "Help", commands: [.completions, .help]),
         ],
         exitCodes: ServerExit.allCases.map { ($0.rawValue, $0.meaning) })

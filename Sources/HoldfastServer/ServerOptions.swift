@@ -1,4 +1,5 @@
 internal import BetterAuthHTTP
+internal import BetterAuthPostgres
 internal import BetterAuthServer
 internal import CommandLineArguments
 
@@ -41,6 +42,9 @@ enum ServerOptions {
         help: "A file for SQLite; postgres://...; :memory:, which keeps nothing; or @FILE, whose first line says it.")
     static let redis = TextOption(
         "redis", "WHERE", help: "redis://[:PASSWORD@]HOST[:PORT], or @FILE, whose first line says it.")
+    static let redisLost = TextOption(
+        "redis-lost", "WHAT", .word(RedisLoss.allCases.map(\.rawValue)),
+        help: "When Redis has forgotten what it was told: warn and go on (default), or refuse sessions.")
     static let keysFile = TextOption(
         "keys-file", "FILE", .file, help: "The server's keys (default: beside the SQLite database).")
     static let keysIn = TextOption(
@@ -87,6 +91,18 @@ enum ServerOptions {
         help: "Answer holdfast-server accounts at this socket, which only this user may use.")
     static let socket = TextOption("socket", "FILE", .file, help: "The server's --admin-socket.")
     static let json = Flag("json", "Print one line of JSON.")
+
+    // The audit log.
+    static let auditLog = TextOption(
+        "audit-log", "FILE", .file, help: "Add a line to this file for each operation on an account.")
+    static let auditFull = TextOption(
+        "audit-full", "WHAT", .word(AuditLog.Policy.allCases.map(\.rawValue)),
+        help: "While it cannot be written: refuse operations (default), or warn and go on.")
+    static let auditAddresses = Flag("audit-addresses", "Write the client's address into it too.")
+    static let notedTag = ListOption(
+        "noted-tag", "TAG", help: "A tag that was noted elsewhere, whose line must still be there; repeatable.")
+    static let auditKey = Flag("audit-key", "Make a new key for the audit log only, and keep the others as they are.")
+    static let identity = TextOption("identity", "IDENTITY", help: "Only lines about this identity.")
 
     // The key chain.
     static let hsm = TextOption("hsm", "URL", help: "The keeper of the key chain, http://HOST:PORT.")

@@ -57,6 +57,12 @@ package final class PostgresServer: Sendable {
         guard status == 0 else { throw Missing(description: "psql refuses: \(statements)") }
     }
 
+    /// Runs one of PostgreSQL's programs, such as `pg_dump`.
+    package func program(_ name: String, _ arguments: String...) throws {
+        let status = try Spawned(["\(programs)/\(name)"] + arguments).wait()
+        guard status == 0 else { throw Missing(description: "\(name) fails with \(status)") }
+    }
+
     package func start() throws {
         let child = try Spawned(
             OrdinaryUser.words + [

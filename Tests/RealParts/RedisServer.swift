@@ -5,8 +5,11 @@ import Synchronization
 package final class RedisServer: Sendable {
     package let folder: String
     private let running = Mutex<Spawned?>(nil)
+    private let writesDown: Bool
 
-    package init() throws {
+    /// - Parameter writesDown: Whether it has an append-only file.
+    package init(writesDown: Bool = true) throws {
+        self.writesDown = writesDown
         folder = try OrdinaryUser.makeFolder("redis")
         try start()
     }
@@ -23,7 +26,7 @@ package final class RedisServer: Sendable {
             OrdinaryUser.words + [
                 "redis-server", "--port", "0", "--unixsocket", folder + "/redis.sock", "--unixsocketperm", "777",
                 "--dir",
-                folder, "--appendonly", "yes", "--appendfsync", "always", "--save", "",
+                folder, "--appendonly", writesDown ? "yes" : "no", "--appendfsync", "always", "--save", "",
             ])
         running.withLock { $0 = child }
         while child.isRunning {
@@ -31,6 +34,12 @@ package final class RedisServer: Sendable {
             usleep(10_000)
         }
         throw PostgresServer.Missing(description: "Redis ended at its start")
+    }
+
+    /// Gives a command to it.
+    package func command(_ words: String...) throws {
+        let status = try Spawned(["redis-cli", "-s", folder + "/redis.sock", "-e"] + words).wait()
+        guard status == 0 else { throw PostgresServer.Missing(description: "redis-cli refuses: \(words)") }
     }
 
     package func stop(_ signal: Int32 = SIGTERM) {

@@ -34,6 +34,17 @@ package struct HTTPSettings: Sendable {
 
     package init() {}
 
+    /// Whether a front that has started with these settings serves as one with the others would.
+    package func servesLike(_ other: HTTPSettings) -> Bool {
+        (maximumBody, connectionsPerAddress, requestSeconds, maximumHead, memory, stopSeconds)
+            == (
+                other.maximumBody, other.connectionsPerAddress, other.requestSeconds, other.maximumHead, other.memory,
+                other.stopSeconds
+            )
+            && (trustedProxies, certificate, key, quietMilliseconds)
+                == (other.trustedProxies, other.certificate, other.key, other.quietMilliseconds)
+    }
+
     /// The same, for a front that goes on counting where another one is.
     package func counting(with other: HTTPSettings) -> HTTPSettings {
         var settings = self

@@ -14,6 +14,8 @@ package struct RequestOrigin: Sendable {
     package let address: ClientAddress
     let peer: ClientAddress
     let way: Way
+    /// Whether the peer is a trusted proxy.
+    let isTrusted: Bool
 
     /// - Parameters:
     ///   - forwarded: The values of every X-Forwarded-For line, in the order in which they came (RFC 9110, section 5.3).
@@ -22,7 +24,7 @@ package struct RequestOrigin: Sendable {
         peer: ClientAddress, forwarded: [String], isMarked: Bool = false, trusting proxies: [AddressBlock]
     ) {
         self.peer = peer
-        let isTrusted = proxies.contains { $0.contains(peer) }
+        isTrusted = proxies.contains { $0.contains(peer) }
         way = forwarded.isEmpty && !isMarked ? .direct : isTrusted ? .proxy : .claimed
         address = isTrusted ? RequestOrigin.client(peer, forwarded, proxies) : peer
     }

@@ -45,7 +45,10 @@ package struct ServerLog: Sendable {
     /// - Parameters:
     ///   - event: A name of ours.
     ///   - fields: Names of ours with values that are no secrets.
-    package func write(_ level: Level, _ event: String, _ fields: KeyValuePairs<String, Value> = [:]) {
+    ///   - trace: The request that it is about; without one the request that is being answered, if one is.
+    package func write(
+        _ level: Level, _ event: String, _ fields: KeyValuePairs<String, Value> = [:], of trace: RequestTrace? = nil
+    ) {
         guard wants(level) else { return }
         var line = "{\"time\":\"\(clock.now)\",\"level\":\"\(level)\",\"event\":\(ServerLog.quoted(event))"
         for (name, value) in fields {
@@ -54,6 +57,10 @@ package struct ServerLog: Sendable {
             case .text(let text): line += ServerLog.quoted(text)
             case .number(let number): line += String(number)
             }
+        }
+        if let trace = trace ?? RequestTrace.current {
+            line += ",\"request\":\(ServerLog.quoted(trace.id))"
+            if let parent = trace.parent { line += ",\"traceparent\":\(ServerLog.quoted(parent))" }
         }
         let bytes = Array((line + "}\n").utf8)
         // If the log cannot be written, requests are still served.

@@ -17,6 +17,7 @@ package final class AuthService: HTTPService {
 
     private let server: AuthServer
     private let example: ExampleApp?
+    private let audit: AuditTrail?
     private let metrics: HTTPMetrics
     private let log: ServerLog
     private let conditions: Conditions
@@ -32,6 +33,7 @@ package final class AuthService: HTTPService {
     private let isHeld: Atomic<Bool>
 
     /// - Parameters:
+    ///   - audit: Told of account operations; nil where none is wanted.
     ///   - conditions: Told what fails.
     ///   - checks: What is to be ready beside the store.
     ///   - isHeld: Whether operations are refused until ``release()``.
@@ -39,13 +41,15 @@ package final class AuthService: HTTPService {
     ///   - gauges: Writes families of the server's own.
     ///   - workers: Threads for a store on another machine.
     package init(
-        _ server: AuthServer, example: ExampleApp? = nil, metrics: HTTPMetrics = HTTPMetrics(),
+        _ server: AuthServer, example: ExampleApp? = nil, audit: AuditTrail? = nil,
+        metrics: HTTPMetrics = HTTPMetrics(),
         log: ServerLog = ServerLog(.error), conditions: Conditions? = nil, checks: [Readiness.Check] = [],
         isHeld: Bool = false, rates: Rates = Rates(), access: MetricsAccess? = nil,
         gauges: @escaping @Sendable (inout MetricsText) -> Void = { _ in }, workers: Int = 16
     ) {
         self.server = server
         self.example = example
+        self.audit = audit
         self.metrics = metrics
         self.log = log
         self.access = Mutex(access ?? MetricsAccess([], HTTPSettings(), version: "test"))
@@ -70,7 +74,10 @@ package final class AuthService: HTTPService {
     package func release() { isHeld.store(false, ordering: .relaxed) }
 
     /// Looks whether the server is ready, so that a state is logged though nobody asks.
-    package func examine() { readiness.ask { _ in } }
+    package func examine() {
+        audit?.examine()
+        readiness.ask { _ in }
+    }
 
     /// Whether a look at what it needs does not come to an end, though each has a limit of its own.
     package var isStuck: Bool { readiness.isStuck(seconds: 60) }
@@ -145,10 +152,18 @@ package final class AuthService: HTTPService {
         }
         switch route {
         case .operation(let operation):
-            run(answer) { [server] in server.handle(operation, request.body) { answer(HTTPReply($0)) } }
+            guard audit?.admits != false else { return answer(HTTPReply(.plain(.unavailable))) }
+            let subject = audit.map { _ in OperationSubject() }
+            run(request, answer) { [self] in
+                server.handle(operation, request.body, about: subject) { reply in
+                    self.note(reply, request.trace)
+                    guard let audit = self.audit, let subject else { return answer(HTTPReply(reply)) }
+                    audit.record(operation, reply, subject, request, answer)
+                }
+            }
         case .example(let path):
             guard let example else { return answer(HTTPReply(.plain(.unknownPath))) }
-            run(answer) { example.handle(path, request.body, answer) }
+            run(request, answer) { example.handle(path, request.body, answer) }
         case .responseKey:
             answer(.text(server.keys.responseKey(now: server.clock.now).publicKey.description))
         case .health: answer(.text("ok\n"))
@@ -162,6 +177,7 @@ package final class AuthService: HTTPService {
 
     private func write(_ text: inout MetricsText) {
         metrics.write(to: &text, hasStore: true)
+        audit?.write(to: &text)
         text.gauge("holdfast_ready", readiness.isReady, "Whether the server was ready when that was last proven.")
         for gauge in server.store.gauges {
             text.family(gauge.name, .gauge, gauge.help)
@@ -171,26 +187,38 @@ package final class AuthService: HTTPService {
     }
 
     /// On this thread, or on one where waiting blocks nothing else.
-    private func run(_ answer: @Sendable (HTTPReply) -> Void, _ body: @escaping @Sendable () -> Void) {
+    private func run(
+        _ request: HTTPRequest, _ answer: @Sendable (HTTPReply) -> Void, _ body: @escaping @Sendable () -> Void
+    ) {
         guard let pool else { return body() }
-        if !pool.run(body) { answer(HTTPReply(.plain(.unavailable))) }
+        let isTaken = pool.run { RequestTrace.$current.withValue(request.trace, operation: body) }
+        if !isTaken { answer(HTTPReply(.plain(.unavailable))) }
     }
 
-    package func sent(
-        _ reply: HTTPReply, to path: String, at route: Route?, _ address: ClientAddress, duration: Int
-    ) {
+    /// Says why the store failed, which the client is not told.
+    private func note(_ reply: ServerReply, _ trace: RequestTrace) {
+        guard let failure = reply.failure else { return }
+        metrics.count(failure)
+        RequestTrace.$current.withValue(trace) { conditions.fail(failure.subject, failure.description) }
+    }
+
+    package func sent(_ reply: HTTPReply, to path: String, at route: Route?, _ request: AnsweredRequest) {
         // Other paths are a client's text.
         let name = route == nil ? "other" : path
-        metrics.count(name, reply.code, duration: duration)
+        metrics.count(name, reply.code, duration: request.duration)
         // What a store refuses is a state, and told as one; this is a fault of ours.
-        if reply.code == .base { conditions.fail("fault", "a request to \(name) could not be served") }
+        if reply.code == .base {
+            RequestTrace.$current.withValue(request.trace) {
+                conditions.fail("fault", "a request to \(name) could not be served")
+            }
+        }
         guard log.wants(.info) else { return }
         log.write(
             .info, "reply",
             [
                 "path": .text(name), "status": .number(reply.status), "code": .text(reply.code?.rawValue ?? "ok"),
-                "address": .text(address.description), "microseconds": .number(duration),
-            ])
+                "address": .text(request.address.description), "microseconds": .number(request.duration),
+            ], of: request.trace)
     }
 }
 

@@ -16,6 +16,7 @@ package struct HTTPRequest: Sendable {
     package let isLocal: Bool
     /// The header `Authorization`.
     package let authorization: String?
+    package let trace: RequestTrace
 }
 
 /// What goes back.
@@ -94,8 +95,7 @@ package protocol HTTPService: Sendable {
     /// Called by the front for each reply that is sent.
     /// - Parameters:
     ///   - route: What the service has at the path; nil for nothing.
-    ///   - duration: Microseconds since the first lines were there.
-    func sent(_ reply: HTTPReply, to path: String, at route: Route?, _ address: ClientAddress, duration: Int)
+    func sent(_ reply: HTTPReply, to path: String, at route: Route?, _ request: AnsweredRequest)
 }
 
 extension HTTPService {
@@ -107,7 +107,7 @@ extension HTTPService {
 protocol HTTPEndpoint: Sendable {
     func refusal(_ method: HTTPRequest.Method?, _ address: ClientAddress) -> HTTPReply?
     func handle(_ request: HTTPRequest, _ answer: @escaping @Sendable (HTTPReply) -> Void)
-    func sent(_ reply: HTTPReply, _ address: ClientAddress, duration: Int)
+    func sent(_ reply: HTTPReply, _ request: AnsweredRequest)
 }
 
 private struct MatchedService<Service: HTTPService>: HTTPEndpoint {
@@ -125,7 +125,7 @@ private struct MatchedService<Service: HTTPService>: HTTPEndpoint {
         service.handle(request, at: route, answer)
     }
 
-    func sent(_ reply: HTTPReply, _ address: ClientAddress, duration: Int) {
-        service.sent(reply, to: path, at: route, address, duration: duration)
+    func sent(_ reply: HTTPReply, _ request: AnsweredRequest) {
+        service.sent(reply, to: path, at: route, request)
     }
 }

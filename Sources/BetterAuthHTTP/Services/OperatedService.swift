@@ -59,13 +59,11 @@ package final class OperatedService<Service: HTTPService>: HTTPService {
         }
     }
 
-    package func sent(
-        _ reply: HTTPReply, to path: String, at route: Route?, _ address: ClientAddress, duration: Int
-    ) {
+    package func sent(_ reply: HTTPReply, to path: String, at route: Route?, _ request: AnsweredRequest) {
         // What a path names beyond its kind, and other paths, are a client's text.
         let name = route == nil ? "other" : path.hasPrefix("/keys/") ? "/keys/" : path
-        metrics.count(name, reply.code, duration: duration)
-        if case .own(let own) = route { service.sent(reply, to: path, at: own, address, duration: duration) }
+        metrics.count(name, reply.code, duration: request.duration)
+        if case .own(let own) = route { service.sent(reply, to: path, at: own, request) }
     }
 }
 

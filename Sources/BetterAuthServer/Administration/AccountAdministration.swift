@@ -44,6 +44,17 @@ package struct AccountAdministration: Sendable {
             }
         }
 
+        /// Whose account it is about; nil for none.
+        package var identity: IdentityID? {
+            switch self {
+            case .count, .list: nil
+            case .show(let identity), .export(let identity), .change(_, let identity): identity
+            }
+        }
+
+        /// The first word of the line.
+        package var word: Substring { line.prefix { $0 != " " } }
+
         /// The line that ``init(line:)`` reads.
         package var line: String {
             switch self {
@@ -69,6 +80,9 @@ package struct AccountAdministration: Sendable {
         case .change(let change, let identity): return try apply(change, to: identity)
         }
     }
+
+    /// Whether an answer says that nothing was done.
+    package static func isRefusal(_ answer: String) -> Bool { answer.hasPrefix(#"{"error":"#) }
 
     private static let unknown = #"{"error":"there is no such account"}"#
 

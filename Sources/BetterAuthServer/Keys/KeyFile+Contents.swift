@@ -3,7 +3,8 @@ internal import Cryptography
 internal import SecretMemory
 
 // What is in the file, or sealed in it: a mark, the lineage's name (16) and generation (8, big-endian), then for each key
-// its purpose (1), the moment of its first use (8, milliseconds, big-endian) and its scalar (32).
+// its purpose (1), the moment of its first use (8, milliseconds, big-endian) and its scalar (32). A key of the audit log has
+// its number in the place of a moment.
 extension KeyFile {
     static let mark = Array("HOLDFAST SERVER KEYS 1\n".utf8)
     private static let headSize = mark.count + KeyLineage.size + 8
@@ -11,7 +12,7 @@ extension KeyFile {
     private static let mostEntries = 64
 
     /// What a schedule is for.
-    private enum Purpose: UInt8 { case response = 1, access = 2 }
+    private enum Purpose: UInt8 { case response = 1, access = 2, audit = 3 }
 
     func parse(
         _ contents: borrowing SecretBytes, _ responseLifetime: Int64, _ accessLifetime: Int64
@@ -34,6 +35,7 @@ extension KeyFile {
             throw Failure.damaged(path)
         }
         var entries: [Purpose: [KeySchedule.Entry]] = [:]
+        var audit: [AuditKey] = []
         for start in stride(from: KeyFile.headSize, to: contents.count, by: KeyFile.entrySize) {
             let (kind, moment) = contents.withBytes { bytes in
                 unsafe (
@@ -45,13 +47,17 @@ extension KeyFile {
                 throw Failure.damaged(path)
             }
             let scalar = try contents.copy(start + 9..<start + KeyFile.entrySize)
+            if purpose == .audit {
+                audit.append(try AuditKey(scalar))
+                continue
+            }
             entries[purpose, default: []].append(
                 KeySchedule.Entry(key: try ServerKey(scalar: scalar), usedFrom: usedFrom))
         }
         guard let response = KeySchedule(entries[.response] ?? [], lifetime: responseLifetime),
             let access = KeySchedule(entries[.access] ?? [], lifetime: accessLifetime)
         else { throw Failure.damaged(path) }
-        return ServerKeys(response: response, access: access, lineage: lineage)
+        return ServerKeys(response: response, access: access, lineage: lineage, audit: audit)
     }
 
     func contents(of keys: ServerKeys) throws -> SecretBytes {
@@ -63,22 +69,28 @@ extension KeyFile {
             UInt8(truncatingIfNeeded: lineage.generation >> UInt64($0))
         }
         let head = KeyFile.mark + lineage.name + generation
-        var contents = try SecretBytes(zeroed: head.count + entries.count * KeyFile.entrySize)
+        let audit = keys.auditKeys
+        let count = entries.count + audit.count
+        var contents = try SecretBytes(zeroed: head.count + count * KeyFile.entrySize)
         try contents.withMutableBytes { bytes in
             for (index, byte) in head.enumerated() {
                 bytes.storeBytes(of: byte, toByteOffset: index, as: UInt8.self)
             }
-            for (index, (purpose, entry)) in entries.enumerated() {
+            func put(_ index: Int, _ purpose: Purpose, _ moment: Int64, _ secret: RawSpan) {
                 let start = KeyFile.headSize + index * KeyFile.entrySize
                 bytes.storeBytes(of: purpose.rawValue, toByteOffset: start, as: UInt8.self)
-                bytes.storeBytes(of: entry.usedFrom.milliseconds.bigEndian, toByteOffset: start + 1, as: Int64.self)
-                let scalar = try entry.key.scalar()
-                scalar.withBytes { scalar in
-                    for offset in 0..<32 {
-                        let byte = unsafe scalar.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
-                        bytes.storeBytes(of: byte, toByteOffset: start + 9 + offset, as: UInt8.self)
-                    }
+                bytes.storeBytes(of: moment.bigEndian, toByteOffset: start + 1, as: Int64.self)
+                for offset in 0..<32 {
+                    let byte = unsafe secret.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+                    bytes.storeBytes(of: byte, toByteOffset: start + 9 + offset, as: UInt8.self)
                 }
+            }
+            for (index, (purpose, entry)) in entries.enumerated() {
+                let scalar = try entry.key.scalar()
+                scalar.withBytes { put(index, purpose, entry.usedFrom.milliseconds, $0) }
+            }
+            for (index, key) in audit.enumerated() {
+                key.withBytes { put(entries.count + index, .audit, Int64(index), $0) }
             }
         }
         return contents

@@ -8,13 +8,28 @@ package final class ServerKeys: Sendable {
         var response: KeySchedule
         var access: KeySchedule
         var lineage: KeyLineage
+        /// In the order of their use; the last one is in use.
+        var audit: [AuditKey]
     }
 
     private let schedules: Mutex<Schedules>
 
     /// Keys of a lineage.
-    package init(response: KeySchedule, access: KeySchedule, lineage: KeyLineage) {
-        schedules = Mutex(Schedules(response: response, access: access, lineage: lineage))
+    package init(response: KeySchedule, access: KeySchedule, lineage: KeyLineage, audit: [AuditKey] = []) {
+        schedules = Mutex(Schedules(response: response, access: access, lineage: lineage, audit: audit))
+    }
+
+    /// Keys of the audit log: those that lines were written with, in the order of their use.
+    package var auditKeys: [AuditKey] { schedules.withLock { $0.audit } }
+
+    /// Keys of the audit log that are kept.
+    private static let mostAuditKeys = 16
+
+    /// Puts a new key of the audit log into use. Those before are kept, for what was written with them.
+    /// - Throws: ``Cryptography/CryptographyError``.
+    package func addAuditKey() throws(CryptographyError) {
+        let key = try AuditKey.generate()
+        schedules.withLock { $0.audit = $0.audit.suffix(ServerKeys.mostAuditKeys - 1) + [key] }
     }
 
     /// Keys that are nobody's successors.
@@ -53,7 +68,10 @@ package final class ServerKeys: Sendable {
     /// Takes another set over, as after its file was read again.
     package func adopt(_ other: ServerKeys) {
         let (response, access, lineage) = other.schedules.withLock { ($0.response, $0.access, $0.lineage) }
-        schedules.withLock { $0 = Schedules(response: response, access: access, lineage: lineage) }
+        let audit = other.auditKeys
+        schedules.withLock {
+            $0 = Schedules(response: response, access: access, lineage: lineage, audit: audit)
+        }
     }
 
     /// Publishes a new key for each purpose, to be used after a while: verifiers have to hear of it first.
@@ -72,6 +90,8 @@ package final class ServerKeys: Sendable {
     /// - Throws: ``Cryptography/CryptographyError``.
     package func renounce() throws(CryptographyError) {
         let (response, access) = (try ServerKey.generate(), try ServerKey.generate())
+        // Whoever has the file could write lines that look genuine, and find identities in those of later.
+        if !auditKeys.isEmpty { try addAuditKey() }
         schedules.withLock {
             $0.response = KeySchedule(response, lifetime: $0.response.lifetime)
             $0.access = KeySchedule(access, lifetime: $0.access.lifetime)

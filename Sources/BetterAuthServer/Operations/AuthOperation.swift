@@ -29,25 +29,39 @@ package enum AuthOperation: Sendable, Hashable, CaseIterable {
     }
 }
 
-/// What goes back to a client.
+/// What goes back to a client. Two are equal when the client sees the same.
 package struct ServerReply: Sendable, Hashable {
     /// An HTTP status. Clients go by the body.
     package let status: Int
     package let body: [UInt8]
     /// Why it is no response; nil when it is one.
     package let code: ErrorCode?
+    /// What the store failed with, which clients are not told.
+    package private(set) var failure: StoreError?
+    /// Whether it was given before, to the same request.
+    package let isRepeated: Bool
+
+    package static func == (left: ServerReply, right: ServerReply) -> Bool {
+        (left.status, left.body, left.code) == (right.status, right.body, right.code)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(status)
+        hasher.combine(body)
+    }
 
     /// A response.
-    package init(_ body: [UInt8]) {
-        (status, self.body, code) = (200, body, nil)
+    package init(_ body: [UInt8], isRepeated: Bool = false) {
+        (status, self.body, code, self.isRepeated) = (200, body, nil, isRepeated)
     }
 
     /// A refusal (protocol.md 9.1).
     package init(_ error: ProtocolError) {
-        (status, body, code) = (error.code.httpStatus, error.encoded, error.code)
+        (status, body, code, isRepeated) = (error.code.httpStatus, error.encoded, error.code, false)
     }
 
     init(_ refusal: Refusal) {
+        defer { if case .store(let error) = refusal { failure = error } }
         switch refusal {
         case .message(let error): self.init(error)
         case .store(.full): self.init(.plain(.limited))

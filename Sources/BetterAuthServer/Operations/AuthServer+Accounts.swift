@@ -2,9 +2,10 @@ internal import BetterAuthMessages
 internal import Cryptography
 
 extension AuthServer {
-    func createAccount(_ body: [UInt8], _ answer: @escaping Answer) throws(Refusal) {
+    func createAccount(_ body: [UInt8], _ answer: Answer) throws(Refusal) {
         let message = try parse(body, as: CreateAccount.Request.self)
         let account = message.payload.authentication
+        answer.concerns(account.identity)
         let key = try verify(message, with: account.publicKey)
         try check { () throws(ProtocolError) in try Derivations.server.check(newAccount: account) }
         _ = try expectProgress(account.publicKey, account.rotationHash)
@@ -15,17 +16,19 @@ extension AuthServer {
             message, body, answer)
     }
 
-    func rotateDevice(_ body: [UInt8], _ answer: @escaping Answer) throws(Refusal) {
+    func rotateDevice(_ body: [UInt8], _ answer: Answer) throws(Refusal) {
         let message = try parse(body, as: RotateDevice.Request.self)
+        answer.concerns(message.payload.authentication.identity)
         let (rotation, key) = try verifiedRotation(message, message.payload.authentication)
         try commit(
             .rotate(rotation), of: message.payload.authentication.identity, [(rotation.publicKey, key)],
             RotateDevice.self, message, body, answer)
     }
 
-    func linkDevice(_ body: [UInt8], _ answer: @escaping Answer) throws(Refusal) {
+    func linkDevice(_ body: [UInt8], _ answer: Answer) throws(Refusal) {
         let message = try parse(body, as: LinkDevice.Request.self)
         let payload = message.payload
+        answer.concerns(payload.authentication.identity)
         let (rotation, key) = try verifiedRotation(message, payload.authentication)
         let new = payload.container.payload.authentication
         let newKey = try verify(payload.container, with: new.publicKey)
@@ -40,18 +43,20 @@ extension AuthServer {
             [(rotation.publicKey, key), (new.publicKey, newKey)], LinkDevice.self, message, body, answer)
     }
 
-    func unlinkDevice(_ body: [UInt8], _ answer: @escaping Answer) throws(Refusal) {
+    func unlinkDevice(_ body: [UInt8], _ answer: Answer) throws(Refusal) {
         let message = try parse(body, as: UnlinkDevice.Request.self)
         let payload = message.payload
+        answer.concerns(payload.authentication.identity)
         let (rotation, key) = try verifiedRotation(message, payload.authentication)
         try commit(
             .unlink(rotation, payload.device), of: payload.authentication.identity, [(rotation.publicKey, key)],
             UnlinkDevice.self, message, body, answer)
     }
 
-    func changeRecoveryKey(_ body: [UInt8], _ answer: @escaping Answer) throws(Refusal) {
+    func changeRecoveryKey(_ body: [UInt8], _ answer: Answer) throws(Refusal) {
         let message = try parse(body, as: ChangeRecoveryKey.Request.self)
         let change = message.payload.authentication
+        answer.concerns(change.identity)
         let key = try verify(message, with: change.publicKey)
         let revealed = try expectProgress(change.publicKey, change.rotationHash)
         let rotation = AccountChange.Rotation(
@@ -61,17 +66,19 @@ extension AuthServer {
             ChangeRecoveryKey.self, message, body, answer)
     }
 
-    func deleteAccount(_ body: [UInt8], _ answer: @escaping Answer) throws(Refusal) {
+    func deleteAccount(_ body: [UInt8], _ answer: Answer) throws(Refusal) {
         let message = try parse(body, as: DeleteAccount.Request.self)
+        answer.concerns(message.payload.authentication.identity)
         let (rotation, _) = try verifiedRotation(message, message.payload.authentication)
         try commit(
             .delete(rotation), of: message.payload.authentication.identity, [], DeleteAccount.self, message, body,
             answer)
     }
 
-    func recoverAccount(_ body: [UInt8], _ answer: @escaping Answer) throws(Refusal) {
+    func recoverAccount(_ body: [UInt8], _ answer: Answer) throws(Refusal) {
         let message = try parse(body, as: RecoverAccount.Request.self)
         let recovery = message.payload.authentication
+        answer.concerns(recovery.identity)
         try verify(message, with: recovery.recoveryKey)
         try check { () throws(ProtocolError) in
             try Derivations.server.check(device: recovery.device, recovery.publicKey, recovery.rotationHash)
@@ -101,7 +108,7 @@ extension AuthServer {
     private func commit<Kind: RoutedExchange>(
         _ change: AccountChange.Kind, of identity: IdentityID, _ imported: [(text: PublicKeyText, key: P256PublicKey)],
         _ kind: Kind.Type,
-        _ message: SignedMessage<Kind.Request>, _ body: [UInt8], _ answer: @escaping Answer
+        _ message: SignedMessage<Kind.Request>, _ body: [UInt8], _ answer: Answer
     ) throws(Refusal) where Kind.ResponseBody == EmptyBody {
         let now = clock.now
         let nonce = message.payload.nonce
@@ -118,9 +125,9 @@ extension AuthServer {
                 answer(ServerReply(response.bytes))
             case .success(.repeated(let reply)):
                 let response = Response<Kind>(nonce: nonce, serverIdentity: reply.serverIdentity, body: EmptyBody())
-                answer(ServerReply(SignedMessage(response, signature: reply.signature).bytes))
+                answer(ServerReply(SignedMessage(response, signature: reply.signature).bytes, isRepeated: true))
             case .success(.refused(let error)): answer(ServerReply(error))
-            case .failure(let error): answer(self.reply(to: .store(error)))
+            case .failure(let error): answer(ServerReply(.store(error)))
             }
         }
     }

@@ -2,7 +2,7 @@ internal import BetterAuthMessages
 internal import Cryptography
 
 extension AuthServer {
-    func requestSession(_ body: [UInt8], _ answer: @escaping Answer) throws(Refusal) {
+    func requestSession(_ body: [UInt8], _ answer: Answer) throws(Refusal) {
         let request: RequestSession.Request
         do throws(MessageError) {
             request = try UnsignedMessage<RequestSession.Request>(parsing: body).payload
@@ -29,15 +29,15 @@ extension AuthServer {
         guard isKnown || store.isRemote else { return answer(ServerReply(response.bytes)) }
         let challenge = Challenge(
             nonce: nonce, identity: request.identity, until: now.adding(seconds: lifetimes.challenge), moment: now)
-        store.open(challenge) { [self] result in
+        store.open(challenge) { result in
             switch result {
             case .success: answer(ServerReply(response.bytes))
-            case .failure(let error): answer(reply(to: .store(error)))
+            case .failure(let error): answer(ServerReply(.store(error)))
             }
         }
     }
 
-    func createSession(_ body: [UInt8], _ answer: @escaping Answer) throws(Refusal) {
+    func createSession(_ body: [UInt8], _ answer: Answer) throws(Refusal) {
         let message = try parse(body, as: CreateSession.Request.self)
         let payload = message.payload
         let now = clock.now
@@ -48,13 +48,16 @@ extension AuthServer {
         let identity: IdentityID
         switch state {
         case .open(let known): identity = known
-        case .answered(let reply): return answer(try repeated(reply))
+        case .answered(let reply):
+            answer.concerns(reply.identity)
+            return answer(try repeated(reply))
         case .unknown:
             guard decoys?.recognises(payload.challenge, now: now) == true else {
                 throw .message(.plain(.unknownChallenge))
             }
             throw .message(.invalidDevice(payload.device, calculated: nil))
         }
+        answer.concerns(identity)
         let account = try ask { () throws(StoreError) in try store.account(identity) }
         guard let account, account.isActive, let device = account.device(payload.device) else {
             throw .message(.invalidDevice(payload.device, calculated: nil))
@@ -75,12 +78,13 @@ extension AuthServer {
         }
     }
 
-    func refreshSession(_ body: [UInt8], _ answer: @escaping Answer) throws(Refusal) {
+    func refreshSession(_ body: [UInt8], _ answer: Answer) throws(Refusal) {
         let message = try parse(body, as: RefreshSession.Request.self)
         let payload = message.payload
         let now = clock.now
         try verify(message, with: payload.publicKey)
         let claims = try authenticClaims(payload.token, now: now)
+        answer.concerns(claims.identity)
         let revealed = Derivations.server.rotationHash(of: payload.publicKey)
         guard revealed == claims.rotationHash else {
             throw .message(
@@ -153,7 +157,7 @@ extension AuthServer {
         guard let account, account.isActive, account.device(reply.device) != nil else {
             throw .message(.invalidDevice(reply.device, calculated: nil))
         }
-        return ServerReply(reply.bytes)
+        return ServerReply(reply.bytes, isRepeated: true)
     }
 
     private func reply(
@@ -161,10 +165,10 @@ extension AuthServer {
     ) -> ServerReply {
         switch result {
         case .success(.committed): ServerReply(response)
-        case .success(.repeated(let reply)): ServerReply(reply.bytes)
+        case .success(.repeated(let reply)): ServerReply(reply.bytes, isRepeated: true)
         case .success(.used): ServerReply(.plain(used))
         case .success(.revoked): ServerReply(.invalidDevice(device, calculated: nil))
-        case .failure(let error): reply(to: .store(error))
+        case .failure(let error): ServerReply(.store(error))
         }
     }
 }

@@ -16,14 +16,11 @@ package final class AuthServer: Sendable {
     let knownKeys: KeyCache
     /// Nil where locked memory is short: unknown identities then get challenges that are never accepted.
     let decoys: Decoys?
-    /// Called with what a client is not told: the reason of a failed store.
-    let report: @Sendable (StoreError) -> Void
 
     package init(
         store: any ServerStore, keys: ServerKeys, clock: any ServerClock = SystemClock(),
         lifetimes: Lifetimes = Lifetimes(), compression: any TokenCompression, knownKeys: KeyCache = KeyCache(),
-        attributes: @escaping @Sendable (IdentityID) -> ApplicationData,
-        report: @escaping @Sendable (StoreError) -> Void = { _ in }
+        attributes: @escaping @Sendable (IdentityID) -> ApplicationData
     ) {
         self.store = store
         self.keys = keys
@@ -33,14 +30,17 @@ package final class AuthServer: Sendable {
         self.knownKeys = knownKeys
         decoys = try? Decoys(lifetime: lifetimes.challenge)
         self.attributes = attributes
-        self.report = report
     }
 
-    package typealias Answer = @Sendable (ServerReply) -> Void
-
     /// Does what a request asks for.
-    /// - Parameter answer: Called once: before this returns, unless the store has to commit first.
-    package func handle(_ operation: AuthOperation, _ body: [UInt8], _ answer: @escaping Answer) {
+    /// - Parameters:
+    ///   - subject: Told whom the operation is about, before it is answered; nil when nobody wants to know.
+    ///   - then: Called once: before this returns, unless the store has to commit first.
+    package func handle(
+        _ operation: AuthOperation, _ body: [UInt8], about subject: OperationSubject? = nil,
+        _ then: @escaping @Sendable (ServerReply) -> Void
+    ) {
+        let answer = Answer(then: then, subject: subject)
         do throws(Refusal) {
             switch operation {
             case .createAccount: try createAccount(body, answer)
@@ -55,13 +55,8 @@ package final class AuthServer: Sendable {
             case .refreshSession: try refreshSession(body, answer)
             }
         } catch {
-            answer(reply(to: error))
+            answer(ServerReply(error))
         }
-    }
-
-    func reply(to refusal: Refusal) -> ServerReply {
-        if case .store(let error) = refusal { report(error) }
-        return ServerReply(refusal)
     }
 }
 

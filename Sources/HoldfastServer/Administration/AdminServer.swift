@@ -6,6 +6,7 @@ internal import SystemCalls
 /// ends. One at a time, on a thread of its own.
 final class AdminServer: Sendable {
     private static let longestLine = 4096
+    private static let unwritable = #"{"error":"the audit log cannot be written; the server's log says why"}"#
 
     private let path: String
     private let administration: AccountAdministration
@@ -14,7 +15,9 @@ final class AdminServer: Sendable {
     private let thread: JoinableThread
 
     /// - Throws: ``LocalSocket/Failure``.
-    init(_ path: String, _ administration: AccountAdministration, _ log: ServerLog) throws {
+    init(
+        _ path: String, _ administration: AccountAdministration, _ log: ServerLog, audit: AuditTrail? = nil
+    ) throws {
         let listener = try LocalSocket.listen(path)
         let number = listener.number
         let wake = try WakePipe()
@@ -25,7 +28,9 @@ final class AdminServer: Sendable {
         // The thread closes it.
         let held = HeldDescriptor(consume listener)
         let started = JoinableThread {
-            while wake.waits(for: number) { AdminServer.serve(number, administration, log) }
+            while wake.waits(for: number) {
+                RequestTrace.$current.withValue(.fresh()) { AdminServer.serve(number, administration, log, audit) }
+            }
             held.release()
         }
         guard let started else { throw LocalSocket.Failure("no thread for \(path)") }
@@ -38,7 +43,9 @@ final class AdminServer: Sendable {
         unsafe unlink(path)
     }
 
-    private static func serve(_ listener: Int32, _ administration: AccountAdministration, _ log: ServerLog) {
+    private static func serve(
+        _ listener: Int32, _ administration: AccountAdministration, _ log: ServerLog, _ audit: AuditTrail?
+    ) {
         let number = accept(listener, nil, nil)
         guard number >= 0 else { return }
         let client = OwnedDescriptor(owning: number)
@@ -50,8 +57,11 @@ final class AdminServer: Sendable {
         guard let line = line(client), let request = AccountAdministration.Request(line: line) else {
             return answer(client, #"{"error":"this is not a request"}"#)
         }
+        guard audit?.admits != false else { return answer(client, unwritable) }
         do throws(StoreError) {
             let text = try administration.answer(request)
+            let isDone = !AccountAdministration.isRefusal(text)
+            if audit?.recordAdministration(request, isDone: isDone) == false { return answer(client, unwritable) }
             if case .change(let change, _) = request {
                 // Without the identity: the log names nobody.
                 log.write(.notice, "administration", ["change": .text(change.rawValue)])

@@ -220,7 +220,7 @@ func writeSecret(_ text: String, to path: String) throws {
             (["serve", "--database", ":memory:"], "serve: --listen HOST:PORT is missing"),
             (
                 ["serve", "--database", ":memory:", "--listen", "x", "--access-seconds", "0"],
-                "--access-seconds SECONDS: the value must be 1 to 31536000 seconds"
+                "--access-seconds TIME: the value must be a time from 1s to 365d"
             ),
             (["serve", "--database", ":memory:", "--listen", "x", "--threads=+2"], "must be a whole number from 1 to"),
             (

@@ -88,6 +88,25 @@ import Testing
         #expect(try server.isTrusted(certificate) && !server.isTrusted(earlier))
     }
 
+    @Test func `a reload that changes nothing of the front keeps its connections`() throws {
+        try write("listen = 127.0.0.1:0", "database = :memory:")
+        let server = try ServerProcess(["serve", "--config", path], folder: folder)
+        let client = try HTTPClient(server.address)
+        #expect(try client.get("/health").status == 200)
+        server.process.signal(SIGHUP)
+        try server.waitForLog(#""reloaded","connections":"kept""#)
+        #expect(try client.get("/health").headers["connection"] == nil)
+        // Rates are not the front's.
+        try write("listen = 127.0.0.1:0", "database = :memory:", "address-rate = 0.001")
+        server.process.signal(SIGHUP)
+        while try client.get("/ready").status != 429 {}
+        #expect(try client.get("/health").headers["connection"] == nil)
+        try write("listen = 127.0.0.1:0", "database = :memory:", "trusted-proxy = 127.0.0.1")
+        server.process.signal(SIGHUP)
+        try server.waitForLog(#""connections":"renewed""#)
+        #expect(try client.get("/health").headers["connection"] == "close")
+    }
+
     @Test func `a reload takes limits, log and certificate over, and says what needs a restart`() throws {
         try write("listen = 127.0.0.1:0", "database = \(fixture.path)", "log = error")
         let server = try ServerProcess(["serve", "--config", path], folder: folder)

@@ -66,6 +66,66 @@ import Testing
         #expect(try again.post("/device/rotate", late.rotation().0.bytes).text.contains("BA103"))
     }
 
+    @Test func `a dump of PostgreSQL is restored, and accounts are as they were at the dump`() throws {
+        let pair = try DatabasePair()
+        let postgres = pair.postgres
+        let socket = folder + "/admin"
+        func start(_ database: String) throws -> ServerProcess {
+            try ServerProcess(
+                [
+                    "serve", "--listen", "127.0.0.1:0", "--database", postgres.url(of: database), "--redis",
+                    pair.redis.location, "--keys-file", folder + "/keys", "--admin-socket", socket,
+                ], folder: folder)
+        }
+        let server = try start("postgres")
+        let client = try HTTPClient(server.address)
+        func create(_ recovery: ServerKey) throws -> TestDevice {
+            let hash = derivations.recoveryHash(of: recovery.publicKey)
+            let device = try TestDevice(recovery: hash)
+            #expect(try client.post("/account/create", device.creation(hash).bytes).status == 200)
+            return device
+        }
+        let recovery = try ServerKey.generate()
+        let (ahead, same, deleted) = (try create(recovery), try create(recovery), try create(recovery))
+        let dump = postgres.folder + "/dump"
+        // As the documents say it: both tables in one dump, while the server runs.
+        try postgres.program(
+            "pg_dump", "-Fc", "-t", "holdfast_accounts", "-t", "holdfast_settings", "-f", dump, postgres.url)
+        let (rotation, rotated) = try ahead.rotation()
+        #expect(try client.post("/device/rotate", rotation.bytes).status == 200)
+        #expect(try client.post("/account/delete", deleted.deletion().bytes).status == 200)
+        let late = try create(recovery)
+        let rotating = try run("rotate-keys", "--keys-file", folder + "/keys", "--publish-seconds", "0")
+        #expect(rotating.status == 0)
+        server.process.end(SIGKILL)
+        let database = try postgres.makeDatabase()
+        try postgres.program("pg_restore", "--exit-on-error", "-d", postgres.url(of: database), dump)
+        // The file of keys is later than the dump, which is no fault; Redis is later too.
+        let second = try start(database)
+        try second.waitUntilReady(says: "ready\n")
+        let again = try HTTPClient(second.address)
+        #expect(try again.post("/device/rotate", same.rotation().0.bytes).status == 200)
+        #expect(try again.post("/device/rotate", rotated.rotation().0.bytes).text.contains("BA104"))
+        let new = try TestDevice(identity: ahead.identity)
+        let phrase = try new.recovery(with: recovery, next: RecoveryHash(freshDigest()))
+        #expect(try again.post("/account/recover", phrase.bytes).status == 200)
+        #expect(try again.post("/device/rotate", new.rotation().0.bytes).status == 200)
+        #expect(try again.post("/device/rotate", late.rotation().0.bytes).text.contains("BA103"))
+        // What was deleted since is there again, until the operator deletes it again.
+        #expect(try run("accounts", "show", deleted.identity.description, "--socket", socket).output.contains("open"))
+        #expect(try run("accounts", "delete", deleted.identity.description, "--socket", socket).status == 0)
+        #expect(try again.post("/device/rotate", deleted.rotation().0.bytes).text.contains("BA103"))
+        second.process.end(SIGTERM)
+        // Half a dump is no database: the server says what it lacks, and serves nothing.
+        let half = try postgres.makeDatabase()
+        try postgres.program(
+            "pg_restore", "--exit-on-error", "-t", "holdfast_accounts", "-d", postgres.url(of: half), dump)
+        let refused = try run(
+            "serve", "--listen", "127.0.0.1:0", "--database", postgres.url(of: half), "--redis", pair.redis.location,
+            "--keys-file", folder + "/keys")
+        #expect(refused.status == 1 && refused.output.contains("migrate"), "\(refused.output)")
+    }
+
     @Test func `after keys were compromised nothing that they signed counts`() throws {
         let server = try start(fixture.path)
         let client = try HTTPClient(server.address)

@@ -79,7 +79,10 @@ import Testing
             #expect(said == nil, "\(said ?? "")")
         }
         let server = try ServerProcess(
-            ["serve", "--listen", "127.0.0.1:0", "--database", fixture.path], folder: fixture.folder)
+            [
+                "serve", "--listen", "127.0.0.1:0", "--database", fixture.path, "--audit-log",
+                fixture.folder + "/audit.log",
+            ], folder: fixture.folder)
         _ = try HTTPClient(server.address).get("/ready")
         let known = try HTTPClient(server.address).get("/metrics").text
         let certificate = "holdfast_certificate_expiry_timestamp_seconds"  // with TLS only

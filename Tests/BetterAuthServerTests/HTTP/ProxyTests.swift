@@ -41,6 +41,25 @@ import Testing
     }
 
     @Test(arguments: installed)
+    func `behind a proxy each request is named by the proxy, and never by a client`(_ kind: ReverseProxy.Kind) throws {
+        let front = try front(1_000_000)
+        let proxy = try ReverseProxy(kind, upstream: front.front.address)
+        let client = try HTTPClient(proxy.address)
+        var names: Set<String> = []
+        for _ in 0..<3 {
+            let reply = try client.post(
+                "/health", [],
+                headers: "X-Request-Id: mine\r\ntraceparent: \(RequestTraceTests.parent)\r\n")
+            let name = try #require(reply.headers["x-request-id"])
+            // Each of the three makes them in another form;.
+            #expect(name != "mine" && name.count >= 32 && reply.headers["traceparent"] == nil, "\(name)")
+            if kind != .nginx { #expect(name.count == 36) }
+            names.insert(name)
+        }
+        #expect(names.count == 3)
+    }
+
+    @Test(arguments: installed)
     func `limits and framing hold through a proxy, and connections are kept`(_ kind: ReverseProxy.Kind) throws {
         let front = try front(1_000_000)
         let proxy = try ReverseProxy(kind, upstream: front.front.address)

@@ -16,7 +16,7 @@ private struct LateService: HTTPService {
         queue.async { answer(.text("late\n")) }
     }
 
-    func sent(_ reply: HTTPReply, to path: String, at route: String?, _ address: ClientAddress, duration: Int) {}
+    func sent(_ reply: HTTPReply, to path: String, at route: String?, _ request: AnsweredRequest) {}
 }
 
 @Suite struct StopTests {

@@ -1,44 +1,15 @@
 import BetterAuthHTTP
-import Dispatch
 import Foundation
 import RealParts
-import Synchronization
 import TestSupport
 import Testing
 
 /// A server that is replaced while clients ask. This test is the service manager: it holds the socket.
 @Suite struct UpgradeTests {
     /// Socket activation as sd_listen_fds(3) has it: the number of the process is known only to itself.
-    private static let activation = [
+    static let activation = [
         "sh", "-c", "LISTEN_PID=$$ LISTEN_FDS=1 exec \"$0\" \"$@\"",
     ]
-
-    /// What clients do, and what they miss.
-    private final class Load: Sendable {
-        let isEnding = Atomic(false)
-        let answered = Atomic(0)
-        let failures = Mutex<[String]>([])
-
-        /// One client, on one connection as long as the server keeps it. A request on a connection that was used before is
-        /// repeated when that has ended meanwhile, as clients do with safe requests (RFC 9112, section 9.3.1): a busy
-        /// machine lets it rest for any time.
-        func run(_ address: String) {
-            var client: HTTPClient?
-            while !isEnding.load(ordering: .relaxed) {
-                let wasUsed = client != nil
-                do {
-                    let current = try client ?? HTTPClient(address)
-                    let reply = try current.post("/key/response", [])
-                    if reply.status != 200 { failures.withLock { $0.append("\(reply.status)") } }
-                    answered.add(1, ordering: .relaxed)
-                    client = reply.headers["connection"] == "close" ? nil : current
-                } catch {
-                    if !wasUsed { failures.withLock { $0.append("\(error)") } }
-                    client = nil
-                }
-            }
-        }
-    }
 
     @Test func `no request is lost while a server is restarted on the socket that it was passed`() throws {
         let fixture = try StoreFixture(.memory)
@@ -53,28 +24,14 @@ import Testing
         }
         var server = try start()
         #expect(server.address == address)
-        let load = Load()
-        let clients = DispatchGroup()
-        for _ in 0..<6 {
-            let thread = Thread { [load] in
-                load.run(address)
-                clients.leave()
-            }
-            clients.enter()
-            thread.start()
-        }
+        let load = UpgradeLoad(address, clients: 6) { try $0.post("/key/response", []) }
         for _ in 0..<(TestRun.isSoak ? 100 : 5) {
-            let before = load.answered.load(ordering: .relaxed)
             server.process.signal(SIGTERM)
             #expect(server.process.wait() == 0)
             server = try start()
-            while load.answered.load(ordering: .relaxed) < before + 100, load.failures.withLock({ $0.isEmpty }) {
-                usleep(2000)
-            }
+            load.waitForMore(100)
         }
-        load.isEnding.store(true, ordering: .relaxed)
-        clients.wait()
-        #expect(load.failures.withLock { $0 } == [])
+        #expect(load.end() == [])
     }
 
     @Test func `two processes share a port only when both say so`() throws {

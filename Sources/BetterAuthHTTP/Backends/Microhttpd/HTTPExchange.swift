@@ -18,6 +18,7 @@ internal import Synchronization
     let origin: RequestOrigin
     let isLocal: Bool
     let authorization: String?
+    let trace: RequestTrace
     let start: Double
     var body: [UInt8] = []
     var isTooLarge = false
@@ -29,7 +30,7 @@ internal import Synchronization
 
     init(
         _ connection: OpaquePointer, method: HTTPRequest.Method, path: String, _ endpoint: any HTTPEndpoint,
-        origin: RequestOrigin, isLocal: Bool, authorization: String?, start: Double
+        origin: RequestOrigin, isLocal: Bool, authorization: String?, trace: RequestTrace, start: Double
     ) {
         unsafe self.connection = connection
         self.method = method
@@ -38,6 +39,7 @@ internal import Synchronization
         self.origin = origin
         self.isLocal = isLocal
         self.authorization = authorization
+        self.trace = trace
         self.start = start
     }
 
@@ -46,9 +48,9 @@ internal import Synchronization
         isHandled = true
         let request = HTTPRequest(
             method: method, path: path, body: body, address: origin.address, isProven: origin.isProven,
-            isLocal: isLocal, authorization: authorization)
+            isLocal: isLocal, authorization: authorization, trace: trace)
         body = []
-        endpoint.handle(request) { [self] in answer($0) }
+        RequestTrace.$current.withValue(trace) { endpoint.handle(request) { [self] in answer($0) } }
         return state.withLock { state in
             if case .answered(let reply) = state {
                 state = .over

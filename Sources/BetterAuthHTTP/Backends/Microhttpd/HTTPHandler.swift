@@ -151,7 +151,8 @@ final class HTTPHandler: Sendable {
         let exchange = unsafe HTTPExchange(
             connection, method: known ?? .get, path: path, service.endpoint(path), origin: origin,
             isLocal: peer.address.isLoopback && origin.way == .direct && !hasLocalClaims.load(ordering: .relaxed),
-            authorization: header("Authorization", connection), start: MonotonicClock.seconds)
+            authorization: header("Authorization", connection),
+            trace: RequestTrace(head.trace, isTrusted: origin.isTrusted), start: MonotonicClock.seconds)
         unsafe slot.pointee = Unmanaged.passRetained(exchange).toOpaque()
         if let fault {
             // Where it ends is not sure, so nothing more is read of this connection.
@@ -231,7 +232,7 @@ final class HTTPHandler: Sendable {
             reply.type.header.withUTF8Buffer { type in
                 guard let type = type.baseAddress else { return false }
                 return unsafe cmicrohttpd_reply(
-                    connection, UInt32(clamping: reply.status),
+                    connection, exchange.trace.id, exchange.trace.parent, UInt32(clamping: reply.status),
                     UnsafeRawPointer(type).assumingMemoryBound(to: CChar.self),
                     body.baseAddress, body.count, ends ? 1 : 0, UInt32(clamping: reply.retrySeconds),
                     reply.allowed.map { unsafe UnsafeRawPointer($0.utf8Start).assumingMemoryBound(to: CChar.self) })
@@ -239,7 +240,8 @@ final class HTTPHandler: Sendable {
             }
         }
         let duration = Int((MonotonicClock.seconds - exchange.start) * 1_000_000)
-        exchange.endpoint.sent(reply, exchange.origin.address, duration: duration)
+        exchange.endpoint.sent(
+            reply, AnsweredRequest(address: exchange.origin.address, trace: exchange.trace, duration: duration))
         return isQueued
     }
 }

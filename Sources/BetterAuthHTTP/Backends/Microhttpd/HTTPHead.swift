@@ -12,6 +12,7 @@ struct HTTPHead {
     private(set) var forwarded: [String] = []
     /// Whether another header tells of a proxy.
     private(set) var isMarked = false
+    private(set) var trace = RequestTrace.Headers()
 
     /// Takes a header: its name is a token (RFC 9110, section 5.6.2), its value has no control characters but the tab.
     mutating func take(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
@@ -29,6 +30,8 @@ struct HTTPHead {
             forwarded.append(unsafe String(decoding: value, as: UTF8.self))
         case 9 where unsafe HTTPHead.isSame(name, "forwarded") || HTTPHead.isSame(name, "x-real-ip"):
             isMarked = true
+        case 12 where unsafe HTTPHead.isSame(name, "x-request-id"): unsafe trace.takeID(value)
+        case 11 where unsafe HTTPHead.isSame(name, "traceparent"): unsafe trace.takeParent(value)
         case 17 where unsafe HTTPHead.isSame(name, "transfer-encoding"): codings += 1
         default: break
         }

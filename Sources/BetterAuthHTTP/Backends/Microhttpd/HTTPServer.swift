@@ -186,5 +186,5 @@ private struct NoService: HTTPService {
         answer(HTTPReply(.plain(.unknownPath)))
     }
 
-    func sent(_ reply: HTTPReply, to path: String, at route: Bool?, _ address: ClientAddress, duration: Int) {}
+    func sent(_ reply: HTTPReply, to path: String, at route: Bool?, _ request: AnsweredRequest) {}
 }

@@ -8,6 +8,7 @@ internal import Synchronization
 ///     holdfast:h:{HASH}   1                  holdfast:r:{HASH}   the same
 ///     holdfast:l:{IDENTITY}  challenges of an identity, the earliest first
 ///     holdfast:n:NONCE    1                  holdfast:d:DEVICE   1        holdfast:v:IDENTITY  milliseconds
+///     holdfast:mark       a name, without an end
 final class ExpiringEntries: Sendable {
     private let connections: ConnectionPool<RedisConnection, StoreError>
 
@@ -87,41 +88,54 @@ final class ExpiringEntries: Sendable {
 
     /// One winner: the script runs alone.
     private static let answerScript = """
-        if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) \
+        \(markCondition) if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) \
         redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3]) return 1 end \
         return redis.call('GET', KEYS[2])
         """
 
-    func answer(_ answer: ChallengeAnswer) throws(StoreError) -> SessionOutcome {
-        let result = try run([
-            word("EVAL"), word(ExpiringEntries.answerScript), word("2"), key("c", answer.challenge),
-            key("r", answer.challenge), answer.reply.identity.rawBytes, kept(answer.reply, answer.operation),
-            milliseconds(from: answer.moment, to: answer.until),
-        ])
+    /// - Parameter mark: What Redis must still have; nil when that does not matter.
+    func answer(_ answer: ChallengeAnswer, if mark: String?) throws(StoreError) -> SessionOutcome {
+        let result = try evaluate(
+            ExpiringEntries.answerScript, [key("c", answer.challenge), key("r", answer.challenge)],
+            [
+                answer.reply.identity.rawBytes, kept(answer.reply, answer.operation),
+                milliseconds(from: answer.moment, to: answer.until),
+            ], if: mark)
         return try outcome(result, answer.operation)
     }
 
     // Keys that refresh.
 
     private static let reserveScript = """
-        if redis.call('SET', KEYS[1], '1', 'NX', 'PX', ARGV[1]) then \
+        \(markCondition) if redis.call('SET', KEYS[1], '1', 'NX', 'PX', ARGV[1]) then \
         redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3]) return 1 end \
         return redis.call('GET', KEYS[2])
         """
 
-    func reserve(_ refresh: RefreshReservation) throws(StoreError) -> SessionOutcome {
-        let result = try run([
-            word("EVAL"), word(ExpiringEntries.reserveScript), word("2"), key("h", refresh.revealed),
-            key("r", refresh.revealed), milliseconds(from: refresh.moment, to: refresh.reservedUntil),
-            kept(refresh.reply, refresh.operation), milliseconds(from: refresh.moment, to: refresh.until),
-        ])
+    /// - Parameter mark: As for answers.
+    func reserve(_ refresh: RefreshReservation, if mark: String?) throws(StoreError) -> SessionOutcome {
+        let result = try evaluate(
+            ExpiringEntries.reserveScript, [key("h", refresh.revealed), key("r", refresh.revealed)],
+            [
+                milliseconds(from: refresh.moment, to: refresh.reservedUntil), kept(refresh.reply, refresh.operation),
+                milliseconds(from: refresh.moment, to: refresh.until),
+            ], if: mark)
         return try outcome(result, refresh.operation)
+    }
+
+    private func evaluate(
+        _ script: String, _ keys: [[UInt8]], _ values: [[UInt8]], if mark: String?
+    ) throws(StoreError) -> RedisConnection.Answer {
+        let all = keys + (mark == nil ? [] : [ExpiringEntries.markKey])
+        return try run(
+            [word("EVAL"), word(script), word(String(all.count))] + all + values + (mark.map { [word($0)] } ?? []))
     }
 
     private func outcome(
         _ result: RedisConnection.Answer, _ operation: OperationKey
     ) throws(StoreError) -> SessionOutcome {
         switch result {
+        case .number(-1): throw .unavailable("Redis has forgotten what it was told")
         case .number: return .committed
         case .bytes(let kept): return try reply(kept, to: operation).map { .repeated($0) } ?? .used
         case .none, .status: return .used
@@ -169,6 +183,54 @@ final class ExpiringEntries: Sendable {
         guard case .bytes(let text) = try run([word("GET"), key("v", identity)]) else { return false }
         guard let moment = Int64(String(decoding: text, as: UTF8.self)) else { throw .damaged }
         return issuedAt.milliseconds < moment
+    }
+
+    // Whether Redis remembers.
+
+    private static let markKey = Array("\(prefix)mark".utf8)
+
+    /// In front of scripts that must not believe a memory that is gone.
+    private static let markCondition = "if KEYS[3] and redis.call('GET', KEYS[3]) ~= ARGV[4] then return -1 end"
+
+    /// What Redis is like at this moment.
+    struct State {
+        /// The mark that it was given; nil when it has none.
+        let mark: String?
+        /// Of its process; empty when it does not tell.
+        let run: String
+        /// Whether what it is told survives it. Where it does not tell, it is believed.
+        let writesDown: Bool
+        let evicts: Bool
+    }
+
+    func state() throws(StoreError) -> State {
+        var mark: String?
+        if case .bytes(let found) = try run([word("GET"), ExpiringEntries.markKey]) {
+            mark = String(decoding: found, as: UTF8.self)
+        }
+        // Its user may not be allowed to ask.
+        let text: String
+        if case .bytes(let told) = try? run([word("INFO")]) {
+            text = String(decoding: told, as: UTF8.self)
+        } else {
+            text = ""
+        }
+        func value(_ name: String) -> String? {
+            text.split(whereSeparator: \.isNewline).first { $0.hasPrefix(name + ":") }
+                .map { String($0.dropFirst(name.count + 1)) }
+        }
+        return State(
+            mark: mark, run: value("run_id") ?? "", writesDown: value("aof_enabled") != "0",
+            evicts: value("maxmemory_policy").map { $0 != "noeviction" } ?? false)
+    }
+
+    /// The mark that Redis has; this one if it has none.
+    func mark(orElse mark: String) throws(StoreError) -> String {
+        _ = try run([word("SET"), ExpiringEntries.markKey, word(mark), word("NX")])
+        guard case .bytes(let found) = try run([word("GET"), ExpiringEntries.markKey]) else {
+            throw .unavailable("Redis does not keep what it is told")
+        }
+        return String(decoding: found, as: UTF8.self)
     }
 
     /// Writes something: a replica that cannot be written, a full memory and a disk that fails all refuse that.

@@ -25,20 +25,20 @@ final class AccountTable: Sendable {
             try connection.prepare(
                 "page",
                 "SELECT identity, contents FROM holdfast_accounts WHERE identity > $1 ORDER BY identity LIMIT $2")
-            try connection.prepare(
-                "setting", "SELECT value FROM holdfast_settings WHERE name = convert_from($1, 'UTF8')")
+            // Texts are sent as their bytes, which is their binary form: no statement needs a function.
+            try connection.prepare("setting", "SELECT value FROM holdfast_settings WHERE name = $1")
             try connection.prepare(
                 "keep",
                 """
-                INSERT INTO holdfast_settings VALUES (convert_from($1, 'UTF8'), $2) \
+                INSERT INTO holdfast_settings VALUES ($1, $2) \
                 ON CONFLICT (name) DO UPDATE SET value = excluded.value
                 """)
             try connection.prepare(
                 "first",
-                "INSERT INTO holdfast_settings VALUES (convert_from($1, 'UTF8'), $2) ON CONFLICT (name) DO NOTHING")
+                "INSERT INTO holdfast_settings VALUES ($1, $2) ON CONFLICT (name) DO NOTHING")
             try connection.prepare(
                 "replace",
-                "UPDATE holdfast_settings SET value = $3 WHERE name = convert_from($1, 'UTF8') AND value = $2")
+                "UPDATE holdfast_settings SET value = $3 WHERE name = $1 AND value = $2")
             return connection
         }
     }
@@ -69,6 +69,25 @@ final class AccountTable: Sendable {
                 try run("replace", [AccountTable.keysName, known.bytes, mark.bytes])
             } else {
                 try run("first", [AccountTable.keysName, mark.bytes])
+            }
+        return rows?.changed == 1
+    }
+
+    private static let redisName = Array("redis".utf8)
+
+    /// The mark that Redis has too; nil for none.
+    func redisMark() throws(StoreError) -> [UInt8]? {
+        guard let rows = try run("setting", [AccountTable.redisName]), rows.count > 0 else { return nil }
+        return rows.bytes(0, 0)
+    }
+
+    /// - Returns: False when it was another one than `known`, and is as it was.
+    func setRedisMark(_ mark: [UInt8], over known: [UInt8]?) throws(StoreError) -> Bool {
+        let rows =
+            if let known {
+                try run("replace", [AccountTable.redisName, known, mark])
+            } else {
+                try run("first", [AccountTable.redisName, mark])
             }
         return rows?.changed == 1
     }
@@ -132,6 +151,9 @@ final class AccountTable: Sendable {
     /// Whether the last statement was done.
     var isUp: Bool { works.load(ordering: .relaxed) }
 
+    /// Statements that change nothing: one that met a conflict has found nothing out.
+    private static let reads: Set = ["read", "page", "setting"]
+
     /// Nil after a conflict.
     private func run(_ name: String, _ values: [[UInt8]]) throws(StoreError) -> PostgresConnection.Rows? {
         do throws(StoreError) {
@@ -140,7 +162,7 @@ final class AccountTable: Sendable {
                     do throws(PostgresConnection.Failure) {
                         return try connection.execute(name, values)
                     } catch {
-                        if case .conflict = error, name != "read" { return nil }
+                        if case .conflict = error, !AccountTable.reads.contains(name) { return nil }
                         throw error.store
                     }
                 }, isGood: \.isGood)

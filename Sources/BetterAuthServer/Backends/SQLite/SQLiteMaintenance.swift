@@ -37,6 +37,10 @@ package struct SQLiteMaintenance: Sendable {
             if line != "ok" { report.faults.append(line) }
             return true
         }
+        guard try SQLiteSchema.isOurs(connection) else {
+            report.faults.append("the database has other tables than this program makes, or triggers or views")
+            return report
+        }
         guard try SQLiteSchema.version(of: connection) == SQLiteSchema.version else {
             report.faults.append("the database has another version than this program")
             return report

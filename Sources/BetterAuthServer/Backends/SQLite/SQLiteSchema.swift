@@ -55,6 +55,30 @@ enum SQLiteSchema {
         return found
     }
 
+    /// Whether a file has the tables of its version, and nothing else: a trigger or a view in it would be code of a
+    /// stranger's.
+    /// - Throws: ``StoreError``, also for a version that does not exist.
+    static func isOurs(_ connection: SQLiteConnection) throws(StoreError) -> Bool {
+        guard let found = try version(of: connection), found > 0 else { return false }
+        guard found <= version else { throw .tooNew(found, version) }
+        let own = try SQLiteConnection(":memory:", isWriter: false, cache: 64)
+        try own.execute("PRAGMA query_only = OFF")
+        for migration in migrations[..<found] { try own.execute(migration) }
+        return try objects(own) == objects(connection)
+    }
+
+    private static func objects(_ connection: SQLiteConnection) throws(StoreError) -> [[String]] {
+        var found: [[String]] = []
+        let text = "SELECT type, name, tbl_name, ifnull(sql, '') FROM sqlite_schema ORDER BY type, name"
+        try connection.prepare(text).each { row throws(StoreError) in
+            let texts = (0..<4).map { String(decoding: row.bytes(Int32($0)), as: UTF8.self) }
+            // White space in a statement is no difference.
+            found.append(texts.map { $0.split(whereSeparator: \.isWhitespace).joined(separator: " ") })
+            return found.count < 100
+        }
+        return found
+    }
+
     static func number(_ text: String, _ connection: SQLiteConnection) throws(StoreError) -> Int64 {
         try connection.prepare(text).first { $0.number(0) } ?? 0
     }

@@ -1,0 +1,75 @@
+import BetterAuthHTTP
+import BetterAuthServer
+import Foundation
+import RealParts
+import TestSupport
+import Testing
+
+/// A server that is replaced behind a proxy, while clients make accounts.
+@Suite struct ProxyUpgradeTests {
+    private static let installed = ReverseProxy.Kind.allCases.filter(\.isInstalled)
+    private static let limits = [
+        "--trusted-proxy", "127.0.0.1", "--address-rate", "0", "--creation-rate", "0", "--log", "warning",
+    ]
+    private let upgrades = TestRun.isSoak ? 50 : 10
+
+    /// The configuration of the documents: one server that systemd holds the socket of, with its accounts in SQLite.
+    @Test(arguments: installed)
+    func `no request is lost behind a proxy when the server is restarted on its socket`(
+        _ kind: ReverseProxy.Kind
+    ) throws {
+        let fixture = try StoreFixture(.memory)
+        let listener = try HTTPListener("127.0.0.1:0")
+        func start() throws -> ServerProcess {
+            try ServerProcess(
+                ["serve", "--listen", "systemd", "--database", fixture.path] + Self.limits, folder: fixture.folder,
+                before: UpgradeTests.activation, passing: listener.passable)
+        }
+        var server = try start()
+        let proxy = try ReverseProxy(kind, upstream: listener.address)
+        let load = UpgradeLoad(proxy.address, clients: 6, UpgradeLoad.create)
+        load.waitForMore(20)
+        for _ in 0..<upgrades {
+            server.process.signal(SIGTERM)
+            #expect(server.process.wait() == 0)
+            server = try start()
+            load.waitForMore(20)
+        }
+        #expect(load.end() == [])
+        // What was answered is there.
+        server.process.end(SIGTERM)
+        let checked = try runServerCommand(["check", "--database", fixture.path], fixture.folder)
+        let accounts = checked.output.split(separator: " ").first.flatMap { Int($0) } ?? 0
+        #expect(checked.status == 0 && accounts >= load.count, "\(checked.output)")
+    }
+
+    /// Two processes over PostgreSQL and Redis share the port while one takes over from the other. The kernel resets what waits
+    /// at a socket that is closed; Caddy does not send a request with a body again, and is left out.
+    @Test(arguments: installed.filter { $0 != .caddy })
+    func `no request is lost behind a proxy when a second server takes over the port`(
+        _ kind: ReverseProxy.Kind
+    ) throws {
+        let pair = try DatabasePair()
+        let fixture = try StoreFixture(.memory)
+        func start(_ address: String) throws -> ServerProcess {
+            try ServerProcess(
+                [
+                    "serve", "--listen", address, "--share-port", "--database", pair.postgres.url, "--redis",
+                    pair.redis.location, "--keys-file", fixture.folder + "/keys",
+                ] + Self.limits, folder: fixture.folder)
+        }
+        var server = try start("127.0.0.1:0")
+        let address = server.address
+        let proxy = try ReverseProxy(kind, upstream: address)
+        let load = UpgradeLoad(proxy.address, clients: 6, UpgradeLoad.create)
+        load.waitForMore(20)
+        for _ in 0..<upgrades {
+            let next = try start(address)
+            server.process.signal(SIGTERM)
+            #expect(server.process.wait() == 0)
+            server = next
+            load.waitForMore(20)
+        }
+        #expect(load.end() == [])
+    }
+}
