@@ -12,6 +12,8 @@ package struct ImportError: Error, Sendable, Hashable {
         case tooLarge = "tooLarge"
         /// A feature of the format that this program does not know.
         case unsupported = "unsupportedImport"
+        /// What each column of a table is has to be said.
+        case unknownColumns = "unknownColumns"
         /// The password or the key file is not the right one, or the file was changed.
         case wrongPassword = "wrongImportPassword"
         /// A password is required.

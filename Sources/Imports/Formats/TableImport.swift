@@ -88,7 +88,7 @@ package enum TableImport {
         }
         guard let program = fitting.first else {
             throw ImportError(
-                .unsupported, "line 1", "these are the columns of no program that is known; name them with a mapping")
+                .unknownColumns, "line 1", "no program that is known writes a table with these columns")
         }
         return titles.map { program[$0] }
     }

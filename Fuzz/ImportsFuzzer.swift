@@ -1,0 +1,49 @@
+// Files of other password managers, which may come from anybody. Built by scripts/fuzz; the parser is in FUZZ_PARSER.
+import Foundation
+import Items
+import SecretMemory
+
+@testable import Imports
+
+private let parser = ProcessInfo.processInfo.environment["FUZZ_PARSER"] ?? "json"
+
+/// One file.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+    let input = unsafe UnsafeRawBufferPointer(start: start, count: count)
+    guard let file = try? unsafe SecretBytes(copying: RawSpan(_unsafeBytes: input)) else { return 0 }
+    do throws(ImportError) {
+        for item in try read(file).items {
+            if item.name.isEmpty || item.name.utf8.count > 1000 {
+                fatalError("an item has a name that no record can have")
+            }
+            if item.item.fields.contains(where: { $0.label.isEmpty }) { fatalError("a field has no label") }
+        }
+    } catch  where error.reason.utf8.count > 4096 {
+        fatalError("an error repeats the file")
+    } catch {}
+    return 0
+}
+
+/// As the command reads them, without a password: what is behind an encryption is whole when it is reached.
+private func read(_ file: consuming SecretBytes) throws(ImportError) -> Imported {
+    switch parser {
+    case "bitwarden": return try BitwardenImport.read(file, password: nil)
+    case "aegis": return try AegisImport.read(file, password: nil)
+    case "csv": return try TableImport.read(file)
+    case "columns":
+        return try TableImport.read(file, columns: ["a": .title, "b": .group, "c": .password, "d": .code, "e": .tags])
+    case "xml": return try KeePassTree.read(export: file)
+    case "kdbx": return try KDBXImport.read(file, password: nil, keyFile: nil)
+    case "1pux": return try OnePasswordImport.read(file)
+    case "pass":
+        var imported = Imported()
+        try PassImport.read(["x"], file, into: &imported)
+        return imported
+    case "gzip":
+        // What a database's content is packed in.
+        let expanded = try file.withBytes { bytes throws(ImportError) in try GzipFile.expand(bytes) }
+        return try KeePassTree.read(export: expanded.bytes())
+    default: fatalError("FUZZ_PARSER: bitwarden, aegis, csv, columns, xml, kdbx, 1pux, pass or gzip")
+    }
+}
