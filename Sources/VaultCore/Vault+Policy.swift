@@ -30,12 +30,17 @@ extension Vault {
         _ change: (inout VaultPolicy) throws(VaultError) -> Void
     ) throws(VaultError) -> VaultPolicy {
         try editPolicy(passcode, spending: attempt, renewsOwner: renews) { policy throws(VaultError) in
-            let isOn = policy.selfDestruct
-            try change(&policy)
-            guard policy.selfDestruct == isOn else {
-                throw VaultError(
-                    .invalidPolicy, "self-destruct is switched with its own countdown; nothing was changed")
-            }
+            try Vault.editKeepingSelfDestruct(&policy, change)
+        }
+    }
+
+    static func editKeepingSelfDestruct(
+        _ policy: inout VaultPolicy, _ change: (inout VaultPolicy) throws(VaultError) -> Void
+    ) throws(VaultError) {
+        let isOn = policy.selfDestruct
+        try change(&policy)
+        guard policy.selfDestruct == isOn else {
+            throw VaultError(.invalidPolicy, "self-destruct is switched with its own countdown; nothing was changed")
         }
     }
 
@@ -52,11 +57,25 @@ extension Vault {
         to isOn: Bool, passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt,
         approve: () throws(VaultError) -> Void
     ) throws(VaultError) -> WipeReceiptKey? {
+        var carried: BurnedAttempt? = consume attempt
+        return try switchSelfDestruct(to: isOn) { edit throws(VaultError) in
+            guard let attempt = carried.take() else { throw .proofTooWeak }
+            _ = try editPolicy(passcode, spending: attempt) { policy throws(VaultError) in
+                try approve()
+                try edit(&policy)
+            }
+        }
+    }
+
+    /// - Parameter change: Makes an edit of the rules hold; at most once.
+    func switchSelfDestruct(
+        to isOn: Bool,
+        _ change: (_ edit: (inout VaultPolicy) throws(VaultError) -> Void) throws(VaultError) -> Void
+    ) throws(VaultError) -> WipeReceiptKey? {
         let vault = try id
         var isKeyMade = false
         do throws(VaultError) {
-            _ = try editPolicy(passcode, spending: attempt) { policy throws(VaultError) in
-                try approve()
+            try change { policy throws(VaultError) in
                 guard policy.selfDestruct != isOn else { return }
                 // Before the rule: a vault that destroys itself always has its key.
                 if isOn { _ = try ReceiptKeyFile.make(in: home, vault: vault, origin: .enabled) }

@@ -34,6 +34,9 @@ public struct Protection: Sendable, Hashable {
         /// Records that there are.
         public let total: Int
 
+        /// Of a hundred.
+        public var percent: Int { total > 0 ? done * 100 / total : 0 }
+
         package init(done: Int, total: Int) {
             self.done = done
             self.total = total

@@ -43,6 +43,7 @@ extension VaultError.Code {
         case ownerUnavailable = "ownerUnavailable", ownerNotEnrolled = "ownerNotEnrolled"
         case ownerLockedOut = "ownerLockedOut", ownerBusy = "ownerBusy"
         case agentUnavailable = "agentUnavailable", agentRunning = "agentRunning", agentProtocol = "agentProtocol"
+        case notAllowed = "notAllowed"
     }
 
     /// There is no vault at this place, or its creation was never finished. An app can create one.

@@ -24,9 +24,8 @@ package final class HomeDirectory: Sendable {
         descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else {
             let number = errno
-            if number == ENOENT || number == ENOTDIR {
-                throw VaultError(.noVault, "there is no vault at \(path)")
-            }
+            if number == ENOENT { throw VaultError(.noVault, "there is no vault at \(path)") }
+            if number == ENOTDIR { throw VaultError(.noVault, "there is no vault at \(path), which is no folder") }
             throw .system(number, "opening \(path)")
         }
     }
