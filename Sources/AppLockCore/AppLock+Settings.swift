@@ -1,5 +1,5 @@
 public import SecretMemory
-internal import VaultCore
+public import VaultCore
 public import VaultFormat
 public import VaultStorage
 
@@ -19,6 +19,23 @@ extension AppLock {
         var settings = machine.settings
         settings.timing = timing
         try change(to: settings, passcode: passcode)
+    }
+
+    /// As ``setTiming(_:passcode:)``, for a vault without a passcode.
+    /// - Parameter proof: ``prove(_:)``; it is used up.
+    /// - Throws: As ``changePolicy(proving:_:)``.
+    public func setTiming(_ timing: LockTiming, proving proof: consuming Proof) async throws(VaultError) {
+        try await changePolicy(proving: proof) { policy throws(VaultError) in policy.lockTiming = timing }
+    }
+
+    /// Says what locks at once, whatever the timing, from now on and until the process ends: an app keeps the user's choice
+    /// and says it again when the vault is open.
+    /// - Throws: `locked`: what a shut lock does is not changed.
+    public func setTriggers(_ triggers: LockTriggers) throws(VaultError) {
+        guard vault.isUnlocked, !machine.isShut else { throw .locked }
+        var settings = machine.settings
+        settings.triggers = triggers
+        run(.settingsChanged(settings))
     }
 
     private func change(to settings: LockSettings, passcode: borrowing SecretBytes) throws(VaultError) {

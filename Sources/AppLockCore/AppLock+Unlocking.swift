@@ -72,7 +72,8 @@ extension AppLock {
     }
 
     /// The vault was opened; whether the lock is, the machine decides.
-    func opened(_ prompt: RunningPrompt, by method: UnlockMethod) throws(VaultError) {
+    /// - Parameter method: By what; nil where nobody was asked.
+    func opened(_ prompt: RunningPrompt, by method: UnlockMethod?) throws(VaultError) {
         if emergencies.count != prompt.emergencies {
             vault.lock()
             end(prompt.number, .cancelled)

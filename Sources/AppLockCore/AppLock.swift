@@ -43,6 +43,9 @@ public actor AppLock {
     var ownerPrompt: OwnerRunning?
     /// What the system was asked last; the next question waits for it.
     var lastOwnerTask: Task<Void, Never>?
+    /// Whether the rules let the app work with the open compartment, since the last
+    /// ``unlock(_:)-(OwnerPrompts)`` opened nothing. The vault stays locked.
+    public internal(set) var allowsOpenCompartment = false
     private var timer: Task<Void, Never>?
     private var observers = Observers<Snapshot>(buffered: 8)
     private var recordObservers = Observers<LockRecord>(buffered: 64)

@@ -11,4 +11,19 @@ package protocol OwnerConversation: AnyObject, Sendable {
     func ask(_ prompt: OwnerPrompt) -> SecretBytes?
     /// Tells when the user cancelled.
     var cancellation: Cancellation { get }
+    /// Why the owner is asked, in the app's words; nil for those that hold everywhere.
+    var reason: String? { get }
+    /// Whether a prompt with a button for another way may show it: there is another way.
+    var offersOther: Bool { get }
+    /// The user pressed that button; the prompt has ended as a cancelled one.
+    func requestOther()
+}
+
+extension OwnerConversation {
+    /// The usual words.
+    package var reason: String? { nil }
+    /// No such button.
+    package var offersOther: Bool { false }
+    /// Not offered.
+    package func requestOther() {}
 }

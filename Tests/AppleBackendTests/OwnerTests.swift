@@ -1,5 +1,6 @@
 import AppleScripting
 import Foundation
+import SecretMemory
 import TestSupport
 import Testing
 import VaultFormat
@@ -73,6 +74,28 @@ extension AppleBackends {
             // A context that was confirmed once would say yes again without asking.
             #expect(Came(OwnerAuthenticator.standard.confirm(.biometrics, keeper: keeper, SilentOwner())) == .refused)
             #expect(device.with(\.prompts).count == 2)
+        }
+
+        /// With the prompt's own button for another way.
+        private final class Offering: OwnerConversation {
+            let cancellation = Cancellation()
+            let wished = Cancellation()
+            let reason: String? = "To open your notes"
+            let offersOther: Bool
+            init(_ offersOther: Bool) { self.offersOther = offersOther }
+            func show(_ guidance: OwnerGuidance) {}
+            func expect(_ finger: OwnerFinger) {}
+            func ask(_ prompt: OwnerPrompt) -> SecretBytes? { nil }
+            func requestOther() { wished.cancel() }
+        }
+
+        @Test(arguments: [true, false])
+        func theButtonForAnotherWayIsToldWhereItIsOffered(_ isOffered: Bool) throws {
+            device.with { $0.answers = [.failure(-3)] }
+            let owner = Offering(isOffered)
+            let outcome = OwnerAuthenticator.standard.confirm(.biometrics, keeper: try armedKeeper(), owner)
+            #expect(Came(outcome) == .cancelled && owner.wished.isCancelled == isOffered)
+            #expect(device.with(\.prompts) == [.init(policy: 1, reason: "To open your notes")])
         }
 
         @Test func turningAwayEndsThePrompt() async throws {

@@ -56,7 +56,7 @@ extension LockMachine {
     }
 
     private mutating func succeeded(
-        _ purpose: Prompt.Purpose, _ method: UnlockMethod, _ now: BootInstant
+        _ purpose: Prompt.Purpose, _ method: UnlockMethod?, _ now: BootInstant
     ) -> [LockEffect] {
         switch purpose {
         case .unlock:

@@ -4,8 +4,8 @@ public import VaultFormat
 public enum LockRecord: Sendable, Hashable {
     /// Shut, and by what.
     case locked(LockReason)
-    /// Opened, and by what.
-    case unlocked(by: UnlockMethod)
+    /// Opened, and by what; nil where nobody was asked.
+    case unlocked(by: UnlockMethod?)
     /// A prompt to open it ended otherwise.
     case notUnlocked(AuthenticationOutcome)
     /// Settings changed.

@@ -30,44 +30,60 @@ extension AppLock {
         _ prompts: OwnerPrompts, accepting accepts: Bool
     ) async throws(VaultError) -> UnlockMethod? {
         if try vault.protection().level == .device {
-            guard !vault.isUnlocked else { return nil }
+            guard !vault.isUnlocked || machine.isShut else { return nil }
             if accepts, let step = await ownerSteps().steps.preferred { _ = try await confirmed(step, prompts) }
             try await openByDevice(accepting: accepts)
             return nil
         }
         var outcomes: [FallbackFacts.Asked] = []
         var last: VaultError?
+        allowsOpenCompartment = false
         while true {
-            let decision = FallbackDecision(try await facts(outcomes))
-            guard case .ask(let step) = decision.action,
+            let action = FallbackDecision(try await facts(outcomes)).action
+            if action == .useOpenCompartment { allowsOpenCompartment = true }
+            guard case .ask(let step) = action,
                 let owner = OwnerStep.allCases.first(where: { $0.fallback == step })
             else { throw last ?? .passcodeNeeded(.noPasscode) }
+            prompts.begin(owner)
+            // The prompt's own button is there where the rules go on from here.
+            let wish = OtherWish()
+            var asked = prompts
+            asked.other = try await leadsOn(outcomes, from: step) ? wish : nil
             do throws(VaultError) {
-                try await unlock(by: owner, prompts, accepting: accepts)
+                try await unlock(by: owner, asked, accepting: accepts)
                 return .owner(owner)
             } catch {
-                guard let outcome = StepOutcome(of: error, by: owner) else { throw error }
-                // The same is not asked twice by itself, and a cancel is a refusal.
-                guard !outcome.isCancel, !outcomes.contains(where: { $0.step == step }) else { throw error }
+                guard let ended = StepOutcome(of: error, by: owner) else { throw error }
+                let outcome = ended.isCancel && wish.isMade ? .requestedOther : ended
+                // The same is not asked twice by itself.
+                guard !outcomes.contains(where: { $0.step == step }) else { throw error }
+                // A cancel is a refusal: it leads to the open compartment at most, where the rules say so.
                 outcomes.append(FallbackFacts.Asked(step, outcome))
                 last = error
             }
         }
     }
 
+    /// Whether another step of the device's owner follows where the user asks for another way.
+    private func leadsOn(
+        _ outcomes: [FallbackFacts.Asked], from step: FallbackStep
+    ) async throws(VaultError) -> Bool {
+        let requested = outcomes + [FallbackFacts.Asked(step, .requestedOther)]
+        guard case .ask(let next) = FallbackDecision(try await facts(requested)).action else { return false }
+        return next.isJudgedBySystem
+    }
+
     private func openByDevice(accepting accepts: Bool) async throws(VaultError) {
         let vault = vault
-        let count = emergencies.count
-        let opened = await OwnerThread.run {
+        let prompt = try beginPrompt(.authenticateUncounted)
+        let answer = await OwnerThread.run {
             Result { () throws(VaultError) in try vault.openByDevice(accepting: accepts) }
         }
-        guard let opened else { throw VaultError(.busy, "the system has no thread left") }
-        try opened.get()
-        guard emergencies.count == count else {
-            vault.lock()
-            throw .locked
-        }
-        adoptSettings()
+        do throws(VaultError) {
+            guard let answer else { throw VaultError(.busy, "the system has no thread left") }
+            try answer.get()
+        } catch { throw refused(prompt, error) }
+        try opened(prompt, by: nil)
     }
 
     private func facts(_ outcomes: [FallbackFacts.Asked]) async throws(VaultError) -> FallbackFacts {
@@ -174,6 +190,33 @@ extension AppLock {
             try authenticator.confirm(step, vault.ownerKeeper, talk)
         }
         return try vault.prove(release)
+    }
+
+    /// Proves in the strongest way that needs no typing in the app: the device's owner is asked, for this alone;
+    /// nobody, at ``VaultFormat/VaultLevel/device`` on a device that cannot ask.
+    /// - Throws: `proofTooWeak` where the vault has a passcode: ``prove(passcode:)``; as ``prove(by:_:)``.
+    public func prove(_ prompts: OwnerPrompts = OwnerPrompts()) async throws(VaultError) -> Proof {
+        guard vault.isUnlocked else { throw .locked }
+        return try await strongestProof(prompts)
+    }
+
+    /// As ``changePolicy(passcode:_:)``, for a vault without a passcode.
+    /// - Parameters:
+    ///   - proof: ``prove(_:)``; it is used up.
+    ///   - change: Edits the rules as they are. Self-destruct is not switched here: that takes a countdown
+    ///     (``begin(_:proving:countdown:)``).
+    /// - Throws: `proofTooWeak` where the vault has a passcode; `proofExpired`, `locked`, `movedElsewhere`; `invalidPolicy` for
+    ///   rules outside their range, with nothing changed; what writing and `change` throw.
+    /// - Returns: The rules that are now in effect.
+    @discardableResult
+    public func changePolicy(
+        proving proof: consuming Proof, _ change: @Sendable (inout VaultPolicy) throws(VaultError) -> Void
+    ) async throws(VaultError) -> VaultPolicy {
+        var canAskOwner = proof.way == .owner
+        if !canAskOwner { canAskOwner = await !ownerSteps().steps.isEmpty }
+        let policy = try vault.changePolicy(proving: proof, canAskOwner: canAskOwner, change)
+        adoptSettings()
+        return policy
     }
 
     // MARK: parts

@@ -38,6 +38,10 @@ extension Vault {
         let outcome = authenticator.confirm(step, keeper: ownerKeeper, conversation)
         switch outcome {
         case .refused: if step == .biometrics { try countFailedBiometrics() }
+        // It ended with the last sample that was allowed. A passcode, which is counted, would be asked for next; without one
+        // nobody would count this prompt.
+        case .expired(.nonMatches):
+            if step == .biometrics, try !protection().ways.contains(.passcode) { try countFailedBiometrics() }
         case .expired(.enrollmentChanged): noteChangedEnrollment(step)
         default: break
         }

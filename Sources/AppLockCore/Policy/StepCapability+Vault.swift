@@ -10,7 +10,7 @@ extension [FallbackStep: StepCapability] {
         self = [
             .biometrics: owner[.biometrics].map(Self.owner) ?? isUnknown,
             .devicePasscode: owner[.devicePasscode].map(Self.owner) ?? isUnknown,
-            .openCompartment: .missing(why: "not built into this version"),
+            .openCompartment: .available(.none),
         ]
         self[.recoveryPhrase] =
             status.slots.contains(.recoveryPhrase)

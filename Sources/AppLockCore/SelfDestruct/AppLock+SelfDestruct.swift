@@ -1,5 +1,6 @@
 public import SecretMemory
 public import VaultCore
+internal import VaultFormat
 public import VaultStorage
 
 extension AppLock {
@@ -25,6 +26,24 @@ extension AppLock {
         return pending
     }
 
+    /// As ``begin(_:passcode:countdown:)``, for a vault without a passcode.
+    /// - Parameter proof: ``prove(_:)`` for this alone; ``finish(_:proving:)`` wants another one.
+    /// - Throws: `locked`, `exists`, `proofExpired`; `invalidPolicy` where the vault opens without asking, so that there is
+    ///   nothing to guess; `proofTooWeak` where it has a passcode.
+    public func begin(
+        _ change: SelfDestructChange, proving proof: consuming Proof, countdown: Duration = .seconds(30)
+    ) throws(VaultError) -> SelfDestructSwitch {
+        guard vault.isUnlocked else { throw .locked }
+        let protection = try vault.protection()
+        guard !protection.ways.contains(.passcode) else { throw .proofTooWeak }
+        guard protection.level != .device else {
+            throw VaultError(.invalidPolicy, "a vault that opens without asking has nothing to guess")
+        }
+        let pending = SelfDestructSwitch(vault: vault, countdown: countdown)
+        try pending.begin(change, proving: proof)
+        return pending
+    }
+
     /// Starts the countdown of a change that was begun; leaving or locking the app gives it up with nothing changed.
     /// - Throws: `notPending` when no change waits for it.
     public func confirm(_ change: SelfDestructSwitch) throws(VaultError) {
@@ -41,6 +60,15 @@ extension AppLock {
     ) throws(VaultError) -> Vault.WipeReceiptKey? {
         defer { if change.pending == nil { selfDestructChangeEnded() } }
         return try change.finish(passcode: passcode)
+    }
+
+    /// As ``finish(_:passcode:)``, for a vault without a passcode.
+    /// - Parameter proof: Another one than that of the beginning.
+    public func finish(
+        _ change: SelfDestructSwitch, proving proof: consuming Proof
+    ) throws(VaultError) -> Vault.WipeReceiptKey? {
+        defer { if change.pending == nil { selfDestructChangeEnded() } }
+        return try change.finish(proving: proof)
     }
 
     /// Ends it with nothing changed.

@@ -48,18 +48,33 @@ public final class SelfDestructSwitch: Sendable {
     /// - Throws: `exists` when it is so already or another change is pending; as ``VaultCore/Vault/burnAttempt()`` and
     ///   ``VaultCore/Vault/verify(passcode:spending:)``, with nothing pending then.
     package func begin(_ change: SelfDestruct.Change, passcode: borrowing SecretBytes) throws(VaultError) {
+        try begin(change) { () throws(VaultError) in try vault.verify(passcode: passcode, spending: vault.burnAttempt())
+        }
+    }
+
+    /// As ``begin(_:passcode:)``, for a vault without a passcode.
+    /// - Parameter proof: Used up.
+    package func begin(_ change: SelfDestruct.Change, proving proof: consuming Proof) throws(VaultError) {
+        var carried: Proof? = consume proof
+        try begin(change) { () throws(VaultError) in
+            guard let proof = carried.take(), proof.way != .nobody else { throw .proofTooWeak }
+            try vault.redeem(proof)
+        }
+    }
+
+    private func begin(
+        _ change: SelfDestruct.Change, _ authenticate: () throws(VaultError) -> Void
+    ) throws(VaultError) {
         let policy = try vault.status().policy
         guard policy.selfDestruct != (change == .enable) else {
             throw VaultError(.exists, "self-destruct is \(change == .enable ? "on" : "off") already")
         }
-        // Not authenticated yet, but the passcode that follows is bound to these very rules.
+        // Not authenticated yet, but what proves the owner is bound to these very rules, or to their keys.
         machine.withLock { $0.lengthen(to: UInt64(policy.selfDestructCountdown) * 1000) }
         guard case .authenticate(let prompt)? = send(.request(change)).first else {
             throw VaultError(.exists, "another change of self-destruct is pending")
         }
-        do throws(VaultError) {
-            try vault.verify(passcode: passcode, spending: vault.burnAttempt())
-        } catch {
+        do throws(VaultError) { try authenticate() } catch {
             send(.refused(prompt))
             throw error
         }
@@ -78,6 +93,26 @@ public final class SelfDestructSwitch: Sendable {
     ///   otherwise as ``VaultCore/Vault/burnAttempt()`` and writing. A wrong passcode ends the change.
     /// - Returns: The key that a wipe's receipt will be verified with, while self-destruct is on.
     package func finish(passcode: borrowing SecretBytes) throws(VaultError) -> Vault.WipeReceiptKey? {
+        try finish { isOn, approve throws(VaultError) in
+            try vault.changeSelfDestruct(to: isOn, passcode: passcode, spending: vault.burnAttempt(), approve: approve)
+        }
+    }
+
+    /// As ``finish(passcode:)``, for a vault without a passcode.
+    /// - Parameter proof: Used up.
+    package func finish(proving proof: consuming Proof) throws(VaultError) -> Vault.WipeReceiptKey? {
+        var carried: Proof? = consume proof
+        return try finish { isOn, approve throws(VaultError) in
+            guard let proof = carried.take() else { throw .proofTooWeak }
+            return try vault.changeSelfDestruct(to: isOn, proving: proof, approve: approve)
+        }
+    }
+
+    /// Whether the countdown is over.
+    /// - Throws: `delayed`, `notPending`.
+    package func requireDue() throws(VaultError) { _ = try due() }
+
+    private func due() throws(VaultError) -> (change: SelfDestruct.Change, prompt: UInt64) {
         send(.tick)
         let now = vault.settings.clock.now()
         let (state, left) = machine.withLock { ($0.state, $0.remaining(at: now)) }
@@ -86,10 +121,15 @@ public final class SelfDestructSwitch: Sendable {
             throw VaultError(
                 .delayed, "the countdown runs for \(seconds(left)) more", retryAfter: .milliseconds(left))
         }
+        return (change, prompt)
+    }
+
+    private func finish(
+        _ write: (_ isOn: Bool, _ approve: () throws(VaultError) -> Void) throws(VaultError) -> Vault.WipeReceiptKey?
+    ) throws(VaultError) -> Vault.WipeReceiptKey? {
+        let (change, prompt) = try due()
         do throws(VaultError) {
-            return try vault.changeSelfDestruct(
-                to: change == .enable, passcode: passcode, spending: vault.burnAttempt()
-            ) { () throws(VaultError) in
+            return try write(change == .enable) { () throws(VaultError) in
                 // Checked at the last moment, so that a cancel during the key derivation is respected.
                 guard send(.authenticated(prompt)) == [.apply(change)] else { throw SelfDestructSwitch.over }
             }

@@ -39,8 +39,9 @@ struct SystemOwner: OwnerBackend {
     func confirm(
         _ conversation: any OwnerConversation, until deadline: UInt64, onNonMatch: () -> Bool
     ) -> OwnerVerdict {
-        let attempt = SystemAttempt(words)
-        let verdict = attempt.run(step, conversation.cancellation, until: deadline)
+        let attempt = SystemAttempt(words, for: conversation)
+        let (verdict, wantsOther) = attempt.run(step, conversation.cancellation, until: deadline)
+        if wantsOther, conversation.offersOther { conversation.requestOther() }
         // The system allows three tries and reports only the end: one prompt, one non-match.
         if case .refused = verdict, step == .biometrics { _ = onNonMatch() }
         return verdict
@@ -56,12 +57,13 @@ package final class SystemAttempt: OwnerProof, @unchecked Sendable {
     private let context = LAContext()
     private let reason: String
 
-    init(_ words: OwnerAuthenticator.Words) {
-        reason = words.reason
+    init(_ words: OwnerAuthenticator.Words, for conversation: any OwnerConversation) {
+        // An empty one raises an exception.
+        reason = conversation.reason.flatMap { $0.isEmpty ? nil : $0 } ?? words.reason
         context.localizedCancelTitle = words.cancel
-        // No "Enter password" button: the way down is the fallback policy's business, not the prompt's.
-        context.localizedFallbackTitle = ""
-        context.localizedReason = words.reason
+        // The way down is the fallback policy's business, not the prompt's: its button is there only where the policy goes on.
+        context.localizedFallbackTitle = conversation.offersOther ? nil : ""
+        context.localizedReason = reason
     }
 
     deinit { context.invalidate() }
@@ -73,23 +75,26 @@ package final class SystemAttempt: OwnerProof, @unchecked Sendable {
     }
 
     /// Prompts, and waits for the system, a cancel by the user, or the timeout.
-    fileprivate func run(_ step: OwnerStep, _ cancellation: Cancellation, until deadline: UInt64) -> OwnerVerdict {
+    /// - Returns: The verdict, and whether the user pressed the button for another way.
+    fileprivate func run(
+        _ step: OwnerStep, _ cancellation: Cancellation, until deadline: UInt64
+    ) -> (OwnerVerdict, Bool) {
         let reply = SystemReply()
-        guard reply.signal.isPossible else { return .impossible(.missing("no descriptor can be had")) }
-        guard !cancellation.isCancelled else { return .cancelled }
+        guard reply.signal.isPossible else { return (.impossible(.missing("no descriptor can be had")), false) }
+        guard !cancellation.isCancelled else { return (.cancelled, false) }
         // The reply holds neither this nor the context: one that comes too late must not keep them alive.
         context.evaluatePolicy(step.policy, localizedReason: reason) { isConfirmed, error in
-            reply.give(isConfirmed ? .confirmed : OwnerVerdict(error, step))
+            reply.give(isConfirmed ? .confirmed : OwnerVerdict(error, step), !isConfirmed && isFallback(error))
         }
         let end = Cancellation.wait([reply.signal, cancellation], until: deadline)
         if end !== reply.signal {
             context.invalidate()
             // The prompt goes away at once, and its reply is not waited for: it can only say that it was ended.
-            return end == nil ? .timedOut : .cancelled
+            return (end == nil ? .timedOut : .cancelled, false)
         }
-        let verdict = reply.take() ?? .impossible(.missing("the system gave no answer"))
-        if case .confirmed = verdict { return .confirmed(proof: self) }
-        return verdict
+        let (verdict, wantsOther) = reply.take() ?? (.impossible(.missing("the system gave no answer")), false)
+        if case .confirmed = verdict { return (.confirmed(proof: self), false) }
+        return (verdict, wantsOther)
     }
 }
 
@@ -97,14 +102,20 @@ package final class SystemAttempt: OwnerProof, @unchecked Sendable {
 private final class SystemReply: Sendable {
     /// Told when there is a verdict.
     let signal = Cancellation()
-    private let verdict = Mutex<OwnerVerdict?>(nil)
+    private let verdict = Mutex<(OwnerVerdict, Bool)?>(nil)
 
-    func give(_ new: OwnerVerdict) {
-        verdict.withLock { $0 = new }
+    func give(_ new: OwnerVerdict, _ wantsOther: Bool) {
+        verdict.withLock { $0 = (new, wantsOther) }
         signal.cancel()
     }
 
-    func take() -> OwnerVerdict? { verdict.withLock { $0.take() } }
+    func take() -> (OwnerVerdict, Bool)? { verdict.withLock { $0.take() } }
+}
+
+/// Whether the prompt's own button for another way was pressed.
+private func isFallback(_ error: (any Error)?) -> Bool {
+    guard let error = error.map({ $0 as NSError }) else { return false }
+    return error.domain == LAErrorDomain && LAError.Code(rawValue: error.code) == .userFallback
 }
 
 extension OwnerStep {
@@ -129,7 +140,7 @@ extension OwnerVerdict {
         }
         switch code {
         case .authenticationFailed: self = .refused
-        // The fallback button is hidden; if it is pressed anyway, the user wants another method.
+        // The button for another way ends the prompt too; who offered it hears of it.
         case .userCancel, .userFallback: self = .cancelled
         case .systemCancel: self = .impossible(.busy("the system ended the prompt"))
         case .appCancel: self = .impossible(.busy("the prompt was ended"))
