@@ -11,7 +11,39 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     variables(input)
     credential(input)
     ssh(input)
+    pinentry(input)
     return 0
+}
+
+/// What a pinentry says, cut into pieces by its own first byte. Yes comes only after everything was told and answered, one line at a time.
+private func pinentry(_ input: [UInt8]) {
+    guard let first = input.first else { return }
+    var words = PinentryDialog.Words()
+    words.title = "Holdfast"
+    words.description = String(decoding: input, as: UTF8.self)
+    words.options = [("display", String(decoding: input.prefix(8), as: UTF8.self))]
+    var dialog = PinentryDialog(words)
+    var (told, isOver): (Int, PinentryDialog.Outcome?) = (0, nil)
+    var rest = input.dropFirst()
+    while !rest.isEmpty {
+        let piece = rest.prefix(Int(first % 16) + 1)
+        rest = rest.dropFirst(piece.count)
+        switch dialog.receive(piece) {
+        case .wait: require(isOver == nil, "a conversation that is over goes on")
+        case .send(let line):
+            told += 1
+            require(isOver == nil && line.count <= PinentryDialog.longestLine, "a line is too long")
+            require(line.last == 0x0A && line.count(where: { $0 == 0x0A }) == 1, "a command is not one line")
+        case .end(let outcome):
+            require(isOver == nil || isOver == outcome, "a conversation ends twice")
+            isOver = outcome
+        }
+    }
+    let outcome = dialog.receiveEnd()
+    require(isOver == nil ? outcome != .allowed : outcome == isOver, "an end of the bytes is no yes")
+    guard outcome == .allowed else { return }
+    let said = input.dropFirst().split(separator: 0x0A, omittingEmptySubsequences: false)
+    require(told >= 7 && said.count { $0.starts(with: "ERR".utf8) } > 0, "yes without having been told the question")
 }
 
 private func reference(_ input: [UInt8]) {

@@ -44,6 +44,10 @@ extension Reply {
             var texts: [String] = []
             while !cursor.isAtEnd { texts.append(try cursor.text(body, Reply.textSizes, "text")) }
             self = .texts(texts)
+        case .leases:
+            var entries: [LeaseEntry] = []
+            while !cursor.isAtEnd { entries.append(try LeaseEntry(&cursor, body)) }
+            self = .leases(entries)
         }
         try cursor.expectEnd()
     }
@@ -72,6 +76,7 @@ extension Reply {
         case .item(let head): head.write(&writer)
         case .trash(let entries): for entry in entries { entry.write(&writer) }
         case .texts(let texts): for text in texts { writer.text(text, atMost: Reply.textSizes.upperBound) }
+        case .leases(let entries): for entry in entries { entry.write(&writer) }
         case .done, .ready, .piece: break
         }
         return Frame.bytes(kind: kind.rawValue, bodySize: writer.bytes.count + payload) + writer.bytes

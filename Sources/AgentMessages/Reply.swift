@@ -38,6 +38,8 @@ package enum Reply: Sendable, Hashable {
     case trash([TrashEntry])
     /// Some texts; more may follow.
     case texts([String])
+    /// Some leases; more may follow.
+    case leases([LeaseEntry])
 
     /// Numbers of the messages; they do not change.
     package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
@@ -59,6 +61,7 @@ package enum Reply: Sendable, Hashable {
         case item = 143
         case trash = 144
         case texts = 145
+        case leases = 146
     }
 
     static let noticeSizes = 0...4096
@@ -86,6 +89,7 @@ package enum Reply: Sendable, Hashable {
         case .item: .item
         case .trash: .trash
         case .texts: .texts
+        case .leases: .leases
         }
     }
 }

@@ -90,6 +90,14 @@ extension Request {
             self = .restore(key, name: try cursor.optionalText(body, RecordPath.nameSizes, "name"))
         case .emptyTrash: self = .emptyTrash(try cursor.flag(body, "flags") ? try TrashKey(&cursor, body) : nil)
         case .tags: self = .tags
+        case .introduce: self = .introduce(try Introduction(&cursor, body))
+        case .lease:
+            let target = try LeasedName(&cursor, body)
+            let seconds = try cursor.optional(body, UInt32.self, "time")
+            guard seconds != 0 else { throw .invalid(field: "time") }
+            self = .lease(target, seconds: seconds)
+        case .leases: self = .leases
+        case .revoke: self = .revoke(try cursor.optional(body, UInt64.self, "number"))
         }
         try cursor.expectEnd()
     }
@@ -144,8 +152,13 @@ extension Request {
         case .credential(let action, let collection, _):
             writer.integer(action.rawValue)
             writer.text(collection, atMost: RecordPath.collectionSizes.upperBound)
+        case .introduce(let introduction): introduction.write(&writer)
+        case .lease(let target, let seconds):
+            target.write(&writer)
+            writer.optional(seconds)
+        case .revoke(let number): writer.optional(number)
         case .status, .lock, .ping, .shutDown, .data, .end, .confirmChange, .finishChange, .cancelChange,
-            .pendingChange, .answer, .cancel, .owner, .trash, .tags, .serveSSH:
+            .pendingChange, .answer, .cancel, .owner, .trash, .tags, .serveSSH, .leases:
             break
         }
         return Frame.bytes(kind: kind.rawValue, bodySize: writer.bytes.count + payload) + writer.bytes

@@ -93,6 +93,15 @@ package enum Request: Sendable, Hashable {
     /// Send the tags that are in use.
     case tags
 
+    /// What the client says of itself; has no answer.
+    case introduce(Introduction)
+    /// Ask the user whether this client may use an item, or items with a tag, for so many seconds, or until the lock where nil.
+    case lease(LeasedName, seconds: UInt32?)
+    /// Send the leases.
+    case leases
+    /// End one lease, or all.
+    case revoke(UInt64?)
+
     /// Numbers of the messages; they do not change.
     package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
         case hello = 1
@@ -131,6 +140,10 @@ package enum Request: Sendable, Hashable {
         case tags = 34
         case serveSSH = 40
         case importSSH = 41
+        case introduce = 42
+        case lease = 43
+        case leases = 44
+        case revoke = 45
     }
 
     /// Which message it is.
@@ -172,6 +185,10 @@ package enum Request: Sendable, Hashable {
         case .credential: .credential
         case .serveSSH: .serveSSH
         case .importSSH: .importSSH
+        case .introduce: .introduce
+        case .lease: .lease
+        case .leases: .leases
+        case .revoke: .revoke
         }
     }
 

@@ -27,8 +27,12 @@ package struct CredentialStore: Sendable {
     /// The lines that answer a question: user, password, and what else was stored with it. Empty where nothing answers.
     ///
     /// The longest path wins, then what was changed last. What has expired is not an answer.
-    /// - Throws: What reading items throws; `invalidItem` for a question that is none.
-    package func get(_ question: RawSpan) throws(VaultError) -> SecretBytes {
+    /// - Parameter check: Looks at an item, its name and collection before it is the answer.
+    /// - Throws: What reading items and `check` throw; `invalidItem` for a question that is none.
+    package func get(
+        _ question: RawSpan,
+        _ check: (borrowing Item, _ name: String, _ collection: String) throws(VaultError) -> Void = { _, _, _ in }
+    ) throws(VaultError) -> SecretBytes {
         guard let wanted = try attributes(question).address else { return try empty() }
         var found: [(address: CredentialAddress, rank: Int, modified: Int64, name: String)] = []
         for record in try vault.records(in: collection) {
@@ -41,7 +45,9 @@ package struct CredentialStore: Sendable {
         for one in found {
             let item = try items.item(one.name, in: collection)
             if let expiry = expiry(of: item), expiry <= WallClock.milliseconds / 1000 { continue }
-            if let answer = try answer(item, one.address) { return answer }
+            guard let answer = try answer(item, one.address) else { continue }
+            try check(item, one.name, collection)
+            return answer
         }
         return try empty()
     }

@@ -24,19 +24,47 @@ package struct SSHIdentities: Sendable {
     /// - Throws: What a search throws.
     package func keys(forwarded: Bool = false) throws(VaultError) -> [SSHKey] {
         var keys: [SSHKey] = []
-        for match in try items.search(ItemQuery("", kind: .sshKey)) where keys.count < SSHIdentities.most {
+        try forEach(forwarded) { (key, _, _, _) throws(VaultError) in
+            keys.append(key)
+            return keys.count < SSHIdentities.most
+        }
+        return keys
+    }
+
+    /// The key that signs for a public key, nil where it is not offered.
+    /// - Parameter check: Looks at its item, that item's name and collection.
+    /// - Throws: As ``keys(forwarded:)``, and what `check` throws.
+    package func key(
+        _ blob: [UInt8], forwarded: Bool,
+        _ check: (borrowing Item, _ name: String, _ collection: String) throws(VaultError) -> Void
+    ) throws(VaultError) -> SSHKey? {
+        var (found, count): (SSHKey?, Int) = (nil, 0)
+        try forEach(forwarded) { (key, item, name, collection) throws(VaultError) in
+            count += 1
+            guard key.blob == blob else { return count < SSHIdentities.most }
+            try check(item, name, collection)
+            found = key
+            return false
+        }
+        return found
+    }
+
+    private func forEach(
+        _ forwarded: Bool,
+        _ body: (SSHKey, borrowing Item, _ name: String, _ collection: String) throws(VaultError) -> Bool
+    ) throws(VaultError) {
+        for match in try items.search(ItemQuery("", kind: .sshKey)) {
             do throws(VaultError) {
                 let item = try items.item(match.name, in: match.collection)
                 guard !forwarded || !item.tags.contains(SSHIdentities.notForwarded),
                     let field = item.field(SSHIdentities.privateLabel)
                 else { continue }
-                keys.append(
-                    try item.withValue(of: field) { text throws(VaultError) in
-                        try SSHIdentities.key(parsing: text, comment: match.name)
-                    })
+                let key = try item.withValue(of: field) { text throws(VaultError) in
+                    try SSHIdentities.key(parsing: text, comment: match.name)
+                }
+                guard try body(key, item, match.name, match.collection) else { return }
             } catch  where error.code == .invalidItem || error.code == .recordNotFound {}
         }
-        return keys
     }
 
     /// Reads `-----BEGIN OPENSSH PRIVATE KEY-----`.

@@ -10,6 +10,8 @@ extension VaultError.Code {
     package static let agentRunning = VaultError.Code(.agentRunning)
     /// The other side of the socket does not speak our protocol.
     package static let agentProtocol = VaultError.Code(.agentProtocol)
+    /// The user was asked whether a program may use something, and did not allow it.
+    package static let notAllowed = VaultError.Code(.notAllowed)
 }
 
 extension VaultError {

@@ -146,7 +146,9 @@ public struct Item: ~Copyable, Sendable {
 extension VaultError {
     static let damagedItem = VaultError.damaged("an item is not as any version of Holdfast writes it")
     static let invalidItem = VaultError(
-        .invalidItem, "an item cannot hold this: a label, a tag or a value is not valid, or there are too many")
+        .invalidItem,
+        "an item cannot hold this: a label has 1 to 255 bytes, a tag 1 to 64, a date is 2031-12-24 or 2031-12, and there are limits to "
+            + "how many")
     static let tooLargeItem = VaultError(.tooLarge, "an item has at most 1 MiB; store the file as a value of its own")
 }
 

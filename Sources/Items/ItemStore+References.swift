@@ -8,9 +8,13 @@ extension ItemStore {
     package static let longestReferenced = 65_536
 
     /// The value that a reference names: of a field, of a plain value, the content of a file's field.
-    /// - Throws: `recordNotFound` where there is no such record or field; `tooLarge`; what ``item(_:in:)`` throws.
-    package func value(of reference: SecretReference) throws(VaultError) -> SecretBytes {
+    /// - Parameter check: Looks at the item before anything of it is given away.
+    /// - Throws: `recordNotFound` where there is no such record or field; `tooLarge`; what ``item(_:in:)`` and `check` throw.
+    package func value(
+        of reference: SecretReference, _ check: (borrowing Item) throws(VaultError) -> Void = { _ in }
+    ) throws(VaultError) -> SecretBytes {
         let item = try item(reference.item, in: reference.collection)
+        try check(item)
         let found = if let label = reference.field { item.field(label) } else { item.mainField }
         guard let found else {
             throw reference.field == nil

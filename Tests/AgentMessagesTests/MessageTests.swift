@@ -31,7 +31,15 @@ import VaultFormat
         (.item(path), 0), (.putItem(path, replacing: nil), 0), (.putItem(path, replacing: .max), 0),
         (.discard(path, seconds: .max, withValues: true), 0), (.discard(path, seconds: 0, withValues: false), 0),
         (.trash, 0), (.restore(key, name: nil), 0), (.restore(key, name: "mail"), 0), (.emptyTrash(nil), 0),
-        (.emptyTrash(key), 0), (.tags, 0),
+        (.emptyTrash(key), 0), (.tags, 0), (.introduce(Introduction()), 0),
+        (
+            .introduce(
+                Introduction(
+                    program: .init(device: 1, inode: .max), display: ":0", waylandDisplay: "wayland-1",
+                    terminalType: "xterm")), 0
+        ),
+        (.lease(.item(path), seconds: nil), 0), (.lease(.tag("work"), seconds: .max), 0), (.leases, 0),
+        (.revoke(nil), 0), (.revoke(.max), 0),
         (.owner, 0), (.identity(IdentityCall(.status)), 0), (.identity(IdentityCall(.openSession)), 0),
         (.identity(IdentityCall(.refreshSession, allowsPlain: true)), 0), (.identity(IdentityCall(.endSession)), 0),
         (.identity(IdentityCall(.rotate)), 0),
@@ -46,7 +54,7 @@ import VaultFormat
     ]
 
     /// Answers with any number of entries.
-    private static let lists: [Reply.Kind] = [.records, .trash, .texts]
+    private static let lists: [Reply.Kind] = [.records, .trash, .texts, .leases]
 
     private static var report: IdentityReport {
         var report = IdentityReport(state: "authenticated")
@@ -68,7 +76,13 @@ import VaultFormat
     }
 
     static let replies: [(Reply, payload: Int)] = [
-        (.done, 0), (.failure(Failure(code: "locked", reason: "")), 0),
+        (.done, 0), (.failure(Failure(code: "locked", reason: "")), 0), (.leases([]), 0),
+        (
+            .leases([
+                LeaseEntry(number: 1, session: 7, program: "/usr/bin/ssh", target: .item(path), remaining: 600_000),
+                LeaseEntry(number: .max, session: .max, program: "", target: .tag("work"), remaining: nil),
+            ]), 0
+        ),
         (.failure(Failure(code: "wrongPasscode", reason: "wrong", remainingAttempts: 4, retryAfter: .max)), 0),
         (.welcome(version: 1, process: .max, program: "0.1.0"), 0),
         (.status(AgentStatus(process: 1, isUnlocked: true, locksIn: 900_000, connections: 3)), 0),

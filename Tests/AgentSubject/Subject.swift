@@ -12,7 +12,7 @@ import VaultCore
 /// milliseconds that passed. It ends with its input, so that no test leaves one behind.
 ///
 /// The parts of a machine are named by the environment, of this program alone: SUBJECT_BUS, SUBJECT_PAM, SUBJECT_USER,
-/// SUBJECT_TPM. SUBJECT_LOCKED_PAGES=1 goes without memory that the kernel hides, SUBJECT_TRACED=1 lets the test look at the
+/// SUBJECT_TPM, SUBJECT_PINENTRY; SUBJECT_PROMPT_PATIENCE is in milliseconds. SUBJECT_LOCKED_PAGES=1 goes without memory that the kernel hides, SUBJECT_TRACED=1 lets the test look at the
 /// process.
 ///
 /// Usage: AgentSubject HOME RUNTIME|- IDLE|- TIMEOUT|- PATIENCE. Standard output: `ready`, or the code of an error.
@@ -29,6 +29,10 @@ import VaultCore
                 home: words[1], runtime: words[2] == "-" ? nil : words[2], idle: UInt32(words[3]),
                 timeout: UInt32(words[4]), program: "test", vault: .costsForTests(clock: clock))
             settings.messagePatience = patience
+            settings.pinentry = variable("SUBJECT_PINENTRY")
+            if let patience = variable("SUBJECT_PROMPT_PATIENCE").flatMap({ UInt64($0) }) {
+                settings.promptPatience = patience
+            }
             name(&settings)
             let agent = try Agent(settings, clock: clock)
             say("ready")

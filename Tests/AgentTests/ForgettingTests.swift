@@ -56,11 +56,16 @@ struct ForgettingTests {
     @Test(arguments: ["hidden", "locked"])
     func `what other programs were given and gave is forgotten`(_ memory: String) throws {
         let scene = try Scene(.passcode)
-        let agent = try TestAgent(scene.scratch, parts: ForgettingTests.memories[memory] ?? [:])
+        let pinentry = try ScriptedPinentry(scene.scratch)
+        let agent = try TestAgent(
+            scene.scratch, parts: pinentry.part.merging(ForgettingTests.memories[memory] ?? [:]) { $1 })
         for round in 0..<ForgettingTests.rounds {
             try scene.open(agent, .passcode)
             try scene.useFaces(agent)
+            let (asking, question) = try scene.useAsked(agent, pinentry)
+            defer { close(question) }
             try agent.lock()
+            #expect(try asking.receive()?.code == "locked")
             try scene.expectNothing(in: agent.pid, "round \(round)")
         }
     }

@@ -11,7 +11,11 @@ extension Agent {
     func workWithItems(_ request: Request, _ connection: Connection) {
         switch request {
         case .item(let path):
-            begin(connection) { [items] _ in (try Work.packets(of: items.item(path.name, in: path.collection)), .rest) }
+            begin(connection) { [items] _, gate in
+                let item = try items.item(path.name, in: path.collection)
+                try gate.pass(item, path)
+                return (try Work.packets(of: item), .rest)
+            }
         case .putItem(let path, let sequence):
             begin(connection) { _ in ([try Packet(.ready)], .takeItem(ComingItem(path, replacing: sequence))) }
         case .discard(let path, let seconds, let withValues):

@@ -86,6 +86,7 @@ extension Agent {
         dropReason = dropReason ?? reason
         endedChange = takeChange() ?? endedChange
         ssh?.forget()
+        endLeases()
         for connection in Array(connections.values) {
             let isTakenBack = connection.takeBack(patience: settings.messagePatience)
             if isTakenBack || connection.isStreaming { fail(connection, .lockedMeanwhile) }
@@ -110,7 +111,8 @@ extension Agent {
                 isDroppingKeys = false
             }
         }
-        if dropReason == nil, !isDroppingKeys, runningUnlock == nil, !lockers.isEmpty {
+        // A question has the name of an item, until its thread has ended what asks it.
+        if dropReason == nil, !isDroppingKeys, runningUnlock == nil, openPrompts.isEmpty, !lockers.isEmpty {
             let told = lockers
             lockers = []
             for number in told {

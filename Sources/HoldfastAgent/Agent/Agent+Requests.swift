@@ -61,12 +61,14 @@ extension Agent {
         case .find(let query, let collection):
             begin(connection) { [items] _ in ([], .list(try Work.found(items, query, in: collection))) }
         case .value(let path, let label):
-            begin(connection) { [items] _ in (try Work.value(items, path, label), .rest) }
+            begin(connection) { [items] _, gate in (try Work.value(items, path, label, gate), .rest) }
         case .credential(let action, let collection, let attributes):
-            begin(connection) { [items] vault in
+            begin(connection) { [items] vault, gate in
                 let store = CredentialStore(vault, items, collection: collection)
-                return (try Work.credential(store, action, body, attributes), .rest)
+                return (try Work.credential(store, action, body, attributes, gate), .rest)
             }
+        case .introduce(let introduction): connection.introduction = introduction
+        case .lease, .leases, .revoke: workWithLeases(request, connection)
         case .item, .putItem, .discard, .trash, .restore, .emptyTrash, .tags: workWithItems(request, connection)
         case .serveSSH:
             do throws(VaultError) {
@@ -166,6 +168,7 @@ extension Agent {
             isDroppingKeys = false
             if isHomeGone { end() }
         case .ssh(let number, let outcome): finishSSH(number, outcome)
+        case .prompted(let number, let answer): finishPrompt(number, answer)
         case .work(let number, let outcome): finishWork(outcome, connections[number])
         }
     }
@@ -189,8 +192,13 @@ extension Agent {
                 case .takeItem(let item): .takingItem(item)
                 case .list(let entries): .listing(entries, 0)
                 }
+            connection.asking = nil
             if connection.isStreaming && !lock.isUnlocked { return fail(connection, .locked) }
             flush(connection)
+        case .stopped(let closed):
+            guard let connection else { return }
+            guard lock.isUnlocked, dropReason == nil else { return fail(connection, .lockedMeanwhile) }
+            decide(closed, for: AskingClient(connection))
         case .failed(let error):
             if let connection { fail(connection, error) }
             if error.endsAgent { end() }

@@ -44,6 +44,13 @@ package final class Agent {
     /// The machine waits for us before it sleeps, or sleeps.
     var isSleeping = false
 
+    /// What programs may use without being asked for again, and the questions that the user is asked.
+    var leases = LeaseBook()
+    var prompts = PromptQueue()
+    var openPrompts: [UInt64: OpenPrompt] = [:]
+    /// Asking: each open question has a thread.
+    let prompting = Lane(threads: PromptQueue.mostOpen, queue: PromptQueue.mostOpen)
+
     /// What SSH programs use, once that was asked for.
     var ssh: SSHFace?
 
@@ -145,6 +152,7 @@ package final class Agent {
             accept()
             runSSH()
             advance()
+            advancePrompts()
             if let endsAt, isQuiet || MonotonicClock.milliseconds >= endsAt { break }
         }
         finish()
@@ -161,7 +169,7 @@ package final class Agent {
     /// Whether nothing is being done for anybody.
     private var isQuiet: Bool {
         runningUnlock == nil && confirming == nil && !isDroppingKeys && dropReason == nil && work.isIdle
-            && speaking.isIdle
+            && speaking.isIdle && prompting.isIdle
             && lockers.isEmpty
     }
 
@@ -289,6 +297,7 @@ extension Agent {
 
     func fail(_ connection: Connection, _ error: VaultError) {
         connection.stage = .resting
+        connection.asking = nil
         send(.failure(error.failure), to: connection)
     }
 

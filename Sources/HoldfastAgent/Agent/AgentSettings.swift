@@ -23,6 +23,10 @@ package struct AgentSettings: Sendable {
     package var identity: (any IdentityService)?
     /// Whether SSH programs are served from the beginning.
     package var servesSSH = false
+    /// The program that asks the user where it must be asked; nil for the client's terminal, else the system's pinentry.
+    package var pinentry: String?
+    /// Milliseconds that the user has to answer a question.
+    package var promptPatience: UInt64 = 60_000
     /// Milliseconds that a message may take from its first byte to its last.
     package var messagePatience: UInt64 = 10_000
 

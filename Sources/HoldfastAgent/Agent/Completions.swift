@@ -38,16 +38,23 @@ enum Completion: Sendable {
     case work(UInt64, Outcome)
     /// As ``work``, for an SSH program.
     case ssh(UInt64, Outcome)
+    /// The user was asked the question with this number.
+    case prompted(UInt64, PromptAnswer)
 
+    /// Whether it ends something that has names in it.
     var isLock: Bool {
-        if case .lock = self { return true }
-        return false
+        switch self {
+        case .lock, .prompted: true
+        case .unlock, .confirmed, .say, .work, .ssh: false
+        }
     }
 
     /// How work for a client ended.
     enum Outcome: Sendable {
         case done([Packet], Next)
         case failed(VaultError)
+        /// The user must be asked first.
+        case stopped(Gate.Closed)
         /// The header is not the one that the keys were read from, or cannot be read any more.
         case headerChanged(VaultError?)
     }

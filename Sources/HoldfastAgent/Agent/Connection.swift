@@ -11,6 +11,10 @@ final class Connection {
     let socket: Int32
     /// Kept for leases, which name a client by its process and the start of it.
     let peer: Peer
+    /// What it says of itself.
+    var introduction: Introduction?
+    /// Its work that may have to be asked for.
+    var asking: Asking?
     var stage = Stage.resting
     /// Counts the agent's messages: the connection that was silent longest is closed first if there are too many.
     var lastUsed: UInt64
@@ -44,6 +48,14 @@ final class Connection {
         case confirming
         /// It takes a list; so many of these have gone.
         case listing([RecordEntry], Int)
+    }
+
+    /// Work that stops before what the user must be asked for, and is done again then.
+    struct Asking {
+        let body: @Sendable (Vault, Gate) throws -> ([Packet], Completion.Next)
+        /// Seconds that the client wants a lease for.
+        var wanted: UInt32?
+        var closed: Gate.Closed?
     }
 
     init(_ socket: Int32, _ peer: Peer, number: UInt64, now: UInt64) {

@@ -20,7 +20,14 @@ enum Work {
         do {
             let (packets, next) = try body()
             return .done(packets, next)
+        } catch let closed as Gate.Closed {
+            return .stopped(closed)
         } catch { return .failed(VaultError(any: error)) }
+    }
+
+    /// Work behind a gate: what stopped there is told as such, whatever the error came to on its way.
+    static func behind<Result>(_ gate: Gate, _ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch { throw gate.closed ?? error }
     }
 
     /// The next piece of a value, and what ends it behind the last one.
@@ -39,21 +46,30 @@ enum Work {
     }
 
     /// The value that a reference names, which fits into one message.
-    static func value(_ items: ItemStore, _ path: RecordPath, _ label: String?) throws -> [Packet] {
+    static func value(
+        _ items: ItemStore, _ path: RecordPath, _ label: String?, _ gate: Gate
+    ) throws -> [Packet] {
         let reference: SecretReference
         do throws(ReferenceError) {
             reference = try SecretReference(collection: path.collection, item: path.name, field: label)
         } catch { throw VaultError(.invalidName, error.words) }
-        return try answer(items.value(of: reference))
+        return try answer(
+            items.value(of: reference) { item throws(VaultError) in try gate.pass(item, path) })
     }
 
     static func credential(
-        _ store: CredentialStore, _ action: Request.CredentialAction, _ body: Body, _ attributes: Range<Int>
+        _ store: CredentialStore, _ action: Request.CredentialAction, _ body: Body, _ attributes: Range<Int>,
+        _ gate: Gate
     ) throws -> [Packet] {
         try body.bytes.withBytes { bytes in
             let attributes = bytes.extracting(attributes)
             switch action {
-            case .get: return try answer(store.get(attributes))
+            case .get:
+                let found = try store.get(attributes) { (item, name, collection) throws(VaultError) in
+                    guard let path = RecordPath(collection: collection, name: name) else { throw .noSuchRecord }
+                    try gate.pass(item, path)
+                }
+                return try answer(found)
             case .store: try store.store(attributes)
             case .erase: try store.erase(attributes)
             }
@@ -123,6 +139,11 @@ enum Work {
             + [try Packet(.finished(UInt64(texts.count)))]
     }
 
+    static func packets(of leases: [LeaseEntry]) throws -> [Packet] {
+        try parts(leases) { $0.encodedSize }.map { try Packet(.leases(Array($0))) }
+            + [try Packet(.finished(UInt64(leases.count)))]
+    }
+
     static func find(_ key: TrashKey, _ items: ItemStore) throws -> ItemStore.Trashed {
         let found = try items.trashed().first { trashed in
             trashed.id.bytes == key.id && trashed.collection.utf8.elementsEqual(key.collection.utf8)
@@ -158,4 +179,8 @@ enum Work {
         }
         return entries[start..<end]
     }
+}
+
+extension VaultError {
+    static let noSuchRecord = VaultError(.invalidName, "no record has this name")
 }

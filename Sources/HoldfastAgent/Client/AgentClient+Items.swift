@@ -9,6 +9,10 @@ extension AgentClient {
     /// An item, or a plain value as one.
     /// - Throws: As `ItemStore.item`.
     package borrowing func item(_ path: RecordPath) throws(VaultError) -> Item {
+        try waiting { agent throws(VaultError) in try agent.readItem(path) }
+    }
+
+    private borrowing func readItem(_ path: RecordPath) throws(VaultError) -> Item {
         try send(.item(path))
         guard case .item(let head) = try receiveReply(), head.size <= UInt32(ItemLimits.size) else { throw .unexpected }
         var bytes = SecretBuffer(limit: Int(head.size))

@@ -40,6 +40,9 @@ package struct AgentClient: ~Copyable {
 
     deinit { close(socket) }
 
+    /// Seconds that the agent may take from now on.
+    borrowing func setPatience(_ seconds: Int) { LocalSocket.setPatience(socket, seconds: seconds) }
+
     /// Whether an agent serves this home, wherever its socket is: each has a claim on the folder, which ends with it.
     package static func isServed(home: String) -> Bool {
         let folder = unsafe open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -243,8 +246,10 @@ package struct AgentClient: ~Copyable {
         guard let path = RecordPath(collection: reference.collection, name: reference.item) else {
             throw VaultError(.invalidName, "no record has this name")
         }
-        try send(.value(path, label: reference.field))
-        return try receiveValue()
+        return try waiting { agent throws in
+            try agent.send(.value(path, label: reference.field))
+            return try agent.receiveValue()
+        }
     }
 
     /// Asks for, keeps or forgets a server's password.
@@ -257,7 +262,7 @@ package struct AgentClient: ~Copyable {
             let request = Request.credential(action, collection: collection, attributes: 0..<bytes.byteCount)
             try send(request, payload: bytes)
         }
-        return try receiveValue()
+        return try waiting { agent throws in try agent.receiveValue() }
     }
 
     /// Has the agent serve SSH programs.

@@ -76,17 +76,7 @@ package enum AgentLaunch {
 
     /// Closes what the starter's own parents left open: a lock or a pipe of theirs would live as long as the agent.
     private static func closeStrangers() {
-        guard let folder = unsafe opendir("/proc/self/fd") else { return }
-        var strangers: [Int32] = []
-        while let entry = unsafe readdir(folder) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
-                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(validatingCString: $0) }
-            }
-            if let number = name.flatMap({ Int32($0) }), number > report { strangers.append(number) }
-        }
-        let own = unsafe dirfd(folder)
-        for stranger in strangers where stranger != own { close(stranger) }
-        unsafe closedir(folder)
+        for stranger in Spawn.openDescriptors() where stranger > report { close(stranger) }
     }
 
     private static func tell(_ reply: Reply) {
@@ -122,55 +112,18 @@ package enum AgentLaunch {
     private static func spawn(
         _ program: String, _ arguments: [String], _ runtime: String?, reportingOn descriptor: Int32
     ) throws(VaultError) -> Int32 {
-        #if os(Linux) && !canImport(Darwin)
-        var actions = unsafe posix_spawn_file_actions_t()
-        #else
-        var actions: posix_spawn_file_actions_t?
-        #endif
-        unsafe posix_spawn_file_actions_init(&actions)
-        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        // First, since the numbers below may be the descriptor's own.
-        unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, report)
-        for standard in 0..<3 as Range<Int32> {
-            unsafe posix_spawn_file_actions_addopen(&actions, standard, "/dev/null", O_RDWR, 0)
-        }
-        #if os(Linux) && !canImport(Darwin)
-        var attributes = posix_spawnattr_t()
-        let flags: Int32 = 0x80 | 0x08 | 0x04  // POSIX_SPAWN_SETSID, SETSIGMASK, SETSIGDEF
-        #else
-        var attributes: posix_spawnattr_t?
-        let flags = POSIX_SPAWN_SETSID | POSIX_SPAWN_CLOEXEC_DEFAULT | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
-        #endif
-        unsafe posix_spawnattr_init(&attributes)
-        defer { unsafe posix_spawnattr_destroy(&attributes) }
-        var none = sigset_t()
-        var all = sigset_t()
-        unsafe sigemptyset(&none)
-        unsafe sigfillset(&all)
-        unsafe posix_spawnattr_setsigmask(&attributes, &none)
-        unsafe posix_spawnattr_setsigdefault(&attributes, &all)
-        unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
-        var words = unsafe arguments.map { unsafe strdup($0) } + [nil]
-        defer { unsafe words.forEach { unsafe free($0) } }
-        var variables = unsafe environment(runtime)
-        defer { unsafe variables.forEach { unsafe free($0) } }
-        var process: pid_t = 0
-        let error = unsafe posix_spawn(&process, program, &actions, &attributes, &words, &variables)
-        guard error == 0 else { throw .system("starting the agent", error) }
-        return process
+        // The report's first, since the numbers below may be the descriptor's own.
+        let started = Spawn.start(
+            program, arguments, environment: environment(runtime),
+            descriptors: [(report, descriptor), (0, nil), (1, nil), (2, nil)])
+        do throws(SystemError) { return try started.get() } catch { throw .system("starting the agent", error.number) }
     }
 
     /// Ours, with the runtime folder that its client will look in.
-    private static func environment(_ runtime: String?) -> [UnsafeMutablePointer<CChar>?] {
+    private static func environment(_ runtime: String?) -> [[UInt8]] {
         let name = "XDG_RUNTIME_DIR="
-        var variables: [UnsafeMutablePointer<CChar>?] = unsafe []
-        var next = unsafe environ
-        while let variable = unsafe next.pointee {
-            if unsafe strncmp(variable, name, name.utf8.count) != 0 { unsafe variables.append(strdup(variable)) }
-            unsafe next += 1
-        }
-        if let runtime { unsafe variables.append(strdup(name + runtime)) }
-        return unsafe variables + [nil]
+        return Spawn.environment().filter { !$0.starts(with: name.utf8) }
+            + (runtime.map { [Array((name + $0).utf8)] } ?? [])
     }
 
     /// Reads the one message that a started agent sends.

@@ -77,7 +77,7 @@ extension Agent {
                 ssh.clients[quiet.number] = nil
             }
             messages += 1
-            let client = SSHConnection(socket, number: nextConnection(), now: messages)
+            let client = SSHConnection(socket, peer, number: nextConnection(), now: messages)
             ssh.clients[client.number] = client
             read(client, ssh)
         }
@@ -115,25 +115,36 @@ extension Agent {
         let (isForwarded, identities) = (client.isForwarded, SSHIdentities(items))
         switch request {
         case .identities:
-            begin(client) {
+            begin(client) { _ in
                 let keys = try added + identities.keys(forwarded: isForwarded)
                 return SSHAgentReply.identities(keys.map { ($0.blob, $0.comment) })
             }
         case .sign(let key, let data):
-            begin(client) {
-                let wanted = body.bytes.withBytes { $0.extracting(key).array }
-                let found =
-                    try added.first { $0.blob == wanted }
-                    ?? identities.keys(forwarded: isForwarded).first { $0.blob == wanted }
+            let wanted = body.bytes.withBytes { $0.extracting(key).array }
+            let isConfirmed = ssh.confirmed.contains(wanted)
+            begin(client) { gate in
+                let found: SSHKey?
+                if let key = added.first(where: { $0.blob == wanted }) {
+                    let rule: AskRule = isConfirmed ? .eachTime : .never
+                    try gate.pass(Gate.Closed(target: .sshKey(wanted), rule: rule, tags: [], name: key.comment))
+                    found = key
+                } else {
+                    found = try identities.key(wanted, forwarded: isForwarded) {
+                        (item, name, collection) throws(VaultError) in
+                        guard let path = RecordPath(collection: collection, name: name) else { throw .noSuchRecord }
+                        try gate.pass(item, path)
+                    }
+                }
                 guard let found else { return SSHAgentReply.failure }
                 let signature = try body.bytes.withBytes { try found.sign($0.extracting(data)) }
                 return SSHAgentReply.signature(found.kind, signature)
             }
         case .add(let layout, let constraints):
             let key = body.bytes.withBytes { try? SSHKey(layout, in: $0, lifetime: .longLived) }
-            // There is nobody yet who could confirm a use, so such a key is not taken.
-            guard let key, !constraints.needsConfirmation,
-                ssh.add(key, lifetime: constraints.lifetime, now: clock.now().milliseconds)
+            guard let key,
+                ssh.add(
+                    key, lifetime: constraints.lifetime, needsConfirmation: constraints.needsConfirmation,
+                    now: clock.now().milliseconds)
             else { return answer(SSHAgentReply.failure, client) }
             answer(SSHAgentReply.success, client)
         case .remove(let key):
@@ -152,17 +163,28 @@ extension Agent {
     }
 
     /// Has a thread work for an SSH program, while the lock is open.
-    private func begin(_ client: SSHConnection, _ body: @escaping @Sendable () throws -> [UInt8]) {
+    private func begin(_ client: SSHConnection, _ body: @escaping @Sendable (Gate) throws -> [UInt8]) {
+        client.asking = SSHConnection.Asking(body: body)
+        begin(client, Gate(nil), body)
+    }
+
+    func begin(_ client: SSHConnection, _ gate: Gate, _ body: @escaping @Sendable (Gate) throws -> [UInt8]) {
         if let reason = lock.visit(clock.now()) { dropKeys(because: reason) }
         client.isWorking = true
         let (number, vault, completions) = (client.number, vault, completions)
         let isTaken =
             lock.isUnlocked
             && work.submit {
-                completions.post(.ssh(number, Work.run(vault) { ([try Agent.packet(body())], .rest) }))
+                completions.post(
+                    .ssh(number, Work.run(vault) { ([try Agent.packet(Work.behind(gate) { try body(gate) })], .rest) }))
             }
-        guard !isTaken else { return }
+        if !isTaken { refuse(client) }
+    }
+
+    /// Ends what it asked for without an answer to it.
+    func refuse(_ client: SSHConnection) {
         client.isWorking = false
+        client.asking = nil
         answer(SSHAgentReply.failure, client)
     }
 
@@ -175,10 +197,11 @@ extension Agent {
             if error?.endsAgent ?? false { end() }
         }
         guard let ssh, let client = ssh.clients[number] else { return }
+        guard lock.isUnlocked, dropReason == nil else { return refuse(client) }
+        if case .stopped(let closed) = outcome { return decide(closed, for: AskingClient(client)) }
+        guard case .done(let packets, _) = outcome else { return refuse(client) }
         client.isWorking = false
-        guard case .done(let packets, _) = outcome, lock.isUnlocked, dropReason == nil else {
-            return answer(SSHAgentReply.failure, client)
-        }
+        client.asking = nil
         for packet in packets { client.append(packet) }
         if !client.flush() { ssh.clients[number] = nil }
     }

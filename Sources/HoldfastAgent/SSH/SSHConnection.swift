@@ -9,6 +9,9 @@ internal import SystemCalls
 final class SSHConnection {
     let number: UInt64
     let socket: Int32
+    let peer: Peer
+    /// As ``Connection/asking``.
+    var asking: Asking?
     /// A thread works for it.
     var isWorking = false
     /// The other end of it is a host that this agent was handed on to. It stays so: what comes through may be the host's.
@@ -23,8 +26,15 @@ final class SSHConnection {
     /// As ``Connection/began``.
     private(set) var began: UInt64?
 
-    init(_ socket: Int32, number: UInt64, now: UInt64) {
+    /// As ``Connection/Asking``.
+    struct Asking {
+        let body: @Sendable (Gate) throws -> [UInt8]
+        var closed: Gate.Closed?
+    }
+
+    init(_ socket: Int32, _ peer: Peer, number: UInt64, now: UInt64) {
         self.socket = socket
+        self.peer = peer
         self.number = number
         lastUsed = now
     }

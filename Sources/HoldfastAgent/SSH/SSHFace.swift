@@ -25,6 +25,8 @@ final class SSHFace {
 
     private struct Added {
         let key: SSHKey
+        /// Whether each use is asked for.
+        let needsConfirmation: Bool
         /// ms of the agent's clock.
         let expires: UInt64?
     }
@@ -45,17 +47,22 @@ final class SSHFace {
         return added.map(\.key)
     }
 
+    /// Those whose uses are asked for.
+    var confirmed: Set<[UInt8]> { Set(added.filter(\.needsConfirmation).map(\.key.blob)) }
+
     /// When the next one expires.
     var due: UInt64? { added.compactMap(\.expires).min() }
 
     func expire(now: UInt64) { added.removeAll { $0.expires.map { $0 <= now } ?? false } }
 
     /// - Returns: False when there are too many.
-    func add(_ key: SSHKey, lifetime: UInt32?, now: UInt64) -> Bool {
+    func add(_ key: SSHKey, lifetime: UInt32?, needsConfirmation: Bool, now: UInt64) -> Bool {
         expire(now: now)
         added.removeAll { $0.key.blob == key.blob }
         guard added.count < SSHFace.mostKeys else { return false }
-        added.append(Added(key: key, expires: lifetime.map { now + UInt64($0) * 1000 }))
+        added.append(
+            Added(
+                key: key, needsConfirmation: needsConfirmation, expires: lifetime.map { now + UInt64($0) * 1000 }))
         return true
     }
 

@@ -7,6 +7,8 @@ struct Peer: Sendable, Hashable {
     let user: UInt32
     /// Ticks from the boot to the start of the process; nil when it could not be read.
     let start: UInt64?
+    /// What it ran when it connected; nil when the kernel does not tell.
+    let program: ProgramFile?
 
     /// Nil when the kernel does not say.
     init?(_ descriptor: Int32) {
@@ -19,32 +21,55 @@ struct Peer: Sendable, Hashable {
         }
         process = credentials[0]
         user = UInt32(bitPattern: credentials[1])
-        start = Peer.start(of: process)
+        start = ProcessStat(of: process)?.start
+        program = ProgramFile(of: process)
         #else
         var (user, group) = (uid_t.max, gid_t.max)
         guard unsafe getpeereid(descriptor, &user, &group) == 0 else { return nil }
         process = 0
         self.user = user
         start = nil
+        program = nil
         #endif
     }
 
     var isSameUser: Bool { user == geteuid() }
+}
 
-    private static func start(of process: Int32) -> UInt64? {
-        let file = unsafe open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        var bytes = [UInt8](repeating: 0, count: 1024)
-        let count = unsafe read(file, &bytes, bytes.count)
-        return count > 0 ? start(in: bytes[..<count]) : nil
+extension Peer {
+    /// The process at the other end of a connection, as the kernel tells now and told when it connected.
+    ///
+    /// A connection is its maker's, whoever holds it now: a child that inherited it asks as its parent, and as nobody once that has ended.
+    /// - Parameters:
+    ///   - socket: The connection.
+    ///   - claimed: The program that the client says it is; believed where the kernel does not tell.
+    ///   - isForwarded: Whether requests of another machine come over it.
+    func asker(_ socket: Int32, claimed: ProgramFile?, isForwarded: Bool) -> LeaseAsker {
+        guard process > 0, let start, let now = ProcessStat(of: process), now.start == start else { return .gone }
+        let program = ProgramFile(of: process)
+        let leader = now.session > 0 ? ProcessStat(of: now.session) : nil
+        // Last: the process that was looked at was there all the time, so no other one had its number.
+        guard isAlive(socket) else { return .gone }
+        let itself = LeaseAsker.process(ProcessName(process: process, start: start))
+        guard !isForwarded, let leader, leader.session == now.session, program == self.program,
+            let program = program ?? claimed
+        else { return itself }
+        return .client(
+            LeaseClient(session: ProcessName(process: now.session, start: leader.start), program: program))
     }
 
-    /// Field 22 of proc_pid_stat(5). The second one is the program's name in parentheses, which may hold any byte.
-    static func start(in line: ArraySlice<UInt8>) -> UInt64? {
-        guard let end = line.lastIndex(of: UInt8(ascii: ")")) else { return nil }
-        let fields = line[(end + 1)...].split(separator: UInt8(ascii: " "))
-        guard fields.count > 19 else { return nil }
-        return String(validating: fields[19], as: UTF8.self).flatMap { UInt64($0) }
+    /// Whether the process that made the connection still runs. Kernels before 6.5 do not tell; then its number and its start must do.
+    private func isAlive(_ socket: Int32) -> Bool {
+        #if os(Linux) && !canImport(Darwin)
+        var process: Int32 = -1
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        let option: Int32 = 77  // SO_PEERPIDFD, which the C library may not know
+        guard unsafe getsockopt(socket, SOL_SOCKET, option, &process, &size) == 0 else { return errno == ENOPROTOOPT }
+        defer { close(process) }
+        var waiting = pollfd(fd: process, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&waiting, 1, 0) == 0
+        #else
+        return false
+        #endif
     }
 }

@@ -3,6 +3,7 @@ import Cryptography
 import FaceMessages
 import Foundation
 import HoldfastAgent
+import Items
 import SecretMemory
 import TestSupport
 import Testing
@@ -38,6 +39,30 @@ extension Scene {
             try sign(key.blob, socket)
         }
         #expect(try ask([22] + string(Array(value(30).utf8)), socket).first == 6)
+    }
+
+    /// Items that are asked for: allowed, refused, and still open when the lock comes.
+    /// - Returns: The client that still waits, and what keeps its question open.
+    func useAsked(_ agent: TestAgent, _ pinentry: ScriptedPinentry) throws -> (RawConnection, question: Int32) {
+        let client = try agent.client()
+        var paths: [RecordPath] = []
+        for tag in ["ask-until-lock", "ask-each-time", "ask-each-time"] {
+            var item = try Item(.login)
+            try item.add(.secret, "password", secret(value(44)))
+            try item.addTag(tag)
+            try item.addTag(value(31))
+            paths.append(try path(name(19)))
+            try client.put(item, as: paths[paths.count - 1], replacing: nil)
+        }
+        try? FileManager.default.removeItem(atPath: pinentry.folder + "/answer")
+        try pinentry.answer("OK")
+        for _ in 0..<2 { _ = try client.item(paths[0]) }
+        try pinentry.answer(ScriptedPinentry.no)
+        #expect(errorCode { _ = try client.item(paths[1]) } == .notAllowed)
+        try pinentry.hold()
+        let asking = try agent.raw()
+        asking.send(Request.item(paths[2]).head())
+        return (asking, try pinentry.waitForQuestion())
     }
 
     private struct Key {

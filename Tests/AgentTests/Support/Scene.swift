@@ -82,7 +82,7 @@ final class Scene {
         return wrong
     }
 
-    private func name(_ size: Int) -> String {
+    func name(_ size: Int) -> String {
         let name = Scene.letters(size)
         needles.add(Array(name.utf8), "a name of \(size) bytes in round \(number)")
         return name

@@ -1,0 +1,53 @@
+internal import AgentMessages
+internal import Items
+internal import Synchronization
+internal import VaultFormat
+internal import VaultStorage
+
+/// Stands before what a thread reads for a client, and lets pass what nobody need be asked for or what was allowed.
+final class Gate: Sendable {
+    /// Something that the user must be asked for first.
+    struct Closed: Error, Sendable, Hashable {
+        let target: LeaseTarget
+        let rule: AskRule
+        let tags: [String]
+        /// How it is called, for people.
+        let name: String
+
+        var subject: Question.Subject {
+            switch target {
+            case .item: .item(name)
+            case .tag: .tag(name)
+            case .sshKey: .sshKey(name)
+            }
+        }
+    }
+
+    private let allowed: Closed?
+    private let stopped = Mutex<Closed?>(nil)
+
+    /// - Parameter allowed: What was decided on; anything else stops here.
+    init(_ allowed: Closed?) { self.allowed = allowed }
+
+    /// What stopped the work.
+    var closed: Closed? { stopped.withLock { $0 } }
+
+    /// - Throws: `notAllowed` for what is to be asked for; the caller's work ends there, and may be done again.
+    func pass(_ item: borrowing Item, _ path: RecordPath) throws(VaultError) {
+        let tags = item.tags
+        try pass(
+            Closed(
+                target: .item(path, id: item.id.bytes), rule: AskRule(tags: tags), tags: tags,
+                name: path.collection == "default" ? path.name : "\(path.collection)/\(path.name)"))
+    }
+
+    func pass(_ what: Closed) throws(VaultError) {
+        guard what.rule != .never, what != allowed else { return }
+        stopped.withLock { $0 = what }
+        throw .notAllowed("the user must be asked first")
+    }
+}
+
+extension VaultError {
+    static func notAllowed(_ reason: String) -> VaultError { VaultError(.notAllowed, reason) }
+}

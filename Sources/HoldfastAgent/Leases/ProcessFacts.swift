@@ -1,0 +1,63 @@
+internal import SystemCalls
+
+/// What the kernel says of a process in `/proc/PID/stat`, which everybody may read.
+package struct ProcessStat: Sendable, Hashable {
+    /// The name of its thread, which it can choose.
+    package let name: String
+    package let group: Int32
+    package let session: Int32
+    /// The device of its controlling terminal; 0 for none.
+    package let terminal: UInt32
+    /// The process group in the terminal's foreground.
+    package let foreground: Int32
+    package let start: UInt64
+
+    /// The line of proc_pid_stat(5). The second field is a name in parentheses, which may hold any byte.
+    package init?(parsing line: ArraySlice<UInt8>) {
+        guard let begin = line.firstIndex(of: UInt8(ascii: "(")), let end = line.lastIndex(of: UInt8(ascii: ")")),
+            begin < end
+        else { return nil }
+        let fields = line[(end + 1)...].split(separator: UInt8(ascii: " "))
+        func field<T: FixedWidthInteger>(_ number: Int, _: T.Type) -> T? {
+            guard fields.count > number - 3 else { return nil }
+            return String(validating: fields[number - 3], as: UTF8.self).flatMap { T($0) }
+        }
+        guard let group = field(5, Int32.self), let session = field(6, Int32.self), let terminal = field(7, Int32.self),
+            let foreground = field(8, Int32.self), let start = field(22, UInt64.self)
+        else { return nil }
+        name = String(decoding: line[(begin + 1)..<end], as: UTF8.self)
+        self.group = group
+        self.session = session
+        self.terminal = UInt32(bitPattern: terminal)
+        self.foreground = foreground
+        self.start = start
+    }
+
+    /// Nil when there is no such process, or no /proc.
+    init?(of process: Int32) {
+        let file = unsafe open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 1024)
+        let count = unsafe read(file, &bytes, bytes.count)
+        guard count > 0 else { return nil }
+        self.init(parsing: bytes[..<count])
+    }
+}
+
+extension ProgramFile {
+    /// The file that a process runs; nil where the kernel does not tell, as of a process that hides itself.
+    init?(of process: Int32) {
+        var status = stat()
+        guard unsafe stat("/proc/\(process)/exe", &status) == 0 else { return nil }
+        self.init(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    }
+
+    /// Its path, for people.
+    static func path(of process: Int32) -> String? {
+        var bytes = [CChar](repeating: 0, count: 4096)
+        let count = unsafe readlink("/proc/\(process)/exe", &bytes, bytes.count)
+        guard count > 0, count < bytes.count else { return nil }
+        return String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,140 @@
+internal import AgentMessages
+internal import DeviceOwner
+internal import SystemCalls
+internal import VaultCore
+internal import VaultStorage
+
+/// A question that a thread asks.
+struct OpenPrompt {
+    let cancellation: Cancellation
+    /// Nobody waits for the answer any more.
+    var isWithdrawn = false
+}
+
+extension Agent {
+    /// Decides on what stopped a client's work, and asks the user where that is needed.
+    func decide(_ closed: Gate.Closed, for client: AskingClient) {
+        let request = LeaseRequest(
+            asker: client.asker, target: closed.target, rule: closed.rule, tags: closed.tags)
+        switch leases.decide(request, clock.now()) {
+        case .allow: goOn(client.number, with: closed)
+        case .refuse(.gone): turnAway(client.number, .notAllowed("the program that connected has ended"))
+        case .refuse(.refusedBefore): turnAway(client.number, .notAllowed("the user has just refused this"))
+        case .ask(let term): ask(request, closed, client.wanted.map { term.atMost($0) } ?? term, client)
+        }
+    }
+
+    private func ask(_ request: LeaseRequest, _ closed: Gate.Closed, _ term: LeaseTerm, _ client: AskingClient) {
+        let stat = ProcessStat(of: client.peer.process)
+        let place: PromptPlace
+        // Only a program in the foreground has the user in front of it.
+        if let stat, stat.terminal != 0, stat.foreground == stat.group {
+            place = .terminal(stat.terminal)
+        } else {
+            place = .dialog
+        }
+        let question = Question(
+            program: ProgramFile.path(of: client.peer.process) ?? stat?.name ?? "a program",
+            process: client.peer.process, subject: closed.subject, term: term, isForwarded: client.isForwarded)
+        connections[client.number]?.asking?.closed = closed
+        ssh?.clients[client.number]?.asking?.closed = closed
+        let isTaken = prompts.add(
+            client: client.number, share: stat?.session ?? client.peer.process, place: place, request: request,
+            question: question)
+        if !isTaken { turnAway(client.number, VaultError(.busy, "too many questions are open")) }
+    }
+
+    /// Opens what can be opened, and withdraws what nobody waits for any more.
+    func advancePrompts() {
+        let isGone = { [self] (client: UInt64) in connections[client] == nil && ssh?.clients[client] == nil }
+        prompts.dropWaiting(where: isGone)
+        for prompt in prompts.open where isGone(prompt.client) { withdraw(prompt.number) }
+        while let prompt = prompts.openNext() { open(prompt) }
+    }
+
+    private func open(_ prompt: PromptQueue.Prompt) {
+        let cancellation = Cancellation()
+        openPrompts[prompt.number] = OpenPrompt(cancellation: cancellation)
+        let introduction = connections[prompt.client]?.introduction ?? Introduction()
+        var pinentry = PinentryPrompt(program: settings.pinentry)
+        pinentry.display =
+            introduction.display.isEmpty ? PinentryPrompt.variable("DISPLAY") ?? "" : introduction.display
+        pinentry.waylandDisplay =
+            introduction.waylandDisplay.isEmpty
+            ? PinentryPrompt.variable("WAYLAND_DISPLAY") ?? "" : introduction.waylandDisplay
+        pinentry.terminalType = introduction.terminalType
+        let (completions, patience) = (completions, settings.promptPatience)
+        let isTaken = prompting.submit { [pinentry] in
+            let answer = Agent.ask(prompt, pinentry, patience, cancellation)
+            completions.post(.prompted(prompt.number, answer))
+        }
+        if !isTaken { finishPrompt(prompt.number, .unanswered("the system has no thread left")) }
+    }
+
+    /// Runs on a thread.
+    private static func ask(
+        _ prompt: PromptQueue.Prompt, _ pinentry: PinentryPrompt, _ patience: UInt64, _ cancellation: Cancellation
+    ) -> PromptAnswer {
+        var terminal: UInt32?
+        if case .terminal(let device) = prompt.place { terminal = device }
+        if pinentry.program == nil {
+            if let terminal,
+                let answer = TerminalPrompt.ask(prompt.question, on: terminal, patience: patience, cancellation)
+            {
+                return answer
+            }
+            // The system's own pinentry gets no terminal: a program has this one for itself.
+            guard !pinentry.display.isEmpty || !pinentry.waylandDisplay.isEmpty else {
+                return .unanswered("nobody can be asked: there is neither a terminal to ask on nor a display")
+            }
+            terminal = nil
+        }
+        return pinentry.ask(prompt.question, on: terminal, patience: patience, cancellation)
+    }
+
+    /// What a thread has heard.
+    func finishPrompt(_ number: UInt64, _ answer: PromptAnswer) {
+        guard let prompt = prompts.close(number), let open = openPrompts.removeValue(forKey: number),
+            !open.isWithdrawn
+        else { return }
+        let now = clock.now()
+        if let reason = lock.checkTime(now) { dropKeys(because: reason) }
+        // The lock has withdrawn the question if it was shut meanwhile.
+        guard lock.isUnlocked, dropReason == nil, endsAt == nil else {
+            return turnAway(prompt.client, .lockedMeanwhile)
+        }
+        switch answer {
+        case .refused:
+            leases.refuse(prompt.request, now)
+            turnAway(prompt.client, .notAllowed("the user refused this"))
+        case .unanswered(let reason): turnAway(prompt.client, .notAllowed(reason))
+        case .allowed, .allowedOnce:
+            leases.allow(
+                prompt.request, for: answer == .allowed ? prompt.question.term : .once,
+                program: Question.shown(prompt.question.program), now)
+            let asking = connections[prompt.client]?.asking?.closed ?? ssh?.clients[prompt.client]?.asking?.closed
+            guard let asking else { return turnAway(prompt.client, .lockedMeanwhile) }
+            goOn(prompt.client, with: asking)
+        }
+    }
+
+    /// The user is not asked any more.
+    private func withdraw(_ number: UInt64) {
+        guard openPrompts[number]?.isWithdrawn == false else { return }
+        openPrompts[number]?.isWithdrawn = true
+        openPrompts[number]?.cancellation.cancel()
+    }
+
+    /// The vault locks: what is asked is refused, and what was allowed is over.
+    func endLeases() {
+        leases.end()
+        for prompt in prompts.takeWaiting() { turnAway(prompt.client, .lockedMeanwhile) }
+        for prompt in prompts.open {
+            guard openPrompts[prompt.number]?.isWithdrawn == false else { continue }
+            withdraw(prompt.number)
+            turnAway(prompt.client, .lockedMeanwhile)
+        }
+        for connection in connections.values { connection.asking = nil }
+        if let ssh { for client in ssh.clients.values { client.asking = nil } }
+    }
+}

@@ -1,0 +1,50 @@
+internal import SystemCalls
+
+/// Where a question can be shown.
+package enum PromptPlace: Sendable, Hashable {
+    /// The terminal that the client is in the foreground of, by its device.
+    case terminal(UInt32)
+    /// A pinentry program.
+    case dialog
+
+    /// The path of a terminal, where it is one that the kernel made and that belongs to this user; opened, because a path may change.
+    static func open(terminal: UInt32) -> Int32? {
+        #if os(Linux) && !canImport(Darwin)
+        let (major, minor) = (terminal >> 8 & 0xFFF, terminal & 0xFF | terminal >> 12 & 0xFFF00)
+        let path: String
+        switch major {
+        case 136...143: path = "/dev/pts/\((major - 136) * 256 + minor)"
+        case 4 where minor < 64: path = "/dev/tty\(minor)"
+        case 4: path = "/dev/ttyS\(minor - 64)"
+        default: return nil
+        }
+        let descriptor = unsafe SystemCalls.open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { return nil }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFCHR,
+            status.st_rdev == makedev(major, minor)
+        else {
+            close(descriptor)
+            return nil
+        }
+        return descriptor
+        #else
+        return nil
+        #endif
+    }
+
+    /// The path of an open terminal.
+    static func path(_ descriptor: Int32) -> String? {
+        var name = [CChar](repeating: 0, count: 64)
+        guard unsafe ttyname_r(descriptor, &name, name.count) == 0 else { return nil }
+        return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
+
+#if os(Linux) && !canImport(Darwin)
+/// As the C library's macro, which is not imported.
+private func makedev(_ major: UInt32, _ minor: UInt32) -> dev_t {
+    let (major, minor) = (UInt64(major), UInt64(minor))
+    return dev_t((major & 0xFFF) << 8 | (major & ~0xFFF) << 32 | minor & 0xFF | (minor & ~0xFF) << 12)
+}
+#endif

@@ -1,0 +1,88 @@
+/// What the user is asked. Its words come from clients and items, so each is made harmless before it is shown.
+package struct Question: Sendable, Hashable {
+    /// The program, as the kernel names it.
+    package let program: String
+    package let process: Int32
+    /// What it wants to use.
+    package let subject: Subject
+    package let term: LeaseTerm
+    /// Whether the request comes from another machine that the SSH agent was forwarded to.
+    package let isForwarded: Bool
+
+    package enum Subject: Sendable, Hashable {
+        case item(String)
+        case tag(String)
+        case sshKey(String)
+    }
+
+    package init(program: String, process: Int32, subject: Subject, term: LeaseTerm, isForwarded: Bool) {
+        self.program = program
+        self.process = process
+        self.subject = subject
+        self.term = term
+        self.isForwarded = isForwarded
+    }
+
+    /// What is asked for, and for whom.
+    package var request: String {
+        let what =
+            switch subject {
+            case .item(let name): "'\(Question.shown(name))'"
+            case .tag(let tag):
+                "all items with the tag '\(Question.shown(tag))', except those that are asked for each time"
+            case .sshKey(let name): "the SSH key '\(Question.shown(name))'"
+            }
+        let whose = isForwarded ? "A host that the SSH agent was forwarded to, through " : ""
+        return "\(whose)\(Question.shown(program)) (process \(process)) wants to use \(what)."
+    }
+
+    /// What a yes means.
+    package var offer: String {
+        switch term {
+        case .once: "Allow it once?"
+        case .seconds(let seconds) where seconds % 60 == 0:
+            seconds == 60 ? "Allow it for a minute?" : "Allow it for \(seconds / 60) minutes?"
+        case .seconds(let seconds): "Allow it for \(seconds) s?"
+        case .untilLock: "Allow it until the vault locks?"
+        }
+    }
+
+    /// Bytes of a name that are shown, at most: a question with two of them fits into a line of pinentry.
+    private static let longest = 128
+
+    /// A name without anything that a terminal or a dialog would act on, or that only looks like another one.
+    package static func shown(_ text: String) -> String {
+        var shown = ""
+        for scalar in text.unicodeScalars {
+            // Brackets and ampersands begin markup in some dialogs; a quotation mark would end the name.
+            let isHarmless = !scalar.isUnsafeToShow && !"<>&'".unicodeScalars.contains(scalar)
+            let next: Unicode.Scalar = isHarmless ? scalar : "?"
+            guard shown.utf8.count + UTF8.width(next) <= longest else { return shown + "..." }
+            shown.unicodeScalars.append(next)
+        }
+        return shown
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether a terminal may do anything with it but draw it in its place.
+    package var isUnsafeToShow: Bool {
+        if isASCII { return value < 0x20 || value == 0x7F }
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned,
+            .spaceSeparator:
+            return true
+        default: return properties.isDefaultIgnorableCodePoint
+        }
+    }
+}
+
+/// How a question ended.
+package enum PromptAnswer: Sendable, Hashable {
+    case allowed
+    /// The same for this one use, where more was offered.
+    case allowedOnce
+    case refused
+    /// Nobody answered, or nobody could be asked; why.
+    case unanswered(String)
+}
