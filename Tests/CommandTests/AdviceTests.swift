@@ -7,8 +7,8 @@ import Testing
 
 /// What the command tells a person to do about an error.
 @Suite struct AdviceTests {
-    /// Codes that need no advice: the user has just said so.
-    private static let silent: Set<VaultError.Code.Kind> = [.cancelled]
+    /// Codes that need no advice: the user has just said so, or the reason says what a value must be.
+    private static let silent: Set<VaultError.Code.Kind> = [.cancelled, .invalidItem]
 
     @Test(arguments: VaultError.Code.Kind.allCases)
     func `every code of the vault has advice that can be followed`(_ code: VaultError.Code.Kind) throws {

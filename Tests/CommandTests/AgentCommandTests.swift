@@ -232,7 +232,7 @@ import Testing
     func timesAreChecked(_ time: String) throws {
         let sandbox = try Sandbox()
         let result = try sandbox.run("unlock", "--idle", time)
-        #expect(result.code == 2 && result.errors.contains("--idle SECONDS"), "\(result.errors)")
+        #expect(result.code == 2 && result.errors.contains("--idle TIME"), "\(result.errors)")
     }
 }
 

@@ -204,7 +204,7 @@ import Testing
             try text.write(toFile: rules + "/holdfast", atomically: true, encoding: .utf8)
             let parts = try examine(sandbox, pam: rules)
             #expect(parts["devicePasscode"]?.state == "broken", "\(text)")
-            #expect(parts["devicePasscode"]?.fix?.contains("Docs/pam/holdfast") == true)
+            #expect(parts["devicePasscode"]?.fix?.contains("pam/holdfast") == true)
         }
         try FileManager.default.removeItem(atPath: rules + "/holdfast")
         try FileManager.default.createDirectory(atPath: rules + "/holdfast", withIntermediateDirectories: true)

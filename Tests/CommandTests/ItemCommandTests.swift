@@ -125,6 +125,8 @@ import Testing
         #expect(try sandbox.run("tag", "list").text == "a b\nwork\nz\n")
         #expect(try sandbox.run("complete", "tags").text == "a b\nwork\nz\n")
         #expect(try sandbox.run("tag", "remove", "mail", "work", "none").code == 0)
+        let nothing = try sandbox.run("tag", "remove", "mail", "none")
+        #expect(nothing.code == 0 && nothing.errors == "holdfast: nothing changed\n")
         #expect(try sandbox.run("tag", "list", "--json").text == "{\"tags\":[\"a b\",\"z\"]}\n")
         #expect(try sandbox.run("find", "#z").text.contains("logins/mail"))
         #expect(try sandbox.run("complete", "fields", "mail").text == "username\npassword\nwebsite\n")

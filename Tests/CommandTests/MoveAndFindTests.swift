@@ -25,6 +25,25 @@ import Testing
         #expect(taken.code == 1 && taken.errors.contains("already a record \"copy\" in \"work\"; choose another name"))
     }
 
+    @Test(arguments: [["rm"], ["rm", "--for-good"], ["mv", "other"], ["cp", "other"], ["get"]])
+    func `what takes whole names does nothing with a part of one, and says which was meant`(_ command: [String]) throws
+    {
+        let sandbox = try Sandbox(prepared: true)
+        let moved = try sandbox.run("mv", "greeting", "words/greeting", passcode: Prepared.passcode)
+        #expect(moved.code == 0)
+        func run(_ name: String) throws -> Sandbox.Result {
+            try sandbox.run(
+                raw: ([command[0], name] + command.dropFirst()).map { Array($0.utf8) }, passcode: Prepared.passcode)
+        }
+        let part = try run("greeting")
+        #expect(part.code == 6 && part.errors.contains("did you mean \"words/greeting\"?"), "\(part.errors)")
+        let elsewhere = try run("big")
+        #expect(elsewhere.code == 6 && elsewhere.errors.contains("\"big\" in \"files\""), "\(elsewhere.errors)")
+        let nothing = try run("zzzzzzzz")
+        #expect(nothing.code == 6 && nothing.errors.contains("holdfast list shows"), "\(nothing.errors)")
+        #expect(try sandbox.run("get", "words/greeting", passcode: Prepared.passcode).text == Prepared.greeting)
+    }
+
     @Test func `a large value is moved, and copied by other commands only`() throws {
         let sandbox = try Sandbox(prepared: true)
         let copied = try sandbox.run("cp", "big", "copy", "--collection=files", passcode: Prepared.passcode)

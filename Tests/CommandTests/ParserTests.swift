@@ -22,6 +22,19 @@ import Testing
         return command.syntax
     }
 
+    @Test(
+        arguments: [
+            ("90", 90), ("90s", 90), ("15min", 900), ("15m", 900), ("12h", 43_200), ("3d", 259_200), ("0", 0),
+            ("007", 7),
+            ("", nil), ("h", nil), ("1.5h", nil), ("-1", nil), ("+1", nil), ("1 h", nil), ("1h30min", nil), ("1H", nil),
+            ("\u{661}h", nil), ("9223372036854775807", Int.max), ("9223372036854775808", nil),
+            ("9223372036854775807d", nil), ("1h\0", nil),
+        ] as [(String, Int?)])
+    func `a duration is seconds, or a number with one unit`(_ word: String, _ seconds: Int?) {
+        #expect(DurationWord.seconds(word) == seconds)
+        if let seconds { #expect(DurationWord.seconds(DurationWord.word(seconds)) == seconds) }
+    }
+
     @Test func optionsStandAnywhere() throws {
         for words in [
             ["--home", "/h", "get", "n", "--collection", "c"], ["get", "--home=/h", "--collection=c", "n"],

@@ -80,6 +80,21 @@ import Testing
         #expect(table.text == "NAME   SIZE\n東京    5 B\ne\u{301}     10 kB\n")
     }
 
+    @Test func `long names are cut to the width of the terminal, the longest first, and short ones are kept`() {
+        var table = Table(["COLLECTION", "NAME", "SIZE"], rightAligned: [2])
+        table.append(["default", String(repeating: "東", count: 500), "5 B"])
+        table.append(["work", "mail", "10 kB"])
+        table.fit(40, cutting: [0, 1])
+        let lines = table.text.split(separator: "\n")
+        #expect(lines.allSatisfy { Escaping.width(String($0)) <= 40 }, "\(table.text)")
+        #expect(lines[1].contains("東…") && lines[2].hasPrefix("work        mail "))
+        table.fit(3, cutting: [0, 1])
+        #expect(table.text.contains("COLLECTION  NAME"), "\(table.text)")
+        #expect(
+            Escaping.cut("abc", to: 3) == "abc" && Escaping.cut("abcd", to: 3) == "ab…"
+                && Escaping.cut("東東", to: 2) == "…")
+    }
+
     @Test func helpFitsTheScreen() throws {
         for command in CommandTable.program.all {
             let text = try CommandTable.program.help(for: command.syntax.words)

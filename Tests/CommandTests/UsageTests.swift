@@ -83,6 +83,15 @@ import Testing
     }
 
     /// A repaired name would be another name.
+    @Test func `a file where the vault would be is named before anything is asked`() throws {
+        let sandbox = try Sandbox()
+        let file = try sandbox.file([1], "file")
+        let created = try sandbox.run("init", "--home", file)
+        #expect(created.code == 1 && created.errors.contains("is not a folder"), "\(created.errors)")
+        let read = try sandbox.run("status", "--home", file)
+        #expect(read.code == 6 && read.errors.contains("which is no folder"), "\(read.errors)")
+    }
+
     @Test func bytesThatAreNotTextAreRefused() throws {
         let sandbox = try Sandbox()
         let result = try sandbox.run(raw: [Array("get".utf8), [0x61, 0xFF, 0x62]], passcode: "abc")
@@ -101,6 +110,8 @@ import Testing
                 "kind", "username", "url", "text", "date", "secret", "attach", "tag", "field", "clear-after", "days",
                 // Of an import: which file, and what is in its columns.
                 "format", "prefix", "column", "key-file",
+                // Of questions: the program that asks, and how long an answer holds.
+                "pinentry", "for",
                 // Of an import: which file, and what is in its columns.
                 "format", "prefix", "column", "key-file",
             ]

@@ -21,7 +21,11 @@ enum CommandTable {
             commands: [
                 .unlock, .lock, .status, .explain, .passcodeChange, .passcodeVerify, .recover,
             ]),
-        .init(title: "Other programs", commands: [.run, .inject, .gitCredential, .sshAgent, .sshImport]),
+        .init(
+            title: "Other programs",
+            commands: [
+                .run, .inject, .gitCredential, .sshAgent, .sshImport, .leaseList, .leaseAdd, .leaseRevoke,
+            ]),
         .init(
             title: "Protection",
             commands: [

@@ -45,6 +45,11 @@ enum Options {
     static let resultOut = TextOption("out", "FILE", .file, help: "Write the result to this new file.")
     static let keyIn = TextOption("in", "FILE", .file, help: "Read the key from FILE.")
     static let servesSSH = Flag("ssh", "Also serve SSH programs, from the beginning.")
+    static let pinentry = TextOption(
+        "pinentry", "PROGRAM", .file, help: "Ask the user with this pinentry (default: the terminal, then pinentry).")
+    static let leaseTime = SecondsOption(
+        "for", 1...86_400, help: "End the lease after this time, such as 10min (default: when the vault locks).")
+    static let leaseTag = TextOption("tag", "TAG", .tag, help: "Allow all items with this tag.")
     static let onDisk = Flag("on-disk", "With --out: the file may be on a disk.")
     static let replaceFile = Flag("replace", "With --out: replace an existing file.")
 
@@ -52,9 +57,9 @@ enum Options {
     static let report = Flag("report", "Report the result to the program that started this one.")
 
     static let idle = SecondsOption(
-        "idle", 1...604_800, help: "Lock after this many seconds without use (default: 15 minutes).")
+        "idle", 1...604_800, help: "Lock after this time without use, such as 10min (default: 15min).")
     static let timeout = SecondsOption(
-        "timeout", 1...604_800, help: "Lock after this many seconds in any case (default: 12 hours).")
+        "timeout", 1...604_800, help: "Lock after this time in any case (default: 12h).")
 
     static let home = TextOption("home", "DIR", .folder, help: "The vault's folder.")
     static let collection = TextOption(
@@ -70,7 +75,8 @@ enum Options {
     static let receiptKey = TextOption(
         "key", "PUBLIC", help: "The public key that was shown when self-destruct was turned on.")
     static let countdown = SecondsOption(
-        "countdown", 30...86_400, help: "Wait this long instead of 30 seconds; never less than the policy says.")
+        "countdown", 30...86_400,
+        help: "Wait this long, such as 10min, instead of 30s; never less than the policy says.")
 
     static let passcodeDescriptor = DescriptorOption(
         "passcode-fd", "Read the passcode from file descriptor N, one line.")

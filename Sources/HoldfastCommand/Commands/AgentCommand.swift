@@ -3,6 +3,7 @@ internal import DeviceOwner
 internal import Holdfast
 internal import HoldfastAgent
 internal import KeyStores
+internal import SystemCalls
 
 extension Command {
     static let agent = Command(
@@ -11,10 +12,10 @@ extension Command {
             "Runs the vault's agent in the foreground until it is told to end. Only commands of the same user can use "
                 + "it. holdfast unlock starts an agent if none is running; use this command in a service manager."
         ],
-        example: "holdfast agent --idle 600",
+        example: "holdfast agent --idle 10min",
         options: [
             Options.idle.option, Options.timeout.option, Options.home.option, Options.report.option,
-            Options.servesSSH.option,
+            Options.servesSSH.option, Options.pinentry.option,
         ],
         run: { arguments throws(CommandError) in
             var settings = AgentSettings(
@@ -24,10 +25,23 @@ extension Command {
             settings.watch = .init()
             settings.servesSSH = arguments[Options.servesSSH]
             settings.identity = AgentIdentity()
+            settings.pinentry = try pinentry(arguments)
             settings.vault.ownerStores = { KeyStores(folder: $0 + "/shares") }
             try vaultCall { try AgentLaunch.run(settings, reporting: arguments[Options.report]) }
             return .done
         })
+}
+
+/// The program that asks the user: where one is named, else what the environment names. The agent's own: a client cannot choose who answers.
+private func pinentry(_ arguments: Arguments) throws(CommandError) -> String? {
+    let named = arguments[Options.pinentry]
+    let variable =
+        named == nil ? unsafe getenv("HOLDFAST_PINENTRY").flatMap { unsafe String(validatingCString: $0) } : nil
+    guard let path = named ?? variable, !path.isEmpty else { return nil }
+    guard path.hasPrefix("/") else {
+        throw .usage("\(named == nil ? "HOLDFAST_PINENTRY" : "--pinentry") must be an absolute path")
+    }
+    return path
 }
 
 /// How the agent is started as a process.

@@ -81,7 +81,7 @@ private func code(
         } catch { throw CommandError(error) }
     }
     var shown: ShownCode?
-    try access.change(found.path) { item throws(CommandError) in
+    try access.change(found) { item throws(CommandError) in
         let field = try codeField(of: item, field.label)
         let code = try OneTimeCode.read(field, of: item)
         guard case .counter(let number) = code.moment else {

@@ -1,5 +1,6 @@
 internal import CommandLineArguments
 internal import Holdfast
+internal import SystemCalls
 
 extension Command {
     static let create = Command(
@@ -30,18 +31,16 @@ private func createVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
     guard arguments[Options.device] || !arguments[Options.fileShare] else {
         throw .usage("\(Options.fileShare.option.spelled) is only for \(Options.device.option.spelled)")
     }
+    let path = try HomeFolder.path(arguments)
+    try refuseExisting(path)
     if arguments[Options.device] {
         guard arguments[Options.passcodeDescriptor] == nil, arguments[Options.phraseOutDescriptor] == nil else {
             throw .usage("with \(Options.device.option.spelled) there is neither a passcode nor a phrase")
         }
-        let path = try HomeFolder.path(arguments)
-        try refuseExisting(path)
         return try createAtDevice(arguments, path)
     }
     let delivery = try PhraseDelivery(arguments)
     try input.requirePasscodeSource()
-    let path = try HomeFolder.path(arguments)
-    try refuseExisting(path)
     let passcode = try input.newPasscode(takingWeak: arguments[Options.weak])
     var refusal: CommandError?
     try HeldSignals.during { () throws(CommandError) in
@@ -86,7 +85,10 @@ private func refuseExisting(_ path: String) throws(CommandError) {
         _ = try Vault(at: path)
     } catch {
         switch error.code {
-        case .noVault: return
+        case .noVault:
+            var status = stat()
+            guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else { return }
+            throw .failure("exists", "\(path) is not a folder; nothing was created")
         case .wiped where !Vault.isVault(at: path): return  // a receipt does not prevent creation
         case .damaged, .newerVersion:
             throw .failure(

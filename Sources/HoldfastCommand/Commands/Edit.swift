@@ -119,7 +119,7 @@ private func changeField(
     guard field.kind != .file else { throw .usage("a file is replaced with holdfast edit ITEM --attach FILE") }
     guard !makes || field.kind == .secret else { throw .usage("--generate makes a password; this field is no secret") }
     let value = try newValue(of: field, makes ? nil : input, arguments)
-    try access.change(found.path) { item throws(CommandError) in
+    try access.change(found) { item throws(CommandError) in
         let field = try item.named(field.label)
         try vaultCall { try item.set(field, value) }
     }
@@ -146,7 +146,7 @@ private func newValue(
 
 private func addFiles(_ access: ItemAccess, _ arguments: Arguments) throws(CommandError) -> ExitCode {
     let found = try access.find(arguments[place: 0], in: arguments[Options.itemCollection])
-    try access.change(found.path) { item throws(CommandError) in
+    try access.change(found) { item throws(CommandError) in
         for file in arguments[Options.attach] { try attach(file, to: &item) }
     }
     Output.remark("Changed \(Naming.record(found.path.name, found.path.collection)).")

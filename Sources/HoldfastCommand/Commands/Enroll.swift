@@ -56,7 +56,8 @@ extension Command {
         example: "holdfast slots remove pin",
         places: [
             Place(
-                name: "SLOT", kind: .word(["tpm", "pin", "fingerprint", "device", "phrase"]), help: "What is removed.")
+                name: "SLOT", kind: .word(["tpm", "pin", "fingerprint", "device", "phrase", "recoveryPhrase"]),
+                help: "What is removed.")
         ],
         options: [
             Options.insist.option, Options.home.option, Options.passcodeDescriptor.option,
@@ -187,7 +188,8 @@ private func changeRules(
 }
 
 private func removeSlotNamed(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    guard arguments[place: 0] == "phrase" || !arguments[Options.insist] else {
+    let isPhrase = ["phrase", SlotKind.secret(.recoveryPhrase).name].contains(arguments[place: 0])
+    guard isPhrase || !arguments[Options.insist] else {
         throw .usage("\(Options.insist.option.spelled) is only for the phrase")
     }
     if arguments[place: 0] == "device", try Unlocking.asksNobody(Unlocking.find(arguments)) {
@@ -200,7 +202,7 @@ private func removeSlotNamed(_ arguments: Arguments) throws(CommandError) -> Exi
     switch arguments[place: 0] {
     case "fingerprint": step = .biometrics
     case "device": step = .devicePasscode
-    case "phrase": return try removePhrase(arguments)
+    case _ where isPhrase: return try removePhrase(arguments)
     case "pin": return try removePIN(arguments)
     default: return try removeFromHardware(arguments)
     }
@@ -242,9 +244,12 @@ private func listSlots(_ arguments: Arguments) throws(CommandError) -> ExitCode 
         try Output.write(.object(["slots": .array(status.slots.map { $0.json(status) })]))
         return .done
     }
-    var table = Table(["SLOT", "PROVES", "ATTEMPTS"])
+    var table = Table(["SLOT", "PROVES", "ATTEMPTS", "REMOVED BY"])
     for slot in status.slots {
-        table.append([slot.name, slot.proof(status), slot.isCounted ? "counted" : "not counted"])
+        table.append([
+            slot.name, slot.proof(status), slot.isCounted ? "counted" : "not counted",
+            slot.words(status).map { "slots remove \($0)" } ?? "-",
+        ])
     }
     try Output.write(table.text)
     return .done
@@ -258,6 +263,21 @@ extension SlotKind {
         case .secret(.pin): "hardwareLimited"
         case .deviceOwner: "presence"
         case .device: "none"
+        }
+    }
+
+    /// What `slots remove` calls it; nil for what is only replaced.
+    fileprivate func words(_ status: Vault.Status) -> String? {
+        switch self {
+        case .secret(.passcode): status.hasHardwareShare ? "tpm (keeps the passcode)" : nil
+        case .secret(.recoveryPhrase): "phrase"
+        case .secret(.pin), .device: name
+        case .deviceOwner:
+            [(OwnerStep.biometrics, "fingerprint"), (.devicePasscode, "device")].filter {
+                status.policy.asks(for: $0.0)
+            }
+            .map(\.1).joined(separator: ", ")
+        case .unknown: nil
         }
     }
 

@@ -23,10 +23,11 @@ private func getValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     if arguments[Options.open] { return try OpenItems.get(arguments) }
     let name = arguments[place: 0]
     let collection = arguments.collection
-    try Naming.check(name, collection)
+    let path = try Naming.check(name, collection)
     let isQuiet = Descriptors.isTerminal(STDOUT_FILENO)
     try Progress.show("Reading", isAllowed: !isQuiet) { progress throws(CommandError) in
-        try Naming.explaining(name, collection) { () throws(CommandError) in
+        let access = ItemAccess(arguments)
+        try access.naming(name, in: collection) { () throws(CommandError) in
             var done: UInt64 = 0
             var value = ShownValue(isRaw: arguments[Options.raw])
             func pass(_ bytes: RawSpan) throws(CommandError) {
@@ -34,16 +35,14 @@ private func getValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
                 done += UInt64(bytes.byteCount)
                 progress.update(done, of: nil)
             }
-            if let path = RecordPath(collection: collection, name: name) {
-                let isDone: Void? = try AgentAccess.use(arguments) { agent, session in
-                    try agent.get(path) { bytes in
-                        session.hasBegun = true
-                        try pass(bytes)
-                    }
+            let isDone: Void? = try AgentAccess.use(arguments) { agent, session in
+                try agent.get(path) { bytes in
+                    session.hasBegun = true
+                    try pass(bytes)
                 }
-                if isDone != nil { return try value.end() }
             }
-            let vault = try Unlocking.open(arguments)
+            if isDone != nil { return try value.end() }
+            let vault = try access.open().vault
             try vaultCall { try vault.read(name, in: collection) { try pass($0) } }
             try value.end()
         }

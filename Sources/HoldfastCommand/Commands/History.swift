@@ -88,7 +88,7 @@ private func restoreValue(_ arguments: Arguments) throws(CommandError) -> ExitCo
     }
     let wanted = found.item.history[found.item.history.count - number]
     var label = ""
-    try access.change(found.path) { item throws(CommandError) in
+    try access.change(found) { item throws(CommandError) in
         // Another change may have been written since: the value is known by when it was replaced and by its field.
         guard
             let earlier = item.history.last(where: {

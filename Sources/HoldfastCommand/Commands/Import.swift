@@ -26,7 +26,7 @@ extension Command {
         "import", synonyms: ["migrate"], summary: "import items from another password manager",
         details: [
             "Reads databases of KeePass and KeePassXC (KDBX 4, XML, CSV), exports of Bitwarden (JSON, plain or with a password of "
-                + "its own; CSV) and Aegis (plain or encrypted), CSV files of Firefox and Chrome, any other CSV with --column, "
+                + "its own; CSV), 1Password (1PUX) and Aegis (plain or encrypted), CSV files of Firefox and Chrome, any other CSV with --column, "
                 + "and the folder of pass, whose entries gpg decrypts.",
             "Everything is stored, or nothing. Items that the vault has already are left out. What was not understood is listed "
                 + "with its place. The passcode is asked for even if an agent has the vault open.",
@@ -45,13 +45,15 @@ extension Command {
 
 /// What can be imported.
 enum ImportFormat: String, CaseIterable {
-    case kdbx = "kdbx", keepassXML = "keepass-xml", bitwarden = "bitwarden", aegis = "aegis", csv = "csv", pass = "pass"
+    case kdbx = "kdbx", keepassXML = "keepass-xml", bitwarden = "bitwarden", onePassword = "1pux"
+    case aegis = "aegis", csv = "csv", pass = "pass"
 
     /// What a file looks like.
     static func detected(_ bytes: RawSpan) -> ImportFormat? {
         if bytes.byteCount >= 4, [0x03, 0xD9, 0xA2, 0x9A].elementsEqual((0..<4).map { bytes.byte(at: $0) }) {
             return .kdbx
         }
+        if bytes.begins(with: "PK\u{3}\u{4}") { return .onePassword }
         var start = bytes.begins(with: "\u{FEFF}") ? 3 : 0
         while start < bytes.byteCount, [9, 10, 13, 32].contains(bytes.byte(at: start)) { start += 1 }
         guard start < bytes.byteCount else { return nil }
@@ -141,6 +143,7 @@ private func read(
         return try KDBXImport.read(bytes, password: password, keyFile: keyFile)
     case .keepassXML: return try KeePassTree.read(export: bytes)
     case .bitwarden: return try BitwardenImport.read(ImportedFile.copy(bytes), password: password)
+    case .onePassword: return try OnePasswordImport.read(ImportedFile.copy(bytes))
     case .aegis: return try AegisImport.read(ImportedFile.copy(bytes), password: password)
     case .csv:
         var columns: [String: TableImport.Role] = [:]
@@ -207,10 +210,16 @@ extension CommandError {
             switch error.kind {
             case .wrongPassword: .refused
             case .malformed, .unsupported, .tooLarge: .damaged
-            case .passwordNeeded: .usage
+            case .passwordNeeded, .unknownColumns: .usage
             case .outOfMemory, .unexpected: .failure
             }
-        self.init(exit, code: error.kind.rawValue, "\(error.reason); nothing was imported")
+        let advice: String? =
+            switch error.kind {
+            case .unknownColumns: "say what they are with --column COLUMN=ROLE (see holdfast import --help)"
+            case .passwordNeeded: "use --file-password-fd N, or --key-file FILE --no-password"
+            default: nil
+            }
+        self.init(exit, code: error.kind.rawValue, "\(error.reason); nothing was imported", advice: advice)
     }
 }
 

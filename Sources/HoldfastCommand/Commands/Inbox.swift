@@ -57,6 +57,7 @@ private func listInbox(_ arguments: Arguments) throws(CommandError) -> ExitCode 
                 Format.size(item.size), Format.localTime(milliseconds: item.modified), item.how,
             ])
         }
+        table.fit(Terminal.columns(STDOUT_FILENO), cutting: [0, 1, 2])
         try Output.write(table.text)
     } else {
         try Output.write(

@@ -41,6 +41,7 @@ func showRecords(_ records: [Vault.RecordInfo], _ arguments: Arguments) throws(C
             ]
             table.append(cells + (showsOrigin ? [record.originWords] : []))
         }
+        table.fit(Terminal.columns(STDOUT_FILENO), cutting: [0, 1])
         try Output.write(table.text)
     } else {
         try Output.write(

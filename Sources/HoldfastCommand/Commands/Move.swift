@@ -63,28 +63,21 @@ private func change(
     let collection = arguments.collection
     let newCollection = arguments[Options.toCollection] ?? collection
     let target = Naming.record(newName, newCollection)
+    let (path, newPath) = (try Naming.check(name, collection), try Naming.check(newName, newCollection))
+    let access = ItemAccess(arguments)
     do throws(CommandError) {
-        if let path = RecordPath(collection: collection, name: name),
-            let newPath = RecordPath(collection: newCollection, name: newName)
-        {
-            let isDone: Void? = try AgentAccess.use(arguments) { agent, session in
-                session.changes = true
+        try access.naming(name, in: collection) { () throws(CommandError) in
+            try access.run(changes: true) { agent throws(VaultError) in
                 try change(agent, path, newPath)
+            } own: { (items, _) throws(VaultError) in
+                try alone(items, name, collection, newName, newCollection)
             }
-            if isDone != nil { return target }
         }
-        let vault = try Unlocking.open(arguments)
-        try vaultCall { try alone(ItemStore(vault), name, collection, newName, newCollection) }
     } catch {
+        guard error.code == VaultError.Code.recordExists.description else { throw error }
         var error = error
-        switch error.code {
-        case VaultError.Code.recordNotFound.description:
-            error.what = "there is no record \(Naming.record(name, collection))"
-        case VaultError.Code.recordExists.description:
-            error.what = "there is already a record \(target)"
-            error.advice = "choose another name"
-        default: break
-        }
+        error.what = "there is already a record \(target)"
+        error.advice = "choose another name"
         throw error
     }
     return target

@@ -10,10 +10,11 @@ enum Naming {
         return collection == Options.defaultCollection ? shown : "\(shown) in \"\(Escaping.name(collection))\""
     }
 
-    /// Before anything is asked for.
+    /// The path of a record, before anything is asked for.
     /// - Throws: `invalidName` for what no record can be called.
-    static func check(_ name: String, _ collection: String) throws(CommandError) {
-        guard RecordPath(collection: collection, name: name) == nil else { return }
+    @discardableResult
+    static func check(_ name: String, _ collection: String) throws(CommandError) -> RecordPath {
+        if let path = RecordPath(collection: collection, name: name) { return path }
         throw .failure("invalidName", "a name has 1 to 1,024 bytes, a collection's name at most 255; nothing was done")
     }
 

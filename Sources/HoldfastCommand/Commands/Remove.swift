@@ -27,30 +27,28 @@ private func removeRecord(_ arguments: Arguments) throws(CommandError) -> ExitCo
     if arguments[Options.open] { return try OpenItems.remove(arguments) }
     let name = arguments[place: 0]
     let collection = arguments.collection
-    try Naming.check(name, collection)
-    if arguments[Options.forGood] {
-        guard !arguments.contains(Options.days.option) else { throw .usage("use only one of --for-good and --days") }
-        try Naming.explaining(name, collection) { () throws(CommandError) in
-            try removeForGood(name, collection, arguments)
-        }
-    } else if let path = RecordPath(collection: collection, name: name),
-        try ItemAccess(arguments).discard(path, days: arguments[Options.days])
-    {
-        Output.remark("Moved \(Naming.record(name, collection)) to the trash.")
-        return .done
+    let path = try Naming.check(name, collection)
+    let access = ItemAccess(arguments)
+    let isForGood = arguments[Options.forGood]
+    guard !isForGood || !arguments.contains(Options.days.option) else {
+        throw .usage("use only one of --for-good and --days")
     }
-    Output.remark("Removed \(Naming.record(name, collection)).")
+    let isKept = try access.naming(name, in: collection) { () throws(CommandError) in
+        guard isForGood else { return try access.discard(path, days: arguments[Options.days]) }
+        try access.remove(path)
+        return false
+    }
+    let record = Naming.record(name, collection)
+    Output.remark(isKept ? "Moved \(record) to the trash." : "Removed \(record).")
     return .done
 }
 
-private func removeForGood(_ name: String, _ collection: String, _ arguments: Arguments) throws(CommandError) {
-    if let path = RecordPath(collection: collection, name: name) {
-        let isDone: Void? = try AgentAccess.use(arguments) { agent, session in
-            session.changes = true
+extension ItemAccess {
+    fileprivate func remove(_ path: RecordPath) throws(CommandError) {
+        try run(changes: true) { agent throws(VaultError) in
             try agent.remove(path)
+        } own: { (_, vault) throws(VaultError) in
+            try vault.delete(path.name, in: path.collection)
         }
-        if isDone != nil { return }
     }
-    let vault = try Unlocking.open(arguments)
-    try vaultCall { try vault.delete(name, in: collection) }
 }

@@ -47,11 +47,13 @@ private func changeTags(
     guard !tags.isEmpty else { throw .usage("give at least one tag") }
     let access = ItemAccess(arguments)
     let found = try access.find(arguments[place: 0], in: arguments[Options.itemCollection])
+    let before = found.item.tags
     var now: [String] = []
-    try access.change(found.path) { item throws(CommandError) in
+    try access.change(found) { item throws(CommandError) in
         for tag in tags { try vaultCall { try change(&item, tag) } }
         now = item.tags
     }
+    if now == before { Output.note("nothing changed") }
     let shown = now.map { Escaping.name($0) }.joined(separator: ", ")
     Output.remark("\(Naming.record(found.path.name, found.path.collection)): \(shown.isEmpty ? "no tags" : shown)")
     return .done

@@ -1,6 +1,7 @@
 internal import AgentMessages
 internal import CommandLineArguments
 internal import Holdfast
+internal import SystemCalls
 
 extension Options {
     static let restoredName = TextOption("as", "NAME", help: "Give it this name (default: the one that it had).")
@@ -57,6 +58,7 @@ private func listTrash(_ arguments: Arguments) throws(CommandError) -> ExitCode 
             Format.localTime(milliseconds: entry.expires),
         ])
     }
+    if Descriptors.isTerminal(STDOUT_FILENO) { table.fit(Terminal.columns(STDOUT_FILENO), cutting: [0, 1]) }
     try Output.write(table.text)
     return .done
 }

@@ -15,10 +15,10 @@ extension Command {
                 + "for; press Enter at its prompt to use the passcode.",
             "If the agent is unlocked already, the command says until when and asks for nothing.",
             "The vault locks after 15 minutes without use, 12 hours after it was unlocked, with holdfast lock, and "
-                + "when its passcode or policy is changed. If the policy has a lock timing in seconds, --idle cannot "
+                + "when its passcode or policy is changed. If the policy has a lock timing, --idle cannot "
                 + "exceed it.",
         ],
-        example: "holdfast unlock --idle 3600",
+        example: "holdfast unlock --idle 1h",
         options: [Options.idle.option, Options.timeout.option, Options.passcode.option, Options.json.option]
             + Options.unlocking,
         run: unlockVault)

@@ -50,7 +50,6 @@ enum Advice {
         case .assuranceTooLow: "holdfast slots list shows what each way to unlock proves; unlock with a stronger one"
         case .invalidPolicy: "holdfast lock-policy show prints the rules with the values that are allowed"
         case .stepNotInPolicy: "add it with holdfast lock-policy set fallback=@FILE"
-        case .invalidItem: "a label has 1 to 255 bytes, a tag 1 to 64, a date is written 2031-12-24 or 2031-12"
         case .isItem: "give it another name, or remove the item first"
         case .tooLarge: "store it with holdfast put, from a file or a pipe, without --open"
         case .readOnly: "mount the disk for writing; --phrase opens the vault for reading"
@@ -65,7 +64,8 @@ enum Advice {
         case .cryptography: "install the cryptographic libraries again, and run holdfast doctor"
         case .unexpected: "run holdfast doctor, and report this error"
         case .notConfirmed: "try again, or use the passcode: holdfast unlock --passcode"
-        case .cancelled: nil
+        // Its reason says what an item, a key or a question must be.
+        case .cancelled, .invalidItem: nil
         case .timedOut: "run the command again"
         case .ownerUnavailable: "holdfast doctor shows what is missing"
         case .ownerNotEnrolled: "holdfast doctor shows how to set it up"
@@ -82,6 +82,7 @@ enum Advice {
         case .agentUnavailable: "try again; holdfast status shows the agent's process, which can be ended"
         case .agentRunning:
             "set XDG_RUNTIME_DIR as it was when the agent was started, or end the process \"holdfast agent\""
+        case .notAllowed: "run the command again and allow it, on a terminal or with a pinentry program installed"
         case .agentProtocol: "holdfast lock --shut-down ends an agent of another version"
         }
     }

@@ -53,12 +53,15 @@ final class ItemAccess {
         }
     }
 
-    /// Reads, changes and stores an item, again from the beginning if another program was faster.
-    func change(_ path: RecordPath, _ change: (inout Item) throws(CommandError) -> Void) throws(CommandError) {
-        for _ in 0..<ItemAccess.tries {
-            var item = try item(path)
+    /// Changes and stores an item as it was found; reads it again where another program was faster. An item that asks each time is asked for
+    /// once this way.
+    func change(
+        _ found: borrowing FoundItem, _ change: (inout Item) throws(CommandError) -> Void
+    ) throws(CommandError) {
+        for number in 0..<ItemAccess.tries {
+            var item = number == 0 ? try found.duplicate() : try item(found.path)
             try change(&item)
-            do throws(CommandError) { return try replace(path, with: item) } catch {
+            do throws(CommandError) { return try replace(found.path, with: item) } catch {
                 guard error.code == VaultError.Code.busy.description else { throw error }
             }
         }
@@ -70,13 +73,10 @@ final class ItemAccess {
 
     /// - Returns: Whether it is in the trash; if not, it was removed for good.
     func discard(_ path: RecordPath, days: Int) throws(CommandError) -> Bool {
-        try Naming.explaining(path.name, path.collection) { () throws(CommandError) in
-            try run(changes: true) { agent throws(VaultError) in
-                try agent.discard(path, seconds: UInt32(clamping: days * 86_400), withValues: false)
-            } own: { (items, _) throws(VaultError) in
-                try items.discard(
-                    path.name, in: path.collection, for: .seconds(Int64(days) * 86_400), withValues: false)
-            }
+        try run(changes: true) { agent throws(VaultError) in
+            try agent.discard(path, seconds: UInt32(clamping: days * 86_400), withValues: false)
+        } own: { (items, _) throws(VaultError) in
+            try items.discard(path.name, in: path.collection, for: .seconds(Int64(days) * 86_400), withValues: false)
         }
     }
 
@@ -133,7 +133,7 @@ final class ItemAccess {
         }
     }
 
-    private func run<R: ~Copyable>(
+    func run<R: ~Copyable>(
         changes: Bool = false, _ remote: (borrowing AgentClient) throws(VaultError) -> R,
         own local: (ItemStore, Vault) throws(VaultError) -> R
     ) throws(CommandError) -> R {
@@ -153,7 +153,7 @@ final class ItemAccess {
 
     private var vault: Vault?
 
-    private func open() throws(CommandError) -> (store: ItemStore, vault: Vault) {
+    func open() throws(CommandError) -> (store: ItemStore, vault: Vault) {
         if let own, let vault { return (own, vault) }
         let vault = try Unlocking.open(arguments)
         let items = ItemStore(vault)

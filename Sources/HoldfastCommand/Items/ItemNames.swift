@@ -54,6 +54,15 @@ enum ItemNames {
 struct FoundItem: ~Copyable {
     let path: RecordPath
     var item: Item
+
+    /// The item once more, as it was read.
+    borrowing func duplicate() throws(CommandError) -> Item {
+        do {
+            return try item.withBytes { bytes throws(VaultError) in
+                try Item(parsing: bytes, sequence: item.sequence, isOfValue: item.isOfValue)
+            }
+        } catch { throw CommandError(error) }
+    }
 }
 
 extension ItemAccess {
@@ -71,7 +80,17 @@ extension ItemAccess {
 
     /// As ``find(_:in:)``, without reading it.
     func resolve(_ text: String, in collection: String?) throws(CommandError) -> RecordPath {
-        switch ItemNames.find(text, in: collection, among: try paths()) {
+        try ItemNames.resolve(text, in: collection, among: try paths())
+    }
+}
+
+extension ItemNames {
+    /// The one record that a text means.
+    /// - Throws: `ambiguous`, `recordNotFound`, with what was near.
+    static func resolve(
+        _ text: String, in collection: String?, among all: [RecordPath]
+    ) throws(CommandError) -> RecordPath {
+        switch find(text, in: collection, among: all) {
         case .one(let path): return path
         case .several(let paths):
             let shown = paths.prefix(5).map { "'\(Escaping.name(ItemNames.path($0)))'" }.joined(separator: ", ")
@@ -86,14 +105,38 @@ extension ItemAccess {
                 advice: near.isEmpty ? "holdfast find WORD searches fields and tags too" : "did you mean \(shown)?")
         }
     }
+}
+
+extension ItemAccess {
+    /// Runs a command that takes whole names. Where there is no record of the name, its error says which may have been meant.
+    func naming<R>(
+        _ name: String, in collection: String, _ body: () throws(CommandError) -> R
+    ) throws(CommandError) -> R {
+        do throws(CommandError) { return try Naming.explaining(name, collection, body) } catch {
+            guard error.code == VaultError.Code.recordNotFound.description, let paths = try? paths() else {
+                throw error
+            }
+            var error = error
+            let folded = name.lowercased()
+            // In another collection under this very name, or as an item's other commands would find it.
+            let elsewhere = paths.filter { $0.name.utf8.elementsEqual(name.utf8) }
+            let near: [String] =
+                switch elsewhere.isEmpty ? ItemNames.find(folded, in: nil, among: paths) : .several(elsewhere) {
+                case .one(let path): [Naming.record(path.name, path.collection)]
+                case .several(let paths): paths.prefix(3).map { Naming.record($0.name, $0.collection) }
+                case .none(let near): near.map { "\"\(Escaping.name($0))\"" }
+                }
+            if !near.isEmpty {
+                error.advice = "this command takes whole names; did you mean \(near.joined(separator: " or "))?"
+            }
+            throw error
+        }
+    }
 
     /// Checks before anything is typed that a name is free.
     /// - Throws: `recordExists`, `invalidName`.
     func requireFree(_ name: String, in collection: String) throws(CommandError) -> RecordPath {
-        try Naming.check(name, collection)
-        guard let path = RecordPath(collection: collection, name: name) else {
-            throw .failure("invalidName", "this cannot be a name")
-        }
+        let path = try Naming.check(name, collection)
         if try paths().contains(path) {
             throw CommandError(
                 .failure, code: VaultError.Code.recordExists.description,

@@ -80,7 +80,8 @@ extension Finding {
             case .available: nil
             }
         case .devicePasscode(let capability):
-            capability == .available ? nil : "install Docs/pam/holdfast as /etc/pam.d/holdfast (as root)"
+            capability == .available
+                ? nil : "copy pam/holdfast from the documents of Holdfast to /etc/pam.d/holdfast (as root)"
         case .sessionDeaf where state == .slow: fixOfSilence
         case .sessionDeaf: "the agent then locks by its timers only; run it in a session with systemd-logind"
         case .vaultUnreadable: "holdfast verify tells more"

@@ -11,11 +11,27 @@ struct Table {
 
     mutating func append(_ cells: [String]) { rows.append(cells) }
 
+    /// The table for a terminal of so many columns: the widest cells of the columns that are named are cut, to 12 characters
+    /// at least, until the lines fit.
+    mutating func fit(_ columns: Int, cutting names: [Int]) {
+        while let widest = names.max(by: { width($0) < width($1) }), total > columns, width(widest) > Table.narrowest {
+            let limit = max(Table.narrowest, width(widest) - (total - columns))
+            for row in rows.indices { rows[row][widest] = Escaping.cut(rows[row][widest], to: limit) }
+        }
+    }
+
+    private static let narrowest = 12
+
+    private func width(_ column: Int) -> Int { rows.map { Escaping.width($0[column]) }.max() ?? 0 }
+
+    private var total: Int {
+        let columns = (rows.first ?? []).indices
+        return columns.reduce(0) { $0 + width($1) } + 2 * max(0, columns.count - 1)
+    }
+
     /// The last column is not padded, so that no line ends in spaces.
     var text: String {
-        let widths = (rows.first ?? []).indices.map { column in
-            rows.map { Escaping.width($0[column]) }.max() ?? 0
-        }
+        let widths = (rows.first ?? []).indices.map(width)
         return rows.map { row in
             row.indices.map { column in
                 let padding = String(repeating: " ", count: widths[column] - Escaping.width(row[column]))

@@ -1,3 +1,4 @@
+internal import CommandLineArguments
 internal import Holdfast
 
 extension LockTiming {
@@ -10,17 +11,9 @@ extension LockTiming {
         case "relaunch": self = .onRelaunch
         case "never": self = .never
         default:
-            let digits = word.prefix { $0.isASCII && $0.isNumber }
-            guard let number = PolicySetting.number(String(digits)).flatMap(UInt32.init(exactly:)) else { return nil }
-            let factor: UInt32
-            switch word[digits.endIndex...] {
-            case "", "s": factor = 1
-            case "min": factor = 60
-            case "h": factor = 3600
-            default: return nil
+            guard let seconds = DurationWord.seconds(word).flatMap(UInt32.init(exactly:)), seconds < .max - 1 else {
+                return nil
             }
-            let (seconds, isTooLong) = number.multipliedReportingOverflow(by: factor)
-            guard !isTooLong, seconds < .max - 1 else { return nil }
             self = .after(seconds: seconds)
         }
     }
@@ -31,10 +24,7 @@ extension LockTiming {
         case .immediately: return "immediately"
         case .onRelaunch: return "relaunch"
         case .never: return "never"
-        default:
-            let seconds = seconds ?? 0
-            if seconds % 3600 == 0 { return "\(seconds / 3600)h" }
-            return seconds % 60 == 0 ? "\(seconds / 60)min" : "\(seconds)s"
+        default: return DurationWord.word(Int(seconds ?? 0))
         }
     }
 }

@@ -137,7 +137,7 @@ final class ClipboardKeeper {
 
 extension Options {
     static let clearAfter = NumberOption(
-        seconds: "clear-after", 1...3600, default: 30, help: "Clear the clipboard after this many seconds")
+        seconds: "clear-after", 1...3600, default: 30, help: "Clear the clipboard after this time")
 }
 
 extension Command {

@@ -24,6 +24,7 @@ enum AgentAccess {
         var session = Session()
         do {
             guard let agent = try connect(arguments) else { return nil }
+            try agent.introduce()
             return try body(agent, &session)
         } catch {
             let error = CommandError(error)

@@ -1,3 +1,5 @@
+internal import HoldfastAgent
+
 /// Makes text from elsewhere harmless to look at: record names, paths, arguments.
 package enum Escaping {
     /// A name as it is shown: control characters, line breaks, invisible characters and those that change the direction
@@ -8,16 +10,7 @@ package enum Escaping {
     package static func sentence(_ text: String) -> String { escape(text, isUnsafe) }
 
     /// Whether a terminal may do anything with it but draw it in its place.
-    static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
-        if scalar.isASCII { return scalar.value < 0x20 || scalar.value == 0x7F }
-        let properties = scalar.properties
-        switch properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned,
-            .spaceSeparator:
-            return true
-        default: return properties.isDefaultIgnorableCodePoint
-        }
-    }
+    static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool { scalar.isUnsafeToShow }
 
     private static func escape(_ text: String, _ isEscaped: (Unicode.Scalar) -> Bool) -> String {
         var result = ""
@@ -36,6 +29,18 @@ package enum Escaping {
     /// Columns that text takes on a terminal, near enough to align a table: two for wide letters, none for accents.
     package static func width(_ text: String) -> Int {
         text.unicodeScalars.reduce(0) { $0 + width($1) }
+    }
+
+    /// Text of at most so many columns; what is cut ends in `…`.
+    package static func cut(_ text: String, to columns: Int) -> String {
+        guard width(text) > columns else { return text }
+        var (result, left) = ("", columns - 1)
+        for character in text {
+            left -= width(String(character))
+            guard left >= 0 else { break }
+            result.append(character)
+        }
+        return result + "…"
     }
 
     private static func width(_ scalar: Unicode.Scalar) -> Int {

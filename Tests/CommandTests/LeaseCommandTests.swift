@@ -1,0 +1,188 @@
+import Foundation
+import Items
+import TestSupport
+import Testing
+import VaultFormat
+
+/// Questions on real terminals and with the real pinentry programs, and the commands for leases.
+@Suite struct LeaseCommandTests {
+    /// `ask.py COMMAND [WAIT TYPE]...` runs a shell command in a session with a terminal, types each text after what it waits for, and prints
+    /// the screen without what was typed.
+    private static let beginning = #"""
+        set -u
+        cd "$HOME"
+        cat > ask.py <<'END'
+        import os, pty, select, sys
+        command, pairs = sys.argv[1], sys.argv[2:]
+        process, screen = pty.fork()
+        if process == 0: os.execvp("bash", ["bash", "-c", command])
+        seen = b""
+        def fill():
+            global seen
+            if not select.select([screen], [], [], 60)[0]:
+                print("NOTHING COMES BEHIND", repr(seen)); os.kill(process, 9); sys.exit(1)
+            try: more = os.read(screen, 4096)
+            except OSError: more = b""
+            seen += more
+            return more
+        position = 0
+        for wait, text in zip(pairs[::2], pairs[1::2]):
+            while (found := seen.find(wait.encode(), position)) < 0:
+                if not fill(): print("ENDED BEFORE", wait, repr(seen)); sys.exit(1)
+            position = found + len(wait)
+            os.write(screen, text.encode().decode("unicode_escape").encode())
+        while fill(): pass
+        sys.stdout.write(seen.decode(errors="replace").replace("\r", ""))
+        sys.exit(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))
+        END
+        ask() { /usr/bin/python3 ask.py "$@"; }
+        pass() { "$HOLDFAST" unlock --passcode-fd 5 > /dev/null 5< passcode; }
+        pass
+
+        """#
+
+    private func run(
+        _ script: String, in sandbox: AgentSandbox, environment: [String: String] = [:]
+    ) throws -> Sandbox.Result {
+        _ = try sandbox.sandbox.file((Prepared.passcode + "\n").utf8, "passcode")
+        let file = try sandbox.sandbox.file((Self.beginning + script).utf8, "script")
+        let variables = ["HOLDFAST": Program.path, "TERM": "xterm", "DISPLAY": "", "WAYLAND_DISPLAY": ""]
+        return try sandbox.sandbox.run(
+            "/bin/bash", raw: [Array(file.utf8)],
+            environment: sandbox.variables.merging(variables) { $1 }.merging(environment) { $1 })
+    }
+
+    private func sandbox() throws -> AgentSandbox {
+        let sandbox = try AgentSandbox()
+        try sandbox.sandbox.withItems { items in
+            for (name, tag) in [("each", "ask-each-time"), ("lock", "ask-until-lock")] {
+                var item = try Item(.login)
+                try item.add(.secret, "password", secret("value of \(name)"))
+                try item.addTag(tag)
+                try items.add(item, as: name)
+            }
+        }
+        return sandbox
+    }
+
+    @Test func `the agent asks on the terminal that the command runs in, and only a yes is one`() throws {
+        let result = try run(
+            #"""
+            show='"$HOLDFAST" show each --field password'
+            ask "$show" '[y/N] ' 'y\n' | tail -n 1
+            for no in '\n' 'n\n' 'x\n' 'yy\n' '\x04'; do
+                ask "$show" '[y/N] ' "$no" | grep -c 'refused'
+                "$HOLDFAST" lock; pass
+            done
+            ask "$show" '[y/N] ' '\x03' > /dev/null; echo "interrupted $?"
+            ask 'X=holdfast://default/each "$HOLDFAST" run -- printenv X' '[y/N] ' 'y\n' | tail -n 1
+            echo '{{ holdfast://default/each }}' > template
+            ask '"$HOLDFAST" inject --in template' '[y/N] ' 'yes\n' | tail -n 1
+            ask "$show" 'wants to use' '' '[y/N] ' 'y\n' | sed -n 2p | sed 's/(process [0-9]*)/(N)/; s,/.*/holdfast,holdfast,'
+            """#, in: sandbox())
+        let expected = """
+            value of each
+            1
+            1
+            1
+            1
+            1
+            interrupted 254
+            value of each
+            value of each
+            holdfast: holdfast (N) wants to use 'each'.
+
+            """
+        #expect(result.text == expected, "\(result.text) \(result.errors)")
+    }
+
+    @Test func `what is allowed until the lock is listed and revoked, and holds in its session alone`() throws {
+        let result = try run(
+            #"""
+            show='"$HOLDFAST" show lock --field password'
+            ask "$show; echo; $show" '[N]o ' 'y\n' | grep -c 'value of lock'
+            ask "$show; echo; $show" '[N]o ' 'o\n' '[N]o ' 'y\n' | grep -c 'value of lock'
+            ask "$show > /dev/null; \$HOLDFAST leases list; \$HOLDFAST leases list --json" '[N]o ' 'y\n' > list
+            sed -n 's/.* \(lock  *at the lock\)$/\1/p' list | tr -s ' ' | sort -u
+            grep -o '"collection":"default","endsInSeconds":null,"name":"lock"' list | sort -u
+            ask "\$HOLDFAST leases add lock --for 60; $show; \$HOLDFAST leases revoke; $show" \
+                'for a minute? [y]es, [o]nce, [N]o ' 'y\n' '[N]o ' 'n\n' | grep -c 'value of lock\|refused this\|Ended'
+            "$HOLDFAST" leases revoke 99; echo "code $?"
+            ask '"$HOLDFAST" tag add lock other; "$HOLDFAST" tag remove each ask-each-time' '[N]o ' 'o\n' '[y/N] ' 'y\n' \
+                | grep -c 'wants to use'
+            "$HOLDFAST" show each --field password
+            """#, in: sandbox())
+        let expected = """
+            2
+            2
+            lock at the lock
+            "collection":"default","endsInSeconds":null,"name":"lock"
+            3
+            code 6
+            2
+            value of each
+            """
+        #expect(result.text == expected, "\(result.text) \(result.errors)")
+    }
+
+    @Test func `what was typed before the question, and a terminal that a program has for itself, are no answer`()
+        throws
+    {
+        let result = try run(
+            #"""
+            typed='/usr/bin/python3 -c "import select; print("go", flush=True); select.select([0], [], [])"'
+            ask "$typed; $HOLDFAST show each --field password" 'go' 'y\ny\n' '[y/N] ' 'n\n' | grep -c 'refused this'
+            "$HOLDFAST" lock; pass
+            ask "stty raw; $HOLDFAST show each --field password" | grep -c 'nobody can be asked'
+            ask "set -m; $HOLDFAST show each --field password > out 2>&1 & wait; cat out" | grep -c 'nobody can be asked'
+            """#, in: sandbox())
+        #expect(result.text == "1\n1\n1\n", "\(result.text) \(result.errors)")
+    }
+
+    @Test func `without a terminal nothing is given, and the passcode opens the vault without the agent`() throws {
+        let result = try run(
+            #"""
+            setsid -w "$HOLDFAST" show each --field password < /dev/null; echo "code $?"
+            setsid -w "$HOLDFAST" show each --field password --passcode-fd 5 5< passcode
+            """#, in: sandbox())
+        #expect(result.text == "code 1\nvalue of each", "\(result.text) \(result.errors)")
+        #expect(result.errors.contains("nobody can be asked"))
+    }
+
+    private static let pinentries = [
+        ("/usr/bin/pinentry-tty", "a", "r"), ("/usr/bin/pinentry-curses", #"\r"#, #"\t\r"#),
+    ].filter { FileManager.default.isExecutableFile(atPath: $0.0) }
+
+    @Test(arguments: pinentries)
+    func `a pinentry that is named asks on the client's terminal`(_ program: String, yes: String, no: String) throws {
+        let result = try run(
+            #"""
+            show='"$HOLDFAST" show each --field password'
+            ask "$show" 'efuse' "$YES" | tail -n 1 | grep -ao 'value of each'
+            ask "$show; stty -a" 'efuse' "$NO" > screen; grep -ac 'the user refused this' screen
+            grep -aow 'icanon' screen
+            """#, in: sandbox(), environment: ["HOLDFAST_PINENTRY": program, "YES": yes, "NO": no])
+        #expect(result.text == "value of each\n1\nicanon\n", "\(result.text) \(result.errors)")
+    }
+
+    @Test func `a key added with -c, and an item that asks, are asked for at every signature`() throws {
+        let result = try run(
+            #"""
+            ssh-keygen -q -t ed25519 -N '' -f one; ssh-keygen -q -t ecdsa -b 256 -N '' -f two
+            eval "$("$HOLDFAST" ssh agent)"
+            "$HOLDFAST" ssh import item --in two > /dev/null; "$HOLDFAST" tag add item ask-each-time 2> /dev/null
+            rm two; ssh-add -q -c one; rm one
+            ssh-add -L | wc -l
+            echo text > text
+            for key in one two; do
+                sign="ssh-keygen -Y sign -q -f $key.pub -n file < text > sig"
+                for answer in 'y\n' 'y\n' 'n\n'; do
+                    ask "$sign 2> errors; echo code \$?" '[y/N] ' "$answer" | grep 'code'
+                done
+                setsid -w sh -c "$sign 2> errors"; test -s sig || echo nobody
+            done
+            """#, in: sandbox())
+        let each = "code 0\ncode 0\ncode 255\nnobody\n"
+        #expect(result.text == "2\n" + each + each, "\(result.text) \(result.errors)")
+    }
+}
