@@ -7,14 +7,27 @@ internal import SystemCalls
 public final class FaceModel {
     /// What there is to show.
     public enum Phase {
-        /// There is no vault yet.
+        /// The vault is being opened, or made: a moment, in which the key store is asked.
+        case opening
+        /// There is no vault yet, and the assistant makes one (``Beginning/assistant``).
         case setup(SetupModel)
         /// There is one.
         case ready(AppModels)
-        /// It was destroyed; where the receipt lies.
+        /// There is none to open, or nobody can tell now; what its user can do.
+        case stopped(StopModel)
+        /// It was destroyed; where the receipt lies. ``FaceModel/startOver()`` begins another one.
         case destroyed(receiptPath: String)
         /// It cannot be used.
         case failed(VaultProblem)
+    }
+
+    /// How a first start begins.
+    public enum Beginning: Sendable, Hashable {
+        /// With the vault, at once and without asking anything: it opens with a share in the device's key store. Its user
+        /// makes it ask for more in the settings.
+        case atOnce
+        /// With an assistant: a passcode, and 24 words to write down.
+        case assistant
     }
 
     /// What an app does once its vault was destroyed.
@@ -27,12 +40,23 @@ public final class FaceModel {
 
     /// What the app gives to its vault, the same at each start.
     public struct Options: Sendable {
+        /// How a first start begins.
+        public var beginning = Beginning.atOnce
+        /// Tells the vaults of one app apart where the device remembers them; 1 to 64 bytes, and never a path.
+        public var profile = "default"
+        /// From when on the share is there. Only Apple's systems know the difference.
+        public var share = HoldfastApp.ShareTime.whileUnlocked
+        /// Where the share is kept.
+        public var stores = HoldfastApp.Stores.system
         /// What of the app is destroyed together with the vault.
         public var wipeTargets: [any WipeTarget] = []
         /// What an unlock must prove at least for a collection, whatever the vault's own rules say.
         public var minima: [String: Assurance] = [:]
         /// What locks at once, whatever the timing.
         public var triggers = LockTriggers.standard
+        /// Why the lock screen asks the device's owner, in the user's language, where the system's own prompt shows that; nil
+        /// for the app's text `holdfast.owner.reason`. Other prompts have `dialog.reason` of their models.
+        public var reason: String?
         /// What the app does once its vault was destroyed.
         public var ending = Ending.message
 
@@ -46,48 +70,117 @@ public final class FaceModel {
     /// The vault's folder.
     public let path: String
     @ObservationIgnored private let face: String
-    @ObservationIgnored private let open: SetupModel.Open
+    @ObservationIgnored private let way: Way
     @ObservationIgnored private let ending: Ending
+    @ObservationIgnored private let reason: String?
     @ObservationIgnored private let leave: @MainActor () -> Void
+    @ObservationIgnored private var opening: Task<Void, Never>?
+
+    /// How a vault is opened and begun; a parameter so that tests bring their own key stores and owners.
+    package enum Way: Sendable {
+        /// Without a question: opens or makes the vault; puts it aside and makes another one.
+        case atOnce(Start, over: @Sendable (String) async throws(VaultError) -> Void)
+        /// Opens one that the assistant has made.
+        case assistant(@Sendable (String) throws(VaultError) -> HoldfastApp)
+
+        /// Opens the vault of this folder, or makes it.
+        package typealias Start = @Sendable (String) async throws(VaultError) -> HoldfastApp
+    }
 
     /// - Parameters:
     ///   - path: The vault's folder.
     ///   - face: Names the face, for its preferences: `desktop`, `ios`.
     ///   - options: What the app gives to its vault.
     public convenience init(at path: String, face: String, _ options: Options = Options()) {
-        self.init(at: path, face: face, ending: options.ending) { path throws(VaultError) in
-            try HoldfastApp(
-                at: path, triggers: options.triggers, minima: options.minima, wipeTargets: options.wipeTargets)
-        }
+        self.init(at: path, face: face, ending: options.ending, reason: options.reason, Way(options))
     }
 
-    package init(
+    package convenience init(
         at path: String, face: String, ending: Ending = .message,
         leave: @escaping @MainActor () -> Void = { exit(0) },
         open: @escaping @Sendable (String) throws(VaultError) -> HoldfastApp
     ) {
+        self.init(at: path, face: face, ending: ending, leave: leave, .assistant(open))
+    }
+
+    package init(
+        at path: String, face: String, ending: Ending = .message,
+        leave: @escaping @MainActor () -> Void = { exit(0) }, reason: String? = nil, _ way: Way
+    ) {
         self.path = path
         self.face = face
-        self.open = open
+        self.way = way
         self.ending = ending
+        self.reason = reason
         self.leave = leave
-        phase = .failed(.noVault)
+        phase = .opening
         load()
     }
 
     /// Looks at the folder again.
     public func load() {
-        do throws(VaultError) {
-            let models = AppModels(try open(path), face: face)
-            models.lock.send(.launch)
-            ready(models)
-        } catch {
-            switch error.code {
-            case .noVault: phase = .setup(SetupModel(at: path, open: open))
-            case .wiped: phase = .destroyed(receiptPath: receiptPath)
-            default: phase = .failed(VaultProblem(error))
+        switch way {
+        case .atOnce:
+            guard opening == nil else { return }
+            opening = Task { [weak self] in
+                await self?.open()
+                self?.opening = nil
+            }
+        case .assistant(let open):
+            do throws(VaultError) {
+                let models = AppModels(try open(path), face: face)
+                models.lock.send(.launch)
+                ready(models)
+            } catch {
+                if error.code == .noVault { phase = .setup(SetupModel(at: path, open: open)) } else { show(error) }
             }
         }
+    }
+
+    /// Returns when ``phase`` is no longer ``Phase/opening``.
+    public func opened() async { await opening?.value }
+
+    private func open() async {
+        guard case .atOnce(let start, _) = way else { return }
+        do throws(VaultError) {
+            let models = AppModels(try await start(path), face: face)
+            await models.lock.handle(.launch)
+            await models.lock.refresh()
+            ready(models)
+        } catch { show(error) }
+    }
+
+    private func show(_ error: VaultError) {
+        if error.code == .wiped {
+            phase = .destroyed(receiptPath: receiptPath)
+        } else if let reason = StopModel.Reason(error) {
+            phase = .stopped(StopModel(reason, canStartOver: canStartOver) { [weak self] in await self?.perform($0) })
+        } else {
+            phase = .failed(VaultProblem(error))
+        }
+    }
+
+    private func perform(_ remedy: StopModel.Remedy) async -> VaultProblem? {
+        guard remedy == .startOver else {
+            load()
+            await opened()
+            return nil
+        }
+        return await startOver()
+    }
+
+    /// Whether ``startOver()`` can be done: not where the assistant makes vaults.
+    public var canStartOver: Bool { if case .atOnce = way { true } else { false } }
+
+    /// Puts the folder aside, deletes nothing, and begins a new vault in its place: only when its user wants that.
+    /// - Returns: Why not; nil when it was done.
+    @discardableResult
+    public func startOver() async -> VaultProblem? {
+        guard case .atOnce(_, let over) = way, opening == nil else { return .busy }
+        do throws(VaultError) { try await over(path) } catch { return VaultProblem(error) }
+        load()
+        await opened()
+        return nil
     }
 
     /// The assistant is done: continues with the vault that it created.
@@ -100,7 +193,9 @@ public final class FaceModel {
     }
 
     private func ready(_ models: AppModels) {
+        models.lock.owner.dialog.reason = reason
         models.lock.onWiped { [weak self] in self?.noteDestroyed() }
+        if canStartOver { models.lock.startsOver { [weak self] in await self?.startOver() } }
         phase = .ready(models)
     }
 
@@ -112,6 +207,27 @@ public final class FaceModel {
     }
 
     private var receiptPath: String { "\(path)/\(WipeReceipt.fileName)" }
+}
+
+extension FaceModel.Way {
+    init(_ options: FaceModel.Options) {
+        switch options.beginning {
+        case .atOnce:
+            self = .atOnce { path throws(VaultError) in
+                try await HoldfastApp.open(
+                    path, profile: options.profile, share: options.share, stores: options.stores,
+                    triggers: options.triggers, minima: options.minima, wipeTargets: options.wipeTargets)
+            } over: { path throws(VaultError) in
+                _ = try await HoldfastApp.startOver(
+                    path, profile: options.profile, share: options.share, stores: options.stores)
+            }
+        case .assistant:
+            self = .assistant { path throws(VaultError) in
+                try HoldfastApp(
+                    at: path, triggers: options.triggers, minima: options.minima, wipeTargets: options.wipeTargets)
+            }
+        }
+    }
 }
 
 /// The models of one open app, wired so that nothing decrypted outlives the lock.
@@ -129,6 +245,8 @@ public final class AppModels {
     public let vault: VaultModel
     /// The security settings.
     public let settings: SecuritySettingsModel
+    /// How the vault is protected, and its next step.
+    public let protection: ProtectionModel
     /// Self-destruct.
     public let selfDestruct: SelfDestructModel
     /// The security log.
@@ -137,6 +255,8 @@ public final class AppModels {
     public let identity: IdentityModel
     /// What protects the vault on this machine.
     public let doctor: DoctorModel
+
+    private var givenTriggers: LockTriggers?
 
     /// The models over one app.
     /// - Parameter face: Names the face, for its preferences.
@@ -150,14 +270,29 @@ public final class AppModels {
         cover = PrivacyCover(lock, preferences)
         vault = VaultModel(lock)
         settings = SecuritySettingsModel(app)
+        protection = ProtectionModel(app)
         selfDestruct = SelfDestructModel(app)
         log = SecurityLogModel(lock)
         self.identity = identity(lock)
         doctor = DoctorModel(home: app.vault.home.path)
+        preferences.onChange = { [weak self, lock = app.lock] values in
+            // What the app's code gave stays; its user adds to it.
+            let given: LockTriggers
+            if let known = self?.givenTriggers { given = known } else { given = await lock.snapshot.settings.triggers }
+            self?.givenTriggers = given
+            // Refused while the lock is shut: they are read again when it opens.
+            try? await lock.setTriggers(values.locksWhenMinimised ? given.union(.minimised) : given)
+        }
         settings.onPIN = { [weak lock] in await lock?.pinWasSet() }
-        lock.onLock { [weak vault, weak settings, weak selfDestruct, weak log, weak doctor] in
+        protection.onChange = { [weak settings, weak selfDestruct, weak lock] in
+            await settings?.load()
+            await selfDestruct?.load()
+            await lock?.refresh()
+        }
+        lock.onLock { [weak vault, weak settings, weak protection, weak selfDestruct, weak log, weak doctor] in
             vault?.drop()
             settings?.drop()
+            protection?.drop()
             selfDestruct?.drop()
             log?.drop()
             doctor?.drop()
@@ -168,6 +303,7 @@ public final class AppModels {
     public func load() async {
         await preferences.load()
         await settings.load()
+        await protection.load()
         await selfDestruct.load()
         await vault.load()
         await identity.load()

@@ -173,7 +173,9 @@ import Testing
         #expect(lock.state == .destroyed && lock.isCovered)
         await lock.unlock(.passcode, try secret("right"))
         #expect(lock.state == .destroyed)
-        let face = FaceModel(at: scratch.path, face: "test")
+        var options = FaceModel.Options()
+        options.beginning = .assistant
+        let face = FaceModel(at: scratch.path, face: "test", options)
         guard case .destroyed(let receipt) = face.phase else { return #expect(Bool(false), "\(face.phase)") }
         #expect(FileManager.default.fileExists(atPath: receipt))
     }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct ProblemTests {
     /// Codes without a text of their own: the reason is shown, for support.
     private static let others: Set<VaultError.Code.Kind> = [
-        .cryptography, .unexpected, .agentUnavailable, .agentRunning, .agentProtocol,
+        .cryptography, .unexpected, .agentUnavailable, .agentRunning, .agentProtocol, .notAllowed,
     ]
 
     @Test(arguments: VaultError.Code.Kind.allCases)

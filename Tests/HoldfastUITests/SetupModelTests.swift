@@ -1,7 +1,6 @@
 import Foundation
 import Holdfast
 import HoldfastUI
-import Synchronization
 import TestSupport
 import Testing
 
@@ -123,17 +122,3 @@ import Testing
 }
 
 @MainActor private final class Exits { var count = 0 }
-
-/// Something of an app's.
-private final class Cache: WipeTarget {
-    let identifier = "org.example.cache"
-    private let erased = Mutex(false)
-    var isGone: Bool { erased.withLock { $0 } }
-
-    func erase() -> Int {
-        erased.withLock { $0 = true }
-        return 1
-    }
-
-    func isErased() -> Bool { isGone }
-}

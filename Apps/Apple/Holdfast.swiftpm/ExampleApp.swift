@@ -4,19 +4,14 @@ import HoldfastUI
 import HoldfastViews
 import SwiftUI
 
-/// The example app: the first run, then the vault's items, the identity and the security settings behind the lock.
+/// The example app: the vault's items, the identity and the security settings, from the first start on. Its user turns on the lock.
 @main
 struct ExampleApp: App {
     @State private var face = FaceModel(at: ExampleApp.folder, face: "ios", ExampleApp.options)
 
     var body: some Scene {
         WindowGroup {
-            switch face.phase {
-            case .ready(let models): Content(models: models)
-            case .setup(let setup): SetupView(setup) { Task { await face.finishSetup() } }
-            case .destroyed(let receipt): Text(verbatim: "Destroyed: \(receipt)")
-            case .failed(let problem): Text(verbatim: "\(problem)")
-            }
+            FaceView(face) { models in Content(models: models) }
         }
     }
 
@@ -37,7 +32,6 @@ struct ExampleApp: App {
 /// What lies behind the lock.
 struct Content: View {
     let models: AppModels
-    @State private var signals: DeviceSignals?
 
     var body: some View {
         TabView {
@@ -50,8 +44,6 @@ struct Content: View {
             NavigationStack { IdentityView(models) }.tabItem { Label("Identity", systemImage: "person.badge.key") }
             NavigationStack { SecuritySettings(models) }.tabItem { Label("Security", systemImage: "gearshape") }
         }
-        .appLock(models)
-        .onAppear { signals = DeviceSignals(models.lock) }
     }
 }
 #endif

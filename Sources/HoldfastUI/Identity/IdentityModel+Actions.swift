@@ -27,9 +27,10 @@ extension IdentityModel {
     }
 
     /// Replaces the recovery phrase by the one that was shown.
-    /// - Parameter passcode: The vault's, typed when the words were on paper: an open vault is not enough.
-    public func changeRecovery(passcode: consuming SecretBytes) async {
-        await spend(.changeRecovery, nil, passcode: CarriedSecret(passcode)) {
+    /// - Parameter passcode: The vault's, typed when the words were on paper: an open vault is not enough. Nil for a vault
+    ///   without one: the device's owner is asked.
+    public func changeRecovery(passcode: consuming SecretBytes? = nil) async {
+        await spend(.changeRecovery, nil, by: OwnersWord(passcode)) {
             client, proof, hash throws(IdentityError) in
             try await client.changeRecovery(to: hash, proof: proof.take())
             return nil
@@ -65,12 +66,12 @@ extension IdentityModel {
     /// Lets the device join that shows this container.
     /// - Parameters:
     ///   - container: What the device shows.
-    ///   - passcode: The vault's: an open vault is not enough.
-    public func link(_ container: String, passcode: consuming SecretBytes) async {
+    ///   - passcode: As for ``delete(passcode:)``.
+    public func link(_ container: String, passcode: consuming SecretBytes? = nil) async {
         guard let container = try? LinkContainer(parsing: Array(container.utf8)) else {
             return end(.link, .invalidContainer)
         }
-        await run(.link, passcode: CarriedSecret(passcode)) { client, proof throws(IdentityError) in
+        await run(.link, by: OwnersWord(passcode)) { client, proof throws(IdentityError) in
             .device(.linked, digest: try await client.link(container, proof: proof.take()).rawBytes)
         }
     }
@@ -78,10 +79,10 @@ extension IdentityModel {
     /// Removes a device from the account; if it is this one, it forgets the account.
     /// - Parameters:
     ///   - device: Its name.
-    ///   - passcode: The vault's: an open vault is not enough.
-    public func unlink(_ device: String, passcode: consuming SecretBytes) async {
+    ///   - passcode: As for ``delete(passcode:)``.
+    public func unlink(_ device: String, passcode: consuming SecretBytes? = nil) async {
         guard let device = DeviceID(device) else { return end(.unlink, .invalidDevice) }
-        await run(.unlink, passcode: CarriedSecret(passcode)) { client, proof throws(IdentityError) in
+        await run(.unlink, by: OwnersWord(passcode)) { client, proof throws(IdentityError) in
             try await client.unlink(device, proof: proof.take())
             return .device(.unlinked, digest: device.rawBytes)
         }
@@ -151,10 +152,11 @@ extension IdentityModel {
     }
 
     /// Deletes the account, for all its devices.
-    /// - Parameter passcode: The vault's: an open vault is not enough.
-    public func delete(passcode: consuming SecretBytes) async {
+    /// - Parameter passcode: The vault's, because an open vault is not enough; nil where it has none, and the device's owner is
+    ///   asked.
+    public func delete(passcode: consuming SecretBytes? = nil) async {
         let vault = lock.app.vault
-        await run(.delete, passcode: CarriedSecret(passcode)) { client, proof throws(IdentityError) in
+        await run(.delete, by: OwnersWord(passcode)) { client, proof throws(IdentityError) in
             let account = try await client.credentials().account
             try await client.deleteAccount(proof: proof.take())
             try? vault.forgetIdentityPhrase()
@@ -163,10 +165,11 @@ extension IdentityModel {
     }
 
     /// Forgets the account on this device.
-    /// - Parameter passcode: The vault's: an open vault is not enough.
-    public func erase(passcode: consuming SecretBytes) async {
+    /// - Parameter passcode: The vault's, because an open vault is not enough; nil where it has none, and the device's owner is
+    ///   asked.
+    public func erase(passcode: consuming SecretBytes? = nil) async {
         let vault = lock.app.vault
-        await run(.erase, passcode: CarriedSecret(passcode)) { client, proof throws(IdentityError) in
+        await run(.erase, by: OwnersWord(passcode)) { client, proof throws(IdentityError) in
             try await client.erase(proof: proof.take())
             try? vault.forgetIdentityPhrase()
             return nil

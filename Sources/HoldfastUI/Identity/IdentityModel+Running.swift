@@ -19,7 +19,7 @@ extension IdentityModel {
     /// Runs an action with the phrase that was shown for it. Kept until the server has it: what failed is tried again
     /// with the same words.
     func spend(
-        _ action: IdentityAction, _ server: String?, passcode: CarriedSecret? = nil,
+        _ action: IdentityAction, _ server: String?, by word: OwnersWord = .nothing,
         _ body:
             @escaping @Sendable (
                 VaultIdentity, OwnersProof, RecoveryHash
@@ -29,7 +29,7 @@ extension IdentityModel {
         guard let hash = await IdentityModel.hash(of: copyOfPhrase(), derivation) else {
             return end(action, .wrongPhrase)
         }
-        let isDone = await run(action, server, passcode: passcode) { client, proof throws(IdentityError) in
+        let isDone = await run(action, server, by: word) { client, proof throws(IdentityError) in
             try await body(client, proof, hash)
         } then: { [weak self] in
             await self?.rememberPhrase()
@@ -51,13 +51,12 @@ extension IdentityModel {
     }
 
     /// - Parameters:
-    ///   - passcode: The proof, if the action needs one; checked when it is the action's
-    ///     turn, so that the proof is as fresh as can be.
+    ///   - word: How the action is proved, if it needs that; checked when it is the action's turn, so that the proof is as fresh as can be.
     ///   - then: What belongs to it once the server did it.
     /// - Returns: Whether the server did it.
     @discardableResult
     func run(
-        _ action: IdentityAction, _ server: String? = nil, passcode: CarriedSecret? = nil,
+        _ action: IdentityAction, _ server: String? = nil, by word: OwnersWord = .nothing,
         _ body: @escaping Body, then: () async -> Void = {}
     ) async -> Bool {
         guard running == nil else { return false }
@@ -74,7 +73,7 @@ extension IdentityModel {
         let (began, vault) = (drops, lock.app.vault)
         let notices = NoticeList()
         let client = connect(vault, address) { notices.append($0) }
-        let problem = await IdentityModel.perform(client, vault, passcode, body)
+        let problem = await IdentityModel.perform(client, vault, lock.app.lock, word, dialog, body)
         if problem == nil { await then() }
         await load()
         if began == drops { news += notices.all.compactMap(IdentityNews.init) }
@@ -84,13 +83,16 @@ extension IdentityModel {
 
     @concurrent
     private nonisolated static func perform(
-        _ client: VaultIdentity, _ vault: Vault, _ passcode: CarriedSecret?, _ body: Body
+        _ client: VaultIdentity, _ vault: Vault, _ lock: AppLock, _ word: OwnersWord, _ dialog: OwnerDialog,
+        _ body: Body
     ) async -> IdentityProblem? {
         let turn: IdentityTurn
         do throws(IdentityProblem) { turn = try await IdentityModel.turn(in: vault) } catch { return error }
         defer { withExtendedLifetime(turn) {} }
         let proof: OwnersProof
-        do throws(VaultError) { proof = try OwnersProof(passcode, vault) } catch { return .proof(VaultProblem(error)) }
+        do throws(VaultError) { proof = try await OwnersProof(word, vault, lock, dialog) } catch {
+            return .proof(VaultProblem(error))
+        }
         do throws(IdentityError) {
             if let event = try await body(client, proof) { vault.log.append(event) }
             return nil

@@ -27,6 +27,10 @@ public final class IdentityModel {
     public var outcome: Outcome?
     /// What became known on the way; a face clears it when it was shown.
     public var news: [IdentityNews] = []
+    /// Whether the device's owner is asked for what needs a proof, because the vault has no passcode.
+    public private(set) var confirmsOwner = false
+    /// What the system says and asks while it looks for its owner.
+    public let dialog = OwnerDialog()
     /// The action that a new phrase was made for; its owner is being shown the words.
     public internal(set) var prepared: IdentityAction?
     /// What another device of the account needs to let this one join, as text for copying and for a QR code.
@@ -61,6 +65,7 @@ public final class IdentityModel {
         let mine = loads
         let read = await IdentityModel.read(lock.app.vault)
         guard mine == loads, !lock.isLocked else { return }
+        confirmsOwner = !lock.hasPasscode
         if let read {
             facts = read
             if read.state != .linking { container = nil }
@@ -99,6 +104,7 @@ public final class IdentityModel {
     public func drop() {
         loads += 1
         drops += 1
+        dialog.cancel()
         facts = .none
         container = nil
         answer = nil

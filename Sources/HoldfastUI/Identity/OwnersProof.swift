@@ -2,19 +2,44 @@ internal import BetterAuth
 internal import Holdfast
 internal import Synchronization
 
+/// How an action is proved.
+enum OwnersWord: Sendable {
+    /// It needs no proof.
+    case nothing
+    /// By the vault's passcode.
+    case passcode(CarriedSecret)
+    /// By the device's owner, where the vault has no passcode.
+    case owner
+
+    /// - Parameter passcode: As it was typed; nil where the device's owner is asked in its place.
+    init(_ passcode: consuming SecretBytes?) {
+        switch consume passcode {
+        case .some(let passcode): self = .passcode(CarriedSecret(passcode))
+        case .none: self = .owner
+        }
+    }
+}
+
 /// What an action needs: a proof, or nothing.
 struct OwnersProof: Sendable {
     private let proof: ProofCarrier?
 
-    /// Checks the passcode; blocks.
-    /// - Throws: As ``VaultCore/Vault/prove(passcode:spending:)``.
-    init(_ passcode: CarriedSecret?, _ vault: Vault) throws(VaultError) {
-        guard let passcode else {
-            proof = nil
-            return
+    /// Checks the passcode, or has the device ask its owner.
+    /// - Throws: As ``AppLockCore/AppLock/prove(passcode:)`` and ``AppLockCore/AppLock/prove(_:)``.
+    init(_ word: OwnersWord, _ vault: Vault, _ lock: AppLock, _ dialog: OwnerDialog) async throws(VaultError) {
+        switch word {
+        case .nothing: proof = nil
+        case .passcode(let passcode):
+            let secret = try passcode.take()
+            proof = ProofCarrier(try vault.prove(passcode: secret, spending: vault.burnAttempt()))
+        case .owner:
+            let place = ProofPlace()
+            let error = await dialog.run(.biometrics) { prompts throws(VaultError) in
+                place.set(ProofCarrier(try await lock.prove(prompts)))
+            }
+            if let error { throw error }
+            proof = place.take()
         }
-        let secret = try passcode.take()
-        proof = ProofCarrier(try vault.prove(passcode: secret, spending: vault.burnAttempt()))
     }
 
     /// The proof, once.
@@ -24,6 +49,13 @@ struct OwnersProof: Sendable {
             return try proof.take()
         } catch { throw IdentityError(error) }
     }
+}
+
+/// Where the work of a prompt leaves the proof.
+private final class ProofPlace: Sendable {
+    private let proof = Mutex<ProofCarrier?>(nil)
+    func set(_ new: ProofCarrier) { proof.withLock { $0 = new } }
+    func take() -> ProofCarrier? { proof.withLock { $0.take() } }
 }
 
 /// A typed secret on its way into another task, where it is taken out once.

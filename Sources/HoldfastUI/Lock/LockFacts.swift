@@ -5,6 +5,8 @@ struct LockFacts: Sendable {
     let snapshot: AppLock.Snapshot
     let isUnlocked: Bool
     let status: Result<Vault.Status, VaultError>
+    /// Nil where the header cannot be read, which ``status`` says.
+    let protection: Protection?
     /// See ``LockModel/leavesHardware``.
     let leavesHardware: Bool
     let now: BootInstant
@@ -14,6 +16,7 @@ struct LockFacts: Sendable {
     @concurrent
     init(of app: HoldfastApp) async {
         status = Result { () throws(VaultError) in try app.vault.status() }
+        protection = try? app.vault.protection()
         leavesHardware = app.vault.leavesHardware
         snapshot = await app.lock.snapshot
         // Read after the snapshot, so that a lock between the two is noticed.
@@ -21,7 +24,10 @@ struct LockFacts: Sendable {
         now = app.vault.settings.clock.now()
         owner =
             isUnlocked
-            ? nil : (try? status.get()).flatMap { [snapshot] status in OwnerFacts(app, status, snapshot) }
+            ? nil
+            : (try? status.get()).flatMap { [snapshot, protection] status in
+                protection.map { OwnerFacts(app, status, $0, snapshot) }
+            }
     }
 
     /// Whether the vault was destroyed, and not only begun to be.

@@ -27,6 +27,10 @@ public final class LockModel {
     public private(set) var reason = LockReason.launch
     /// What is asked for.
     public private(set) var prompt = UnlockSecret.passcode
+    /// How the vault opens; nil until that was read.
+    public private(set) var level: VaultLevel?
+    /// Whether the vault has a passcode of its own.
+    public private(set) var hasPasscode = true
     /// Whether the owner may answer with the recovery phrase.
     public private(set) var hasRecoveryPhrase = false
     /// Whether the owner may answer with the PIN: there is one, this machine can be asked for it, and attempts are taken.
@@ -47,6 +51,9 @@ public final class LockModel {
     /// The system's owner, where the vault's rules take a finger or an account.
     public let owner: OwnerUnlockModel
 
+    /// Why the vault does not open on this device, and what its user can do; nil where a prompt or a secret opens it.
+    public private(set) var stop: StopModel?
+
     /// The vault and the lock behind this screen.
     @ObservationIgnored public let app: HoldfastApp
     @ObservationIgnored private var delayedUntil: BootInstant?
@@ -59,10 +66,13 @@ public final class LockModel {
     /// Readings that were begun, and the last one that does not count any more: it may be from before a change.
     @ObservationIgnored private var readings = 0
     @ObservationIgnored private var stale = 0
+    /// The last reading that is shown.
+    @ObservationIgnored private var adopted = 0
     /// Events on their way that shut the lock or hide content: until they were taken, no reading opens or shows anything.
     @ObservationIgnored private var shutting = 0
     @ObservationIgnored private var hiding = 0
     @ObservationIgnored private var droppers: [@MainActor () -> Void] = []
+    @ObservationIgnored private var startOver: (@MainActor () async -> VaultProblem?)?
     @ObservationIgnored private var enders: [@MainActor () -> Void] = []
     @ObservationIgnored private let reading: Reading
     @ObservationIgnored private let events: AsyncStream<Sent>.Continuation
@@ -121,6 +131,13 @@ public final class LockModel {
     /// leave to its next start.
     public func onWiped(_ end: @escaping @MainActor () -> Void) { enders.append(end) }
 
+    /// Says who puts the folder aside where its user wants to start over.
+    func startsOver(_ startOver: @escaping @MainActor () async -> VaultProblem?) {
+        self.startOver = startOver
+        stop = nil
+        showStop()
+    }
+
     /// Feeds an event from the system or the face and returns at once; events are taken in the order they were sent.
     public func send(_ event: LockEvent) { post(.system(event)) }
 
@@ -151,7 +168,7 @@ public final class LockModel {
     /// The owner wants to answer with another secret.
     public func choose(_ prompt: UnlockSecret) {
         switch prompt {
-        case .passcode: break
+        case .passcode: guard hasPasscode else { return }
         case .pin: guard hasPIN else { return }
         case .recoveryPhrase: guard hasRecoveryPhrase else { return }
         }
@@ -216,7 +233,7 @@ public final class LockModel {
         let facts = await reading(app)
         // A reading that was begun later, or a change since then, knows more than this one.
         guard mine > stale else { return }
-        stale = mine
+        (stale, adopted) = (mine, mine)
         adopt(facts)
     }
 }
@@ -239,8 +256,10 @@ extension LockModel {
     /// Reads again, and believes no reading that was begun before: what it tells is over. An outdated snapshot with a
     /// prompt would prompt the user a second time.
     private func refreshAfterChange() async {
-        stale = readings
-        await refresh()
+        let before = readings
+        stale = before
+        // Another change makes this reading worthless too: whoever waits sees what holds after both.
+        repeat { await refresh() } while adopted <= before
     }
 
     /// Covers at the first sign; the lock's own answer corrects it where it was too much.
@@ -264,6 +283,9 @@ extension LockModel {
         case .neither: break
         }
         await refreshAfterChange()
+        if [.system(.launch), .system(.didBecomeActive), .system(.systemUnlocked)].contains(event) {
+            owner.deviceIsBack()
+        }
     }
 
     /// Shut as far as this face can: nothing decrypted is left in it.
@@ -277,8 +299,27 @@ extension LockModel {
         for drop in droppers { drop() }
     }
 
-    /// A PIN is there to be asked for first, unless it is over.
-    private var firstPrompt: UnlockSecret { hasPIN && !isPINSpent ? .pin : .passcode }
+    /// A PIN is there to be asked for first, unless it is over; the phrase, where there is nothing else.
+    private var firstPrompt: UnlockSecret {
+        if hasPIN, !isPINSpent { return .pin }
+        return hasPasscode || !hasRecoveryPhrase ? .passcode : .recoveryPhrase
+    }
+
+    private func showStop() {
+        let reason = isLocked && state != .destroyed ? owner.stop : nil
+        guard stop?.reason != reason else { return }
+        stop = reason.map { reason in
+            StopModel(reason, canStartOver: startOver != nil) { [weak self] in await self?.perform($0) }
+        }
+    }
+
+    private func perform(_ remedy: StopModel.Remedy) async -> VaultProblem? {
+        switch remedy {
+        case .tryAgain: await owner.unlock(accepting: false)
+        case .accept: await owner.unlock(accepting: true)
+        case .startOver: await startOver?() ?? nil
+        }
+    }
 
     private func adopt(_ facts: LockFacts) {
         guard shutting == 0 else { return }
@@ -297,6 +338,8 @@ extension LockModel {
         // While a secret is checked the machine's prompt is that secret's.
         if state != .checking { owner.adopt(isLocked && state != .destroyed ? facts.owner : nil) }
         adopt(facts.status)
+        if let found = facts.protection?.level, found != level { level = found }
+        showStop()
         showDelay(facts.now)
         if facts.isWiped {
             let ending = enders
@@ -318,9 +361,11 @@ extension LockModel {
     private func adopt(_ status: Result<Vault.Status, VaultError>) {
         switch status {
         case .success(let status):
+            hasPasscode = status.slots.contains(.passcode)
             hasRecoveryPhrase = status.slots.contains(.recoveryPhrase)
             hasPIN = status.pinAssurance != nil && !status.isPasscodeClosed
             if !status.hasPIN { isPINSpent = false }
+            if prompt == .passcode, !hasPasscode { isPromptSettled = false }
             if !isPromptSettled || (prompt == .pin && !hasPIN) { prompt = firstPrompt }
             isPromptSettled = isLocked
             consequence = status.policy.selfDestruct ? .destroys : .slows

@@ -13,6 +13,8 @@ public final class OwnerDialog {
     public private(set) var misses = 0
     /// The finger that a sensor waits for, where it waits for one.
     public private(set) var finger: OwnerFinger?
+    /// Why the owner is asked, in the app's words, where the system's own prompt shows that.
+    public var reason: String?
     /// What waits for ``answer(_:)``.
     public private(set) var question: OwnerPrompt?
     /// What the system wants to have read.
@@ -39,6 +41,8 @@ public final class OwnerDialog {
             for await word in said { self?.take(word) }
         }
         let prompts = OwnerPrompts(
+            reason: reason,
+            begin: { saying.yield(.step($0)) },
             show: { saying.yield(.guidance($0)) }, finger: { saying.yield(.finger($0)) },
             answer: { prompt in
                 guard prompt.needsAnswer else {
@@ -84,6 +88,7 @@ public final class OwnerDialog {
     }
 
     private enum Said: Sendable {
+        case step(OwnerStep)
         case guidance(OwnerGuidance)
         case finger(OwnerFinger)
         case message(OwnerPrompt)
@@ -92,6 +97,10 @@ public final class OwnerDialog {
 
     private func take(_ word: Said) {
         switch word {
+        case .step(let step):
+            // One leads to the next: what the last one showed is over.
+            (self.step, misses) = (step, 0)
+            (guidance, finger, question, message) = (nil, nil, nil, nil)
         case .guidance(let guidance):
             self.guidance = guidance
             if guidance == .noMatch { misses += 1 }

@@ -45,6 +45,10 @@ public enum OwnerObstacle: Sendable, Hashable, CaseIterable {
 
 /// What a lock screen knows about the owner steps, read off the main thread.
 struct OwnerFacts: Sendable {
+    /// How the vault opens.
+    let level: VaultLevel
+    /// Whether the lock shut it, and not only a key store that could not be asked.
+    let isShut: Bool
     /// The ways that the rules take and that nothing in this process stands in the way of.
     let steps: [OwnerStep]
     /// Why one of them is not taken; nil where the rules take none, or all are.
@@ -55,7 +59,9 @@ struct OwnerFacts: Sendable {
     private let secondsSincePasscode: UInt64?
     private let nonMatches: Int
 
-    init(_ app: HoldfastApp, _ status: Vault.Status, _ snapshot: AppLock.Snapshot) {
+    init(_ app: HoldfastApp, _ status: Vault.Status, _ protection: Protection, _ snapshot: AppLock.Snapshot) {
+        level = protection.level
+        isShut = snapshot.isLockScreenShown
         self.status = status
         if case .authenticating(let number) = snapshot.state { prompt = number } else { prompt = nil }
         let wanted = OwnerStep.allCases.filter { status.policy.asks(for: $0) }

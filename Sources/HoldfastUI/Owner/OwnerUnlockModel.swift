@@ -4,14 +4,23 @@ public import Observation
 /// The device owner's unlock at the lock screen: which methods the policy offers now, what the running prompt says, and
 /// why only the passcode is left.
 ///
-/// The prompt starts automatically once, when the lock machine asks for it: the app came back, the session was
-/// unlocked. After "Lock now", and after a prompt that did not unlock, the user starts it with a button.
+/// The prompt starts automatically once, when the lock machine asks for it: the app was started or came back, the session was
+/// unlocked. Where the device's owner is the only way, one step leads to the next by itself, as the rules say. After "Lock
+/// now", and after a prompt that did not unlock, the user starts it with a button.
 @MainActor @Observable
 public final class OwnerUnlockModel {
     /// What the system says and asks while it looks for its owner.
     public let dialog = OwnerDialog()
     /// What may be asked for now, in the order of the rules; empty where only the passcode is left.
     public private(set) var offers: [OwnerStep] = []
+    /// Whether the vault opens by its level, without a secret of its own: ``unlock()`` does that, at a button.
+    public private(set) var opensByLevel = false
+    /// Whether ``unlock()`` is under way.
+    public private(set) var isUnlocking = false
+    /// Whether the rules let the app work with the open compartment, since the last prompts opened nothing.
+    public private(set) var allowsOpenCompartment = false
+    /// Why the vault does not open on this device, where that is no matter of a prompt.
+    private(set) var stop: StopModel.Reason?
     /// Why the last prompt did not unlock, or why there is no prompt although the policy allows a finger or an account
     /// password; nil if there is nothing to say.
     public var problem: VaultProblem? { ending ?? obstacle }
@@ -32,7 +41,10 @@ public final class OwnerUnlockModel {
     @ObservationIgnored private var hasOccasion = false
     @ObservationIgnored private var isInFront = true
 
-    init(_ app: HoldfastApp) { self.app = app }
+    init(_ app: HoldfastApp) {
+        self.app = app
+        stop = app.startProblem.flatMap { StopModel.Reason($0) }
+    }
 
     /// Whether the lock screen can be seen: a face that knows it keeps a prompt from taking the sensor away from others.
     public func setInFront(_ isInFront: Bool) {
@@ -55,6 +67,60 @@ public final class OwnerUnlockModel {
         if facts != nil { await look() }
     }
 
+    /// Opens the vault the way its level wants it: without asking, or by the device's owner, one step leading to the next as the
+    /// rules say.
+    public func unlock() async { _ = await unlock(accepting: false) }
+
+    /// - Parameter accepts: Whether the user has said that a vault may be another one than the device remembers.
+    /// - Returns: Why not; nil when it is open.
+    func unlock(accepting accepts: Bool) async -> VaultProblem? {
+        // The lock fell a moment ago: what holds now was not read yet.
+        if facts == nil { await onEnd() }
+        guard opensByLevel, let level = facts?.level, !isUnlocking, dialog.step == nil else { return .busy }
+        isUnlocking = true
+        hasOccasion = false
+        (ending, stop) = (nil, accepts ? stop : nil)
+        let ask: OwnerDialog.Ask = { [lock = app.lock] prompts throws(VaultError) in
+            if accepts { try await lock.acceptVault(prompts) } else { try await lock.unlock(prompts) }
+        }
+        let error: VaultError?
+        if level == .device, !accepts {
+            error = await OwnerUnlockModel.failure(of: ask)
+        } else {
+            error = await dialog.run(offers.first ?? .biometrics, ask)
+        }
+        allowsOpenCompartment = await app.lock.allowsOpenCompartment
+        if let error {
+            stop = StopModel.Reason(error) ?? stop
+            if stop == nil { ending = OwnerUnlockModel.problem(error, app.vault) }
+        } else {
+            stop = nil
+        }
+        if error?.code == .passcodeNeeded, let nobody = unaskable { ending = .ownerUnavailable(nobody) }
+        await onEnd()
+        isUnlocking = false
+        if facts != nil { await look() }
+        return error.flatMap { OwnerUnlockModel.problem($0, app.vault) }
+    }
+
+    private nonisolated static func failure(of ask: OwnerDialog.Ask) async -> VaultError? {
+        do throws(VaultError) { try await ask(OwnerPrompts()) } catch { return error }
+        return nil
+    }
+
+    /// The app was started, or the device can be asked again: a vault that opens without asking opens by itself.
+    func deviceIsBack() {
+        guard let facts, facts.level == .device, !facts.isShut, stop == nil || stop == .notNow else { return }
+        Task { await unlock() }
+    }
+
+    /// Why the device cannot ask its owner, where the rules know nobody else.
+    private var unaskable: OwnerObstacle? {
+        guard facts?.level == .owner else { return nil }
+        return OwnerStep.allCases.lazy.compactMap { [capabilities] in capabilities[$0].flatMap(OwnerObstacle.init) }
+            .first
+    }
+
     /// The user cancelled: the passcode is left, and the same way is offered again.
     public func turnAway() { dialog.cancel() }
 
@@ -63,8 +129,11 @@ public final class OwnerUnlockModel {
         let wasShut = self.facts != nil
         self.facts = facts
         guard let facts else { return reset() }
+        let opensByLevel = facts.level != .secret
+        if opensByLevel != self.opensByLevel { self.opensByLevel = opensByLevel }
         if let number = facts.prompt {
-            if number > prompt, dialog.step == nil { hasOccasion = true }
+            // One that this model's own prompts made is no occasion for another.
+            if number > prompt, dialog.step == nil, !isUnlocking { hasOccasion = true }
             prompt = max(prompt, number)
         } else {
             hasOccasion = false
@@ -82,6 +151,9 @@ public final class OwnerUnlockModel {
     private func reset() {
         looks += 1
         dialog.cancel()
+        if opensByLevel { opensByLevel = false }
+        if stop != nil { stop = nil }
+        if allowsOpenCompartment { allowsOpenCompartment = false }
         (capabilities, outcomes) = ([:], [:])
         (isLooked, hasOccasion) = (false, false)
         if !offers.isEmpty { offers = [] }
@@ -101,8 +173,15 @@ public final class OwnerUnlockModel {
     }
 
     private func askOnOccasion() {
-        // Entering a password is deliberate; touching a sensor is not, so only the sensor prompts automatically.
-        guard hasOccasion, isInFront, dialog.step == nil, offers.first == .biometrics else { return }
+        guard hasOccasion, isInFront, dialog.step == nil, !isUnlocking else { return }
+        if opensByLevel {
+            hasOccasion = false
+            Task { await unlock() }
+            return
+        }
+        // Entering a password is deliberate where there is a passcode to enter; touching a sensor is not, so only the sensor
+        // prompts automatically.
+        guard offers.first == .biometrics else { return }
         hasOccasion = false
         Task { await ask(.biometrics) }
     }
@@ -112,7 +191,9 @@ public final class OwnerUnlockModel {
         let next = facts.offers(capabilities, after: outcomes)
         if next != offers { offers = next }
         // With no way open, the rules' own reason is told.
-        let why = facts.steps.isEmpty ? facts.passcodeReason.map { VaultProblem.passcodeNeeded($0) } : nil
+        let why =
+            facts.steps.isEmpty && facts.level == .secret
+            ? facts.passcodeReason.map { VaultProblem.passcodeNeeded($0) } : nil
         if why != obstacle { obstacle = why }
     }
 

@@ -17,6 +17,8 @@ public struct Preferences: Sendable, Hashable {
     /// Whether content is covered while the system says that the screen is recorded, mirrored or shown elsewhere. Linux
     /// says nothing of the kind.
     public var coversCapture = true
+    /// Whether minimising the window locks at once; else it covers only.
+    public var locksWhenMinimised = false
     /// Seconds without any key or movement after which the app locks; nil for never.
     public var idleSeconds: UInt32? = 300
     /// Seconds after which a copied secret is taken off the clipboard.
@@ -40,6 +42,7 @@ public struct Preferences: Sendable, Hashable {
         focus-loss=\(focusLoss.rawValue)
         blur=\(blursCover ? 1 : 0)
         capture=\(coversCapture ? 1 : 0)
+        minimised=\(locksWhenMinimised ? 1 : 0)
         idle=\(idleSeconds.map(String.init) ?? "never")
         clipboard=\(clipboardSeconds)
         reveal=\(revealSeconds)
@@ -58,6 +61,7 @@ public struct Preferences: Sendable, Hashable {
             case "focus-loss": focusLoss = FocusLoss(rawValue: value) ?? focusLoss
             case "blur": blursCover = Preferences.isOn(value) ?? blursCover
             case "capture": coversCapture = Preferences.isOn(value) ?? coversCapture
+            case "minimised": locksWhenMinimised = Preferences.isOn(value) ?? locksWhenMinimised
             case "idle": if value == "never" { idleSeconds = nil } else if let seconds { idleSeconds = seconds }
             case "clipboard": clipboardSeconds = seconds ?? clipboardSeconds
             case "reveal": revealSeconds = seconds ?? revealSeconds

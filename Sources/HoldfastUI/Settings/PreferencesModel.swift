@@ -11,6 +11,8 @@ public final class PreferencesModel {
 
     @ObservationIgnored private let vault: Vault
     @ObservationIgnored private let face: String
+    /// Called when what holds was read or has changed.
+    @ObservationIgnored var onChange: @MainActor (Preferences) async -> Void = { _ in }
 
     /// The collection that faces keep their own records in; ``VaultModel`` does not show it.
     nonisolated static let collection = ".holdfast"
@@ -24,6 +26,7 @@ public final class PreferencesModel {
     /// Reads them; the vault must be open.
     public func load() async {
         if let stored = await PreferencesModel.read(vault, face) { values = stored }
+        await onChange(values)
     }
 
     /// Changes them at once and stores them. What cannot be stored is taken back.
@@ -34,6 +37,7 @@ public final class PreferencesModel {
         let wanted = values
         problem = await PreferencesModel.write(wanted, vault, face)
         if problem != nil, values == wanted { values = before }
+        await onChange(values)
     }
 
     @concurrent

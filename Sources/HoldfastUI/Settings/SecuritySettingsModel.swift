@@ -10,8 +10,10 @@ internal import SystemCalls
 public final class SecuritySettingsModel {
     /// A change that the user asked for.
     public enum Change: Sendable, Hashable {
-        /// The app lock on or off.
+        /// The app lock on or off. In a vault without a passcode this is its level: the device's owner is asked, or nobody is.
         case lock(Bool)
+        /// The face or the finger opens the vault again, after others were enrolled: the device's passcode proves it.
+        case ownerAnew
         /// How long the app may be away.
         case timing(LockTiming)
         /// Wrong passcodes before the last consequence; 3 to 10.
@@ -36,6 +38,9 @@ public final class SecuritySettingsModel {
         case passcode
         /// The passcode and the recovery phrase: ``prove(passcode:phrase:)``.
         case passcodeAndPhrase
+        /// The device's owner, where the device can ask; nothing is typed: ``confirm()``. Say first what is lost
+        /// (``SecuritySettingsModel/losesPhrase``).
+        case confirmation
     }
 
     /// A change that did not come to hold, and why.
@@ -46,6 +51,21 @@ public final class SecuritySettingsModel {
         public let problem: VaultProblem
     }
 
+    /// How the vault opens; nil until that was read.
+    public private(set) var level: VaultLevel?
+    /// Whether the vault has a passcode of its own, which changes are then proved with.
+    public private(set) var hasPasscode = true
+    /// Whether the change that is wanted ends the words of the recovery phrase: to be said before ``confirm()``.
+    public var losesPhrase: Bool {
+        switch wanted {
+        case .lock, .ownerAnew: return !hasPasscode && hasPhrase
+        default: return false
+        }
+    }
+    private var hasPhrase = false
+    /// Whether faces or fingers were added or removed since the lock was turned on, so that only the device's passcode opens the
+    /// vault: ``Change/ownerAnew`` takes them again.
+    public private(set) var enrollmentChanged = false
     /// The rules that hold; nil until they were read.
     public private(set) var policy: VaultPolicy?
     /// What an unlock with the passcode proves.
@@ -123,11 +143,57 @@ public final class SecuritySettingsModel {
     /// Whether the switch can be used: to switch off what is gone, too.
     public func canSwitch(_ step: OwnerStep) -> Bool { obstacles[step] == nil || showsOn(step) }
 
+    /// Why the app lock cannot be turned on: the device cannot ask its owner, and the vault has no passcode.
+    public var lockObstacle: OwnerObstacle? {
+        guard !hasPasscode, !showsLockOn, OwnerStep.allCases.allSatisfy({ obstacles[$0] != nil }) else { return nil }
+        // Without a passcode of the device there is nothing that could be set up before it.
+        return obstacles[.devicePasscode]
+    }
+
     /// As ``canSwitch(_:)``, of the chip.
     public var canSwitchChip: Bool { chipObstacle == nil || showsChipOn }
 
     /// Whether a PIN can be set: the chip holds its share.
     public var canSetPIN: Bool { chipObstacle == nil }
+
+    /// Makes the change that needs nothing typed. The device's owner confirms it, where the device can ask; if they do not, the
+    /// switch goes back, nothing was changed, and ``failure`` says why.
+    public func confirm() async {
+        guard let change = wanted, needed == .confirmation, !isBusy, dialog.step == nil else { return }
+        isBusy = true
+        failure = nil
+        let error = await dialog.run(.biometrics) { [lock = app.lock] prompts throws(VaultError) in
+            try await SecuritySettingsModel.make(change, lock, prompts)
+        }
+        adopt(await SecuritySettingsModel.status(app.vault))
+        isBusy = false
+        (wanted, needed) = (nil, nil)
+        // Last: the switch is back when this is said.
+        if let error { failure = Failure(change: change, problem: VaultProblem(error)) }
+    }
+
+    private nonisolated static func make(
+        _ change: Change, _ lock: AppLock, _ prompts: OwnerPrompts
+    ) async throws(VaultError) {
+        switch change {
+        case .lock(true): try await lock.requireOwner(prompts)
+        case .lock(false): try await lock.stopAsking(prompts)
+        case .ownerAnew:
+            let proof = try await lock.prove(by: .devicePasscode, prompts)
+            try await lock.requireOwner(prompts, proving: proof)
+        case .timing(let timing): try await lock.setTiming(timing, proving: lock.prove(prompts))
+        case .attemptLimit(let limit):
+            try await lock.changePolicy(proving: lock.prove(prompts)) { policy throws(VaultError) in
+                policy.attemptLimit = limit
+            }
+        case .countsBiometrics(let isOn):
+            try await lock.changePolicy(proving: lock.prove(prompts)) { policy throws(VaultError) in
+                policy.countsBiometricFailures = isOn
+            }
+        case .owner, .chip, .pinRemoval, .hardware:
+            throw VaultError(.proofTooWeak, "this belongs to a vault with a passcode")
+        }
+    }
 
     /// Reads what holds.
     public func load() async { adopt(await SecuritySettingsModel.status(app.vault)) }
@@ -147,7 +213,7 @@ public final class SecuritySettingsModel {
         guard !isBusy, dialog.step == nil else { return }
         failure = nil
         wanted = holds(change) ? nil : change
-        needed = wanted.map(SecuritySettingsModel.proof)
+        needed = wanted.map { hasPasscode ? SecuritySettingsModel.proof(for: $0) : .confirmation }
     }
 
     /// The user cancelled: nothing changes, the switch goes back.
@@ -231,7 +297,8 @@ public final class SecuritySettingsModel {
         switch change {
         case .owner(let step, true): .owner(step)
         case .chip(true): .passcodeAndPhrase
-        case .lock, .timing, .attemptLimit, .owner(_, false), .chip(false), .pinRemoval, .countsBiometrics, .hardware:
+        case .lock, .ownerAnew, .timing, .attemptLimit, .owner(_, false), .chip(false), .pinRemoval, .countsBiometrics,
+            .hardware:
             .passcode
         }
     }
@@ -240,6 +307,7 @@ public final class SecuritySettingsModel {
         guard let policy else { return false }
         return switch change {
         case .lock(let isOn): policy.isLockEnabled == isOn
+        case .ownerAnew: !enrollmentChanged
         case .timing(let timing): policy.lockTiming == timing
         case .attemptLimit(let limit): policy.attemptLimit == limit
         case .owner(let step, let isOn): policy.asks(for: step) == isOn
@@ -253,6 +321,10 @@ public final class SecuritySettingsModel {
     private func adopt(_ found: Found) {
         leavesHardware = found.leavesHardware
         guard let status = found.status else { return }
+        level = found.level
+        enrollmentChanged = found.enrollmentChanged && found.level == .owner
+        hasPasscode = status.slots.contains(.passcode)
+        hasPhrase = status.slots.contains(.recoveryPhrase)
         policy = status.policy
         passcodeAssurance = status.passcodeAssurance
         isUnderChip = status.hasHardwareShare
@@ -271,6 +343,7 @@ extension SecuritySettingsModel {
         do throws(VaultError) {
             switch change {
             case .lock(let isOn): try await app.lock.setEnabled(isOn, passcode: passcode)
+            case .ownerAnew: throw VaultError(.invalidPolicy, "this belongs to a vault without a passcode")
             case .timing(let timing): try await app.lock.setTiming(timing, passcode: passcode)
             case .attemptLimit(let limit): try await edit(passcode) { $0.attemptLimit = limit }
             case .owner(let step, true): try await app.lock.enrollOwner(step, passcode: passcode)
@@ -296,12 +369,17 @@ extension SecuritySettingsModel {
     /// What the vault says of itself.
     private struct Found: Sendable {
         let status: Vault.Status?
+        let level: VaultLevel?
+        let enrollmentChanged: Bool
         let leavesHardware: Bool
     }
 
     @concurrent
     private nonisolated static func status(_ vault: Vault) async -> Found {
-        Found(status: try? vault.status(), leavesHardware: vault.leavesHardware)
+        Found(
+            status: try? vault.status(), level: try? vault.protection().level,
+            enrollmentChanged: vault.ownerKeeper.expiry(of: .biometrics) == .enrollmentChanged,
+            leavesHardware: vault.leavesHardware)
     }
 
     @concurrent

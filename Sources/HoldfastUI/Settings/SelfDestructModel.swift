@@ -1,5 +1,6 @@
 public import Holdfast
 public import Observation
+internal import Synchronization
 
 /// Self-destruct on and off: a passcode, a confirmation, the countdown that can be cancelled, and a passcode again.
 @MainActor @Observable
@@ -8,7 +9,7 @@ public final class SelfDestructModel {
     public enum Step: Sendable, Hashable {
         /// Nothing is pending.
         case idle
-        /// The first passcode is asked for.
+        /// The first passcode is asked for; in a vault without one, the device's owner is (``SelfDestructModel/confirmsOwner``).
         case authenticating(SelfDestructChange)
         /// The user is asked to confirm.
         case confirming(SelfDestructChange)
@@ -32,6 +33,13 @@ public final class SelfDestructModel {
 
     /// Whether wrong passcodes destroy the vault at the limit.
     public private(set) var isOn = false
+    /// Whether the device's owner is asked in place of a passcode, because the vault has none: ``authenticate()`` and
+    /// ``finish()``.
+    public private(set) var confirmsOwner = false
+    /// Whether a change is possible: a vault that opens without asking has nothing to guess.
+    public private(set) var isPossible = true
+    /// What the system says and asks while it looks for its owner.
+    public let dialog = OwnerDialog()
     /// The limit.
     public private(set) var attemptLimit = VaultPolicy.standard.attemptLimit
     /// The whole countdown, in seconds.
@@ -67,8 +75,12 @@ public final class SelfDestructModel {
 
     /// Reads what holds.
     public func load() async {
-        let (policy, key) = await SelfDestructModel.read(app.vault)
+        let (policy, key, protection) = await SelfDestructModel.read(app.vault)
         guard let policy else { return }
+        if let protection {
+            confirmsOwner = !protection.ways.contains(.passcode)
+            isPossible = protection.level != .device
+        }
         isOn = policy.selfDestruct
         attemptLimit = policy.attemptLimit
         countdown = Int(policy.selfDestructCountdown)
@@ -77,7 +89,7 @@ public final class SelfDestructModel {
 
     /// The owner moved the switch: the first passcode is asked for.
     public func request(_ wanted: SelfDestructChange) {
-        guard step == .idle, !isBusy, isOn != (wanted == .enable) else { return }
+        guard step == .idle, !isBusy, isPossible, isOn != (wanted == .enable) else { return }
         outcome = nil
         step = .authenticating(wanted)
     }
@@ -100,6 +112,26 @@ public final class SelfDestructModel {
             isBusy = false
             end(.refused(VaultProblem(error)))
         }
+    }
+
+    /// Has the device confirm its owner, where the vault has no passcode.
+    public func authenticate() async {
+        guard case .authenticating(let wanted) = step, confirmsOwner, !isBusy else { return }
+        isBusy = true
+        let made = ChangeBox()
+        let error = await dialog.run(.biometrics) { [lock = app.lock, countdown] prompts throws(VaultError) in
+            let proof = try await lock.prove(prompts)
+            made.change = try await lock.begin(wanted, proving: proof, countdown: .seconds(countdown))
+        }
+        isBusy = false
+        let change = made.change
+        guard step == .authenticating(wanted) else {
+            change?.cancel()
+            return
+        }
+        if let error { return end(error.code == .cancelled ? .cancelled : .refused(VaultProblem(error))) }
+        self.change = change
+        step = .confirming(wanted)
     }
 
     /// The owner was told what this means and wants it: the countdown begins.
@@ -133,9 +165,27 @@ public final class SelfDestructModel {
         }
     }
 
+    /// Has the device confirm its owner again, where the vault has no passcode, and writes the change.
+    public func finish() async {
+        guard case .authenticatingAgain(let wanted) = step, let change, confirmsOwner, !isBusy else { return }
+        isBusy = true
+        let made = ChangeBox()
+        let error = await dialog.run(.biometrics) { [lock = app.lock] prompts throws(VaultError) in
+            let proof = try await lock.prove(prompts)
+            made.key = try await lock.finish(change, proving: proof)?.publicKey
+        }
+        isBusy = false
+        guard step == .authenticatingAgain(wanted) else { return }
+        if let error { return outcome = .refused(VaultProblem(error)) }
+        isOn = wanted == .enable
+        receiptKey = made.key
+        end(.done(wanted))
+    }
+
     /// Ends what is pending with nothing changed.
     public func cancel() async {
         guard step != .idle else { return }
+        dialog.cancel()
         let change = change
         end(.cancelled)
         if let change { await app.lock.cancel(change) }
@@ -143,6 +193,7 @@ public final class SelfDestructModel {
 
     /// The app was locked: what was pending is over.
     public func drop() {
+        dialog.cancel()
         guard step != .idle else { return }
         change?.leave()
         end(.givenUp)
@@ -175,8 +226,8 @@ public final class SelfDestructModel {
     }
 
     @concurrent
-    private nonisolated static func read(_ vault: Vault) async -> (VaultPolicy?, String?) {
-        (try? vault.status().policy, (try? vault.wipeReceiptKey)??.publicKey)
+    private nonisolated static func read(_ vault: Vault) async -> (VaultPolicy?, String?, Protection?) {
+        (try? vault.status().policy, (try? vault.wipeReceiptKey)??.publicKey, try? vault.protection())
     }
 
     @concurrent
@@ -184,5 +235,19 @@ public final class SelfDestructModel {
         _ change: SelfDestructSwitch, _ wanted: SelfDestructChange, _ passcode: borrowing SecretBytes
     ) async throws(VaultError) {
         try change.begin(wanted, passcode: passcode)
+    }
+}
+
+/// What comes out of a prompt's work.
+private final class ChangeBox: Sendable {
+    private let state = Mutex<(change: SelfDestructSwitch?, key: String?)>((nil, nil))
+
+    var change: SelfDestructSwitch? {
+        get { state.withLock { $0.change } }
+        set { state.withLock { $0.change = newValue } }
+    }
+    var key: String? {
+        get { state.withLock { $0.key } }
+        set { state.withLock { $0.key = newValue } }
     }
 }

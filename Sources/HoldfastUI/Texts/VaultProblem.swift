@@ -27,6 +27,12 @@ public enum VaultProblem: Sendable, Hashable {
     case newerVersion
     /// There is no vault.
     case noVault
+    /// The device remembers a vault that is not in the folder.
+    case vaultMissing
+    /// The key store that keeps the vault's share cannot be asked now. Nothing was lost.
+    case shareUnavailable
+    /// What is stored still moves to new keys; the next change waits for that.
+    case stillMoving
     /// Something of this name is there already.
     case exists
     /// It is not there any more.
@@ -169,15 +175,16 @@ public enum VaultProblem: Sendable, Hashable {
             case .ownerNotEnrolled: .ownerUnavailable(.notEnrolled)
             case .ownerLockedOut: .ownerUnavailable(.lockedOut)
             case .ownerBusy: .ownerUnavailable(.busy)
-            case .shareUnavailable: .hardwareUnavailable
-            case .vaultMissing: .noVault
-            case .stillMoving: .busy
+            case .shareUnavailable: .shareUnavailable
+            case .vaultMissing: .vaultMissing
+            case .stillMoving: .stillMoving
             case .movedElsewhere: .keysChanged
             case .notRecoverable: .noRecoveryPhrase
             case .shareLost: .shareLost
             case .levelLowered, .levelContradicted: .levelLowered
             case .proofTooWeak: .proofTooWeak
-            case .cryptography, .unexpected, .agentUnavailable, .agentRunning, .agentProtocol:
+            case .cryptography, .unexpected, .agentUnavailable, .agentRunning, .agentProtocol,
+                .notAllowed:
                 .other(reason: error.reason)
             }
     }

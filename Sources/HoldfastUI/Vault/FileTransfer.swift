@@ -35,17 +35,23 @@ enum FileTransfer {
     static func save(
         _ id: VaultItem.ID, of vault: Vault, to path: String, _ flag: CancelFlag, _ progress: Progress
     ) throws {
-        // Written beside its place and renamed: what is there under the name is whole at every moment.
-        let partial = "\(path).\(UInt32.random(in: 0...UInt32.max)).part"
-        let file = try OwnedDescriptor(partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
         var done: UInt64 = 0
-        do {
+        try write(to: path) { write in
             try vault.read(id.name, in: id.collection) { piece in
                 try flag.check()
-                try file.write(piece)
+                try write(piece)
                 done += UInt64(piece.byteCount)
                 progress(done, nil)
             }
+        }
+    }
+
+    /// Writes a file beside its place and renames it: what is there under the name is whole at every moment.
+    static func write(to path: String, _ content: ((RawSpan) throws -> Void) throws -> Void) throws {
+        let partial = "\(path).\(UInt32.random(in: 0...UInt32.max)).part"
+        let file = try OwnedDescriptor(partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
+        do {
+            try content { piece in try file.write(piece) }
             try file.synchronize()
             // Its name is on the disk as well when it is told to be saved.
             try renameDurably(partial, to: path)

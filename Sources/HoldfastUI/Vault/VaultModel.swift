@@ -14,6 +14,8 @@ public final class VaultModel {
     public var collection: String? { didSet { filter() } }
     /// Text that names must contain; upper and lower case are the same.
     public var search = "" { didSet { filter() } }
+    /// What was thrown away and can be put back, the latest first; read by ``loadTrash()``.
+    public internal(set) var trash: [ItemStore.Trashed] = []
     /// What kept the items from being read.
     public private(set) var problem: VaultProblem?
     /// Whether they were read since the vault was opened.
@@ -25,7 +27,7 @@ public final class VaultModel {
     @ObservationIgnored private var all: [VaultItem] = []
     @ObservationIgnored private var loads = 0
     @ObservationIgnored private var cancelling: CancelFlag?
-    @ObservationIgnored private let lock: LockModel
+    @ObservationIgnored let lock: LockModel
 
     /// The items of the vault behind this lock.
     public init(_ lock: LockModel) {
@@ -61,6 +63,7 @@ public final class VaultModel {
         items = []
         collections = []
         inbox = []
+        trash = []
         search = ""
         collection = nil
         problem = nil
@@ -75,7 +78,8 @@ public final class VaultModel {
         await change(VaultModel.put(vault, value, id, replacing))
     }
 
-    /// Removes an item.
+    /// Throws an item away: to the trash, where ``restore(_:)`` finds it for 30 days. Files, and what was written while the vault
+    /// was locked, are removed for good.
     /// - Returns: Why not; nil when it was removed.
     public func delete(_ id: VaultItem.ID) async -> VaultProblem? { await change(VaultModel.delete(vault, id)) }
 
@@ -108,6 +112,11 @@ public final class VaultModel {
     /// Stops the file that is on its way; nothing is left of it.
     public func cancelTransfer() { cancelling?.set() }
 
+    /// The fields of an item, to be read with ``ItemFieldsModel/load()``.
+    public func fields(of id: VaultItem.ID, preferences: PreferencesModel) -> ItemFieldsModel {
+        ItemFieldsModel(id, lock, hidesAfter: preferences.values.revealSeconds)
+    }
+
     /// A screen for one item.
     public func detail(of item: VaultItem, preferences: PreferencesModel) -> VaultItemModel {
         VaultItemModel(item, lock, hidesAfter: preferences.values.revealSeconds)
@@ -134,7 +143,7 @@ extension VaultModel {
         return VaultProblem(error)
     }
 
-    private func change(_ result: Result<Void, VaultError>) async -> VaultProblem? {
+    func change(_ result: Result<Void, VaultError>) async -> VaultProblem? {
         var problem: VaultProblem?
         if case .failure(let error) = result { problem = note(error) }
         if !lock.isLocked { await load() }
@@ -201,7 +210,12 @@ extension VaultModel {
 
     @concurrent
     private nonisolated static func delete(_ vault: Vault, _ id: VaultItem.ID) async -> Result<Void, VaultError> {
-        Result { () throws(VaultError) in try vault.delete(id.name, in: id.collection) }
+        Result { () throws(VaultError) in
+            do throws(VaultError) { try ItemStore(vault).trash(id.name, in: id.collection) } catch {
+                guard error.code == .tooLarge || error.code == .unconfirmed else { throw error }
+                try vault.delete(id.name, in: id.collection)
+            }
+        }
     }
 
     @concurrent

@@ -41,7 +41,7 @@ struct AppLockModifier: ViewModifier {
                 models.scenes.report(ScenePresence.Phase(now), of: scene)
             }
             .onDisappear { models.scenes.remove(scene) }
-            .onChange(of: models.lock.state) { _, now in
+            .onChange(of: models.lock.state, initial: true) { _, now in
                 if now == .unlocked { Task { await models.load() } }
             }
     }

@@ -6,7 +6,13 @@ internal import VaultFormat
 
 /// Keys of the lock screen's words in `Localizable.strings`.
 enum LockText {
+    /// Nil where there is nothing to say: the device asks by itself.
+    static func key(_ reason: LockReason, _ prompt: UnlockSecret, takesSecret: Bool) -> LocalizedStringKey? {
+        reason == .launch && !takesSecret ? nil : key(reason, prompt)
+    }
+
     static func key(_ reason: LockReason, _ prompt: UnlockSecret) -> LocalizedStringKey {
+        if reason == .launch, prompt == .recoveryPhrase { return "lock.reason.launch.phrase" }
         if reason == .launch, prompt == .pin { return "lock.reason.launch.pin" }
         // Joined before: what is interpolated becomes an argument of the key.
         return LocalizedStringKey("lock.reason." + reason.rawValue)

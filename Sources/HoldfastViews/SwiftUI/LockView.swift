@@ -30,11 +30,16 @@ public struct LockView: View {
         VStack(spacing: 20) {
             style.icon.font(.largeTitle).accessibilityHidden(true)
             (style.title ?? Text("lock.title", bundle: .module)).font(.title2).accessibilityAddTraits(.isHeader)
-            Text(LockText.key(model.reason, model.prompt), bundle: .module).foregroundStyle(.secondary)
-            SecureField(text: $typed, prompt: nil) { Text(LockText.field(model.prompt), bundle: .module) }
-                .focused($isFocused)
-                .onSubmit { answer() }
-                .disabled(isWaiting)
+            if let reason = LockText.key(model.reason, model.prompt, takesSecret: model.takesSecret) {
+                Text(reason, bundle: .module).foregroundStyle(.secondary)
+            }
+            if let stop = model.stop { StopView(stop) }
+            if model.takesSecret {
+                SecureField(text: $typed, prompt: nil) { Text(LockText.field(model.prompt), bundle: .module) }
+                    .focused($isFocused)
+                    .onSubmit { answer() }
+                    .disabled(isWaiting)
+            }
             if let failure = LockText.key(model.guidance) { Text(failure, bundle: .module).foregroundStyle(.red) }
             if let left = model.remainingAttempts {
                 Text(LockText.attempts(left, model.consequence), bundle: .module)
@@ -42,13 +47,24 @@ public struct LockView: View {
             if let seconds = model.delay, model.isDelayed {
                 Text("lock.delay \(seconds)", bundle: .module).monospacedDigit()
             }
-            Button {
-                answer()
-            } label: {
-                Text("lock.unlock", bundle: .module)
+            if model.takesSecret {
+                Button {
+                    answer()
+                } label: {
+                    Text("lock.unlock", bundle: .module)
+                }
+                .buttonStyle(.borderedProminent)
+                .disabled(isWaiting || typed.isEmpty)
+            } else if model.stop == nil {
+                // Nothing to type: the owner is asked again, or nobody is.
+                Button {
+                    Task { await model.owner.unlock() }
+                } label: {
+                    Text("lock.unlock", bundle: .module)
+                }
+                .buttonStyle(.borderedProminent)
+                .disabled(model.owner.isUnlocking)
             }
-            .buttonStyle(.borderedProminent)
-            .disabled(isWaiting || typed.isEmpty)
             ForEach(model.owner.offers, id: \.self) { step in ownerButton(step) }
             if let problem = model.owner.problem {
                 Text(ProblemText.key(problem), bundle: .module).foregroundStyle(.secondary)
@@ -102,15 +118,25 @@ public struct LockView: View {
 
 /// The end: nothing can be entered any more.
 struct DestroyedView: View {
+    /// Begins another vault, where the app is at its root and wants that.
+    var face: FaceModel?
     @Environment(\.lockScreenStyle) private var style
 
     var body: some View {
-        Text("app.destroyed", bundle: .module)
-            .multilineTextAlignment(.center)
-            .padding()
-            .frame(maxWidth: .infinity, maxHeight: .infinity)
-            .background(style.background)
-            .accessibilityAddTraits(.isModal)
+        VStack(spacing: 20) {
+            Text("app.destroyed", bundle: .module).multilineTextAlignment(.center)
+            if let face, face.canStartOver {
+                Button {
+                    Task { await face.startOver() }
+                } label: {
+                    Text("app.destroyed.again", bundle: .module)
+                }
+            }
+        }
+        .padding()
+        .frame(maxWidth: .infinity, maxHeight: .infinity)
+        .background(style.background)
+        .accessibilityAddTraits(.isModal)
     }
 }
 #endif

@@ -16,4 +16,14 @@ final class SecretCarrier {
         }
     }
 }
+
+/// As ``SecretCarrier``, of a secret that may not have been asked for.
+@MainActor
+final class OptionalCarrier {
+    private var secret: SecretBytes?
+
+    init(_ secret: consuming SecretBytes?) { self.secret = consume secret }
+
+    func take() -> SecretBytes? { secret.take() }
+}
 #endif

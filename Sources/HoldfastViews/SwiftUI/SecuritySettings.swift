@@ -23,8 +23,20 @@ public struct SecuritySettings: View {
     /// What is shown.
     public var body: some View {
         Form {
+            ProtectionSection(models: models)
             Section {
-                Toggle(isOn: lock) { Text("settings.lock", bundle: .module) }
+                Toggle(isOn: lock) {
+                    Text(models.settings.hasPasscode ? "settings.lock" : "settings.lock.owner", bundle: .module)
+                }
+                .disabled(models.settings.lockObstacle != nil || models.settings.isBusy)
+                if models.settings.enrollmentChanged {
+                    Text("settings.enrollmentChanged", bundle: .module)
+                    Button {
+                        models.settings.request(.ownerAnew)
+                    } label: {
+                        Text("settings.ownerAnew", bundle: .module)
+                    }
+                }
                 Toggle(isOn: preference(\.blursCover)) { Text("settings.blurCover", bundle: .module) }
                 #if canImport(UIKit)
                 Toggle(isOn: preference(\.coversCapture)) { Text("settings.coverCapture", bundle: .module) }
@@ -36,21 +48,31 @@ public struct SecuritySettings: View {
                 } label: {
                     Text("settings.timing", bundle: .module)
                 }
+                #if !canImport(UIKit)
+                Toggle(isOn: preference(\.locksWhenMinimised)) { Text("settings.minimised", bundle: .module) }
+                #endif
             } footer: {
-                Text("settings.lock.footer", bundle: .module)
-            }
-            Section {
-                ForEach(OwnerStep.allCases, id: \.self) { step in
-                    Toggle(isOn: owner(step)) { Text(OwnerText.setting(step), bundle: .module) }
-                        .disabled(!models.settings.canSwitch(step) || models.settings.dialog.step != nil)
-                }
-            } footer: {
-                if let obstacle = models.settings.obstacle(to: .biometrics) {
+                if let obstacle = models.settings.lockObstacle {
                     Text(OwnerText.key(obstacle), bundle: .module)
+                } else {
+                    Text("settings.lock.footer", bundle: .module)
+                }
+            }
+            if models.settings.hasPasscode {
+                Section {
+                    ForEach(OwnerStep.allCases, id: \.self) { step in
+                        Toggle(isOn: owner(step)) { Text(OwnerText.setting(step), bundle: .module) }
+                            .disabled(!models.settings.canSwitch(step) || models.settings.dialog.step != nil)
+                    }
+                } footer: {
+                    if let obstacle = models.settings.obstacle(to: .biometrics) {
+                        Text(OwnerText.key(obstacle), bundle: .module)
+                    }
                 }
             }
             Section {
                 Toggle(isOn: selfDestruct) { Text("settings.selfDestruct", bundle: .module) }
+                    .disabled(!models.selfDestruct.isPossible)
                 if case .counting(_, let left, _) = models.selfDestruct.step {
                     HStack {
                         Text("settings.countdown \(left)", bundle: .module).monospacedDigit()
@@ -63,7 +85,7 @@ public struct SecuritySettings: View {
                     }
                 }
             } footer: {
-                Text("settings.selfDestruct.footer \(models.selfDestruct.attemptLimit)", bundle: .module)
+                Text(selfDestructFooter, bundle: .module)
             }
         }
         .task {
@@ -74,6 +96,33 @@ public struct SecuritySettings: View {
         .onChange(of: models.settings.needed) { _, needed in
             // The device shows its own prompt.
             if case .owner = needed { Task { await models.settings.proveOwner() } }
+            if needed == .confirmation, !models.settings.losesPhrase { Task { await models.settings.confirm() } }
+        }
+        .onChange(of: asksOwner) { _, asks in
+            guard asks else { return }
+            Task {
+                switch models.selfDestruct.step {
+                case .authenticating: await models.selfDestruct.authenticate()
+                case .authenticatingAgain: await models.selfDestruct.finish()
+                case .idle, .confirming, .counting: return
+                }
+            }
+        }
+        .confirmationDialog(
+            Text("settings.losesPhrase", bundle: .module), isPresented: asksPhrase, titleVisibility: .visible
+        ) {
+            Button(role: .destructive) {
+                Task { await models.settings.confirm() }
+            } label: {
+                Text("settings.continue", bundle: .module)
+            }
+            Button(role: .cancel) {
+                models.settings.cancel()
+            } label: {
+                Text("settings.cancel", bundle: .module)
+            }
+        } message: {
+            Text("protection.losesPhrase", bundle: .module)
         }
         .task { await models.selfDestruct.load() }
         .sheet(isPresented: asksPasscode, onDismiss: { sheet.hasGone() }) { proof.noted(in: sheet).covered(by: models) }
@@ -98,7 +147,7 @@ public struct SecuritySettings: View {
                 Text("settings.cancel", bundle: .module)
             }
         } message: {
-            Text("settings.selfDestruct.footer \(models.selfDestruct.attemptLimit)", bundle: .module)
+            Text(selfDestructFooter, bundle: .module)
         }
         .alert(Text(notice?.title ?? "settings.unchanged", bundle: .module), isPresented: showsNotice) {
             Button {
@@ -109,6 +158,32 @@ public struct SecuritySettings: View {
         } message: {
             if let message = notice?.message { Text(message, bundle: .module) }
         }
+    }
+
+    private var selfDestructFooter: LocalizedStringKey {
+        let limit = models.selfDestruct.attemptLimit
+        if !models.selfDestruct.isPossible { return "settings.selfDestruct.nothing" }
+        return models.selfDestruct.confirmsOwner
+            ? "settings.selfDestruct.prompts \(limit)" : "settings.selfDestruct.footer \(limit)"
+    }
+
+    /// The device's owner is asked for self-destruct, in place of a passcode.
+    private var asksOwner: Bool {
+        guard models.selfDestruct.confirmsOwner else { return false }
+        switch models.selfDestruct.step {
+        case .authenticating, .authenticatingAgain: return true
+        case .idle, .confirming, .counting: return false
+        }
+    }
+
+    /// What the change takes away is said before.
+    private var asksPhrase: Binding<Bool> {
+        Binding(
+            get: { @MainActor in
+                models.settings.needed == .confirmation && models.settings.losesPhrase && !models.settings.isBusy
+            },
+            // Its buttons answer; put away without one, nothing changes.
+            set: { @MainActor isShown in if !isShown, !models.settings.isBusy { models.settings.cancel() } })
     }
 
     /// How the last change ended, where the user has to know.
@@ -187,7 +262,7 @@ public struct SecuritySettings: View {
         Binding(
             get: { @MainActor in
                 switch models.selfDestruct.step {
-                case .authenticating, .authenticatingAgain: true
+                case .authenticating, .authenticatingAgain: !models.selfDestruct.confirmsOwner
                 case .idle, .confirming, .counting: models.settings.needed == .passcode
                 }
             },

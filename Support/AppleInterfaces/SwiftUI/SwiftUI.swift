@@ -293,6 +293,12 @@ public struct Button<Label: View>: Leaf {
 public struct Toggle<Label: View>: Leaf {
     public nonisolated init(isOn: Binding<Bool>, @ViewBuilder label: () -> Label) {}
 }
+extension Button where Label == Text {
+    public nonisolated init(_ titleKey: LocalizedStringKey, action: @escaping @MainActor () -> Void) {}
+}
+extension Toggle where Label == Text {
+    public nonisolated init(_ titleKey: LocalizedStringKey, isOn: Binding<Bool>) {}
+}
 public struct Picker<Label: View, Selection: Hashable, Content: View>: Leaf {}
 extension Picker {
     public nonisolated init(

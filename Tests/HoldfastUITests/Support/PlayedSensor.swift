@@ -20,6 +20,8 @@ final class PlayedSensor: OwnerBackend {
         /// Nobody comes.
         case timeOver
         case fails(OwnerCapability)
+        /// The user presses the prompt's button for another way, where it is there; else cancels.
+        case otherWay
     }
 
     struct State {
@@ -27,6 +29,7 @@ final class PlayedSensor: OwnerBackend {
         var enrollment = "right-index-finger"
         var moves: [[Move]] = []
         var prompts = 0
+        var reasons: [String?] = []
         var enrollmentLooks = 0
     }
 
@@ -45,6 +48,8 @@ final class PlayedSensor: OwnerBackend {
     func plays(_ moves: Move...) { state.withLock { $0.moves.append(moves) } }
     func go() { signal.cancel() }
     var prompts: Int { state.withLock { $0.prompts } }
+    /// What each prompt gave as its reason.
+    var reasons: [String?] { state.withLock { $0.reasons } }
     /// How often anybody asked what is enrolled.
     var enrollmentLooks: Int { state.withLock { $0.enrollmentLooks } }
     func set(_ capability: OwnerCapability) { state.withLock { $0.capability = capability } }
@@ -63,6 +68,7 @@ final class PlayedSensor: OwnerBackend {
     ) -> OwnerVerdict {
         let moves = state.withLock { state in
             state.prompts += 1
+            state.reasons.append(conversation.reason)
             return state.moves.isEmpty ? [] : state.moves.removeFirst()
         }
         for move in moves {
@@ -81,6 +87,9 @@ final class PlayedSensor: OwnerBackend {
                 signal.take()
             case .timeOver: return .timedOut
             case .fails(let capability): return .impossible(capability)
+            case .otherWay:
+                if conversation.offersOther { conversation.requestOther() }
+                return .cancelled
             }
         }
         return .refused

@@ -35,7 +35,7 @@ struct IdentitySheetView: View {
                         model.withPhrase { PhraseWords.words(of: $0) }
                     }
                 }
-                if sheet.needsProof { proof }
+                if sheet.needsProof, !model.confirmsOwner { proof }
                 if sheet == .request, let answer = model.answer {
                     CopyRow(title: "identity.answer", text: answer)
                 }
@@ -126,7 +126,7 @@ struct IdentitySheetView: View {
     }
 
     private var isComplete: Bool {
-        guard model.running == nil, !sheet.needsProof || !passcode.isEmpty else { return false }
+        guard model.running == nil, !sheet.needsProof || model.confirmsOwner || !passcode.isEmpty else { return false }
         return switch sheet {
         case .create: !server.isEmpty && model.prepared == .create
         case .recover: !server.isEmpty && !name.isEmpty && !phrase.isEmpty && model.prepared == .recover
@@ -141,9 +141,11 @@ struct IdentitySheetView: View {
 
     private func perform() {
         let (server, name) = (server, name)
-        guard let proof = try? SecretBytes(utf8: passcode) else { return }
+        // Nothing is typed where the device's owner is asked in its place.
+        let typed = model.confirmsOwner ? nil : try? SecretBytes(utf8: passcode)
         passcode = ""
-        let given = SecretCarrier(proof)
+        guard typed != nil || model.confirmsOwner || !sheet.needsProof else { return }
+        let given = OptionalCarrier(typed)
         switch sheet {
         case .create: Task { await model.create(at: server) }
         case .recover:

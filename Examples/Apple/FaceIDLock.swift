@@ -1,0 +1,59 @@
+#if canImport(SwiftUI)
+import HoldfastUI
+import HoldfastViews
+import SwiftUI
+
+/// A Face ID lock for an app in SwiftUI. It is off until its user turns it on; then a face, a finger or the device's passcode is
+/// asked for at each cold launch and whenever the app comes back.
+@main
+struct FaceIDLockApp: App {
+    @State private var face = FaceModel(at: NSHomeDirectory() + "/Library/Application Support/holdfast", face: "ios")
+
+    var body: some Scene {
+        WindowGroup { FaceView(face) { models in Notes(models: models) } }
+    }
+}
+
+/// What lies behind the lock.
+struct Notes: View {
+    let models: AppModels
+
+    var body: some View {
+        Form {
+            Section { Text("Your notes") }
+            LockToggle(settings: models.settings)
+            Button("Lock now") { models.lock.lock() }.disabled(!models.lock.isEnabled)
+        }
+    }
+}
+
+/// The switch proves or goes back: the prompt comes first, and a refusal changes nothing.
+struct LockToggle: View {
+    let settings: SecuritySettingsModel
+
+    var body: some View {
+        Toggle("Face ID lock", isOn: isOn)
+            .disabled(settings.lockObstacle != nil || settings.isBusy)
+            .task { await settings.look() }
+            .alert(Text("Face ID lock was not changed"), isPresented: failed) {
+                Button("OK") { settings.failure = nil }
+            } message: {
+                Text(verbatim: settings.failure?.problem == .cancelled ? "You cancelled." : "You were not recognised.")
+            }
+        if settings.lockObstacle != nil { Text("Set up Face ID or a device passcode first.") }
+    }
+
+    private var isOn: Binding<Bool> {
+        Binding(
+            get: { @MainActor in settings.showsLockOn },
+            set: { @MainActor isOn in
+                settings.request(.lock(isOn))
+                Task { await settings.confirm() }
+            })
+    }
+
+    private var failed: Binding<Bool> {
+        Binding(get: { @MainActor in settings.failure != nil }, set: { @MainActor _ in settings.failure = nil })
+    }
+}
+#endif

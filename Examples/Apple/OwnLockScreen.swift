@@ -1,0 +1,60 @@
+#if canImport(SwiftUI)
+import HoldfastUI
+import SwiftUI
+
+/// A lock screen of the app's own, over the models alone: it needs no view of Holdfast.
+@main
+struct OwnLockScreenApp: App {
+    @State private var face = FaceModel(at: NSHomeDirectory() + "/Library/Application Support/holdfast", face: "ios")
+
+    var body: some Scene {
+        WindowGroup {
+            switch face.phase {
+            case .opening: ProgressView()
+            case .ready(let models): Guarded(models: models)
+            case .stopped(let stop): Stopped(stop: stop)
+            case .setup, .destroyed, .failed: Text("There is nothing to open.")
+            }
+        }
+    }
+}
+
+/// Content, a cover while the app is not in front, or the lock screen. The lock is told of the scene's phases.
+struct Guarded: View {
+    let models: AppModels
+    @Environment(\.scenePhase) private var phase
+
+    var body: some View {
+        VStack {
+            switch models.cover.shown(in: now) {
+            case .nothing: Text("Welcome back")
+            case .cover: Text("See you soon")
+            case .lockScreen: MyLockScreen(lock: models.lock)
+            }
+        }
+        .onChange(of: phase, initial: true) { models.scenes.report(now, of: models.lock) }
+        .onChange(of: models.lock.isLocked, initial: true) { if !models.lock.isLocked { Task { await models.load() } } }
+    }
+
+    private var now: ScenePresence.Phase { phase == .active ? .active : phase == .background ? .background : .inactive }
+}
+
+struct MyLockScreen: View {
+    let lock: LockModel
+    var body: some View {
+        if let stop = lock.stop { Stopped(stop: stop) }
+        Button("Let me in") { Task { await lock.owner.unlock() } }.disabled(lock.owner.isUnlocking)
+        if lock.owner.problem != nil { Text("That was not you.") }
+        if let left = lock.remainingAttempts { Text("\(left) attempts left") }
+    }
+}
+
+struct Stopped: View {
+    let stop: StopModel
+    var body: some View {
+        ForEach(stop.remedies, id: \.self) { remedy in
+            Button("\(remedy)") { Task { await stop.perform(remedy) } }
+        }
+    }
+}
+#endif

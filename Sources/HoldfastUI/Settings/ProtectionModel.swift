@@ -1,0 +1,214 @@
+public import Holdfast
+public import Observation
+internal import SystemCalls
+
+/// How far the vault has grown, and its next steps: a passcode of its own, the recovery phrase. The switch between asking nobody
+/// and asking the device's owner is ``SecuritySettingsModel/Change/lock(_:)``.
+///
+/// Each change makes new keys; what is stored moves to them in the background, and the next change waits for that.
+@MainActor @Observable
+public final class ProtectionModel {
+    /// A step.
+    public enum Change: Sendable, Hashable {
+        /// A passcode of the vault's own is asked for.
+        case passcode
+        /// It is asked for no more: the device's owner is, or nobody where the device cannot ask.
+        case noPasscode
+        /// The 24 words that were shown open the vault too.
+        case recoveryPhrase
+    }
+
+    /// A step that did not come to hold, and why.
+    public struct Failure: Sendable, Hashable {
+        /// What was asked for.
+        public let change: Change
+        /// Why it does not hold.
+        public let problem: VaultProblem
+    }
+
+    /// How the vault is protected; nil until that was read.
+    public private(set) var protection: Protection?
+    /// How far what is stored has moved to new keys; nil while nothing moves.
+    public private(set) var moving: Protection.Moving?
+    /// What kept it from moving; the next ``load()`` tries again.
+    public private(set) var movingProblem: VaultProblem?
+    /// How strong the passcode is that is being typed.
+    public private(set) var strength: PasscodeStrength?
+    /// The step that is being made.
+    public private(set) var running: Change?
+    /// Whether the words of a new recovery phrase are there to be shown.
+    public private(set) var showsPhrase = false
+    /// What the system says and asks while it looks for its owner.
+    public let dialog = OwnerDialog()
+    /// The last step that did not come to hold; a face clears it when it was shown.
+    public var failure: Failure?
+
+    @ObservationIgnored private let app: HoldfastApp
+    @ObservationIgnored private var issue: RecoveryPhraseIssue?
+    @ObservationIgnored private var isMoving = false
+    /// Called when another step holds.
+    @ObservationIgnored var onChange: @MainActor () async -> Void = {}
+    @ObservationIgnored private let tasks = TaskBag()
+
+    /// The protection of this app's vault.
+    public init(_ app: HoldfastApp) {
+        self.app = app
+        tasks.add(
+            Task { [weak self, lock = app.lock] in
+                for await now in await lock.protections() { self?.adopt(now) }
+            })
+    }
+
+    /// Where the vault stands; nil until that was read.
+    public var level: VaultLevel? { protection?.level }
+
+    /// Whether losing this device, or the passcode, loses everything in the vault.
+    public var isLostWithDevice: Bool { protection.map { !$0.isRecoverable } ?? false }
+
+    /// Whether the next change of the level ends the words of the recovery phrase: to be said before it is made.
+    public var losesPhrase: Bool { protection?.isRecoverable ?? false }
+
+    /// Whether the vault has a passcode of its own, which changes are then proved with.
+    public var hasPasscode: Bool { protection?.ways.contains(.passcode) ?? false }
+
+    /// Reads what holds, and goes on with what still moves.
+    public func load() async {
+        if let now = await ProtectionModel.read(app.vault) { adopt(now) }
+    }
+
+    /// Estimates what is being typed.
+    public func estimate(_ passcode: RawSpan) {
+        let next = PasscodeStrength(of: passcode)
+        if next != strength { strength = next }
+    }
+
+    /// A passcode of the vault's own from now on. The device's owner confirms it, where the device can ask.
+    public func setPasscode(_ passcode: consuming SecretBytes, repeated: consuming SecretBytes) async {
+        strength = nil
+        guard passcode.isEqual(to: repeated) else {
+            return failure = Failure(change: .passcode, problem: .passcodesDiffer)
+        }
+        let carried = CarriedSecret(passcode)
+        await make(.passcode) { [lock = app.lock] prompts throws(VaultError) in
+            try await lock.requirePasscode(carried.take(), prompts)
+        }
+    }
+
+    /// The passcode is asked for no more: the device's owner is; nobody, where the device cannot ask.
+    /// - Parameter passcode: The present one.
+    public func removePasscode(_ passcode: consuming SecretBytes) async {
+        let carried = CarriedSecret(passcode)
+        await make(.noPasscode) { [lock = app.lock] prompts throws(VaultError) in
+            var canAsk = false
+            for step in OwnerStep.allCases where await lock.ownerCapability(of: step) == .available { canAsk = true }
+            let proof = try await lock.prove(passcode: carried.take())
+            if canAsk {
+                try await lock.requireOwner(prompts, proving: proof)
+            } else {
+                try await lock.stopAsking(proving: proof)
+            }
+        }
+    }
+
+    /// Makes 24 words to be shown. They open nothing until ``confirmPhrase()``.
+    public func issuePhrase() async {
+        guard running == nil else { return }
+        failure = nil
+        do throws(VaultError) {
+            issue = try await app.lock.issueRecoveryPhrase()
+            showsPhrase = true
+        } catch { failure = Failure(change: .recoveryPhrase, problem: VaultProblem(error)) }
+    }
+
+    /// Lends the words while they are shown; nil otherwise.
+    public func withPhrase<R>(_ body: (RawSpan) -> R) -> R? { issue.map { $0.phrase.withText { body($0) } } }
+
+    /// The user has written the words down: from now on they open the vault, in place of earlier ones. The device's owner
+    /// confirms it, where the device can ask. Refused, the words stay to be confirmed again.
+    public func confirmPhrase() async {
+        guard let issue else { return }
+        await make(.recoveryPhrase) { prompts throws(VaultError) in try await issue.confirm(prompts) }
+        if failure == nil { discardPhrase() }
+    }
+
+    /// As ``confirmPhrase()``, of a vault with a passcode.
+    /// - Parameter passcode: The present one.
+    public func confirmPhrase(passcode: consuming SecretBytes) async {
+        guard let issue else { return }
+        let carried = CarriedSecret(passcode)
+        await make(.recoveryPhrase) { [lock = app.lock] _ throws(VaultError) in
+            try await issue.confirm(proving: lock.prove(passcode: carried.take()))
+        }
+        if failure == nil { discardPhrase() }
+    }
+
+    /// The words are not wanted: they were never the vault's.
+    public func discardPhrase() {
+        issue = nil
+        showsPhrase = false
+    }
+
+    /// What belongs to an open vault is forgotten.
+    public func drop() {
+        dialog.cancel()
+        discardPhrase()
+        (failure, strength) = (nil, nil)
+    }
+
+    private func make(_ change: Change, _ act: @escaping OwnerDialog.Ask) async {
+        guard running == nil, dialog.step == nil else { return }
+        running = change
+        failure = nil
+        // A step of the dialog is shown from the first prompt on; without one the change is made at once.
+        let error = await dialog.run(.biometrics, act)
+        if let error, error.code != .cancelled { failure = Failure(change: change, problem: VaultProblem(error)) }
+        if error?.code == .cancelled { failure = Failure(change: change, problem: .cancelled) }
+        running = nil
+        await load()
+        await onChange()
+    }
+
+    private func adopt(_ now: Protection) {
+        if now != protection { protection = now }
+        if now.moving != nil { move() }
+    }
+
+    /// Moves what lies under older keys, off the main thread.
+    private func move() {
+        guard !isMoving else { return }
+        isMoving = true
+        movingProblem = nil
+        moving = Protection.Moving(done: 0, total: 0)
+        let (steps, telling) = AsyncStream.makeStream(of: Protection.Moving.self, bufferingPolicy: .bufferingNewest(1))
+        let work = Task { await ProtectionModel.finish(app.vault, telling) }
+        tasks.add(
+            Task { [weak self] in
+                for await step in steps { self?.moving = step }
+                let error = await work.value
+                guard let self else { return }
+                isMoving = false
+                moving = nil
+                // A lock in between is no failure: the next unlock goes on.
+                movingProblem = error.flatMap { $0.code == .locked ? nil : VaultProblem($0) }
+                await load()
+            })
+    }
+
+    @concurrent
+    private nonisolated static func read(_ vault: Vault) async -> Protection? { try? vault.protection() }
+
+    private nonisolated static func finish(
+        _ vault: Vault, _ steps: AsyncStream<Protection.Moving>.Continuation
+    ) async -> VaultError? {
+        defer { steps.finish() }
+        return await withCheckedContinuation { ended in
+            let isRunning = DetachedThread.start {
+                do throws(VaultError) {
+                    try vault.finishRekey { done, total in steps.yield(Protection.Moving(done: done, total: total)) }
+                    ended.resume(returning: nil)
+                } catch { ended.resume(returning: error) }
+            }
+            if !isRunning { ended.resume(returning: VaultError(.busy, "the system has no thread left")) }
+        }
+    }
+}

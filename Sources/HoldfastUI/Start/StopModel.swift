@@ -1,0 +1,92 @@
+internal import Holdfast
+public import Observation
+
+/// Why a vault does not open on this device, or cannot be begun, and what its user can do about that.
+///
+/// Nothing of it counts as an attempt, and nothing begins a new vault by itself.
+@MainActor @Observable
+public final class StopModel {
+    /// What happened.
+    public enum Reason: Sendable, Hashable, CaseIterable {
+        /// The device remembers a vault that is not in the folder: it was moved, deleted, or left by an earlier installation.
+        case missing
+        /// The key store cannot be asked now: the device or the keyring is locked. Nothing was lost.
+        case notNow
+        /// The key store was asked and does not have the share that opens the vault.
+        case lost
+        /// It is another vault than the device remembers, or a less protected one.
+        case another
+        /// The vault would open without asking, and its rules ask for a lock.
+        case contradicted
+    }
+
+    /// What the user can do.
+    public enum Remedy: Sendable, Hashable, CaseIterable {
+        /// The same once more.
+        case tryAgain
+        /// The vault is the right one: open it. The device's owner confirms, where the device can ask.
+        case accept
+        /// Put the folder aside and begin a new vault. Nothing is deleted.
+        case startOver
+    }
+
+    /// What happened.
+    public let reason: Reason
+    /// What can be done, the mildest first.
+    public let remedies: [Remedy]
+    /// The remedy that is under way.
+    public private(set) var running: Remedy?
+    /// Why the last remedy did not help.
+    public var problem: VaultProblem?
+
+    @ObservationIgnored private let act: @MainActor (Remedy) async -> VaultProblem?
+
+    /// - Parameters:
+    ///   - canStartOver: Whether there is somebody who puts the folder aside.
+    ///   - act: Does what a remedy says, and tells why it did not help.
+    package init(_ reason: Reason, canStartOver: Bool, act: @escaping @MainActor (Remedy) async -> VaultProblem?) {
+        self.reason = reason
+        self.act = act
+        let wanted: [Remedy] =
+            switch reason {
+            case .missing: [.tryAgain, .startOver]
+            case .notNow: [.tryAgain]
+            case .lost: [.tryAgain, .startOver]
+            case .another: [.accept, .startOver]
+            case .contradicted: [.startOver]
+            }
+        remedies = wanted.filter { $0 != .startOver || canStartOver }
+    }
+
+    /// Does what a remedy says. What came of it is in ``FaceModel/phase`` and ``LockModel/state``, or in ``problem``.
+    public func perform(_ remedy: Remedy) async {
+        guard running == nil, remedies.contains(remedy) else { return }
+        (running, problem) = (remedy, nil)
+        problem = await act(remedy)
+        running = nil
+    }
+}
+
+extension StopModel.Reason {
+    /// In the words that a face has for it.
+    public var problem: VaultProblem {
+        switch self {
+        case .missing: .vaultMissing
+        case .notNow: .shareUnavailable
+        case .lost: .shareLost
+        case .another, .contradicted: .levelLowered
+        }
+    }
+
+    /// Nil for any other error.
+    init?(_ error: VaultError) {
+        switch error.code {
+        case .vaultMissing: self = .missing
+        case .shareUnavailable: self = .notNow
+        case .shareLost: self = .lost
+        case .levelLowered: self = .another
+        case .levelContradicted: self = .contradicted
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,51 @@
+public import Holdfast
+
+extension VaultModel {
+    /// Reads what is in the trash. Every item is looked at for that: it is only done when the trash is to be shown.
+    /// - Returns: Why not; nil when it was read.
+    @discardableResult
+    public func loadTrash() async -> VaultProblem? {
+        switch await VaultModel.trashed(in: vault) {
+        case .success(let found):
+            // Locked while it was read: nothing is shown.
+            trash = lock.isLocked ? [] : found
+            return nil
+        case .failure(let error): return VaultProblem(error)
+        }
+    }
+
+    /// Puts something back under its name.
+    /// - Returns: Why not; nil when it is back. `exists` when its name is taken by now.
+    public func restore(_ trashed: ItemStore.Trashed) async -> VaultProblem? {
+        let problem = await change(VaultModel.restore(vault, trashed))
+        await loadTrash()
+        return problem
+    }
+
+    /// Removes things from the trash for good; all of them when nil.
+    /// - Returns: Why not; nil when they are gone.
+    public func emptyTrash(_ some: [ItemStore.Trashed]? = nil) async -> VaultProblem? {
+        let problem = await change(VaultModel.emptyTrash(vault, some))
+        await loadTrash()
+        return problem
+    }
+
+    @concurrent
+    private nonisolated static func trashed(in vault: Vault) async -> Result<[ItemStore.Trashed], VaultError> {
+        Result { () throws(VaultError) in try ItemStore(vault).trashed() }
+    }
+
+    @concurrent
+    private nonisolated static func restore(
+        _ vault: Vault, _ trashed: ItemStore.Trashed
+    ) async -> Result<Void, VaultError> {
+        Result { () throws(VaultError) in try ItemStore(vault).restore(trashed) }
+    }
+
+    @concurrent
+    private nonisolated static func emptyTrash(
+        _ vault: Vault, _ some: [ItemStore.Trashed]?
+    ) async -> Result<Void, VaultError> {
+        Result { () throws(VaultError) in try ItemStore(vault).emptyTrash(some) }
+    }
+}

@@ -1,0 +1,88 @@
+#if canImport(SwiftUI)
+public import HoldfastUI
+public import SwiftUI
+
+/// Why a vault does not open on this device, and a button for each thing that its user can do about that.
+public struct StopView: View {
+    private let model: StopModel
+    @State private var asksToStartOver = false
+    @Environment(\.scenePhase) private var phase
+
+    /// The screen of what stands in the way.
+    public init(_ model: StopModel) { self.model = model }
+
+    /// What is shown.
+    public var body: some View {
+        VStack(spacing: 20) {
+            Text(StopText.title(model.reason), bundle: .module).font(.title2).accessibilityAddTraits(.isHeader)
+            Text(StopText.advice(model.reason), bundle: .module).multilineTextAlignment(.center)
+            if let problem = model.problem {
+                Text(ProblemText.key(problem), bundle: .module).foregroundStyle(.red)
+            }
+            ForEach(model.remedies, id: \.self) { remedy in
+                Button {
+                    if remedy == .startOver { asksToStartOver = true } else { perform(remedy) }
+                } label: {
+                    Text(StopText.key(remedy), bundle: .module)
+                }
+                .buttonStyle(.bordered)
+                .disabled(model.running != nil)
+            }
+            if model.running != nil { ProgressView() }
+        }
+        .padding()
+        .onChange(of: phase) { _, phase in
+            // The device was unlocked meanwhile.
+            if phase == .active, model.reason == .notNow { perform(.tryAgain) }
+        }
+        .confirmationDialog(
+            Text("stop.startOver.confirm", bundle: .module), isPresented: $asksToStartOver, titleVisibility: .visible
+        ) {
+            Button(role: .destructive) {
+                perform(.startOver)
+            } label: {
+                Text("stop.startOver", bundle: .module)
+            }
+            Button(role: .cancel) {
+            } label: {
+                Text("settings.cancel", bundle: .module)
+            }
+        } message: {
+            Text("stop.startOver.advice", bundle: .module)
+        }
+    }
+
+    private func perform(_ remedy: StopModel.Remedy) { Task { await model.perform(remedy) } }
+}
+
+/// Keys of the words for what stands in the way.
+enum StopText {
+    static func title(_ reason: StopModel.Reason) -> LocalizedStringKey {
+        switch reason {
+        case .missing: "stop.missing"
+        case .notNow: "stop.notNow"
+        case .lost: "stop.lost"
+        case .another: "stop.another"
+        case .contradicted: "stop.contradicted"
+        }
+    }
+
+    static func advice(_ reason: StopModel.Reason) -> LocalizedStringKey {
+        switch reason {
+        case .missing: "stop.missing.advice"
+        case .notNow: "stop.notNow.advice"
+        case .lost: "stop.lost.advice"
+        case .another: "stop.another.advice"
+        case .contradicted: "stop.contradicted.advice"
+        }
+    }
+
+    static func key(_ remedy: StopModel.Remedy) -> LocalizedStringKey {
+        switch remedy {
+        case .tryAgain: "stop.tryAgain"
+        case .accept: "stop.accept"
+        case .startOver: "stop.startOver"
+        }
+    }
+}
+#endif

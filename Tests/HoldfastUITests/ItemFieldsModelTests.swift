@@ -1,0 +1,112 @@
+import Foundation
+import Holdfast
+import HoldfastUI
+import TestSupport
+import Testing
+
+@MainActor @Suite(.timeLimit(.minutes(30))) struct ItemFieldsModelTests {
+    private static let place = VaultItem.ID(collection: "default", name: "mail")
+
+    private func opened(_ scratch: Scratch) async throws -> AppModels {
+        let models = try await scratch.open()
+        let items = ItemStore(models.lock.app.vault)
+        var login = try Item(.login)
+        try login.add(.text, "username", secret("ada"))
+        try login.add(.secret, "password", secret("old word"))
+        try login.add(
+            .oneTimeCode, "code", secret("otpauth://totp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&period=3600"))
+        try login.add(.oneTimeCode, "counter", secret("otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQ&counter=1"))
+        try unsafe login.addFile("paper", name: "id.txt", content: Array("content".utf8).span.bytes)
+        try login.addTag("work")
+        try login.setNotes(secret("a\nb"))
+        try items.add(login, as: "mail")
+        await models.vault.load()
+        return models
+    }
+
+    @Test func `an item's fields are listed, and a secret is shown when it is asked for`() async throws {
+        let scratch = try Scratch()
+        let models = try await opened(scratch)
+        let model = models.vault.fields(of: ItemFieldsModelTests.place, preferences: models.preferences)
+        await model.load()
+        #expect(model.isItem && model.fields.map(\.label) == ["username", "password", "code", "counter", "paper"])
+        #expect(
+            model.fields.map(\.isSecret) == [false, true, true, true, false] && model.tags == ["work"] && model.hasNotes
+        )
+        #expect(model.revealed.isEmpty && !model.showsNotes)
+        let password = model.fields[1]
+        model.reveal(password)
+        #expect(model.revealed == [password.id] && model.withValue(of: password, text) == "old word")
+        model.hide(password)
+        #expect(model.revealed.isEmpty)
+        #expect(model.withValue(of: model.fields[0], text) == "ada" && model.withNotes(text) == "a\nb")
+        #expect(model.withValue(of: model.fields[2], text)?.count == 6)
+        #expect(model.secondsLeft(of: model.fields[2]).map { (1...3600).contains($0) } ?? false)
+        // A code by a counter counts when it is given: it is not given for a look.
+        #expect(model.withValue(of: model.fields[3], text) == nil && model.secondsLeft(of: model.fields[3]) == nil)
+        let path = scratch.path + ".saved"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        #expect(model.save(model.fields[4], to: path) == nil)
+        #expect(FileManager.default.contents(atPath: path).map { Array($0) } == Array("content".utf8))
+        #expect(model.save(model.fields[4], to: "/nowhere/x") == .file(errno: ENOENT))
+        #expect(
+            model.fileName(of: model.fields[4]) == "id.txt" && model.withValue(of: model.fields[4], text) == "content")
+    }
+
+    @Test func `a field that is changed keeps its earlier value, and one that somebody else changed is not touched`()
+        async throws
+    {
+        let scratch = try Scratch()
+        let models = try await opened(scratch)
+        let vault = models.lock.app.vault
+        let model = models.vault.fields(of: ItemFieldsModelTests.place, preferences: models.preferences)
+        await model.load()
+        let password = model.fields[1]
+        #expect(await model.set(password, to: try secret("new word")) == nil)
+        #expect(model.withValue(of: model.fields[1], text) == "new word")
+        #expect(try ItemStore(vault).item("mail").history.map(\.label) == ["password"])
+        try ItemStore(vault).change("mail") { item in try item.rename(item.fields[1], to: "passphrase") }
+        #expect(await model.set(password, to: try secret("late")) == .busy)
+        #expect(model.fields[1].label == "passphrase" && model.withValue(of: model.fields[1], text) == "new word")
+    }
+
+    @Test func `nothing of an item is left when the lock falls, and a plain value has no fields`() async throws {
+        let scratch = try Scratch()
+        let models = try await opened(scratch)
+        let model = models.vault.fields(of: ItemFieldsModelTests.place, preferences: models.preferences)
+        await model.load()
+        let password = model.fields[1]
+        model.reveal(password)
+        models.lock.panic()
+        #expect(model.fields.isEmpty && model.tags.isEmpty && !model.isItem && model.revealed.isEmpty)
+        #expect(model.withValue(of: password, text) == nil && model.withNotes(text) == nil)
+        await model.load()
+        #expect(model.fields.isEmpty && model.problem == .locked)
+    }
+
+    @Test func `what is thrown away is in the trash until it is put back or removed for good`() async throws {
+        let scratch = try Scratch()
+        let models = try await opened(scratch)
+        let vault = models.vault
+        #expect(await vault.put(try secret("of value"), at: .init(collection: "work", name: "value")) == nil)
+        let plain = vault.fields(of: .init(collection: "work", name: "value"), preferences: models.preferences)
+        await plain.load()
+        #expect(!plain.isItem && plain.fields.isEmpty && plain.problem == nil)
+        #expect(await vault.delete(ItemFieldsModelTests.place) == nil)
+        #expect(await vault.delete(.init(collection: "work", name: "value")) == nil)
+        #expect(vault.items.isEmpty && vault.trash.isEmpty)
+        #expect(await vault.loadTrash() == nil)
+        #expect(Set(vault.trash.map(\.name)) == ["mail", "value"])
+        let value = try #require(vault.trash.first { $0.name == "value" })
+        #expect(await vault.restore(value) == nil)
+        #expect(vault.items.map(\.name) == ["value"] && vault.trash.map(\.name) == ["mail"])
+        #expect(try models.lock.app.vault.value(for: "value", in: "work").withBytes(text) == "of value")
+        #expect(await vault.put(try secret("x"), at: ItemFieldsModelTests.place) == nil)
+        #expect(await vault.restore(vault.trash[0]) == .exists)
+        #expect(await vault.emptyTrash() == nil && vault.trash.isEmpty)
+        _ = await vault.delete(ItemFieldsModelTests.place)
+        await vault.loadTrash()
+        models.lock.panic()
+        #expect(vault.trash.isEmpty)
+    }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import Holdfast
+import HoldfastUI
+import KeyStores
+import SwiftUI
+import TestSupport
+import Testing
+
+@testable import DeviceOwner
+@testable import HoldfastViews
+
+/// The screens from the first start on, without a passcode.
+@MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct LadderScreenTests {
+    let device: Device
+
+    init() throws { device = try Device() }
+
+    private func screen(_ models: AppModels, _ language: String = "en") async throws -> Screen {
+        let screen = Screen(language: language) { Content(models: models) }
+        try await screen.until("settings") { models.settings.policy != nil && models.protection.protection != nil }
+        screen.finishAnimations()
+        return screen
+    }
+
+    @Test func `a first start shows the app, by the face's own root`() async throws {
+        let face = await device.start()
+        let screen = Screen { FaceView(face) { models in Content(models: models) } }
+        try await screen.until("open") { screen.pictures(Content.secret) }
+        #expect(screen.faults == [] && !screen.has("Locked"))
+    }
+
+    @Test(arguments: languages)
+    func `each step of the ladder has words, and so have its sheets`(_ language: String) async throws {
+        let models = try await device.models()
+        let screen = try await screen(models, language)
+        #expect(screen.faults == [], "at device")
+        try await device.turnLockOn(models)
+        try await screen.until("on") { models.settings.showsLockOn }
+        #expect(screen.faults == [], "at owner")
+        await models.protection.issuePhrase()
+        device.finger.plays(.match)
+        await models.protection.confirmPhrase()
+        models.settings.request(.lock(false))
+        screen.update()
+        #expect(screen.presented == ["dialog"] && screen.faults == [], "the words are lost by that")
+        models.settings.cancel()
+        screen.update()
+        screen.finishAnimations()
+        device.finger.plays(.match)
+        await models.protection.setPasscode(try secret("right"), repeated: try secret("right"))
+        await device.settled(models)
+        await models.settings.load()
+        screen.update()
+        screen.finishAnimations()
+        #expect(models.protection.level == .secret && screen.faults == [], "at secret")
+    }
+
+    @Test func `the switch asks the device and goes back with an alert`() async throws {
+        let models = try await device.models()
+        let screen = try await screen(models)
+        try await screen.until("looked") { models.settings.obstacle(to: .biometrics) == nil }
+        try screen.tap("Ask before it opens")
+        try await screen.until("refused") { models.settings.failure != nil }
+        screen.finishAnimations()
+        #expect(screen.presented == ["alert"] && screen.has("Nothing was changed") && !models.settings.showsLockOn)
+        try screen.tap("OK")
+        screen.finishAnimations()
+        device.finger.plays(.match)
+        try screen.tap("Ask before it opens")
+        try await screen.until("on") { models.settings.policy?.isLockEnabled == true && !models.settings.isBusy }
+        #expect(screen.presented == [] && screen.faults == [])
+    }
+
+    @Test func `words are shown, confirmed, and gone with their sheet`() async throws {
+        let models = try await device.models()
+        let screen = try await screen(models)
+        try screen.tap("Write down 24 words")
+        try await screen.until("shown") { screen.presented == ["sheet"] && screen.pictures("24. ") }
+        #expect(screen.faults == [])
+        screen.swipeDown()
+        screen.finishAnimations()
+        #expect(!models.protection.showsPhrase && models.protection.isLostWithDevice)
+        try screen.tap("Write down 24 words")
+        try await screen.until("again") { screen.presented == ["sheet"] && models.protection.showsPhrase }
+        device.finger.plays(.match)
+        try screen.tap("I have written it down")
+        try await screen.until("confirmed") { !models.protection.isLostWithDevice }
+        screen.finishAnimations()
+        #expect(screen.faults == [])
+    }
+
+    @Test func `a passcode is set in its sheet, its strength told`() async throws {
+        let models = try await device.models()
+        let screen = try await screen(models)
+        try screen.tap("Set a passcode")
+        screen.update()
+        try screen.type("1234", into: "Passcode")
+        screen.update()
+        #expect(screen.has("Guessed at once") && screen.faults == [])
+        try screen.type("four unrelated words here", into: "Passcode")
+        try screen.type("four unrelated words here", into: "Repeat passcode")
+        device.finger.plays(.match)
+        try screen.tap("Continue")
+        try await screen.until("set") { models.protection.level == .secret }
+        screen.finishAnimations()
+        #expect(screen.presented == [])
+    }
+
+    @Test(arguments: languages)
+    func `a cold launch has a button and nothing to type`(_ language: String) async throws {
+        try await device.turnLockOn(try await device.models())
+        device.finger.plays(.noMatch)
+        let cold = try await device.models()
+        let screen = Screen(language: language) { Content(models: cold) }
+        try await screen.until("refused") { cold.lock.owner.problem != nil && !cold.lock.owner.isUnlocking }
+        screen.finishAnimations()
+        #expect(screen.nodes(.secureField).isEmpty && screen.faults == [] && !screen.pictures(Content.secret))
+        device.finger.plays(.match)
+        if language == "en" { try screen.tap("Unlock") } else { await cold.lock.owner.unlock() }
+        try await screen.until("open") { cold.lock.state == .unlocked }
+    }
+
+    @Test(arguments: languages, StopModel.Reason.allCases)
+    func `what stands in the way is said, with what to do`(_ language: String, _ reason: StopModel.Reason) throws {
+        let stop = StopModel(reason, canStartOver: true) { _ in .busy }
+        let screen = Screen(language: language) { StopView(stop) }
+        screen.update()
+        #expect(screen.faults == [] && screen.nodes(.button).count == stop.remedies.count)
+        if language == "en", stop.remedies.contains(.startOver) {
+            try screen.tap("Begin a new vault")
+            #expect(screen.presented == ["dialog"] && screen.faults == [])
+        }
+    }
+
+    @Test func `a vault that is gone begins anew at its user's word`() async throws {
+        _ = try await device.models()
+        try FileManager.default.removeItem(atPath: device.path)
+        let face = await device.start()
+        let screen = Screen { FaceView(face) { models in Content(models: models) } }
+        try await screen.until("missing") { screen.has("The vault is not here") }
+        try screen.tap("Begin a new vault")
+        try screen.tap("Begin a new vault")
+        try await screen.until("open") { screen.pictures(Content.secret) }
+    }
+}
