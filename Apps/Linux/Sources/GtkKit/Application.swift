@@ -61,6 +61,8 @@ package final class Action: Object {
 package final class Window: Widget {
     package func setApplication(_ app: Application) { gtk_window_set_application(pointer(), app.pointer()) }
     package func present() { gtk_window_present(pointer()) }
+    /// Has the system open an address, in a browser for example.
+    package func open(_ address: String) { gtk_show_uri(pointer(), address, guint32(GDK_CURRENT_TIME)) }
     package func close() { gtk_window_close(pointer()) }
     package var isActive: Bool { bool("is-active") }
     package var isMinimised: Bool { cadw_is_minimised(widget) != 0 }

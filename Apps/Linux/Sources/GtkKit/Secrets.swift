@@ -85,14 +85,22 @@ extension Label {
     }
 }
 
+extension Row {
+    /// Shows a secret below the title. GTK lays it out in memory of its own; that is what showing means.
+    package func show(_ bytes: RawSpan, ending: String = "") {
+        adw_preferences_row_set_use_markup(pointer(), 0)
+        withTerminated(bytes, ending: ending) { adw_action_row_set_subtitle(pointer(), $0) }
+    }
+}
+
 /// Lends bytes with the zero behind them that C wants, in locked memory.
 func withTerminated(
-    _ bytes: RawSpan, behind prefix: String = "", _ body: (UnsafePointer<CChar>) -> Void
+    _ bytes: RawSpan, behind prefix: String = "", ending: String = "", _ body: (UnsafePointer<CChar>) -> Void
 ) {
-    let start = Array(prefix.utf8)
+    let (start, end) = (Array(prefix.utf8), Array(ending.utf8))
     guard
         let secret = try? SecretBytes(
-            count: start.count + bytes.byteCount + 1,
+            count: start.count + bytes.byteCount + end.count + 1,
             { memory in
                 memory.withUnsafeMutableBytes { memory in
                     memory.copyBytes(from: start)
@@ -100,6 +108,8 @@ func withTerminated(
                         let rest = UnsafeMutableRawBufferPointer(rebasing: memory[start.count...])
                         if bytes.count > 0 { rest.copyMemory(from: bytes) }
                     }
+                    UnsafeMutableRawBufferPointer(rebasing: memory[(start.count + bytes.byteCount)...]).copyBytes(
+                        from: end)
                 }
             })
     else { return body("") }

@@ -78,13 +78,14 @@ final class LockCover {
     private struct Facts: Equatable {
         let state: LockModel.State, prompt: UnlockSecret, guidance: LockGuidance, reason: LockReason
         let remaining: Int?, consequence: LimitConsequence, delay: Int?, isDelayed: Bool, others: [UnlockSecret]
-        let leavesHardware: Bool
+        let leavesHardware: Bool, takesSecret: Bool, opensByLevel: Bool
 
         init(_ lock: LockModel) {
             (state, prompt, guidance, reason) = (lock.state, lock.prompt, lock.guidance, lock.reason)
             (remaining, consequence) = (lock.remainingAttempts, lock.consequence)
             (delay, isDelayed, others) = (lock.delay, lock.isDelayed, lock.otherPrompts)
             leavesHardware = lock.leavesHardware
+            (takesSecret, opensByLevel) = (lock.takesSecret, lock.owner.opensByLevel)
         }
     }
 
@@ -132,10 +133,11 @@ final class LockCover {
     /// One thing is typed at a time: the account's password, while the system asks for it.
     private func showForm() {
         let isAsked = lock.owner.dialog.question != nil
-        passcodeForm.isVisible = lock.prompt == .passcode && !isAsked
+        passcodeForm.isVisible = lock.prompt == .passcode && !isAsked && lock.takesSecret
         pinForm.isVisible = lock.prompt == .pin && !isAsked
         phraseForm.isVisible = lock.prompt == .recoveryPhrase && !isAsked
-        unlock.isVisible = !isAsked
+        // With nothing to type it is the button that asks the owner again, or nobody.
+        unlock.isVisible = !isAsked && (lock.takesSecret || lock.owner.opensByLevel)
     }
 
     private func showFailure(_ guidance: LockGuidance) {
@@ -152,13 +154,17 @@ final class LockCover {
         // What is left to do while nothing can be typed.
         case .passcode where lock.isDelayed, .pin where lock.isDelayed:
             others.last { lock.otherPrompts.contains($0.prompt) }?.button.focus()
-        case .passcode: passcode.focus()
+        case .passcode: if lock.takesSecret { passcode.focus() } else { unlock.focus() }
         case .pin: pin.focus()
         }
     }
 
     private func answer() {
         mistake = nil
+        guard lock.takesSecret else {
+            Task { [lock] in await lock.owner.unlock() }
+            return
+        }
         do {
             switch lock.prompt {
             case .passcode: try answer(.passcode, from: passcode)
@@ -213,10 +219,11 @@ final class LockCover {
 // The system's owner.
 extension LockCover {
     private struct OwnerFacts: Equatable {
-        let offers: [OwnerStep], step: OwnerStep?, problem: VaultProblem?, isChecking: Bool
+        let offers: [OwnerStep], step: OwnerStep?, problem: VaultProblem?, isChecking: Bool, stop: StopModel.Reason?
         init(_ lock: LockModel) {
             (offers, step, problem) = (lock.owner.offers, lock.owner.dialog.step, lock.owner.problem)
             isChecking = lock.state == .checking
+            stop = lock.stop?.reason
         }
     }
 
@@ -245,7 +252,7 @@ extension LockCover {
         // A finger that is waited for is let go first.
         account.isSensitive = !isAsking
         stop.isVisible = isAsking
-        let text = isAsking ? nil : facts.problem.map(ProblemText.of)
+        let text = isAsking ? nil : (facts.stop.map(\.problem) ?? facts.problem).map(ProblemText.of)
         ownerProblem.text = text ?? ""
         ownerProblem.isVisible = text != nil
     }

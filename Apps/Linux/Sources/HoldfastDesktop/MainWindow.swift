@@ -21,7 +21,9 @@ final class MainWindow {
         ui = Builder(PackageResources.window_ui)
         window = ui.widget("window")
         window.setApplication(app)
-        face = FaceModel(at: place.home, face: "desktop")
+        var options = FaceModel.Options()
+        options.beginning = .assistant
+        face = FaceModel(at: place.home, face: "desktop", options)
         _ = app.action("quit", keys: ["<Control>q"]) { [unowned self] in self.window.close() }
         _ = app.action("shortcuts", keys: ["<Control>question", "F1"]) { [unowned self] in showShortcuts() }
         _ = app.action("about", keys: []) { [unowned self] in showAbout() }
@@ -50,6 +52,8 @@ final class MainWindow {
         case .ready: .ready
         case .destroyed(let path): .destroyed(path)
         case .failed(let problem): .failed(problem)
+        // Of an app that begins without the assistant.
+        case .opening, .stopped: .failed(.shareUnavailable)
         }
     }
 
@@ -75,6 +79,9 @@ final class MainWindow {
         case .failed(let problem):
             page.title = tr("The Vault Cannot Be Used")
             page.detail = ProblemText.of(problem)
+        case .opening, .stopped:
+            page.title = tr("The Vault Cannot Be Used")
+            page.detail = ProblemText.of(.shareUnavailable)
         }
         place.isVisible = shown == .setup
         content.isVisible = shown == .ready

@@ -65,6 +65,9 @@ final class ReadyWindow {
         }
     }
 
+    /// Has the system open an address of the web.
+    func open(_ address: String) { window.open(address) }
+
     func toast(_ text: String) { toasts.show(text) }
 
     /// Something happened to the session or the machine.

@@ -230,8 +230,82 @@ def vault():
     app.gone("Delete api token?")
     app.press("Delete…")
     app.press("Delete")
-    app.find("Deleted")
+    app.find("Moved to the trash")
     app.gone("api token", "list item")
+    app.click(app.find("Trash", "list item"))
+    app.shot("09-trash")
+    app.press("Put api token back")
+    app.find("It is back")
+    app.find("The Trash Is Empty")
+    app.click(app.find("All Collections, 4 items", "list item"))
+    show(app, "api token")
+    app.press("Delete…")
+    app.press("Delete")
+    app.find("Moved to the trash")
+    app.click(app.find("Trash", "list item"))
+    app.press("Remove api token for good")
+    app.find("Remove api token for good?")
+    app.press("Remove")
+    app.find("Removed for good")
+    app.click(app.find("All Collections, 3 items", "list item"))
+    app.gone("api token", "list item")
+
+
+def items():
+    """Items with fields, as the command made them."""
+    before = state.pop("app", None)
+    if before:
+        before.end()
+    made = Device(os.environ["HOLDFAST_COMMAND"], SCRATCH / "items", PASSCODE)
+    paper = SCRATCH / "paper.txt"
+    paper.write_text("on paper")
+    key = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
+    made.run(
+        "add", "mail", "-u", "ada", "--url", "https://mail.example", "--otp", "--notes", "--tag", "work", "--attach",
+        str(paper), "--secret-fd=0", given=f"purple hammer\n{key}\nsecond line of notes",
+    )
+    made.end()
+    app = state["app"] = App(PROGRAM, SCRATCH / "items" / "home")
+    app.focus()
+    app.typed(PASSCODE)
+    app.keys("Return")
+    opened(app)
+    show(app, "mail")
+    app.find("Show password", "push button")
+    app.gone("Show the value", "push button")
+    check(app.all("ada") and app.all("https://mail.example") and app.all("paper.txt"), "what is no secret is shown")
+    check(not app.all("purple hammer") and not app.all("second line of notes"), "secrets are hidden until they are asked for")
+    app.shot("54-item-fields")
+    app.press("Show password")
+    app.find("purple hammer")
+    app.press("Show code")
+    app.find(part="left")
+    app.press("Show Notes")
+    app.find(part="second line of notes")
+    app.shot("55-item-revealed")
+    app.press("Hide password")
+    app.gone("purple hammer")
+    app.press("Copy password")
+    app.find(part="Copied for 30 seconds")
+    check(clipboard() == "purple hammer", "the password is on the clipboard")
+    app.press("Copy code")
+    until(lambda: clipboard().isdigit() and len(clipboard()) == 6, "the code on the clipboard")
+    app.press("Change password")
+    app.find("Another Value")
+    app.type("Value", "yellow hammer")
+    app.press("Store")
+    app.gone("Another Value")
+    app.press("Show password")
+    app.find("yellow hammer")
+    app.press("Lock now")
+    app.gone("yellow hammer")
+    app.gone("ada")
+    app.end()
+    del state["app"]
+    made.run("unlock", "--passcode-fd=0", given=PASSCODE)
+    check("password" in made.run("history", "list", "mail"), "the earlier password is kept")
+    made.end()
+    resume(before)
 
 
 def files():
@@ -1212,7 +1286,7 @@ def cpu(app):
 
 
 SCENARIOS = [
-    first_run, vault, files, locking, settings, log, doctor, identity, refusals, focus_loss, owner, pin, folder,
+    first_run, vault, items, files, locking, settings, log, doctor, identity, refusals, focus_loss, owner, pin, folder,
     narrow_and_restart,
 ]  # fmt: skip
 if os.environ.get("HOLDFAST_SOAK"):

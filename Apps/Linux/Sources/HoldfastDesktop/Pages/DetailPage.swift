@@ -11,6 +11,7 @@ final class DetailPage {
     private let value: Label, reveal: Button, copy: Button
     private let close_: () -> Void
     private let back: Button
+    private var fields: ItemFields?
 
     private static let dots = "••••••••"
 
@@ -41,6 +42,13 @@ final class DetailPage {
         ui.widget("detail-delete", as: Button.self).onClick { [unowned self] in delete() }
         let model = model
         bind(self, { model.content }) { [unowned self] in show($0) }
+        let (plain, info) = (ui.widget("detail-plain"), ui.widget("detail-info"))
+        fields = ItemFields(item.id, ui.widget("detail-fields"), parts) { [unowned self] isItem in
+            // An item has no one value: what is done with it is done with its fields.
+            plain.isVisible = !isItem
+            edit.isVisible = !isItem && self.model.canBeShown
+            info.isVisible = true
+        }
         bind(self, { model.problem }) { [unowned parts] in if let problem = $0 { parts.toast(ProblemText.of(problem)) }
         }
     }
@@ -50,6 +58,7 @@ final class DetailPage {
     /// Nothing of the value stays on the screen.
     func close() {
         model.hide()
+        fields?.close()
         value.text = ""
     }
 
@@ -105,7 +114,7 @@ final class DetailPage {
         Task {
             // Only what fits into the form unchanged is put there; anything else is replaced as a whole.
             _ = await model.withCopy { bytes in
-                let lines = DetailPage.lines(bytes)
+                let lines = TextLines.count(bytes)
                 if let lines { form.fill(bytes, hasSeveralLines: lines > 1) }
             }
             if !parts.models.lock.isLocked { parts.sheets.showEdit() }
@@ -125,27 +134,16 @@ final class DetailPage {
 
     private func delete() {
         let id = model.item.id
+        let isKept = !model.item.isFile && !model.item.isUnconfirmed
         parts.sheets.askConfirmation(
-            tr("Delete %s?", id.name), tr("This cannot be undone."), confirm: tr("Delete")
+            tr("Delete %s?", id.name),
+            isKept ? tr("It stays in the trash for 30 days.") : tr("This cannot be undone."), confirm: tr("Delete")
         ) { [unowned self] in
             Task { [parts, close_] in
                 let problem = await parts.models.vault.delete(id)
-                parts.toast(problem.map(ProblemText.of) ?? tr("Deleted"))
+                parts.toast(problem.map(ProblemText.of) ?? (isKept ? tr("Moved to the trash") : tr("Deleted")))
                 if problem == nil { close_() }
             }
         }
-    }
-
-    /// Lines of what is text; nil for what is not.
-    private static func lines(_ bytes: RawSpan) -> Int? {
-        var lines = 1
-        for offset in 0..<bytes.byteCount {
-            let byte = bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
-            if byte == 0x0A { lines += 1 } else if byte < 0x20 && byte != 0x09 { return nil }
-        }
-        return bytes.withUnsafeBytes {
-            g_utf8_validate($0.baseAddress?.assumingMemoryBound(to: CChar.self), gssize($0.count), nil)
-        } != 0
-            ? lines : nil
     }
 }

@@ -10,7 +10,7 @@ final class SettingsPage {
     private let model: SecuritySettingsModel
     private let selfDestruct: SelfDestructModel
     private let preferences: PreferencesModel
-    private let lock: Toggle, destroys: Toggle, blur: Toggle, chip: Toggle, chipRow: Row
+    private let lock: Toggle, destroys: Toggle, blur: Toggle, minimised: Toggle, chip: Toggle, chipRow: Row
     private let pinRow: Row, pinSet: Button, pinRemove: Button
     private let folder: Widget
     private let owners: [(step: OwnerStep, toggle: Toggle, row: Row)]
@@ -39,6 +39,7 @@ final class SettingsPage {
         ]
         destroys = ui.widget("self-destruct")
         blur = ui.widget("blur")
+        minimised = ui.widget("minimised")
         timing = ui.widget("timing")
         focusLoss = ui.widget("focus-loss")
         idle = ui.widget("idle")
@@ -102,6 +103,7 @@ final class SettingsPage {
             parts.clipboard.copy(key)
             parts.toast(tr("Copied"))
         }
+        minimised.onChange { [unowned self] on in change { $0.locksWhenMinimised = on } }
         blur.onChange { [unowned self] on in change { $0.blursCover = on } }
         focusLoss.onChange { [unowned self] index in
             guard let wanted = Preferences.FocusLoss.allCases[safe: index] else { return }
@@ -214,6 +216,7 @@ final class SettingsPage {
         let preferences = preferences
         bind(self, { preferences.values }) { [unowned self] values in
             blur.isOn = values.blursCover
+            minimised.isOn = values.locksWhenMinimised
             if let index = Preferences.FocusLoss.allCases.firstIndex(of: values.focusLoss) {
                 focusLoss.selected = index
             }
@@ -244,7 +247,31 @@ final class SettingsPage {
             }
             Task { [model] in await model.proveOwner() }
         case .passcode, .passcodeAndPhrase: ask(for: wanted, wantsPhrase: needed == .passcodeAndPhrase)
+        case .confirmation: confirm(wanted)
         }
+    }
+
+    /// A vault without a passcode: the system asks its owner. What the change takes away is said before.
+    private func confirm(_ wanted: SecuritySettingsModel.Change) {
+        let confirm = { [unowned self, model] in
+            showOwner(model.dialog, SettingsText.title(of: wanted)) { model.cancel() }
+            Task {
+                await model.confirm()
+                if model.failure == nil { parts.toast(tr("Changed")) }
+            }
+        }
+        guard model.losesPhrase else { return confirm() }
+        parts.sheets.askConfirmation(
+            SettingsText.title(of: wanted),
+            tr("The recovery phrase of this vault no longer works after this change. Issue a new one afterwards."),
+            confirm: tr("Continue"), confirm
+        ) { [model] in
+            model.cancel()
+        }
+    }
+
+    private func showOwner(_ dialog: OwnerDialog, _ title: String, onCancel: @escaping () -> Void) {
+        parts.sheets.showOwner(dialog, title, tr("The system asks whether it is you."), onCancel: onCancel)
     }
 
     private func ask(for wanted: SecuritySettingsModel.Change, wantsPhrase: Bool) {
@@ -271,7 +298,19 @@ final class SettingsPage {
     private func show(_ step: SelfDestructModel.Step) {
         countdownRow.isVisible = false
         switch step {
-        case .idle: destroys.isOn = selfDestruct.showsOn
+        case .idle:
+            destroys.isOn = selfDestruct.showsOn
+            if selfDestruct.confirmsOwner { parts.sheets.dismissOwner() }
+        case .authenticating(let change) where selfDestruct.confirmsOwner:
+            showOwner(selfDestruct.dialog, SettingsText.title(of: change)) { [selfDestruct] in
+                Task { await selfDestruct.cancel() }
+            }
+            Task { [selfDestruct] in await selfDestruct.authenticate() }
+        case .authenticatingAgain(let change) where selfDestruct.confirmsOwner:
+            showOwner(selfDestruct.dialog, SettingsText.title(of: change)) { [selfDestruct] in
+                Task { await selfDestruct.cancel() }
+            }
+            Task { [selfDestruct] in await selfDestruct.finish() }
         case .authenticating(let change):
             ask(SettingsText.title(of: change), SettingsText.first(of: change)) { [selfDestruct] passcode in
                 await selfDestruct.authenticate(passcode: passcode.take())

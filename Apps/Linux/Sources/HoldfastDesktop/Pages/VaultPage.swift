@@ -17,6 +17,8 @@ final class VaultPage {
     private let transfer: Widget, transferText: Label, transferBar: ProgressBar
     private var detail: DetailPage?
     private var shown = VaultPage.page
+    /// Whether the trash is shown in place of items.
+    private var showsTrash = false
 
     /// Rows that are made at a time: a vault may have many thousands.
     private static let page = 200
@@ -48,7 +50,14 @@ final class VaultPage {
             showItems(model.items)
         }
         collections.onSelect { [unowned self] index in
-            model.collection = index == 0 ? nil : model.collections[safe: index - 1]?.name
+            showsTrash = index > model.collections.count
+            if showsTrash {
+                Task { if let problem = await model.loadTrash() { parts.toast(ProblemText.of(problem)) } }
+            } else {
+                model.collection = index == 0 ? nil : model.collections[safe: index - 1]?.name
+            }
+            showItems(model.items)
+            show(Emptiness(model, inTrash: showsTrash))
             if flap.isFolded { flap.isRevealed = false }
         }
         ui.widget("transfer-cancel", as: Button.self).onClick { [model] in model.cancelTransfer() }
@@ -57,7 +66,11 @@ final class VaultPage {
             shown = VaultPage.page
             showItems($0)
         }
-        bind(self, { Emptiness(model) }) { [unowned self] in show($0) }
+        bind(self, { model.trash }) { [unowned self] _ in
+            if showsTrash { showItems(model.items) }
+            show(Emptiness(model, inTrash: showsTrash))
+        }
+        bind(self, { Emptiness(model) }) { [unowned self] _ in show(Emptiness(model, inTrash: showsTrash)) }
         bind(self, { model.inbox }) { [unowned self] in show($0) }
         bind(self, { model.transfer }) { [unowned self] in show($0) }
     }
@@ -109,6 +122,7 @@ final class VaultPage {
     func drop() {
         closeDetail()
         search.text = ""
+        showsTrash = false
     }
 
     private func open(_ item: VaultItem) {
@@ -136,11 +150,12 @@ final class VaultPage {
     }
 
     private struct Emptiness: Equatable {
-        let isEmpty: Bool, isSearching: Bool, problem: VaultProblem?
+        let isEmpty: Bool, isSearching: Bool, isTrash: Bool, problem: VaultProblem?
 
-        init(_ model: VaultModel) {
-            isEmpty = model.isLoaded && model.items.isEmpty && model.inbox.isEmpty
-            isSearching = !model.search.isEmpty
+        init(_ model: VaultModel, inTrash: Bool = false) {
+            isTrash = inTrash
+            isEmpty = inTrash ? model.trash.isEmpty : model.isLoaded && model.items.isEmpty && model.inbox.isEmpty
+            isSearching = !inTrash && !model.search.isEmpty
             problem = model.problem
         }
     }
@@ -150,6 +165,9 @@ final class VaultPage {
         if let problem = emptiness.problem {
             empty.title = tr("The Items Cannot Be Read")
             empty.detail = ProblemText.of(problem)
+        } else if emptiness.isTrash {
+            empty.title = tr("The Trash Is Empty")
+            empty.detail = tr("What you delete stays here for 30 days.")
         } else if emptiness.isSearching {
             empty.title = tr("Nothing Found")
             empty.detail = tr("No name contains this.")
@@ -163,27 +181,36 @@ final class VaultPage {
         collections.removeAll()
         collections.append(sidebarRow(tr("All Collections"), list.reduce(0) { $0 + $1.count }))
         for collection in list { collections.append(sidebarRow(collection.name, collection.count)) }
+        collections.append(sidebarRow(tr("Trash"), nil))
+        if showsTrash { return collections.select(list.count + 1) }
         let index = model.collection.flatMap { name in list.firstIndex { $0.name == name } }
         collections.select(index.map { $0 + 1 } ?? 0)
     }
 
-    private func sidebarRow(_ name: String, _ count: Int) -> Widget {
+    private func sidebarRow(_ name: String, _ count: Int?) -> Widget {
         let box = Widget(gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6)!)
         let title = Label(name)
         gtk_label_set_ellipsize(title.opaque, PANGO_ELLIPSIZE_END)
         gtk_label_set_xalign(title.opaque, 0)
         gtk_widget_set_hexpand(title.widget, 1)
-        let number = Label(String(count))
+        let number = Label(count.map(String.init) ?? "")
         number.setClass("dim-label", true)
         gtk_box_append(box.pointer(), title.widget)
         gtk_box_append(box.pointer(), number.widget)
         let row = Widget(gtk_list_box_row_new()!)
         gtk_list_box_row_set_child(row.pointer(), box.widget)
-        row.accessibleLabel(name + ", " + trn("%d item", "%d items", count))
+        row.accessibleLabel(count.map { name + ", " + trn("%d item", "%d items", $0) } ?? name)
         return row
     }
 
     private func showItems(_ list: [VaultItem]) {
+        inboxGroup.isVisible = !showsTrash && !model.inbox.isEmpty
+        guard !showsTrash else {
+            items.replace(with: model.trash.prefix(shown).map(trashRow))
+            items.isVisible = !model.trash.isEmpty
+            more.isVisible = model.trash.count > shown
+            return
+        }
         items.replace(with: list.prefix(shown).map(row))
         items.isVisible = !list.isEmpty
         more.isVisible = list.count > shown
@@ -198,8 +225,27 @@ final class VaultPage {
         return row
     }
 
+    private func trashRow(_ trashed: ItemStore.Trashed) -> Row {
+        let row = Row(
+            title: trashed.name, subtitle: "\(trashed.collection) · \(Format.time(milliseconds: trashed.moved))",
+            icon: "user-trash-symbolic")
+        let restore = Button(icon: "edit-undo-symbolic", label: tr("Put %s back", trashed.name))
+        restore.onClick { [unowned self] in Task { report(await model.restore(trashed), tr("It is back")) } }
+        let remove = Button(icon: "edit-delete-symbolic", label: tr("Remove %s for good", trashed.name))
+        remove.onClick { [unowned self] in
+            parts.sheets.askConfirmation(
+                tr("Remove %s for good?", trashed.name), tr("This cannot be undone."), confirm: tr("Remove")
+            ) { [unowned self] in
+                Task { report(await model.emptyTrash([trashed]), tr("Removed for good")) }
+            }
+        }
+        row.addSuffix(restore)
+        row.addSuffix(remove)
+        return row
+    }
+
     private func show(_ waiting: [Vault.InboxItem]) {
-        inboxGroup.isVisible = !waiting.isEmpty
+        inboxGroup.isVisible = !showsTrash && !waiting.isEmpty
         inbox.replace(
             with: waiting.map { item in
                 let row = Row(

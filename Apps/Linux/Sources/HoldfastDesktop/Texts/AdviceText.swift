@@ -18,6 +18,8 @@ enum AdviceText {
         case .readOnly, .inputOutput: tr("Check the disk.")
         case .diskFull: tr("Free some space, and try again.")
         case .permissionDenied: tr("Check whom the files of the vault belong to.")
+        case .vaultMissing: tr("Put the folder back, or choose another one.")
+        case .shareUnavailable: tr("Unlock the keyring, or open the Doctor page.")
         case .hardwareUnavailable: tr("Open the Doctor page, or use the recovery phrase.")
         case .timedOut: tr("Try again, or use the passcode.")
         case .noRecoveryPhrase, .lastWayIn: tr("The command holdfast enroll phrase issues one.")
@@ -31,7 +33,7 @@ enum AdviceText {
         // What happened says it already, or is followed by the reader's or the rules' own words.
         case .wrongPasscode, .wrongPIN, .unreadablePhrase, .delayed, .attemptsExhausted, .keysChanged, .newerVersion,
             .invalidName, .isItem, .pinIsOver, .pinUnavailable, .tooLarge, .busy, .hardwareDestroyed, .rolledBack,
-            .shareLost, .levelLowered, .proofTooWeak,
+            .shareLost, .levelLowered, .proofTooWeak, .stillMoving,
             .outOfMemory, .notPending, .notRecognised, .ownerUnavailable, .passcodeNeeded, .proofExpired:
             nil
         // Nothing can be done, or the user has just said so.

@@ -106,7 +106,7 @@ enum SettingsText {
         case .lock(false): tr("Turn the App Lock Off")
         case .timing: tr("Change the Lock's Timing")
         case .attemptLimit: tr("Change the Attempts")
-        case .owner(.biometrics, true): tr("Turn the Fingerprint On")
+        case .owner(.biometrics, true), .ownerAnew: tr("Turn the Fingerprint On")
         case .owner(.biometrics, false): tr("Turn the Fingerprint Off")
         case .owner(.devicePasscode, true): tr("Turn the Account Password On")
         case .owner(.devicePasscode, false): tr("Turn the Account Password Off")

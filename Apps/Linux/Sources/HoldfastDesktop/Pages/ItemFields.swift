@@ -1,0 +1,209 @@
+import CAdw
+import GtkKit
+import Holdfast
+import HoldfastUI
+
+/// The fields of an item below its name: shown for a while, copied, changed, opened, saved.
+final class ItemFields {
+    private unowned let parts: ReadyWindow
+    private let model: ItemFieldsModel
+    private let list: ListBox
+    private var rows: [Int: (row: Row, reveal: Button?)] = [:]
+    private var notes: (row: Row, reveal: Button)?
+    private var ticking: Task<Void, Never>?
+
+    private static let dots = "••••••••"
+
+    init(_ id: VaultItem.ID, _ list: ListBox, _ parts: ReadyWindow, onLoad: @escaping (_ isItem: Bool) -> Void) {
+        self.parts = parts
+        self.list = list
+        model = parts.models.vault.fields(of: id, preferences: parts.models.preferences)
+        let model = model
+        bind(self, { model.fields }) { [unowned self] _ in build() }
+        bind(self, { model.revealed }) { [unowned self] _ in show() }
+        bind(self, { model.showsNotes }) { [unowned self] _ in show() }
+        bind(self, { model.problem }) { [unowned parts] in if let problem = $0 { parts.toast(ProblemText.of(problem)) }
+        }
+        Task { [unowned parts] in
+            await model.load()
+            if !parts.models.lock.isLocked { onLoad(model.isItem) }
+        }
+    }
+
+    /// Nothing of the values stays on the screen.
+    func close() {
+        ticking?.cancel()
+        model.drop()
+        rows = [:]
+        notes = nil
+        list.removeAll()
+    }
+
+    private func build() {
+        list.removeAll()
+        rows = [:]
+        notes = nil
+        for field in model.fields {
+            let row = Row(title: field.label)
+            addButtons(field, row)
+            list.append(row)
+        }
+        if model.hasNotes {
+            let row = Row(title: tr("Notes"))
+            let reveal = Button(icon: "view-reveal-symbolic", label: tr("Show %s", tr("Notes")))
+            reveal.onClick { [model] in if model.showsNotes { model.hide() } else { model.revealNotes() } }
+            row.addSuffix(reveal)
+            list.append(row)
+            notes = (row, reveal)
+        }
+        if !model.tags.isEmpty { list.append(Row(title: tr("Tags"), subtitle: model.tags.joined(separator: ", "))) }
+        list.isVisible = model.isItem
+        show()
+    }
+
+    private func addButtons(_ field: ItemFieldsModel.Field, _ row: Row) {
+        var reveal: Button?
+        if field.isSecret {
+            let button = Button(icon: "view-reveal-symbolic", label: tr("Show %s", field.label))
+            button.onClick { [model] in
+                if model.revealed.contains(field.id) { model.hide(field) } else { model.reveal(field) }
+            }
+            row.addSuffix(button)
+            reveal = button
+        }
+        if field.kind == .url {
+            let open = Button(icon: "web-browser-symbolic", label: tr("Open %s", field.label))
+            open.onClick { [unowned self] in self.open(field) }
+            row.addSuffix(open)
+        }
+        if field.kind == .file {
+            let save = Button(icon: "document-save-symbolic", label: tr("Save %s", field.label))
+            save.onClick { [unowned self] in self.save(field) }
+            row.addSuffix(save)
+        } else {
+            let copy = Button(icon: "edit-copy-symbolic", label: tr("Copy %s", field.label))
+            copy.onClick { [unowned self] in self.copy(field) }
+            row.addSuffix(copy)
+        }
+        if field.kind != .file, field.kind != .oneTimeCode {
+            let change = Button(icon: "document-edit-symbolic", label: tr("Change %s", field.label))
+            change.onClick { [unowned self] in self.change(field) }
+            row.addSuffix(change)
+        }
+        rows[field.id] = (row, reveal)
+    }
+
+    private func show() {
+        for field in model.fields { show(field) }
+        if let notes {
+            if model.showsNotes {
+                _ = model.withNotes { notes.row.show($0) }
+            } else {
+                notes.row.subtitle = ItemFields.dots
+            }
+            notes.reveal.setIcon(
+                model.showsNotes ? "view-conceal-symbolic" : "view-reveal-symbolic",
+                label: tr(model.showsNotes ? "Hide %s" : "Show %s", tr("Notes")))
+        }
+        tick()
+    }
+
+    private func show(_ field: ItemFieldsModel.Field) {
+        guard let (row, reveal) = rows[field.id] else { return }
+        let isShown = !field.isSecret || model.revealed.contains(field.id)
+        if let name = model.fileName(of: field) {
+            row.subtitle = name
+        } else if !isShown {
+            row.subtitle = ItemFields.dots
+        } else if model.withValue(of: field, { row.show($0, ending: ending(field)) }) == nil {
+            row.subtitle = tr("This code counts: holdfast otp gives the next one.")
+        }
+        reveal?.setIcon(
+            isShown ? "view-conceal-symbolic" : "view-reveal-symbolic",
+            label: isShown ? tr("Hide %s", field.label) : tr("Show %s", field.label))
+    }
+
+    private func ending(_ field: ItemFieldsModel.Field) -> String {
+        model.secondsLeft(of: field).map { " · " + trn("%d second left", "%d seconds left", $0) } ?? ""
+    }
+
+    /// While a code is shown, its time runs, and the next one follows it.
+    private func tick() {
+        ticking?.cancel()
+        let codes = model.fields.filter { $0.kind == .oneTimeCode && model.revealed.contains($0.id) }
+        guard !codes.isEmpty else { return ticking = nil }
+        ticking = Task { [weak self] in
+            while true {
+                try? await Task.sleep(for: .seconds(1))
+                guard !Task.isCancelled, let self else { return }
+                for field in codes { show(field) }
+            }
+        }
+    }
+
+    private func copy(_ field: ItemFieldsModel.Field) {
+        let seconds = parts.models.preferences.values.clipboardSeconds
+        let isDone = model.withValue(of: field) { bytes in
+            (try? parts.clipboard.copySecret(bytes, for: seconds)) != nil
+        }
+        switch isDone {
+        case true?: parts.toast(trn("Copied for %d second", "Copied for %d seconds", Int(seconds)))
+        case false?: parts.toast(ProblemText.of(.outOfMemory))
+        case nil: parts.toast(tr("This code counts: holdfast otp gives the next one."))
+        }
+    }
+
+    /// Only what a browser opens; an item may have come from somebody else.
+    private func open(_ field: ItemFieldsModel.Field) {
+        let address = model.withValue(of: field) { bytes in
+            bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+        }
+        guard let address, ["https://", "http://"].contains(where: { address.lowercased().hasPrefix($0) }) else {
+            return parts.toast(tr("Only addresses of the web are opened."))
+        }
+        parts.open(address)
+    }
+
+    private func save(_ field: ItemFieldsModel.Field) {
+        guard let name = model.fileName(of: field) else { return }
+        parts.chooseFile(tr("Save as File"), saveAs: name) { [unowned self] path in
+            let problem = model.save(field, to: path)
+            parts.toast(problem.map(ProblemText.of) ?? tr("Written. The file on the disk is not protected."))
+        }
+    }
+
+    private func change(_ field: ItemFieldsModel.Field) {
+        let form = parts.sheets.edit
+        form.prepare(.value, name: field.label, collection: model.place.name)
+        form.onConfirm = { [unowned self] _ in
+            guard let value = form.takeValue() else { return form.show(.outOfMemory) }
+            let carried = SecretCarrier(value)
+            Task { [unowned self, model, parts] in
+                if let problem = await model.set(field, to: carried.take()) { return form.show(problem) }
+                show()
+                parts.sheets.dismiss()
+                parts.toast(tr("Stored"))
+            }
+        }
+        _ = model.withValue(of: field) { bytes in
+            if let lines = TextLines.count(bytes) { form.fill(bytes, hasSeveralLines: lines > 1) }
+        }
+        parts.sheets.showEdit()
+    }
+}
+
+/// Lines of what is text.
+enum TextLines {
+    /// Nil for what is no text that a form can hold unchanged.
+    static func count(_ bytes: RawSpan) -> Int? {
+        var lines = 1
+        for offset in 0..<bytes.byteCount {
+            let byte = bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+            if byte == 0x0A { lines += 1 } else if byte < 0x20 && byte != 0x09 { return nil }
+        }
+        return bytes.withUnsafeBytes {
+            g_utf8_validate($0.baseAddress?.assumingMemoryBound(to: CChar.self), gssize($0.count), nil)
+        } != 0
+            ? lines : nil
+    }
+}
