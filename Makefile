@@ -36,7 +36,7 @@ help:
 	@echo 'make build        the release binary'
 	@echo 'make desktop      bootstrap, build and start the desktop app (GTK 4, libadwaita)'
 	@echo 'make desktop-test drive the desktop app on a display of its own; pictures in build/screenshots'
-	@echo 'make install      binary, man page and completions, below PREFIX ($(PREFIX)) and DESTDIR'
+	@echo 'make install      programs, man pages, completions, units and documents, below PREFIX ($(PREFIX)) and DESTDIR'
 	@echo 'make deb          Debian packages of what is committed, in build/packages'
 	@echo 'make deb-test     install, use, upgrade and purge them in a clean Debian (needs root)'
 	@echo 'make server-image an OCI image of the server from those packages, without a registry'
@@ -158,7 +158,14 @@ BASH_COMPLETIONS := $(BASH_COMPLETION) $(BASH_COMPLETION)-server
 ZSH_COMPLETIONS := $(ZSH_COMPLETION) $(ZSH_COMPLETION)-server
 FISH_COMPLETIONS := $(FISH_COMPLETION) $(FISH_COMPLETION:.fish=-server.fish)
 GIT_CREDENTIAL := $(DESTDIR)$(PREFIX)/bin/git-credential-holdfast
-INSTALLED := $(BINARY) $(GIT_CREDENTIAL) $(SERVER) $(MANUAL) $(SERVER_MANUAL) $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS)
+# What the program and its messages refer to, in their usual places.
+DOCUMENTS := $(DESTDIR)$(PREFIX)/share/doc/holdfast
+READERS := $(DESTDIR)$(PREFIX)/share/holdfast
+UNITS := $(DESTDIR)$(PREFIX)/lib/systemd
+AGENT_UNIT := $(UNITS)/user/holdfast-agent.service
+SERVER_UNITS := $(UNITS)/system/holdfast-server.service $(UNITS)/system/holdfast-server.socket
+READER_FILES := $(READERS)/holdfast_decrypt.py $(READERS)/holdfast_log_verify.py
+INSTALLED := $(AGENT_UNIT) $(SERVER_UNITS) $(READER_FILES) $(BINARY) $(GIT_CREDENTIAL) $(SERVER) $(MANUAL) $(SERVER_MANUAL) $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS)
 
 install:
 	@test -x $(STAGE)/holdfast -a -x $(STAGE)/holdfast-server || $(MAKE) build
@@ -177,9 +184,16 @@ install:
 	$(STAGE)/holdfast-server completions bash > $(BASH_COMPLETION)-server
 	$(STAGE)/holdfast-server completions zsh > $(ZSH_COMPLETION)-server
 	$(STAGE)/holdfast-server completions fish > $(FISH_COMPLETION:.fish=-server.fish)
+	$(INSTALL) -m 755 $(addprefix scripts/,$(notdir $(READER_FILES))) $(READERS)
+	$(foreach unit,$(AGENT_UNIT) $(SERVER_UNITS),sed 's|/usr/local/bin|$(PREFIX)/bin|' Docs/$(notdir $(unit)) > $(unit) && chmod 644 $(unit) &&) true
+	$(INSTALL) -d $(DOCUMENTS)/pam
+	$(INSTALL) -m 644 README.md SECURITY.md CHANGELOG.md LICENSE Docs/*.md Docs/server.conf $(DOCUMENTS)
+	$(INSTALL) -m 644 Docs/pam/holdfast $(DOCUMENTS)/pam
 
 uninstall:
 	rm -f $(INSTALLED)
+	rm -rf $(DOCUMENTS)
+	rmdir $(READERS) 2>/dev/null || true
 
 clean:
 	rm -rf .build .build-* Apps/*/.build build bench.json

@@ -150,8 +150,10 @@ def decisions(root):
     index = folder / "README.md"
     if not index.is_file():
         return
-    listed = {}
+    listed, areas = {}, []
     for number, line in enumerate(index.read_text(encoding="utf-8").splitlines(), 1):
+        if area := re.match(r"\| \[[^]]*\]\((\S+\.md)\) \| ([\d, ]+) \|$", line):
+            areas.append((area.group(1), re.findall(r"\d+", area.group(2)), number))
         if row := re.match(r"\| (\d+) \| (\S+) \| [^|]* \| \[(.*)\]\((\S+\.md)#", line):
             listed[row.group(1)] = (row.group(4), row.group(2), row.group(3), number)
     seen = {}
@@ -178,6 +180,13 @@ def decisions(root):
     for name, (_, _, _, number) in listed.items():
         if name not in seen:
             yield index.relative_to(root).as_posix(), number, f"there is no decision {name}"
+    known = set()
+    for name, numbers, number in areas:
+        there = sorted((int(n) for n, place in seen.items() if place.endswith("/" + name)))
+        if name in known or [int(n) for n in numbers] != there:
+            what = ", ".join(map(str, there))
+            yield index.relative_to(root).as_posix(), number, f"one row has the decisions of {name}: {what}"
+        known.add(name)
 
 
 # Documents that name files. A path is written in full, or as the name of a Swift file that only one folder has.
