@@ -32,6 +32,40 @@ import Testing
         #expect(vault.items.count == 4)
     }
 
+    @Test func `a search finds tags and open fields too, and never secrets`() async throws {
+        let scratch = try Scratch()
+        let models = try await filled(scratch)
+        let vault = models.vault
+        var login = try Item(.login)
+        try login.add(.text, "username", secret("ada@example.org"))
+        try login.add(.secret, "password", secret("mountain"))
+        try login.addTag("office")
+        try ItemStore(models.lock.app.vault).add(login, as: "mail", in: "work")
+        await vault.load()
+        for text in ["ADA", "#office", "offi ma", "example.org mail"] {
+            vault.search = text
+            await until { !vault.isSearching }
+            #expect(vault.items.map(\.name) == ["mail"], "\(text)")
+        }
+        for text in ["mountain", "#offi", "ada vpn"] {
+            vault.search = text
+            await until { !vault.isSearching }
+            #expect(vault.items.isEmpty, "\(text)")
+        }
+        // An answer to an earlier text is not shown.
+        vault.search = "ada"
+        vault.search = "vp"
+        await until { !vault.isSearching }
+        #expect(vault.items.map(\.name) == ["VPN"])
+        vault.search = "ada"
+        vault.collection = "home"
+        await until { !vault.isSearching }
+        #expect(vault.items.isEmpty)
+        vault.collection = nil
+        models.lock.panic()
+        #expect(vault.items.isEmpty && vault.search.isEmpty && !vault.isSearching)
+    }
+
     @Test func storesReplacesAndRemoves() async throws {
         let scratch = try Scratch()
         let models = try await filled(scratch)

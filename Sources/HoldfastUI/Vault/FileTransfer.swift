@@ -46,6 +46,20 @@ enum FileTransfer {
         }
     }
 
+    /// Writes what lies in locked memory, piece by piece, so that it can be stopped.
+    static func save(_ content: RawSpan, to path: String, _ flag: CancelFlag, _ progress: Progress) throws {
+        try write(to: path) { write in
+            var done = 0
+            while done < content.byteCount {
+                try flag.check()
+                let end = min(content.byteCount, done + (64 << 10))
+                try write(content.extracting(done..<end))
+                done = end
+                progress(UInt64(done), UInt64(content.byteCount))
+            }
+        }
+    }
+
     /// Writes a file beside its place and renames it: what is there under the name is whole at every moment.
     static func write(to path: String, _ content: ((RawSpan) throws -> Void) throws -> Void) throws {
         let partial = "\(path).\(UInt32.random(in: 0...UInt32.max)).part"

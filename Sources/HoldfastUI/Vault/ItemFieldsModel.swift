@@ -1,9 +1,8 @@
 public import Holdfast
 public import Observation
-internal import SystemCalls
 
-/// The fields of one item on the screen: each shown for a while when its owner asks for it, in locked memory, and all gone when the
-/// lock falls.
+/// The fields of one item on the screen. What is listed has no secret in it; a value is read when the user asks for it, kept in locked
+/// memory for as long as it is shown, and gone when the lock falls.
 @MainActor @Observable
 public final class ItemFieldsModel {
     /// A field as a list shows it, without its value.
@@ -14,10 +13,17 @@ public final class ItemFieldsModel {
         public let label: String
         /// What it holds.
         public let kind: FieldKind
+        /// The name that the content of a file field has as a file; nil for any other.
+        public let fileName: String?
         /// Whether it is hidden until it is asked for.
         public var isSecret: Bool { kind == .secret || kind == .oneTimeCode }
+        /// Whether its value is shown without being asked for.
+        var isOpen: Bool { !isSecret && kind != .file }
 
-        init(_ field: Item.Field) { (id, label, kind) = (field.index, field.label, field.kind) }
+        init(_ field: Item.Field, in item: borrowing Item) {
+            (id, label, kind) = (field.index, field.label, field.kind)
+            fileName = item.withFile(of: field) { name, _ in name }
+        }
     }
 
     /// Where it is.
@@ -34,34 +40,37 @@ public final class ItemFieldsModel {
     public private(set) var revealed: Set<Int> = []
     /// Whether the notes are shown now.
     public private(set) var showsNotes = false
-    /// What kept it from being read.
+    /// What kept it, or a value of it, from being read.
     public private(set) var problem: VaultProblem?
 
-    @ObservationIgnored private let lock: LockModel
+    @ObservationIgnored private let vault: VaultModel
     @ObservationIgnored private let hidesAfter: UInt32
-    @ObservationIgnored private var item: Item?
+    @ObservationIgnored private var values: [Int: ShownValue] = [:]
+    @ObservationIgnored private var notes: ShownValue?
+    /// How often everything was dropped: what was read meanwhile is not shown.
+    @ObservationIgnored private var drops = 0
     @ObservationIgnored private let hiding = OneTask()
 
-    init(_ place: VaultItem.ID, _ lock: LockModel, hidesAfter: UInt32) {
+    init(_ place: VaultItem.ID, _ vault: VaultModel, hidesAfter: UInt32) {
         self.place = place
-        self.lock = lock
+        self.vault = vault
         self.hidesAfter = hidesAfter
-        lock.onLock { [weak self] in self?.drop() }
+        vault.lock.onLock { [weak self] in self?.drop() }
     }
 
-    /// Reads the item; its values stay in locked memory until ``drop()``.
+    /// Reads what the item is made of. Only the values that are shown to everybody stay in memory: of texts, addresses and dates.
     public func load() async {
         problem = nil
+        let mine = drops
         do throws(VaultError) {
-            let found = try await ItemFieldsModel.read(lock.app.vault, place)
-            // Locked while it was read: nothing is shown, and what came is wiped here.
-            guard !lock.isLocked else { return }
-            isItem = !found.isOfValue
-            fields = isItem ? found.fields.map(Field.init) : []
-            tags = found.tags
-            hasNotes = isItem && found.withNotes { $0.byteCount > 0 } ?? false
-            item = isItem ? consume found : nil
+            let found = try await ItemFieldsModel.outline(vault.store, place)
+            guard isCurrent(mine) else { return }
+            hide()
+            values = found.open
+            (isItem, hasNotes, tags) = (found.isItem, found.hasNotes, found.tags)
+            fields = found.fields
         } catch {
+            guard drops == mine else { return }
             drop()
             if error.code != .tooLarge, error.code != .unconfirmed { problem = VaultProblem(error) }
         }
@@ -69,32 +78,41 @@ public final class ItemFieldsModel {
 
     /// Forgets everything about the item.
     public func drop() {
-        item = nil
+        drops += 1
+        hide()
+        values = [:]
         (isItem, hasNotes) = (false, false)
         (fields, tags) = ([], [])
-        hide()
     }
 
-    /// Shows a field's value, for a while.
-    public func reveal(_ field: Field) {
-        guard fields.contains(field) else { return }
+    /// Reads a secret field's value, to be shown for a while.
+    public func reveal(_ field: Field) async {
+        guard field.isSecret, fields.contains(field), let value = await read(.field(field)) else { return }
+        values[field.id] = value
         revealed.insert(field.id)
         hideLater()
     }
 
-    /// Shows the notes, for a while.
-    public func revealNotes() {
-        guard hasNotes else { return }
+    /// Reads the notes, to be shown for a while.
+    public func revealNotes() async {
+        guard hasNotes, let value = await read(.notes) else { return }
+        notes = value
         showsNotes = true
         hideLater()
     }
 
-    /// Hides one value.
-    public func hide(_ field: Field) { revealed.remove(field.id) }
+    /// Hides one value and wipes it.
+    public func hide(_ field: Field) {
+        guard revealed.contains(field.id) else { return }
+        values[field.id] = nil
+        revealed.remove(field.id)
+    }
 
-    /// Hides every value.
+    /// Hides every secret, and the notes, and wipes them.
     public func hide() {
+        for id in revealed { values[id] = nil }
         revealed = []
+        notes = nil
         showsNotes = false
         hiding.replace(with: nil)
     }
@@ -108,65 +126,41 @@ public final class ItemFieldsModel {
             })
     }
 
-    /// Lends a field's value: what its owner asked to be shown or copied. Of a one-time code it is the code of now; of a file its
-    /// content.
-    /// - Returns: Nil when the item is not there any more, and for a one-time code by a counter, which counts when it is used.
+    /// Lends a value that is shown now. Of a one-time code it is the code of now.
+    /// - Returns: Nil when it is not shown, and for a one-time code by a counter, which counts when it is used.
     public func withValue<R>(of field: Field, _ body: (RawSpan) -> R) -> R? {
-        switch item {
-        case .none: return nil
-        case .some(let item):
-            guard let found = item.fields.first(where: { Field($0) == field }) else { return nil }
-            switch field.kind {
-            case .oneTimeCode:
-                guard let code = code(of: found, in: item), case .time = code.moment,
-                    let digits = try? code.code(at: ItemFieldsModel.now)
-                else { return nil }
-                return digits.withBytes { body($0) }
-            case .file: return item.withFile(of: found) { _, content in body(content) }
-            default: return item.withValue(of: found) { body($0) }
-            }
-        }
+        guard fields.contains(field), let value = values[field.id] else { return nil }
+        return value.lend(field.kind, body)
     }
 
-    /// Seconds for which the one-time code of now is good; nil for another field, and for a counter.
+    /// Reads a value and lends it for the clipboard or an editor, without showing it.
+    /// - Returns: As ``withValue(of:_:)``; nil also when it cannot be read, and ``problem`` says why.
+    public func withCopy<R>(of field: Field, _ body: (RawSpan) -> R) async -> R? {
+        guard fields.contains(field), let value = await read(.field(field)) else { return nil }
+        return value.lend(field.kind, body)
+    }
+
+    /// Seconds for which the one-time code that is shown is good; nil for another field, and for a counter.
     public func secondsLeft(of field: Field) -> Int? {
-        switch item {
-        case .none: return nil
-        case .some(let item):
-            guard field.kind == .oneTimeCode, let found = item.fields.first(where: { Field($0) == field }),
-                let code = code(of: found, in: item)
-            else { return nil }
-            return code.remaining(at: ItemFieldsModel.now)
-        }
+        field.kind == .oneTimeCode ? values[field.id]?.secondsLeft : nil
     }
 
-    /// The name that a file field's content has as a file.
-    public func fileName(of field: Field) -> String? {
-        switch item {
-        case .none: return nil
-        case .some(let item):
-            guard field.kind == .file, let found = item.fields.first(where: { Field($0) == field }) else { return nil }
-            return item.withFile(of: found) { name, _ in name }
-        }
-    }
+    /// Lends the notes while they are shown.
+    public func withNotes<R>(_ body: (RawSpan) -> R) -> R? { notes?.lend(.text, body) }
 
     /// Writes a file field's content to a file on the disk, where it is not protected any more; a file of that name is replaced.
-    /// - Returns: Why not; nil when it was written.
-    public func save(_ field: Field, to path: String) -> VaultProblem? {
-        let result: VaultProblem?? = withValue(of: field) { content in
-            do {
-                try FileTransfer.write(to: path) { write in try write(content) }
-                return nil
-            } catch { return VaultProblem(any: error) }
-        }
-        return result ?? .notFound
-    }
-
-    /// Lends the notes.
-    public func withNotes<R>(_ body: (RawSpan) -> R) -> R? {
-        switch item {
-        case .none: nil
-        case .some(let item): item.withNotes { body($0) }
+    /// ``VaultModel/transfer`` tells how far it is, and ``VaultModel/cancelTransfer()`` stops it.
+    /// - Returns: Why not; nil when it was written. `busy` while another file is on its way.
+    public func save(_ field: Field, to path: String) async -> VaultProblem? {
+        guard let name = field.fileName else { return .notFound }
+        let (place, store) = (place, vault.store)
+        return await vault.transferring(.saving, name, nil) { _, flag, progress in
+            let item = try store.item(place.name, in: place.collection)
+            try flag.check()
+            guard let found = item.found(field) else { throw VaultError.changedItem }
+            _ = try item.withFile(of: found) { _, content in
+                try FileTransfer.save(content, to: path, flag, progress)
+            }
         }
     }
 
@@ -175,33 +169,60 @@ public final class ItemFieldsModel {
     public func set(_ field: Field, to value: consuming SecretBytes) async -> VaultProblem? {
         let problem: VaultProblem?
         do throws(VaultError) {
-            try await ItemFieldsModel.change(lock.app.vault, place, field, value)
+            try await ItemFieldsModel.change(vault.store, place, field, value)
             problem = nil
         } catch { problem = VaultProblem(error) }
-        if !lock.isLocked { await load() }
+        if !vault.lock.isLocked { await load() }
         return problem
     }
 
-    private static var now: UInt64 { UInt64(max(0, WallClock.milliseconds / 1000)) }
+    /// Whether the item is still on the screen as it was when something of it was asked for.
+    private func isCurrent(_ drops: Int) -> Bool { drops == self.drops && !vault.lock.isLocked }
 
-    private func code(of field: Item.Field, in item: borrowing Item) -> OneTimeCode? {
-        try? item.withValue(of: field) { text in try OneTimeCode(parsing: SecretBytes(copying: text)) }
+    private func read(_ part: ItemPart) async -> ShownValue? {
+        problem = nil
+        let mine = drops
+        do throws(VaultError) {
+            let value = try await ItemFieldsModel.value(vault.store, place, part)
+            // Locked or left while it was read: it is not shown, and what came is wiped here.
+            return isCurrent(mine) ? value : nil
+        } catch {
+            if isCurrent(mine) { problem = VaultProblem(error) }
+            return nil
+        }
     }
 
     @concurrent
-    private nonisolated static func read(_ vault: Vault, _ place: VaultItem.ID) async throws(VaultError) -> Item {
-        try ItemStore(vault).item(place.name, in: place.collection)
+    private nonisolated static func outline(
+        _ store: ItemStore, _ place: VaultItem.ID
+    ) async throws(VaultError) -> ItemOutline {
+        try ItemOutline(store.item(place.name, in: place.collection))
+    }
+
+    @concurrent
+    private nonisolated static func value(
+        _ store: ItemStore, _ place: VaultItem.ID, _ part: ItemPart
+    ) async throws(VaultError) -> ShownValue {
+        let item = try store.item(place.name, in: place.collection)
+        switch part {
+        case .field(let field):
+            guard let found = item.found(field) else { throw VaultError.changedItem }
+            return try item.withValue(of: found) { value throws(VaultError) in
+                try ShownValue(value, isCode: found.kind == .oneTimeCode)
+            }
+        case .notes:
+            let notes = try item.withNotes { notes throws(VaultError) in try ShownValue(notes) }
+            guard let notes else { throw VaultError.changedItem }
+            return notes
+        }
     }
 
     @concurrent
     private nonisolated static func change(
-        _ vault: Vault, _ place: VaultItem.ID, _ field: Field, _ value: borrowing SecretBytes
+        _ store: ItemStore, _ place: VaultItem.ID, _ field: Field, _ value: borrowing SecretBytes
     ) async throws(VaultError) {
-        let store = ItemStore(vault)
         var item = try store.item(place.name, in: place.collection)
-        guard let found = item.fields.first(where: { Field($0) == field }) else {
-            throw VaultError(.busy, "another program changed this item")
-        }
+        guard let found = item.found(field) else { throw VaultError.changedItem }
         try item.set(found, value)
         try store.replace(place.name, in: place.collection, with: item)
     }

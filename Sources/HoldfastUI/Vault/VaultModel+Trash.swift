@@ -5,7 +5,7 @@ extension VaultModel {
     /// - Returns: Why not; nil when it was read.
     @discardableResult
     public func loadTrash() async -> VaultProblem? {
-        switch await VaultModel.trashed(in: vault) {
+        switch await VaultModel.trashed(in: store) {
         case .success(let found):
             // Locked while it was read: nothing is shown.
             trash = lock.isLocked ? [] : found
@@ -17,7 +17,7 @@ extension VaultModel {
     /// Puts something back under its name.
     /// - Returns: Why not; nil when it is back. `exists` when its name is taken by now.
     public func restore(_ trashed: ItemStore.Trashed) async -> VaultProblem? {
-        let problem = await change(VaultModel.restore(vault, trashed))
+        let problem = await change(VaultModel.restore(store, trashed))
         await loadTrash()
         return problem
     }
@@ -25,27 +25,27 @@ extension VaultModel {
     /// Removes things from the trash for good; all of them when nil.
     /// - Returns: Why not; nil when they are gone.
     public func emptyTrash(_ some: [ItemStore.Trashed]? = nil) async -> VaultProblem? {
-        let problem = await change(VaultModel.emptyTrash(vault, some))
+        let problem = await change(VaultModel.emptyTrash(store, some))
         await loadTrash()
         return problem
     }
 
     @concurrent
-    private nonisolated static func trashed(in vault: Vault) async -> Result<[ItemStore.Trashed], VaultError> {
-        Result { () throws(VaultError) in try ItemStore(vault).trashed() }
+    private nonisolated static func trashed(in store: ItemStore) async -> Result<[ItemStore.Trashed], VaultError> {
+        Result { () throws(VaultError) in try store.trashed() }
     }
 
     @concurrent
     private nonisolated static func restore(
-        _ vault: Vault, _ trashed: ItemStore.Trashed
+        _ store: ItemStore, _ trashed: ItemStore.Trashed
     ) async -> Result<Void, VaultError> {
-        Result { () throws(VaultError) in try ItemStore(vault).restore(trashed) }
+        Result { () throws(VaultError) in try store.restore(trashed) }
     }
 
     @concurrent
     private nonisolated static func emptyTrash(
-        _ vault: Vault, _ some: [ItemStore.Trashed]?
+        _ store: ItemStore, _ some: [ItemStore.Trashed]?
     ) async -> Result<Void, VaultError> {
-        Result { () throws(VaultError) in try ItemStore(vault).emptyTrash(some) }
+        Result { () throws(VaultError) in try store.emptyTrash(some) }
     }
 }

@@ -12,8 +12,10 @@ public final class VaultModel {
     public private(set) var inbox: [Vault.InboxItem] = []
     /// The collection that is shown; nil for all.
     public var collection: String? { didSet { filter() } }
-    /// Text that names must contain; upper and lower case are the same.
+    /// Words that are looked for in names, tags and open fields, upper and lower case alike; `#work` is a tag.
     public var search = "" { didSet { filter() } }
+    /// Whether the index is still being asked for ``search``; ``items`` are those whose names contain it until then.
+    public private(set) var isSearching = false
     /// What was thrown away and can be put back, the latest first; read by ``loadTrash()``.
     public internal(set) var trash: [ItemStore.Trashed] = []
     /// What kept the items from being read.
@@ -24,8 +26,12 @@ public final class VaultModel {
     public private(set) var transfer: Transfer?
 
     @ObservationIgnored let vault: Vault
+    /// One for as long as the app runs: it keeps the index that a search builds.
+    @ObservationIgnored let store: ItemStore
     @ObservationIgnored private var all: [VaultItem] = []
     @ObservationIgnored private var loads = 0
+    @ObservationIgnored private var searches = 0
+    @ObservationIgnored private let searching = OneTask()
     @ObservationIgnored private var cancelling: CancelFlag?
     @ObservationIgnored let lock: LockModel
 
@@ -33,6 +39,7 @@ public final class VaultModel {
     public init(_ lock: LockModel) {
         self.lock = lock
         vault = lock.app.vault
+        store = ItemStore(lock.app.vault)
     }
 
     /// Reads the items.
@@ -59,6 +66,8 @@ public final class VaultModel {
     public func drop() {
         loads += 1
         cancelTransfer()
+        searching.replace(with: nil)
+        isLoaded = false
         all = []
         items = []
         collections = []
@@ -67,7 +76,6 @@ public final class VaultModel {
         search = ""
         collection = nil
         problem = nil
-        isLoaded = false
     }
 
     /// Stores a value.
@@ -81,7 +89,7 @@ public final class VaultModel {
     /// Throws an item away: to the trash, where ``restore(_:)`` finds it for 30 days. Files, and what was written while the vault
     /// was locked, are removed for good.
     /// - Returns: Why not; nil when it was removed.
-    public func delete(_ id: VaultItem.ID) async -> VaultProblem? { await change(VaultModel.delete(vault, id)) }
+    public func delete(_ id: VaultItem.ID) async -> VaultProblem? { await change(VaultModel.delete(vault, store, id)) }
 
     /// Accepts an inbox item as the user's own record.
     public func accept(_ item: Vault.InboxItem) async -> VaultProblem? {
@@ -114,7 +122,7 @@ public final class VaultModel {
 
     /// The fields of an item, to be read with ``ItemFieldsModel/load()``.
     public func fields(of id: VaultItem.ID, preferences: PreferencesModel) -> ItemFieldsModel {
-        ItemFieldsModel(id, lock, hidesAfter: preferences.values.revealSeconds)
+        ItemFieldsModel(id, self, hidesAfter: preferences.values.revealSeconds)
     }
 
     /// A screen for one item.
@@ -124,13 +132,43 @@ public final class VaultModel {
 }
 
 extension VaultModel {
+    /// Names are compared at once; what the index finds in tags and fields follows, since its first search reads every item.
     private func filter() {
+        searches += 1
         let wanted = search.lowercased()
-        let found = all.filter { item in
-            (collection == nil || item.collection == collection)
-                && (wanted.isEmpty || item.name.lowercased().contains(wanted))
+        show(
+            all.filter { item in
+                (collection == nil || item.collection == collection)
+                    && (wanted.isEmpty || item.name.lowercased().contains(wanted))
+            })
+        isSearching = isLoaded && !wanted.allSatisfy(\.isWhitespace)
+        guard isSearching else { return }
+        let (mine, query) = (searches, ItemQuery(search, in: collection))
+        searching.replace(
+            with: Task { [weak self, store] in
+                let result = await VaultModel.matches(store, query)
+                self?.finish(mine, result)
+            })
+    }
+
+    private func finish(_ search: Int, _ result: Result<[VaultItem.ID], VaultError>) {
+        // Another text was typed, or everything dropped, meanwhile.
+        guard search == searches, !lock.isLocked else { return }
+        isSearching = false
+        guard case .success(let found) = result else { return }
+        let known = Dictionary(all.map { ($0.id, $0) }) { first, _ in first }
+        show(found.compactMap { known[$0] })
+    }
+
+    private func show(_ found: [VaultItem]) { if found != items { items = found } }
+
+    @concurrent
+    private nonisolated static func matches(
+        _ store: ItemStore, _ query: ItemQuery
+    ) async -> Result<[VaultItem.ID], VaultError> {
+        Result { () throws(VaultError) in
+            try store.search(query).map { VaultItem.ID(collection: $0.collection, name: $0.name) }
         }
-        if found != items { items = found }
     }
 
     /// An error that says that the vault is shut reaches the lock screen too.
@@ -150,7 +188,7 @@ extension VaultModel {
         return problem
     }
 
-    private func transferring(
+    func transferring(
         _ direction: Transfer.Direction, _ name: String, _ total: UInt64?,
         _ work: @escaping @Sendable (Vault, CancelFlag, @escaping @Sendable (UInt64, UInt64?) -> Void) throws -> Void
     ) async -> VaultProblem? {
@@ -209,9 +247,11 @@ extension VaultModel {
     }
 
     @concurrent
-    private nonisolated static func delete(_ vault: Vault, _ id: VaultItem.ID) async -> Result<Void, VaultError> {
+    private nonisolated static func delete(
+        _ vault: Vault, _ store: ItemStore, _ id: VaultItem.ID
+    ) async -> Result<Void, VaultError> {
         Result { () throws(VaultError) in
-            do throws(VaultError) { try ItemStore(vault).trash(id.name, in: id.collection) } catch {
+            do throws(VaultError) { try store.trash(id.name, in: id.collection) } catch {
                 guard error.code == .tooLarge || error.code == .unconfirmed else { throw error }
                 try vault.delete(id.name, in: id.collection)
             }

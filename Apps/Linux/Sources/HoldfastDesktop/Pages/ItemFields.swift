@@ -51,7 +51,8 @@ final class ItemFields {
         if model.hasNotes {
             let row = Row(title: tr("Notes"))
             let reveal = Button(icon: "view-reveal-symbolic", label: tr("Show %s", tr("Notes")))
-            reveal.onClick { [model] in if model.showsNotes { model.hide() } else { model.revealNotes() } }
+            reveal.onClick { [model] in if model.showsNotes { model.hide() } else { Task { await model.revealNotes() } }
+            }
             row.addSuffix(reveal)
             list.append(row)
             notes = (row, reveal)
@@ -66,7 +67,11 @@ final class ItemFields {
         if field.isSecret {
             let button = Button(icon: "view-reveal-symbolic", label: tr("Show %s", field.label))
             button.onClick { [model] in
-                if model.revealed.contains(field.id) { model.hide(field) } else { model.reveal(field) }
+                if model.revealed.contains(field.id) {
+                    model.hide(field)
+                } else {
+                    Task { await model.reveal(field) }
+                }
             }
             row.addSuffix(button)
             reveal = button
@@ -111,7 +116,7 @@ final class ItemFields {
     private func show(_ field: ItemFieldsModel.Field) {
         guard let (row, reveal) = rows[field.id] else { return }
         let isShown = !field.isSecret || model.revealed.contains(field.id)
-        if let name = model.fileName(of: field) {
+        if let name = field.fileName {
             row.subtitle = name
         } else if !isShown {
             row.subtitle = ItemFields.dots
@@ -143,13 +148,18 @@ final class ItemFields {
 
     private func copy(_ field: ItemFieldsModel.Field) {
         let seconds = parts.models.preferences.values.clipboardSeconds
-        let isDone = model.withValue(of: field) { bytes in
-            (try? parts.clipboard.copySecret(bytes, for: seconds)) != nil
-        }
-        switch isDone {
-        case true?: parts.toast(trn("Copied for %d second", "Copied for %d seconds", Int(seconds)))
-        case false?: parts.toast(ProblemText.of(.outOfMemory))
-        case nil: parts.toast(tr("This code counts: holdfast otp gives the next one."))
+        Task { [unowned parts, model] in
+            let isDone = await model.withCopy(of: field) { bytes in
+                (try? parts.clipboard.copySecret(bytes, for: seconds)) != nil
+            }
+            switch isDone {
+            case true?: parts.toast(trn("Copied for %d second", "Copied for %d seconds", Int(seconds)))
+            case false?: parts.toast(ProblemText.of(.outOfMemory))
+            // Where it could not be read, the page says why.
+            case nil where model.problem == nil && field.kind == .oneTimeCode && !parts.models.lock.isLocked:
+                parts.toast(tr("This code counts: holdfast otp gives the next one."))
+            case nil: break
+            }
         }
     }
 
@@ -165,10 +175,13 @@ final class ItemFields {
     }
 
     private func save(_ field: ItemFieldsModel.Field) {
-        guard let name = model.fileName(of: field) else { return }
-        parts.chooseFile(tr("Save as File"), saveAs: name) { [unowned self] path in
-            let problem = model.save(field, to: path)
-            parts.toast(problem.map(ProblemText.of) ?? tr("Written. The file on the disk is not protected."))
+        guard let name = field.fileName else { return }
+        parts.chooseFile(tr("Save as File"), saveAs: name) { [unowned parts, model] path in
+            Task {
+                let problem = await model.save(field, to: path)
+                if problem == .cancelled { return parts.toast(tr("Stopped. Nothing was written.")) }
+                parts.toast(problem.map(ProblemText.of) ?? tr("Written. The file on the disk is not protected."))
+            }
         }
     }
 
@@ -185,10 +198,13 @@ final class ItemFields {
                 parts.toast(tr("Stored"))
             }
         }
-        _ = model.withValue(of: field) { bytes in
-            if let lines = TextLines.count(bytes) { form.fill(bytes, hasSeveralLines: lines > 1) }
+        Task { [unowned parts, model] in
+            let isRead: Void? = await model.withCopy(of: field) { bytes in
+                if let lines = TextLines.count(bytes) { form.fill(bytes, hasSeveralLines: lines > 1) }
+            }
+            // Where it could not be read, the page says why.
+            if isRead != nil { parts.sheets.showEdit() }
         }
-        parts.sheets.showEdit()
     }
 }
 

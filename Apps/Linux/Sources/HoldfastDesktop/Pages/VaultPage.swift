@@ -154,7 +154,10 @@ final class VaultPage {
 
         init(_ model: VaultModel, inTrash: Bool = false) {
             isTrash = inTrash
-            isEmpty = inTrash ? model.trash.isEmpty : model.isLoaded && model.items.isEmpty && model.inbox.isEmpty
+            isEmpty =
+                inTrash
+                ? model.trash.isEmpty
+                : model.isLoaded && !model.isSearching && model.items.isEmpty && model.inbox.isEmpty
             isSearching = !inTrash && !model.search.isEmpty
             problem = model.problem
         }
@@ -170,7 +173,7 @@ final class VaultPage {
             empty.detail = tr("What you delete stays here for 30 days.")
         } else if emptiness.isSearching {
             empty.title = tr("Nothing Found")
-            empty.detail = tr("No name contains this.")
+            empty.detail = tr("No name, tag or text contains this. Secrets are not searched.")
         } else {
             empty.title = tr("Nothing Here Yet")
             empty.detail = tr("Add an item or a file with the buttons above.")

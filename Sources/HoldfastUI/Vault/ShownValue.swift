@@ -1,0 +1,85 @@
+internal import Holdfast
+internal import SystemCalls
+
+/// What of an item is read by itself.
+enum ItemPart: Sendable {
+    case field(ItemFieldsModel.Field)
+    case notes
+}
+
+/// A value while the screen shows it, or until it is copied: in locked memory, wiped with the last reference.
+final class ShownValue: Sendable {
+    private let bytes: SecretBytes
+    /// The one-time code that the value describes; nil for anything else.
+    private let code: OneTimeCode?
+
+    init(_ value: RawSpan, isCode: Bool = false) throws(VaultError) {
+        do throws(SecretMemoryError) {
+            bytes = try SecretBytes(copying: value)
+            code = isCode ? try? OneTimeCode(parsing: SecretBytes(copying: value)) : nil
+        } catch { throw VaultError(any: error) }
+    }
+
+    /// Lends what is shown of it: of a one-time code by time the digits of now, of one by a counter nothing.
+    func lend<R>(_ kind: FieldKind, _ body: (RawSpan) -> R) -> R? {
+        guard kind == .oneTimeCode else { return bytes.withBytes { body($0) } }
+        switch code {
+        case .none: return nil
+        case .some(let code):
+            guard case .time = code.moment, let digits = try? code.code(at: ShownValue.now) else { return nil }
+            return digits.withBytes { body($0) }
+        }
+    }
+
+    /// Seconds for which its one-time code is good; nil without one, and for one by a counter.
+    var secondsLeft: Int? {
+        switch code {
+        case .none: nil
+        case .some(let code): code.remaining(at: ShownValue.now)
+        }
+    }
+
+    private static var now: UInt64 { UInt64(max(0, WallClock.milliseconds / 1000)) }
+}
+
+/// An item as its page lists it: everything but secrets, notes and the content of files.
+struct ItemOutline: Sendable {
+    let isItem: Bool
+    let fields: [ItemFieldsModel.Field]
+    let tags: [String]
+    let hasNotes: Bool
+    /// The values of open fields, by their place.
+    let open: [Int: ShownValue]
+
+    init(_ item: borrowing Item) throws(VaultError) {
+        isItem = !item.isOfValue
+        tags = item.tags
+        hasNotes = isItem && item.withNotes { $0.byteCount > 0 } ?? false
+        var fields: [ItemFieldsModel.Field] = []
+        var open: [Int: ShownValue] = [:]
+        if isItem {
+            for field in item.fields {
+                let shown = ItemFieldsModel.Field(field, in: item)
+                fields.append(shown)
+                if shown.isOpen {
+                    open[field.index] = try item.withValue(of: field) { value throws(VaultError) in
+                        try ShownValue(value)
+                    }
+                }
+            }
+        }
+        (self.fields, self.open) = (fields, open)
+    }
+}
+
+extension Item {
+    /// The field that the screen shows; nil when another program has changed the item so that it is another one.
+    borrowing func found(_ field: ItemFieldsModel.Field) -> Field? {
+        for own in fields where ItemFieldsModel.Field(own, in: self) == field { return own }
+        return nil
+    }
+}
+
+extension VaultError {
+    static let changedItem = VaultError(.busy, "another program changed this item")
+}
