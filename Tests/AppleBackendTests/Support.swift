@@ -11,7 +11,7 @@ import VaultFormat
 @testable import KeyStores
 
 /// One process plays one device: every suite that uses it lies in this one, so that they run one after the other.
-@Suite(.serialized, .timeLimit(.minutes(30))) struct AppleBackends {}
+@Suite(.serialized, .patient) struct AppleBackends {}
 
 /// The owner's side of a prompt, who does nothing but turn away.
 final class SilentOwner: OwnerConversation {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// unlock, lock, and the commands that use the agent: the real binary, real processes, real costs.
@@ -202,7 +203,8 @@ import Testing
         #expect(unlocked.code == 0)
         var byte: UInt8 = 0
         var waiting = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
-        #expect(unsafe poll(&waiting, 1, 60_000) == 1, "the agent holds a descriptor of its starter open")
+        #expect(
+            unsafe poll(&waiting, 1, Patience.milliseconds) == 1, "the agent holds a descriptor of its starter open")
         #expect(unsafe read(ends[0], &byte, 1) == 0)
         let agent = try #require(try sandbox.agent()?["process"] as? Int)
         let line = try Data(contentsOf: URL(fileURLWithPath: "/proc/\(agent)/cmdline")).split(separator: 0)

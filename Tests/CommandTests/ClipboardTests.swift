@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `copy` and `otp --copy` with the programs of X11 and Wayland, each on a display of its own.
@@ -27,13 +28,8 @@ import Testing
         }
     }
 
-    /// Waits for something that another process does; gives up after a minute.
     private func wait(_ what: String, _ isThere: () throws -> Bool) throws {
-        for _ in 0..<600 {
-            if try isThere() { return }
-            usleep(100_000)
-        }
-        Issue.record("\(what) does not come")
+        #expect(try Patience.wait(until: isThere), "\(what) does not come")
     }
 
     @Test(arguments: ClipboardPlace.Kind.installed)

@@ -1,9 +1,10 @@
 import Foundation
 import RealParts
+import TestSupport
 import Testing
 
 /// A vault that asks for nothing, at the command line: its key in a real TPM, in a real keyring, in a file.
-@Suite(.timeLimit(.minutes(30))) struct DeviceLevelTests {
+@Suite(.patient) struct DeviceLevelTests {
     private let sandbox: Sandbox
 
     init() throws { sandbox = try Sandbox() }

@@ -242,7 +242,7 @@ import Holdfast
     }
 
     /// An agent that has the vault open ends with it, whether its socket lies in the runtime folder or in the home.
-    @Test(.timeLimit(.minutes(30)), arguments: [true, false])
+    @Test(.patient, arguments: [true, false])
     func aWipeEndsTheAgent(hasRuntimeFolder: Bool) throws {
         let sandbox = try AgentSandbox()
         let variables = hasRuntimeFolder ? [:] : ["XDG_RUNTIME_DIR": ""]

@@ -9,7 +9,7 @@ import Testing
 
     @Test func everyStepHolds() throws {
         let sandbox = try Sandbox()
-        let tour = try sandbox.run(Self.program, raw: [], seconds: 400)
+        let tour = try sandbox.run(Self.program, raw: [])
         print(tour.text.split(separator: "\n").last ?? "")
         #expect(tour.code == 0, "\(tour.text)")
         #expect(tour.errors.isEmpty)

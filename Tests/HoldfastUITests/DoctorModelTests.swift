@@ -8,7 +8,7 @@ import Testing
 @testable import HoldfastDoctor
 import SystemCalls
 
-@MainActor @Suite(.timeLimit(.minutes(30))) struct DoctorModelTests {
+@MainActor @Suite(.patient) struct DoctorModelTests {
     /// A machine without any of the optional parts, whatever the one has that runs the tests.
     private func bare(_ home: String) -> DoctorModel {
         DoctorModel(home: home) { request in

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What an app meets when it is started: nothing yet, its vault, or the reason why there is none.
-@MainActor @Suite(.timeLimit(.minutes(30))) struct FirstStartTests {
+@MainActor @Suite(.patient) struct FirstStartTests {
     let device: Device
 
     init() throws { device = try Device() }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What the settings and a recovery ask where hardware keeps keys that may be another folder's.
-@MainActor @Suite(.timeLimit(.minutes(30))) struct FolderSettingsTests {
+@MainActor @Suite(.patient) struct FolderSettingsTests {
     let scratch: Scratch
     let chip = PlayedChip()
 

@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@MainActor @Suite(.serialized, .timeLimit(.minutes(30))) struct IdentityModelTests {
+@MainActor @Suite(.serialized, .patient) struct IdentityModelTests {
     static let address = "https://auth.example"
 
     @Test func aLifeFromReadyToAuthenticatedAndBack() async throws {

@@ -4,7 +4,7 @@ import HoldfastUI
 import TestSupport
 import Testing
 
-@MainActor @Suite(.timeLimit(.minutes(30))) struct ItemFieldsModelTests {
+@MainActor @Suite(.patient) struct ItemFieldsModelTests {
     private static let place = VaultItem.ID(collection: "default", name: "mail")
 
     private func opened(_ scratch: Scratch) async throws -> AppModels {

@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@MainActor @Suite(.timeLimit(.minutes(30))) struct LockModelTests {
+@MainActor @Suite(.patient) struct LockModelTests {
     @Test func startsShutAndOpensWithThePasscode() async throws {
         let scratch = try Scratch()
         let models = try await scratch.models()

@@ -4,7 +4,7 @@ import HoldfastUI
 import TestSupport
 import Testing
 
-@MainActor @Suite(.timeLimit(.minutes(30))) struct LogModelTests {
+@MainActor @Suite(.patient) struct LogModelTests {
     @Test func showsWhatHappenedNewestFirstAndFiltersIt() async throws {
         let scratch = try Scratch()
         let models = try await scratch.models()

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// The models over the real fprintd with libfprint's virtual sensor, and over a software TPM.
-@MainActor @Suite(.serialized, .timeLimit(.minutes(30))) struct OwnerPartsTests {
+@MainActor @Suite(.serialized, .patient) struct OwnerPartsTests {
     private func authenticator(_ sensor: FingerprintSensor) -> OwnerAuthenticator {
         var places = OwnerAuthenticator.Places()
         places.systemBus = BusAddress(sensor.bus.address)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Switches for the owner's finger, his account, and the chip.
-@MainActor @Suite(.timeLimit(.minutes(30))) struct OwnerSettingsTests {
+@MainActor @Suite(.patient) struct OwnerSettingsTests {
     @Test func theSwitchProvesItselfWithTheFingerAndThePasscode() async throws {
         let (scratch, sensor) = (try Scratch(), PlayedSensor(.biometrics))
         scratch.has(sensor)

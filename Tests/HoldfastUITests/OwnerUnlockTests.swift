@@ -5,7 +5,7 @@ import Testing
 @testable import HoldfastUI
 
 /// The system's owner at the lock screen.
-@MainActor @Suite(.timeLimit(.minutes(30))) struct OwnerUnlockTests {
+@MainActor @Suite(.patient) struct OwnerUnlockTests {
     /// An open vault whose rules take these ways of the owner.
     private func open(_ scratch: Scratch, _ steps: OwnerStep...) async throws -> AppModels {
         let models = try await scratch.open()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The PIN under the chip, on the lock screen and in the settings.
-@MainActor @Suite(.timeLimit(.minutes(30))) struct PINModelTests {
+@MainActor @Suite(.patient) struct PINModelTests {
     let scratch: Scratch
     let chip = PlayedChip()
 

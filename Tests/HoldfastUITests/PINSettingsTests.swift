@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Setting a PIN and taking it away.
-@MainActor @Suite(.timeLimit(.minutes(30))) struct PINSettingsTests {
+@MainActor @Suite(.patient) struct PINSettingsTests {
     let scratch: Scratch
     let chip = PlayedChip()
 

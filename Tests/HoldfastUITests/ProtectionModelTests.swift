@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The ladder of the settings: each step proves or changes nothing, and says what it takes away.
-@MainActor @Suite(.timeLimit(.minutes(5))) struct ProtectionModelTests {
+@MainActor @Suite(.patient) struct ProtectionModelTests {
     let device: Device
 
     init() throws { device = try Device() }

@@ -4,7 +4,7 @@ import HoldfastUI
 import TestSupport
 import Testing
 
-@MainActor @Suite(.timeLimit(.minutes(30))) struct SelfDestructModelTests {
+@MainActor @Suite(.patient) struct SelfDestructModelTests {
     private func toCountdown(_ model: SelfDestructModel, _ change: SelfDestruct.Change) async throws {
         model.request(change)
         #expect(model.step == .authenticating(change))

@@ -4,7 +4,7 @@ import HoldfastUI
 import TestSupport
 import Testing
 
-@MainActor @Suite(.timeLimit(.minutes(30))) struct SettingsModelTests {
+@MainActor @Suite(.patient) struct SettingsModelTests {
     @Test func theSwitchHoldsOnlyOnceItIsProved() async throws {
         let scratch = try Scratch()
         let models = try await scratch.open(isLockEnabled: false)

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The owner goes away while the assistant is up: the session is locked, the machine goes to sleep.
-@MainActor @Suite(.timeLimit(.minutes(30))) struct SetupAbsenceTests {
+@MainActor @Suite(.patient) struct SetupAbsenceTests {
     private func words(_ model: SetupModel) throws -> [String] {
         try #require(model.withPhrase(text)).split(separator: " ").map(String.init)
     }

@@ -4,7 +4,7 @@ import HoldfastUI
 import TestSupport
 import Testing
 
-@MainActor @Suite(.timeLimit(.minutes(30))) struct SetupModelTests {
+@MainActor @Suite(.patient) struct SetupModelTests {
     @Test func fromNothingToAnOpenVaultWithItsLockOn() async throws {
         let scratch = try Scratch()
         let model = SetupModel(scratch)

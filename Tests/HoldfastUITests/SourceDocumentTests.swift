@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The flows of the five documents that this library was made after, each from a first start on an empty device.
-@MainActor @Suite(.timeLimit(.minutes(5))) struct SourceDocumentTests {
+@MainActor @Suite(.patient) struct SourceDocumentTests {
     let device: Device
 
     init() throws { device = try Device() }

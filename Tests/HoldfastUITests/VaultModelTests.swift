@@ -4,7 +4,7 @@ import HoldfastUI
 import TestSupport
 import Testing
 
-@MainActor @Suite(.timeLimit(.minutes(30))) struct VaultModelTests {
+@MainActor @Suite(.patient) struct VaultModelTests {
     private func filled(_ scratch: Scratch) async throws -> AppModels {
         let models = try await scratch.open()
         for (collection, name) in [("work", "VPN"), ("work", "api token"), ("home", "Wi-Fi"), ("home", "Über")] {

@@ -58,7 +58,7 @@ package final class PrivateBus: Sendable {
 
     /// Waits for something that a process brings about; there is nothing of it to wait on.
     package func wait(_ what: String, until isThere: () -> Bool) throws {
-        let end = ContinuousClock.now + .seconds(300)
+        let end = ContinuousClock.now + .seconds(600)
         while !isThere() {
             guard ContinuousClock.now < end else {
                 let log = (try? String(contentsOfFile: folder + "/log", encoding: .utf8)) ?? ""

@@ -56,7 +56,7 @@ enum Plant: String, CaseIterable, CustomTestStringConvertible {
 
 /// Anything in the place of anything, for everything that is done with a home: nothing outside is touched, nothing waits
 /// for ever, what is refused is refused with an error of ours, and a wipe ends.
-@Suite(.timeLimit(.minutes(30))) struct PlantedTests {
+@Suite(.patient) struct PlantedTests {
     enum Deed: String, CaseIterable {
         case status, unlock, backup, wipe
         case resumedWipe = "the end of a wipe"

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import UIKit
 
-@MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct CoverTests {
+@MainActor @Suite(.serialized, .patient) struct CoverTests {
     static let onSheet = "Changing settings requires your passcode."
 
     @Test(arguments: [ScenePhase.inactive, .background])

@@ -6,7 +6,7 @@ import SwiftUI
 import TestSupport
 import Testing
 
-@MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct IdentityScreenTests {
+@MainActor @Suite(.serialized, .patient) struct IdentityScreenTests {
     /// Opens each sheet that the page offers, looks at it, and leaves it.
     private func lookThrough(_ screen: Screen, _ language: String) async throws -> Int {
         screen.update()

@@ -10,7 +10,7 @@ import Testing
 @testable import HoldfastViews
 
 /// The screens from the first start on, without a passcode.
-@MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct LadderScreenTests {
+@MainActor @Suite(.serialized, .patient) struct LadderScreenTests {
     let device: Device
 
     init() throws { device = try Device() }

@@ -28,7 +28,7 @@ private struct Branded: View {
     }
 }
 
-@MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct LockScreenTests {
+@MainActor @Suite(.serialized, .patient) struct LockScreenTests {
     @Test(arguments: languages)
     func `a lock screen in the app's own clothes asks and opens as ours does`(_ language: String) async throws {
         let scratch = try Scratch()

@@ -6,7 +6,7 @@ import SwiftUI
 import TestSupport
 import Testing
 
-@MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct SettingsScreenTests {
+@MainActor @Suite(.serialized, .patient) struct SettingsScreenTests {
     @Test(arguments: languages)
     func `every text and control has words, and so have the sheet, the dialog and the alert`(_ language: String)
         async throws

@@ -6,7 +6,7 @@ import SwiftUI
 import TestSupport
 import Testing
 
-@MainActor @Suite(.serialized, .timeLimit(.minutes(5))) struct SetupScreenTests {
+@MainActor @Suite(.serialized, .patient) struct SetupScreenTests {
     @Test(arguments: languages)
     func `each page has words, to the last one`(_ language: String) async throws {
         let scratch = try Scratch()

@@ -164,6 +164,8 @@ import Testing
     /// Until nobody has it open any more who had.
     private func waitUntilClosed(_ pipe: Int32) {
         var waiting = pollfd(fd: pipe, events: Int16(POLLIN), revents: 0)
-        #expect(unsafe poll(&waiting, 1, 60_000) == 1 && waiting.revents & Int16(POLLHUP) != 0, "it is still there")
+        #expect(
+            unsafe poll(&waiting, 1, Patience.milliseconds) == 1 && waiting.revents & Int16(POLLHUP) != 0,
+            "it is still there")
     }
 }

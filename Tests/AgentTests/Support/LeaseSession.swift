@@ -222,13 +222,13 @@ struct ScriptedPinentry {
 
     /// Waits until a question is held. It stays so as long as the result is open.
     func waitForQuestion() throws -> Int32 {
-        let end = Date(timeIntervalSinceNow: 60)
-        while Date() < end {
-            // Nobody reads it yet.
-            let pipe = unsafe open(folder + "/answer", O_WRONLY | O_NONBLOCK)
-            if pipe >= 0 { return pipe }
-            _ = poll(nil, 0, 5)
+        var pipe: Int32 = -1
+        // Until somebody reads it.
+        let isHeld = Patience.wait {
+            pipe = unsafe open(folder + "/answer", O_WRONLY | O_NONBLOCK)
+            return pipe >= 0
         }
+        guard !isHeld else { return pipe }
         throw TestAgent.Refused(code: "no question comes")
     }
 

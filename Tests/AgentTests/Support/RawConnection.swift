@@ -1,5 +1,6 @@
 import AgentMessages
 import Foundation
+import TestSupport
 import Testing
 
 /// A connection over which anything can be sent.
@@ -30,7 +31,7 @@ final class RawConnection {
             throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
         }
         // An answer that does not come fails the test; it does not hold up all others.
-        var patience = timeval(tv_sec: 60, tv_usec: 0)
+        var patience = Patience.interval
         unsafe setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     }
 
@@ -52,7 +53,7 @@ final class RawConnection {
     func waitForClose() -> Bool {
         // POLLRDHUP, which is not imported
         var waiting = pollfd(fd: socket, events: 0x2000, revents: 0)
-        return unsafe poll(&waiting, 1, 60_000) == 1
+        return unsafe poll(&waiting, 1, Patience.milliseconds) == 1
     }
 
     /// The next message; nil when the agent closes, in the middle of one too.

@@ -3,6 +3,7 @@ import BetterAuthMessages
 import BetterAuthServer
 import Foundation
 import RealParts
+import TestSupport
 import Testing
 
 @testable import HoldfastServer
@@ -96,7 +97,7 @@ extension ServerProcess {
             import ssl, sys, urllib.request
             context = ssl.create_default_context(cafile='\(certificate)')
             text = urllib.request.urlopen(
-                'https://\(address)/key/response', data=b'', context=context, timeout=60).read()
+                'https://\(address)/key/response', data=b'', context=context, timeout=\(Patience.seconds)).read()
             sys.exit(0 if text == b'\(key)' else 1)
             """
         return try Spawned(["python3", "-c", program]).wait() == 0

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// One connection to a front, over which anything can be sent.
 final class HTTPClient {
@@ -46,7 +47,7 @@ final class HTTPClient {
         var yes: Int32 = 1
         unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
         // An answer that does not come fails the test; it does not hold up all others.
-        var patience = timeval(tv_sec: 60, tv_usec: 0)
+        var patience = Patience.interval
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     }
 
@@ -85,7 +86,8 @@ final class HTTPClient {
     /// Whether the other side has closed.
     func isClosed() -> Bool {
         var byte: UInt8 = 0
-        return unsafe recv(descriptor, &byte, 1, 0) <= 0
+        let count = unsafe recv(descriptor, &byte, 1, 0)
+        return count == 0 || count < 0 && errno != EAGAIN
     }
 
     /// The next reply.

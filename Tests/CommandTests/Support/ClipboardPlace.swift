@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A display without a screen and the programs that reach its clipboard; ends with this object.
@@ -50,7 +51,7 @@ final class ClipboardPlace {
     deinit {
         if let server {
             kill(server.pid, SIGTERM)
-            _ = server.wait(seconds: 10)
+            _ = server.wait()
         }
         try? FileManager.default.removeItem(atPath: folder)
     }
@@ -101,7 +102,7 @@ final class ClipboardPlace {
                 "WLR_RENDERER": "pixman", "PATH": "/usr/bin:/bin",
             ])
         var waiting = pollfd(fd: opened, events: Int16(POLLIN), revents: 0)
-        try #require(unsafe poll(&waiting, 1, 60_000) == 1, "sway does not start")
+        try #require(unsafe poll(&waiting, 1, Patience.milliseconds) == 1, "sway does not start")
         var name = [UInt8](repeating: 0, count: 64)
         let count = unsafe read(opened, &name, name.count)
         try #require(count > 1)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The binary under test, next to the tests that were built with it.
@@ -112,7 +113,7 @@ final class Child {
 
     /// Waits for the end, and ends what does not end by itself.
     /// - Returns: The exit code, or 1000 and the signal that ended it.
-    func wait(seconds: Int32 = 100) -> Int32 {
+    func wait(seconds: Int32 = Patience.seconds) -> Int32 {
         if let status { return status }
         var waiting = pollfd(fd: life, events: Int16(POLLIN), revents: 0)
         if unsafe poll(&waiting, 1, seconds * 1000) == 0 {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A terminal whose screen and keyboard are this test.
@@ -41,7 +42,7 @@ final class PseudoTerminal {
     /// Waits until `text` is on the screen, behind what was waited for before.
     /// - Returns: What was shown up to it.
     @discardableResult
-    func wait(for text: String, seconds: Int32 = 60) throws -> String {
+    func wait(for text: String, seconds: Int32 = Patience.seconds) throws -> String {
         let wanted = Array(text.utf8)
         while true {
             if let end = end(of: wanted) {

@@ -2,6 +2,7 @@ import Cryptography
 import Foundation
 import SecretMemory
 import Synchronization
+import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
@@ -62,7 +63,7 @@ final class Sandbox {
     func run(
         _ program: String = Program.path, raw words: [[UInt8]], passcode: String? = nil, input: Source = .null,
         descriptors: [Int32: Source] = [:], environment: [String: String] = [:], started: ((pid_t) -> Void)? = nil,
-        seconds: Int32 = 100
+        seconds: Int32 = Patience.seconds
     ) throws -> Result {
         files += 1
         let (output, errors) = ("out-\(files)", "err-\(files)")
