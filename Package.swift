@@ -319,7 +319,7 @@ let package = Package(
             "HoldfastAgent",
             [
                 "AgentMessages", "FaceMessages", "Faces", "AppLockCore", "DeviceOwner", "KeyStores", "VaultCore",
-                "VaultStorage",
+                "VaultLog", "VaultStorage",
                 "VaultFormat", "Items", "Cryptography", "SecretMemory", "SystemCalls",
             ]),
         library("CommandLineArguments", ["SystemCalls"]),

@@ -48,6 +48,22 @@ extension Reply {
             var entries: [LeaseEntry] = []
             while !cursor.isAtEnd { entries.append(try LeaseEntry(&cursor, body)) }
             self = .leases(entries)
+        case .inbox:
+            var entries: [InboxEntry] = []
+            while !cursor.isAtEnd { entries.append(try InboxEntry(&cursor, body)) }
+            self = .inbox(entries)
+        case .logEntries:
+            var entries: [LoggedEntry] = []
+            while !cursor.isAtEnd { entries.append(try LoggedEntry(&cursor, body)) }
+            self = .logEntries(entries)
+        case .logFindings:
+            var findings: [LogFinding] = []
+            while !cursor.isAtEnd { findings.append(try LogFinding(&cursor, body)) }
+            self = .logFindings(findings)
+        case .progress:
+            let done = try cursor.integer(body, UInt64.self)
+            self = .progress(done: done, total: try cursor.integer(body, UInt64.self))
+        case .verification: self = .verification(try VerificationReport(&cursor, body))
         }
         try cursor.expectEnd()
     }
@@ -77,6 +93,13 @@ extension Reply {
         case .trash(let entries): for entry in entries { entry.write(&writer) }
         case .texts(let texts): for text in texts { writer.text(text, atMost: Reply.textSizes.upperBound) }
         case .leases(let entries): for entry in entries { entry.write(&writer) }
+        case .inbox(let entries): for entry in entries { entry.write(&writer) }
+        case .logEntries(let entries): for entry in entries { entry.write(&writer) }
+        case .logFindings(let findings): for finding in findings { finding.write(&writer) }
+        case .progress(let done, let total):
+            writer.integer(done)
+            writer.integer(total)
+        case .verification(let report): report.write(&writer)
         case .done, .ready, .piece: break
         }
         return Frame.bytes(kind: kind.rawValue, bodySize: writer.bytes.count + payload) + writer.bytes

@@ -40,6 +40,16 @@ package enum Reply: Sendable, Hashable {
     case texts([String])
     /// Some leases; more may follow.
     case leases([LeaseEntry])
+    /// Some of the inbox; more may follow.
+    case inbox([InboxEntry])
+    /// Some entries of the security log; more may follow.
+    case logEntries([LoggedEntry])
+    /// Some of what is wrong with the security log; more may follow.
+    case logFindings([LogFinding])
+    /// How far a check is, of how many; more follows.
+    case progress(done: UInt64, total: UInt64)
+    /// What a check found.
+    case verification(VerificationReport)
 
     /// Numbers of the messages; they do not change.
     package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
@@ -62,6 +72,11 @@ package enum Reply: Sendable, Hashable {
         case trash = 144
         case texts = 145
         case leases = 146
+        case inbox = 147
+        case logEntries = 148
+        case logFindings = 149
+        case progress = 150
+        case verification = 151
     }
 
     static let noticeSizes = 0...4096
@@ -90,6 +105,11 @@ package enum Reply: Sendable, Hashable {
         case .trash: .trash
         case .texts: .texts
         case .leases: .leases
+        case .inbox: .inbox
+        case .logEntries: .logEntries
+        case .logFindings: .logFindings
+        case .progress: .progress
+        case .verification: .verification
         }
     }
 }

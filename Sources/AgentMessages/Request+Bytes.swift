@@ -98,6 +98,11 @@ extension Request {
             self = .lease(target, seconds: seconds)
         case .leases: self = .leases
         case .revoke: self = .revoke(try cursor.optional(body, UInt64.self, "number"))
+        case .inbox: self = .inbox
+        case .acceptInbox: self = .acceptInbox(try Acceptance(&cursor, body))
+        case .rejectInbox: self = .rejectInbox(try cursor.text(body, RecordPath.nameSizes, "name"))
+        case .securityLog: self = .securityLog
+        case .verify: self = .verify
         }
         try cursor.expectEnd()
     }
@@ -157,8 +162,11 @@ extension Request {
             target.write(&writer)
             writer.optional(seconds)
         case .revoke(let number): writer.optional(number)
+        case .acceptInbox(let acceptance): acceptance.write(&writer)
+        case .rejectInbox(let name): writer.text(name, atMost: RecordPath.nameSizes.upperBound)
         case .status, .lock, .ping, .shutDown, .data, .end, .confirmChange, .finishChange, .cancelChange,
-            .pendingChange, .answer, .cancel, .owner, .trash, .tags, .serveSSH, .leases:
+            .pendingChange, .answer, .cancel, .owner, .trash, .tags, .serveSSH, .leases, .inbox, .securityLog,
+            .verify:
             break
         }
         return Frame.bytes(kind: kind.rawValue, bodySize: writer.bytes.count + payload) + writer.bytes

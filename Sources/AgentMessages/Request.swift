@@ -102,6 +102,17 @@ package enum Request: Sendable, Hashable {
     /// End one lease, or all.
     case revoke(UInt64?)
 
+    /// Send what waits in the inbox.
+    case inbox
+    /// Store an item of the inbox among the records; answered with its collection and name.
+    case acceptInbox(Acceptance)
+    /// Remove an item of the inbox.
+    case rejectInbox(String)
+    /// Prove the security log and send it.
+    case securityLog
+    /// Check everything that is stored.
+    case verify
+
     /// Numbers of the messages; they do not change.
     package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
         case hello = 1
@@ -144,6 +155,11 @@ package enum Request: Sendable, Hashable {
         case lease = 43
         case leases = 44
         case revoke = 45
+        case inbox = 46
+        case acceptInbox = 47
+        case rejectInbox = 48
+        case securityLog = 49
+        case verify = 50
     }
 
     /// Which message it is.
@@ -189,6 +205,11 @@ package enum Request: Sendable, Hashable {
         case .lease: .lease
         case .leases: .leases
         case .revoke: .revoke
+        case .inbox: .inbox
+        case .acceptInbox: .acceptInbox
+        case .rejectInbox: .rejectInbox
+        case .securityLog: .securityLog
+        case .verify: .verify
         }
     }
 

@@ -47,6 +47,8 @@ private struct Parser<Command: TableCommand> {
         while let letter = letters.popFirst() {
             let known = command?.syntax.options ?? table.general
             guard let option = known.first(where: { $0.short == letter }) else {
+                guard command != nil || !table.syntaxes.contains(where: { $0.options.contains { $0.short == letter } })
+                else { throw usage("put -\(letter) after the command") }
                 throw usage("unknown option -\(letter); put -- before a name that begins with a hyphen")
             }
             if option.kind == nil {

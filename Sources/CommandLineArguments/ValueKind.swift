@@ -29,6 +29,10 @@ package enum ValueKind: Sendable, Hashable {
     case field
     /// A tag.
     case tag
+    /// The name of a collection.
+    case collection
+    /// `KEY=VALUE` with one of these keys, written as they begin an argument.
+    case setting([String])
 
     /// What a program may be asked for to complete it: the word behind `complete`.
     var asked: String? {
@@ -36,6 +40,7 @@ package enum ValueKind: Sendable, Hashable {
         case .item: "items"
         case .field: "fields"
         case .tag: "tags"
+        case .collection: "collections"
         default: nil
         }
     }
@@ -43,7 +48,7 @@ package enum ValueKind: Sendable, Hashable {
     /// What is wrong with a value of this kind; nil if it is valid.
     package func complaint(_ text: String) -> String? {
         switch self {
-        case .text, .folder, .file, .item, .field, .tag: text.isEmpty ? "must not be empty" : nil
+        case .text, .folder, .file, .item, .field, .tag, .collection, .setting: text.isEmpty ? "must not be empty" : nil
         case .seconds(let range):
             ValueKind.seconds(text, range) == nil
                 ? "must be a time from \(DurationWord.word(range.lowerBound)) to \(DurationWord.word(range.upperBound)), "

@@ -15,7 +15,8 @@ package enum Entry {
     package static func prepare() {
         ProcessHardening.apply()
         Descriptors.fillStandardOnes()
-        signal(SIGPIPE, SIG_IGN)  // a reader that went away is an error of the write
+        // A reader that went away is an error of the write: what is open is closed in order, as for any other.
+        signal(SIGPIPE, SIG_IGN)
     }
 
     static func run() -> ExitCode {
@@ -26,7 +27,7 @@ package enum Entry {
             isJSON = line.prefix { $0 != "--" }.contains(Options.json.option.spelled)
             return try perform(usage(CommandTable.program.parse(line)))
         } catch {
-            if error.exit != .interrupted { Output.note(error.message) }
+            if ![.interrupted, .readerGone].contains(error.exit) { Output.note(error.message) }
             if isJSON { try? Output.write(error.json) }
             return error.exit
         }

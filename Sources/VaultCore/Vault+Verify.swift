@@ -27,6 +27,8 @@ extension Vault {
         /// What was written while locked and not taken in yet.
         public var open = OpenCompartment.Check()
 
+        package init() {}
+
         /// Everything there, nothing damaged.
         public var isIntact: Bool { isProtectedIntact && open.isIntact }
 

@@ -9,7 +9,7 @@ public struct SecurityLogEntry: Sendable, Hashable {
     /// When.
     public let moment: LogMoment
 
-    init(index: UInt64, _ entry: LogEntry) {
+    package init(index: UInt64, _ entry: LogEntry) {
         self.index = index
         event = entry.event
         moment = entry.moment
@@ -23,6 +23,9 @@ public struct SecurityLogFinding: Sendable, Hashable {
         /// A stable word.
         public let description: String
         private init(_ description: String) { self.description = description }
+
+        /// Of a finding that another process made; a word that is new to this build stays what it is.
+        package init(word: String) { self.init(word) }
 
         /// Entries were changed.
         public static let changed = Kind("changed")
@@ -49,7 +52,7 @@ public struct SecurityLogFinding: Sendable, Hashable {
     /// In words.
     public let text: String
 
-    init(_ kind: Kind, at position: UInt64, _ text: String) {
+    package init(_ kind: Kind, at position: UInt64, _ text: String) {
         self.kind = kind
         self.position = position
         self.text = text
@@ -81,4 +84,13 @@ public struct SecurityLogReport: Sendable, Hashable {
     /// Everything that was written and not rotated away is there and unchanged. A log that was put back to an older
     /// state together with its state file cannot be told from that.
     public var isIntact: Bool { findings.isEmpty }
+
+    init() {}
+
+    /// What another process proved.
+    package init(entries: [SecurityLogEntry], findings: [SecurityLogFinding], notes: [String]) {
+        self.entries = entries
+        self.findings = findings
+        self.notes = notes
+    }
 }

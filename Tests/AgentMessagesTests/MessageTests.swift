@@ -39,6 +39,9 @@ import VaultFormat
                     terminalType: "xterm")), 0
         ),
         (.lease(.item(path), seconds: nil), 0), (.lease(.tag("work"), seconds: .max), 0), (.leases, 0),
+        (.inbox, 0), (.rejectInbox("note"), 0), (.securityLog, 0), (.verify, 0),
+        (.acceptInbox(Acceptance(item: "n", name: nil, collection: nil, isReplacing: false)), 0),
+        (.acceptInbox(Acceptance(item: "n", name: "\u{e9}", collection: "c", isReplacing: true)), 0),
         (.revoke(nil), 0), (.revoke(.max), 0),
         (.owner, 0), (.identity(IdentityCall(.status)), 0), (.identity(IdentityCall(.openSession)), 0),
         (.identity(IdentityCall(.refreshSession, allowsPlain: true)), 0), (.identity(IdentityCall(.endSession)), 0),
@@ -54,7 +57,9 @@ import VaultFormat
     ]
 
     /// Answers with any number of entries.
-    private static let lists: [Reply.Kind] = [.records, .trash, .texts, .leases]
+    private static let lists: [Reply.Kind] = [
+        .records, .trash, .texts, .leases, .inbox, .logEntries, .logFindings,
+    ]
 
     private static var report: IdentityReport {
         var report = IdentityReport(state: "authenticated")
@@ -75,7 +80,37 @@ import VaultFormat
         return report
     }
 
+    private static var verification: VerificationReport {
+        var report = VerificationReport()
+        report.records = .max
+        report.expectedRecords = 7
+        report.files = 1
+        report.damagedRecords = 2
+        report.isRolledBack = true
+        report.arePagesWhole = false
+        report.orphanedFiles = 3
+        report.openItems = 4
+        report.openUnreadable = 5
+        report.isOpenAltered = true
+        report.hasSetAside = true
+        report.publicKey = "replaced"
+        return report
+    }
+
     static let replies: [(Reply, payload: Int)] = [
+        (.inbox([]), 0), (.logEntries([]), 0), (.logFindings([]), 0), (.progress(done: 1, total: .max), 0),
+        (.verification(VerificationReport()), 0), (.verification(verification), 0),
+        (
+            .inbox([
+                InboxEntry(name: "n", original: path, size: .max, created: -1, modified: .min, wasSealed: true)
+            ]), 0
+        ),
+        (
+            .logEntries([
+                LoggedEntry(index: .max, entry: LogEntry(moment: .zero, event: .created))
+            ]), 0
+        ),
+        (.logFindings([LogFinding(kind: "cut", position: 3, text: "the newest entries")]), 0),
         (.done, 0), (.failure(Failure(code: "locked", reason: "")), 0), (.leases([]), 0),
         (
             .leases([

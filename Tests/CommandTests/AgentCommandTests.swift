@@ -50,6 +50,70 @@ import Testing
         #expect(try sandbox.agent() == nil)
     }
 
+    @Test func `the log, the check and the inbox go through it`() throws {
+        let sandbox = try AgentSandbox()
+        for name in ["kept", "dropped"] {
+            #expect(try sandbox.run("put", name, "--open", input: .file(sandbox.file("x".utf8))).code == 0)
+        }
+        // As each process that opens the vault itself says it.
+        func whole(_ words: String..., passcode: String? = nil) throws -> String {
+            let result = try sandbox.run(raw: words.map { Array($0.utf8) }, passcode: passcode)
+            #expect(result.code == 0, "\(words) \(result.errors)")
+            return result.text
+        }
+        let waiting = try whole("inbox", "list", "--json", passcode: Prepared.passcode)
+        #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)
+        #expect(try whole("verify", "--json") == whole("verify", "--json", passcode: Prepared.passcode))
+        #expect(try whole("inbox", "list", "--json") == waiting)
+        let log = try whole("log", "--json")
+        #expect(log == (try whole("log", "--json")), "looking leaves no trace")
+        #expect(log.contains("\"unlocked\"") && log.contains("\"isIntact\":true"))
+        #expect(try whole("log", "verify").contains("unchanged"))
+        let accepted = try sandbox.run("inbox", "accept", "kept", "--as", "mine", "--json")
+        #expect(try accepted.json() as? [String: String] == ["collection": "default", "name": "mine"])
+        #expect(try sandbox.run("get", "mine").text == "x")
+        let again = try sandbox.run("inbox", "accept", "kept")
+        #expect(again.code == 6 && again.errors.contains("no item \"kept\" in the inbox"), "\(again.errors)")
+        let taken = try sandbox.run("inbox", "accept", "dropped", "--as", "mine")
+        #expect(taken.code == 1 && taken.errors.contains("--replace"), "\(taken.errors)")
+        #expect(try sandbox.run("inbox", "reject", "dropped").code == 0)
+        #expect(try sandbox.run("inbox", "reject", "dropped").code == 6)
+        #expect(try sandbox.run("lock").code == 0)
+        for words in [["log"], ["verify"], ["inbox", "list"], ["inbox", "reject", "x"]] {
+            let refused = try sandbox.run(raw: words.map { Array($0.utf8) })
+            #expect(refused.code == 2 && refused.errors.contains("there is no terminal"), "\(words) \(refused.errors)")
+        }
+    }
+
+    /// Whatever an agent finds, its client says what a process of its own would.
+    @Test func `damage is told through it`() throws {
+        let sandbox = try AgentSandbox()
+        #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)
+        let files = URL(fileURLWithPath: sandbox.home + "/files")
+        let file = try #require(
+            FileManager.default.contentsOfDirectory(at: files, includingPropertiesForKeys: nil).first)
+        let handle = try FileHandle(forUpdating: file)
+        try handle.seek(toOffset: 100_000)
+        try handle.write(contentsOf: Data([1, 2, 3, 4]))
+        try handle.close()
+        let checked = try sandbox.run("verify", "--json")
+        #expect(checked.code == 5, "\(checked.errors)")
+        let own = try sandbox.run("verify", "--json", passcode: Prepared.passcode)
+        #expect(try checked.json() as NSDictionary == own.json() as NSDictionary)
+        #expect((try checked.json()["damagedFiles"] as? [Any])?.count == 1)
+    }
+
+    @Test func `an unlock that fails leaves no agent`() throws {
+        let sandbox = try AgentSandbox()
+        #expect(try sandbox.run("unlock", passcode: "not it").code == 3)
+        #expect(try sandbox.agent() == nil)
+        // One that was there stays.
+        #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)
+        #expect(try sandbox.run("lock").code == 0)
+        #expect(try sandbox.run("unlock", passcode: "not it").code == 3)
+        #expect(try sandbox.agent()?["isUnlocked"] as? Bool == false)
+    }
+
     /// A vault that stays open must not look locked.
     @Test func `lock fails where it cannot reach the agent that serves the vault`() throws {
         let sandbox = try AgentSandbox()

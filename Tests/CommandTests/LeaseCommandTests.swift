@@ -145,7 +145,7 @@ import VaultFormat
             setsid -w "$HOLDFAST" show each --field password < /dev/null; echo "code $?"
             setsid -w "$HOLDFAST" show each --field password --passcode-fd 5 5< passcode
             """#, in: sandbox())
-        #expect(result.text == "code 1\nvalue of each", "\(result.text) \(result.errors)")
+        #expect(result.text == "code 7\nvalue of each", "\(result.text) \(result.errors)")
         #expect(result.errors.contains("nobody can be asked"))
     }
 

@@ -50,16 +50,16 @@ import Testing
         let get = try sandbox.run("get", "big", "--collection", "files", "--json", passcode: Prepared.passcode)
         #expect(get.code == 2, "get has no --json")
         let refused = try sandbox.run("get", "big", "--collection", "files", passcode: Prepared.passcode)
-        #expect(refused.code == 3 && refused.output.isEmpty)
+        #expect(refused.code == 7 && refused.output.isEmpty)
         #expect(refused.errors.contains("needs an unlock of assurance hardwareBound; this one is keyBound"))
         let put = try sandbox.run(
             "put", "new", "--collection", "files", passcode: Prepared.passcode, input: .file(sandbox.file([1, 2, 3])))
-        #expect(put.code == 3)
+        #expect(put.code == 7)
         let list = try sandbox.run("list", "--json", passcode: Prepared.passcode)
         #expect(try (list.json()["records"] as? [[String: Any]])?.map { $0["name"] as? String } == ["greeting"])
         #expect(list.errors.contains("1 collection not listed"))
         let only = try sandbox.run("list", "--collection", "files", "--json", passcode: Prepared.passcode)
-        #expect(try only.code == 3 && only.jsonError()["code"] as? String == "assuranceTooLow")
+        #expect(try only.code == 7 && only.jsonError()["code"] as? String == "assuranceTooLow")
         #expect(try sandbox.run("get", "greeting", passcode: Prepared.passcode).text == Prepared.greeting)
 
         let back = try sandbox.run(

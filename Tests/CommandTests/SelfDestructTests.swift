@@ -56,6 +56,7 @@ import Holdfast
         #expect(try FileManager.default.contentsOfDirectory(atPath: sandbox.home) == ["wipe-receipt"])
         for words in [
             ["status"], ["list", "--passcode-fd=3"], ["verify", "--passcode-fd=3"], ["backup", sandbox.path + "/b"],
+            ["list"], ["get", "x"], ["log"], ["verify"],  // it is said before anything is asked for
         ] {
             let result = try sandbox.run(
                 raw: words.map { Array($0.utf8) }, descriptors: [3: sandbox.lines(Prepared.passcode)])
@@ -279,6 +280,7 @@ import Holdfast
                 raw: (["receipt", "verify", path, "--json"] + options).map { Array($0.utf8) })
             #expect(result.code == code, "\(what): \(result.errors)")
             #expect(try result.jsonError()["code"] as? String == word, "\(what)")
+            #expect(result.errors.contains(path), "\(what): \(result.errors)")
         }
         let second = try Sandbox(prepared: true)
         let key = try SelfDestructTests.enable(second)

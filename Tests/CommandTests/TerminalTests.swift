@@ -3,6 +3,19 @@ import Testing
 
 /// The binary on a terminal: what is shown, what is not, and how it is left behind.
 @Suite struct TerminalTests {
+    @Test func `a message breaks at words`() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let terminal = try PseudoTerminal(columns: 40)
+        let child = try sandbox.start("get", "greeting", on: terminal)
+        try terminal.wait(for: "Passcode: ")
+        terminal.type("not it\n")
+        #expect(child.wait() == 3)
+        let said = terminal.rest()
+        let lines = said.split(whereSeparator: \.isNewline)
+        #expect(lines.count > 2 && lines.allSatisfy { $0.count <= 40 }, "\(said)")
+        #expect(lines.joined(separator: " ").contains("holdfast recover opens the vault with it"), "\(said)")
+    }
+
     @Test func aVaultIsMadeAndUsedByTyping() throws {
         let sandbox = try Sandbox()
         let terminal = try PseudoTerminal()

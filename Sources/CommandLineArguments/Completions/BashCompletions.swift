@@ -100,7 +100,9 @@ extension ProgramTable {
         case .file: "\(shellName)_files"
         case .word(let words): "\(shellName)_words '\(words.joined(separator: " "))'"
         case .command: "\(shellName)_words '\(allWords)'"
-        case .item, .field, .tag: "\(shellName)_asked \(kind.asked ?? "")"
+        case .setting(let keys):
+            "compopt -o nospace 2>/dev/null; \(shellName)_words '\(keys.joined(separator: " "))'"
+        case .item, .field, .tag, .collection: "\(shellName)_asked \(kind.asked ?? "")"
         }
     }
 }

@@ -73,8 +73,9 @@ extension ProgramTable {
         case .file: "'(__fish_complete_path)'"
         case .folder: "'(__fish_complete_directories)'"
         case .word(let words): ShellText.quoted(words.joined(separator: " "))
+        case .setting(let keys): ShellText.quoted(keys.joined(separator: " "))
         case .command: ShellText.quoted(allWords)
-        case .item, .tag: "'(\(name) complete \(kind.asked ?? "") 2>/dev/null </dev/null)'"
+        case .item, .tag, .collection: "'(\(name) complete \(kind.asked ?? "") 2>/dev/null </dev/null)'"
         case .field: "'(\(name) complete fields (commandline -opc)[-1] 2>/dev/null </dev/null)'"
         }
     }

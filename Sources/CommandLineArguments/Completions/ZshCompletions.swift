@@ -69,7 +69,9 @@ extension ProgramTable {
         case .folder: "_directories"
         case .word(let words): "(\(words.joined(separator: " ")))"
         case .command: "(\(allWords))"
-        case .item, .tag: "{compadd -- ${(f)\"$(\(name) complete \(kind.asked ?? "") 2>/dev/null </dev/null)\"}}"
+        case .setting(let keys): "{compadd -S \"\" -- \(keys.joined(separator: " "))}"
+        case .item, .tag, .collection:
+            "{compadd -- ${(f)\"$(\(name) complete \(kind.asked ?? "") 2>/dev/null </dev/null)\"}}"
         case .field: "{compadd -- ${(f)\"$(\(name) complete fields ${words[2]} 2>/dev/null </dev/null)\"}}"
         }
     }

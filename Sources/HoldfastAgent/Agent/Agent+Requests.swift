@@ -70,6 +70,7 @@ extension Agent {
         case .introduce(let introduction): connection.introduction = introduction
         case .lease, .leases, .revoke: workWithLeases(request, connection)
         case .item, .putItem, .discard, .trash, .restore, .emptyTrash, .tags: workWithItems(request, connection)
+        case .inbox, .acceptInbox, .rejectInbox, .securityLog, .verify: maintain(request, connection)
         case .serveSSH:
             do throws(VaultError) {
                 let path = Array(try serveSSH().utf8)

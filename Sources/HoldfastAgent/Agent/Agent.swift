@@ -36,6 +36,8 @@ package final class Agent {
     let locking = Lane(threads: 1, queue: 1)
     /// Speaking with the identity's servers, which may be slow.
     let speaking = Lane(threads: 2, queue: 16)
+    /// For what reads everything that is stored: long work, one at a time, in nobody's way.
+    let examining = Lane(threads: 1, queue: 4)
     /// Having the system confirm the device owner, which takes time.
     let asking = Lane(threads: 1, queue: 8)
     var confirming: Confirming?
@@ -169,7 +171,7 @@ package final class Agent {
     /// Whether nothing is being done for anybody.
     private var isQuiet: Bool {
         runningUnlock == nil && confirming == nil && !isDroppingKeys && dropReason == nil && work.isIdle
-            && speaking.isIdle && prompting.isIdle
+            && speaking.isIdle && prompting.isIdle && examining.isIdle
             && lockers.isEmpty
     }
 

@@ -33,7 +33,9 @@ final class Packet: @unchecked Sendable {  // handed from one thread to another,
     }
 
     /// Answers that tell of what is in the vault, even without a value.
-    private static let ofVault: Set<Reply.Kind> = [.records, .identity, .item, .trash, .texts]
+    private static let ofVault: Set<Reply.Kind> = [
+        .records, .identity, .item, .trash, .texts, .inbox, .logEntries, .logFindings, .verification,
+    ]
 
     /// Sends what it can.
     /// - Returns: True when all of it has gone, nil when the other side has.

@@ -153,7 +153,7 @@ enum Work {
     }
 
     /// Elements in the order in which they are, as many at a time as one message may have.
-    private static func parts<Element>(_ all: [Element], _ size: (Element) -> Int) -> [ArraySlice<Element>] {
+    static func parts<Element>(_ all: [Element], _ size: (Element) -> Int) -> [ArraySlice<Element>] {
         var parts: [ArraySlice<Element>] = []
         var (start, bytes) = (0, 0)
         for index in all.indices {

@@ -352,20 +352,20 @@ package struct AgentClient: ~Copyable {
         while true {
             switch try receiveReply() {
             case .records(let entries):
-                for entry in entries {
-                    records.append(
-                        Vault.RecordInfo(
-                            collection: entry.path.collection, name: entry.path.name, size: entry.size,
-                            created: entry.created, modified: entry.modified, isFile: entry.isFile,
-                            isItem: entry.isItem,
-                            origin: entry.isOpen ? .open : .protected, isSealed: false))
-                }
+                records += entries.map(AgentClient.info)
             case .finished(let count):
                 guard count == UInt64(records.count) else { throw .unexpected }
                 return records
             default: throw .unexpected
             }
         }
+    }
+
+    static func info(_ entry: RecordEntry) -> Vault.RecordInfo {
+        Vault.RecordInfo(
+            collection: entry.path.collection, name: entry.path.name, size: entry.size, created: entry.created,
+            modified: entry.modified, isFile: entry.isFile, isItem: entry.isItem,
+            origin: entry.isOpen ? .open : .protected, isSealed: false)
     }
 
     borrowing func expectDone(_ request: Request) throws(VaultError) {

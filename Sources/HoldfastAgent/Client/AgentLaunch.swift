@@ -12,7 +12,7 @@ package enum AgentLaunch {
     /// The descriptor that a started agent reports on.
     static let report: Int32 = 3
     /// Milliseconds until it must accept clients.
-    static let patience: UInt64 = 10_000
+    static let patience: UInt64 = 60_000
 
     /// The client of an agent that was there or was started.
     package enum Found: ~Copyable {

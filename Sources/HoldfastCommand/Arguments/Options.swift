@@ -34,16 +34,16 @@ enum Options {
         "pam-folder", "DIR", .folder, help: "Look for PAM rules in DIR instead of the system's folders.")
 
     static let credentialCollection = TextOption(
-        "collection", "C",
-        help: "The collection of these passwords (default: \"\(CredentialStore.defaultCollection)\").")
+        "collection", "C", .collection,
+        help: "The collection of these passwords (default: \"\(CredentialStore.defaultCollection)\").", short: "c")
     static let variable = ListOption(
         "env", "NAME=REFERENCE", help: "Set this variable to the value that the reference names.")
     static let variableFile = ListOption(
         "env-file", "FILE", help: "Also set the variables of this file, NAME=value in each line.")
     static let mask = Flag("mask", "Hide the values in the program's output.")
-    static let templateIn = TextOption("in", "FILE", .file, help: "Read the template from FILE.")
-    static let resultOut = TextOption("out", "FILE", .file, help: "Write the result to this new file.")
-    static let keyIn = TextOption("in", "FILE", .file, help: "Read the key from FILE.")
+    static let templateIn = TextOption("in", "FILE", .file, help: "Read the template from FILE.", short: "i")
+    static let resultOut = TextOption("out", "FILE", .file, help: "Write the result to this new file.", short: "o")
+    static let keyIn = TextOption("in", "FILE", .file, help: "Read the key from FILE.", short: "i")
     static let servesSSH = Flag("ssh", "Also serve SSH programs, from the beginning.")
     static let pinentry = TextOption(
         "pinentry", "PROGRAM", .file, help: "Ask the user with this pinentry (default: the terminal, then pinentry).")
@@ -63,12 +63,14 @@ enum Options {
 
     static let home = TextOption("home", "DIR", .folder, help: "The vault's folder.")
     static let collection = TextOption(
-        "collection", "C", help: "The collection (default: \"\(defaultCollection)\").")
+        "collection", "C", .collection, help: "The collection (default: \"\(defaultCollection)\").", short: "c")
     static let asName = TextOption(
         "as", "NAME", help: "Store it under this name (default: the name it was written with).")
     static let acceptedCollection = TextOption(
-        "collection", "C", help: "Store it in this collection (default: the one it was written for).")
-    static let onlyCollection = TextOption("collection", "C", help: "Only this collection.")
+        "collection", "C", .collection, help: "Store it in this collection (default: the one it was written for).",
+        short: "c")
+    static let onlyCollection = TextOption(
+        "collection", "C", .collection, help: "Only this collection.", short: "c")
 
     static let last = TextOption("last", "N", .number, help: "Only the newest N entries.")
     static let receipt = TextOption("receipt", "FILE", .file, help: "Also write the receipt to this new file.")

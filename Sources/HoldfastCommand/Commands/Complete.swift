@@ -7,12 +7,12 @@ extension Command {
     static let complete = Command(
         "complete", summary: "list words for a shell's completion",
         details: [
-            "Lists the paths of the items, the fields of one, or the tags, a line each, as long as an agent has the vault open. It never "
-                + "asks for anything and says nothing about errors."
+            "Lists the paths of the items, the fields of one, the tags or the collections, a line each, as long as an agent "
+                + "has the vault open. It never asks for anything and says nothing about errors."
         ],
         example: "holdfast complete items",
         places: [
-            Place(name: "WHAT", kind: .word(["items", "fields", "tags"]), help: "What is listed."),
+            Place(name: "WHAT", kind: .word(["items", "fields", "tags", "collections"]), help: "What is listed."),
             Place(name: "ITEM", kind: .text, help: "With fields: the item.", isRest: true),
         ],
         options: [Options.home.option], run: listWords)
@@ -30,6 +30,7 @@ private func words(_ arguments: Arguments, _ agent: borrowing AgentClient) throw
     switch arguments[place: 0] {
     case "items": return try agent.list(nil).compactMap(path).map(ItemNames.path).filter(isWord)
     case "tags": return try agent.tags().filter(isWord)
+    case "collections": return Set(try agent.list(nil).map(\.collection)).sorted().filter(isWord)
     default:
         let paths = try agent.list(nil).compactMap(path)
         guard let text = arguments.places.dropFirst().last,

@@ -41,7 +41,7 @@ private func examine(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     var table = Table(["PART", "STATE", "GIVES", "FOUND"])
     for finding in findings {
         table.append([
-            finding.part.rawValue, finding.state.words, finding.assurance?.name ?? "-",
+            finding.part.rawValue, finding.state.rawValue, finding.assurance?.name ?? "-",
             Escaping.sentence(finding.words),
         ])
     }
@@ -53,19 +53,6 @@ private func examine(_ arguments: Arguments) throws(CommandError) -> ExitCode {
         if let fix = finding.fix { try Output.write("\(finding.part.rawValue): \(Escaping.sentence(fix))\n") }
     }
     return .done
-}
-
-extension Finding.State {
-    /// For people, in a column.
-    fileprivate var words: String {
-        switch self {
-        case .good: "ok"
-        case .unready: "not ready"
-        case .missing: "missing"
-        case .broken: "broken"
-        case .slow: "no answer"
-        }
-    }
 }
 
 extension Finding {

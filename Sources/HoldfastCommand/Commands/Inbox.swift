@@ -1,5 +1,7 @@
+internal import AgentMessages
 internal import CommandLineArguments
 internal import Holdfast
+internal import HoldfastAgent
 internal import SystemCalls
 
 extension Place {
@@ -41,8 +43,11 @@ extension Command {
 }
 
 private func listInbox(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    let vault = try Unlocking.open(arguments)
-    let items = try vaultCall { try vault.inbox() }
+    let items = try AgentAccess.work(arguments) { agent throws(VaultError) in
+        try agent.inbox()
+    } own: { vault throws(VaultError) in
+        try vault.inbox()
+    }
     if arguments[Options.json] {
         try Output.write(.object(["items": .array(items.map(\.json))]))
     } else if Descriptors.isTerminal(STDOUT_FILENO) {
@@ -72,12 +77,17 @@ private func listInbox(_ arguments: Arguments) throws(CommandError) -> ExitCode 
 
 private func acceptItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let item = arguments[place: 0]
-    let vault = try Unlocking.open(arguments)
+    let acceptance = Acceptance(
+        item: item, name: arguments[Options.asName], collection: arguments[Options.acceptedCollection],
+        isReplacing: arguments[Options.replace])
     let place: (name: String, collection: String)
-    do throws(VaultError) {
-        place = try vault.confirm(
-            item, as: arguments[Options.asName], in: arguments[Options.acceptedCollection],
-            replacing: arguments[Options.replace])
+    do throws(CommandError) {
+        place = try AgentAccess.work(arguments, changes: true) { agent throws(VaultError) in
+            try agent.accept(acceptance)
+        } own: { vault throws(VaultError) in
+            try vault.confirm(
+                item, as: acceptance.name, in: acceptance.collection, replacing: acceptance.isReplacing)
+        }
     } catch {
         throw explained(error, item, arguments[Options.asName], arguments[Options.acceptedCollection])
     }
@@ -91,8 +101,13 @@ private func acceptItem(_ arguments: Arguments) throws(CommandError) -> ExitCode
 
 private func rejectItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let item = arguments[place: 0]
-    let vault = try Unlocking.open(arguments)
-    do throws(VaultError) { try vault.reject(item) } catch { throw explained(error, item, nil, nil) }
+    do throws(CommandError) {
+        try AgentAccess.work(arguments, changes: true) { agent throws(VaultError) in
+            try agent.reject(item)
+        } own: { vault throws(VaultError) in
+            try vault.reject(item)
+        }
+    } catch { throw explained(error, item, nil, nil) }
     if arguments[Options.json] {
         try Output.write(.object(["rejected": .text(item)]))
     } else {
@@ -101,13 +116,13 @@ private func rejectItem(_ arguments: Arguments) throws(CommandError) -> ExitCode
     return .done
 }
 
-private func explained(_ error: VaultError, _ item: String, _ name: String?, _ collection: String?) -> CommandError {
-    var failure = CommandError(error)
+private func explained(_ error: CommandError, _ item: String, _ name: String?, _ collection: String?) -> CommandError {
+    var failure = error
     switch error.code {
-    case .recordNotFound:
+    case VaultError.Code.recordNotFound.description:
         failure.what = "there is no item \"\(Escaping.name(item))\" in the inbox"
         failure.advice = "holdfast inbox list shows what there is"
-    case .recordExists:
+    case VaultError.Code.recordExists.description:
         let target = name.map { " \(Naming.record($0, collection ?? Options.defaultCollection))" } ?? ""
         failure.what = "there is a record\(target) already"
         failure.advice = "give another name with --as, or --replace it"

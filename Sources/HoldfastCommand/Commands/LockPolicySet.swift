@@ -3,7 +3,8 @@ internal import Holdfast
 
 extension Place {
     fileprivate static let settings = Place(
-        name: "KEY=VALUE", kind: .text, help: "A setting and its new value; several are changed together.", isRest: true
+        name: "KEY=VALUE", kind: .setting(PolicySetting.beginnings),
+        help: "A setting and its new value; several are changed together.", isRest: true
     )
 }
 

@@ -1,5 +1,6 @@
 internal import CommandLineArguments
 internal import Holdfast
+internal import HoldfastAgent
 internal import SystemCalls
 
 extension Command {
@@ -29,19 +30,22 @@ private func showLog(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     guard isVerifying || arguments[Options.keyOutDescriptor] == nil else {
         throw .usage("--key-out-fd is an option of log verify")
     }
-    let vault: Vault
+    let report: SecurityLogReport
     if let descriptor = arguments[Options.keyOutDescriptor] {
         guard arguments[Options.pinDescriptor] == nil else {
             throw .usage(
                 "the log's key requires the passcode or the recovery phrase; a PIN only unlocks")
         }
-        let proof: ProofCarrier
-        (vault, proof) = try Unlocking.openProving(arguments, evenIfDamaged: true)
+        let (vault, proof) = try Unlocking.openProving(arguments, evenIfDamaged: true)
         try writeKey(of: vault, proof, to: descriptor)
+        report = try vaultCall { try vault.securityLog() }
     } else {
-        vault = try Unlocking.open(arguments, evenIfDamaged: true)
+        report = try AgentAccess.work(arguments, evenIfDamaged: true) { agent throws(VaultError) in
+            try agent.securityLog()
+        } own: { vault throws(VaultError) in
+            try vault.securityLog()
+        }
     }
-    let report = try vaultCall { try vault.securityLog() }
     let shown = last.map { Array(report.entries.suffix($0)) } ?? report.entries
     if arguments[Options.json] {
         try Output.write(json(report, entries: isVerifying ? nil : shown))

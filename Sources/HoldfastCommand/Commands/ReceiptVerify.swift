@@ -21,7 +21,10 @@ extension Command {
 private func verifyReceipt(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let bytes = try ReceiptText.read(arguments[place: 0])
     let key = arguments[Options.receiptKey]
-    let receipt = try vaultCall { try WipeReceipt(verifying: bytes, key: key) }
+    let receipt: WipeReceipt
+    do throws(VaultError) { receipt = try WipeReceipt(verifying: bytes, key: key) } catch {
+        throw ReceiptText.refused(error, arguments[place: 0])
+    }
     if arguments[Options.json] {
         try Output.write(ReceiptText.json(receipt, isKeyGiven: key != nil))
     } else {
@@ -42,6 +45,14 @@ package enum ReceiptText {
             let exit: ExitCode = error.number == ENOENT ? .notFound : .failure
             throw CommandError(exit, code: "input", "\(path): \(error)")
         }
+    }
+
+    /// What is wrong with the file that was named. What helps a vault that is damaged helps no receipt.
+    static func refused(_ error: VaultError, _ path: String) -> CommandError {
+        var failure = CommandError(error)
+        failure.what = "\(Escaping.name(path)): \(error.reason)"
+        if error.code == .damaged { failure.advice = nil }
+        return failure
     }
 
     static func text(_ receipt: WipeReceipt, isKeyGiven: Bool) -> String {

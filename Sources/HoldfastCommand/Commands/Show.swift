@@ -8,7 +8,7 @@ extension Options {
     static let field = TextOption(
         "field", "LABEL", .field, help: "Only the value of this field, or of the notes, as it is.", short: "f")
     static let itemCollection = TextOption(
-        "collection", "C", help: "Only look in this collection (default: in all of them).", short: "c")
+        "collection", "C", .collection, help: "Only look in this collection (default: in all of them).", short: "c")
 }
 
 extension Command {

@@ -104,7 +104,12 @@ private func unlock(
                 arguments: AgentCommand.arguments(home: home))
             switch consume found {
             case .running(let agent): return try agent.unlock(factor, secret, idle: idle, timeout: timeout)
-            case .started(let agent, _): return try agent.unlock(factor, secret, idle: idle, timeout: timeout)
+            case .started(let agent, _):
+                do { return try agent.unlock(factor, secret, idle: idle, timeout: timeout) } catch {
+                    // It was started for this alone.
+                    try? agent.shutDown()
+                    throw error
+                }
             }
         }
     }

@@ -1,5 +1,6 @@
 internal import CommandLineArguments
 internal import Holdfast
+internal import HoldfastAgent
 
 extension Command {
     static let verify = Command(
@@ -15,10 +16,11 @@ extension Command {
 }
 
 private func verifyVault(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    let vault = try Unlocking.open(arguments, evenIfDamaged: true)
-    var result = try check(vault)
+    // What is cleaned is cleaned by the process that has looked.
+    let vault = arguments[Options.clean] ? try Unlocking.open(arguments, evenIfDamaged: true) : nil
+    var result = if let vault { try check(vault) } else { try check(arguments) }
     var removed: Int?
-    if arguments[Options.clean] && result.isIntact {
+    if let vault, result.isIntact {
         try finishRekey(vault)
         removed = try vaultCall { try vault.removeOrphanedFiles() }
         if vault.open.removeSetAside() { result.open.hasSetAside = false }
@@ -31,6 +33,17 @@ private func verifyVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
         if arguments[Options.clean] && !result.isIntact { Output.note("nothing was cleaned: the vault is damaged") }
     }
     return result.isIntact ? .done : .damaged
+}
+
+/// Through the agent where that is open.
+private func check(_ arguments: Arguments) throws(CommandError) -> Vault.Verification {
+    let found: Vault.Verification? = try AgentAccess.use(arguments) { agent, _ in
+        try Progress.show("Checking records") { progress throws(CommandError) in
+            try vaultCall { try agent.verify { done, total in progress.update(done, of: total) } }
+        }
+    }
+    if let found { return found }
+    return try check(Unlocking.open(arguments, evenIfDamaged: true))
 }
 
 private func check(_ vault: Vault) throws(CommandError) -> Vault.Verification {

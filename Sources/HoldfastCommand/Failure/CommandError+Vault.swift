@@ -4,7 +4,7 @@ package import Holdfast
 extension CommandError {
     package init(_ error: VaultError) {
         self.init(
-            CommandError.exit(for: error.code), code: error.code.description, error.reason,
+            ExitCode(error.code), code: error.code.description, error.reason,
             advice: CommandError.advice(on: error.code))
         remainingAttempts = error.remainingAttempts
         retryAfterSeconds = error.retryAfter.map(Format.roundedUpSeconds)
@@ -20,7 +20,7 @@ extension CommandError {
 
     init(_ error: IdentityError) {
         self.init(
-            CommandError.exit(for: error.code), code: error.code.description, error.reason,
+            ExitCode(error.code), code: error.code.description, error.reason,
             advice: error.code.kind.flatMap { Advice.on($0) })
     }
 
@@ -34,16 +34,6 @@ extension CommandError {
         self.init(IdentityError(code, error.reason))
     }
 
-    private static func exit(for code: IdentityError.Code) -> ExitCode {
-        switch code {
-        case .refused, .locked, .chainUnknown, .wrongPhrase, .unknownServerKey, .proofExpired: .refused
-        case .damaged, .newerVersion: .damaged
-        case .noAccount, .noSession: .notFound
-        case .invalidAddress, .invalidContainer: .usage
-        default: .failure
-        }
-    }
-
     init(_ error: SecretMemoryError) { self.init(VaultError(error)) }
 
     /// Any error of a call with untyped throws.
@@ -55,19 +45,6 @@ extension CommandError {
         case let error as SecretMemoryError: self.init(error)
         case let error as IdentityError: self.init(error)
         default: self.init(VaultError(any: error))
-        }
-    }
-
-    private static func exit(for code: VaultError.Code) -> ExitCode {
-        switch code {
-        case .wrongPasscode, .wrongPhrase, .locked, .assuranceTooLow: .refused
-        case .delayed, .attemptsExhausted, .noWayLeft, .hardwareDestroyed, .wiped: .delayed
-        case .damaged, .receiptMismatch, .newerVersion: .damaged
-        case .noVault, .noBackup, .recordNotFound: .notFound
-        case .invalidName, .reservedCollection, .isItem, .invalidItem: .usage
-        case .proofExpired: .refused
-        case .malformedPhrase: .refused
-        default: exit(for: IdentityError.Code(word: code.description))  // of an operation that the agent ran
         }
     }
 

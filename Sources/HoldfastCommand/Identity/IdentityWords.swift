@@ -36,6 +36,15 @@ package enum IdentityWords {
             "this is the recovery phrase of the vault; the identity has a different one, on its own sheet")
     }
 
+    /// A request that the server may not have got: what is run again, when it can be reached.
+    static func undecided(_ error: CommandError, again command: String) -> CommandError {
+        let kinds: [IdentityError.Code.Kind] = [.unreachable, .notTheServer, .invalidReply, .undecided]
+        guard let kind = IdentityError.Code(word: error.code).kind, kinds.contains(kind) else { return error }
+        var error = error
+        error.advice = "check the address and the network, then run \(command) again"
+        return error
+    }
+
     static func facts(_ report: IdentityReport) -> [(String, String)] {
         var facts = [("State:", words(report.state))]
         if let identity = report.identity { facts.append(("Identity:", identity)) }

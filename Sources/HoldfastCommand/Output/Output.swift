@@ -14,12 +14,18 @@ package enum Output {
 
     /// A line on standard error. Whether it arrives changes nothing.
     package static func note(_ line: String) {
-        try? write("holdfast: " + Escaping.sentence(line) + "\n", to: STDERR_FILENO)
+        try? write(lines("holdfast: " + Escaping.sentence(line)), to: STDERR_FILENO)
     }
 
     /// Writes a sentence for the user to standard error, if that is a terminal.
     static func remark(_ line: String) {
         guard Descriptors.isTerminal(STDERR_FILENO) else { return }
-        try? write(Escaping.sentence(line) + "\n", to: STDERR_FILENO)
+        try? write(lines(Escaping.sentence(line)), to: STDERR_FILENO)
+    }
+
+    /// A terminal would break a long line in the middle of a word.
+    private static func lines(_ sentence: String) -> String {
+        guard Descriptors.isTerminal(STDERR_FILENO) else { return sentence + "\n" }
+        return Escaping.wrapped(sentence, to: Terminal.columns(STDERR_FILENO))
     }
 }

@@ -14,6 +14,9 @@ struct PolicySetting {
     ]
     private static let minimum = "minimum."
 
+    /// What a setting begins with, for a shell's completion.
+    static let beginnings = keys.map { $0 == minimum ? $0 : $0 + "=" }
+
     /// - Throws: A usage error that names key, value and what is allowed; what reading a policy's file throws.
     init(_ word: String) throws(CommandError) {
         guard let sign = word.firstIndex(of: "=") else {

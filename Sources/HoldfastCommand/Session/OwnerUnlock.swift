@@ -41,8 +41,9 @@ enum OwnerUnlock {
             case .ask(.recoveryPhrase):
                 throw CommandError.failure("passcodeNeeded", "the policy requires the recovery phrase now (--phrase)")
             case .ask(.openCompartment), .useOpenCompartment:
-                throw CommandError(.refused, code: "locked", "the policy allows only the open compartment now (--open)")
-            case .stop(let stop): throw CommandError(.refused, code: "locked", "\(stop)")
+                throw CommandError(
+                    .notAllowed, code: "locked", "the policy allows only the open compartment now (--open)")
+            case .stop(let stop): throw CommandError(.notAllowed, code: "locked", "\(stop)")
             }
         }
         return .passcode(afterAsking: true)

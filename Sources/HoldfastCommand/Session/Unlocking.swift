@@ -20,13 +20,15 @@ enum Unlocking {
         let input = SecretInput(arguments)
         try requireOneSecret(arguments)
         if let vault = try openWithoutAsking(arguments) { return vault }
-        if usesPhrase(arguments) { try input.requirePhraseSource() } else { try input.requireCountedSource() }
+        // What is wrong with the vault is said before what is missing to open it.
         let vault = try find(arguments)
         if usesPhrase(arguments) {
+            try input.requirePhraseSource()
             let phrase = try typedPhrase(arguments, vault)
             try vaultCall { try vault.unlock(phrase: phrase, evenIfDamaged: evenIfDamaged) }
         } else {
             let status = try refuseEarly(vault)
+            try input.requireCountedSource()
             try ask(arguments, vault, status) { kind, secret throws(CommandError) in
                 try open(vault, kind, secret, evenIfDamaged: evenIfDamaged)
             }

@@ -46,7 +46,10 @@ package enum Descriptors {
         let failed: Int32? = unsafe bytes.withUnsafeBytes { unsafe writeAll($0, to: descriptor) }
         guard let number = failed else { return }
         let target = name(descriptor, "standard output")
-        if number == EPIPE { throw .failure("output", "\(target): the reader went away before everything was written") }
+        if number == EPIPE {
+            throw CommandError(
+                .readerGone, code: "readerGone", "\(target): the reader went away before everything was written")
+        }
         throw .failure("output", "writing to \(target): \(SystemError(number))")
     }
 

@@ -31,6 +31,20 @@ package enum Escaping {
         text.unicodeScalars.reduce(0) { $0 + width($1) }
     }
 
+    /// Lines of at most so many columns, broken at spaces; a word that is longer has a line of its own.
+    static func wrapped(_ text: String, to columns: Int) -> String {
+        var (lines, line) = ("", "")
+        for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+            if !line.isEmpty, width(line) + 1 + width(String(word)) > columns {
+                lines += line + "\n"
+                line = String(word)
+            } else {
+                line += (line.isEmpty ? "" : " ") + word
+            }
+        }
+        return lines + line + "\n"
+    }
+
     /// Text of at most so many columns; what is cut ends in `…`.
     package static func cut(_ text: String, to columns: Int) -> String {
         guard width(text) > columns else { return text }

@@ -135,7 +135,7 @@ struct SecretInput {
 
     private static let emptyPasscode = CommandError.failure("invalidPasscode", "the passcode is empty")
 
-    /// One line of a descriptor without its newline. Byte by byte, so that nothing behind it is taken: the value for
+    /// One line of a descriptor without its newline, or the carriage return and newline of other systems. Byte by byte, so that nothing behind it is taken: the value for
     /// `put`, or another secret, may follow there.
     static func line(_ descriptor: Int32, _ capacity: Int, _ what: String) throws(CommandError) -> SecretBytes {
         var line = try secret(capacity)
@@ -157,6 +157,7 @@ struct SecretInput {
         guard isEnded || count > 0 else {
             throw .failure("input", "file descriptor \(descriptor) ended where \(what) was expected")
         }
+        if isEnded, count > 0, line.withBytes({ $0.byte(at: count - 1) }) == UInt8(ascii: "\r") { count -= 1 }
         return try line.prefix(count)
     }
 }

@@ -19,6 +19,19 @@ extension Vault {
         public let modified: Int64
         /// It was sealed to the vault: the locked app could not read it. That proves nothing about who wrote it.
         public let wasSealed: Bool
+
+        package init(
+            name: String, originalName: String, originalCollection: String, size: UInt64, created: Int64,
+            modified: Int64, wasSealed: Bool
+        ) {
+            self.name = name
+            self.originalName = originalName
+            self.originalCollection = originalCollection
+            self.size = size
+            self.created = created
+            self.modified = modified
+            self.wasSealed = wasSealed
+        }
     }
 
     /// What waits for the owner, sorted by name.

@@ -10,7 +10,8 @@ final class PseudoTerminal {
     let path: String
     private var seen: [UInt8] = []
 
-    init() throws {
+    /// - Parameter columns: So many that no line is broken, where a test does not look at just that.
+    init(columns: UInt16 = 1000) throws {
         screen = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         try #require(screen >= 0)
         var unlocked: Int32 = 0
@@ -20,6 +21,8 @@ final class PseudoTerminal {
         path = "/dev/pts/\(number)"
         line = unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
         try #require(line >= 0)
+        var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        try #require(unsafe ioctl(line, UInt(TIOCSWINSZ), &size) == 0)
     }
 
     deinit {

@@ -96,7 +96,10 @@ private func createIdentity(_ arguments: Arguments) throws(CommandError) -> Exit
     }
     let recovery = try NewRecovery(delivery)
     let hash = recovery.hash
-    let account = try access.run { try await client.createAccount(recovery: hash) }
+    let account: Account
+    do throws(CommandError) {
+        account = try access.run { try await client.createAccount(recovery: hash) }
+    } catch { throw IdentityWords.undecided(error, again: "holdfast identity create") }
     recovery.remember(access)
     access.log(.identity(.created, digest: account.identity.rawBytes))
     return try tellIdentity(access.report(), arguments)
