@@ -187,7 +187,7 @@ install:
 	$(INSTALL) -m 755 $(addprefix scripts/,$(notdir $(READER_FILES))) $(READERS)
 	$(foreach unit,$(AGENT_UNIT) $(SERVER_UNITS),sed 's|/usr/local/bin|$(PREFIX)/bin|' Docs/$(notdir $(unit)) > $(unit) && chmod 644 $(unit) &&) true
 	$(INSTALL) -d $(DOCUMENTS)/pam
-	$(INSTALL) -m 644 README.md SECURITY.md CHANGELOG.md LICENSE Docs/*.md Docs/server.conf $(DOCUMENTS)
+	$(INSTALL) -m 644 README.md SECURITY.md CHANGELOG.md LICENSE Docs/*.md Docs/server.conf Docs/holdfast-service-example.service $(DOCUMENTS)
 	$(INSTALL) -m 644 Docs/pam/holdfast $(DOCUMENTS)/pam
 
 uninstall:

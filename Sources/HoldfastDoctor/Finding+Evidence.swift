@@ -56,6 +56,8 @@ extension Finding {
         case vaultNeedsChip
         /// Its rules contradict themselves or this machine.
         case vaultRules(issue: String)
+        /// It opens without a secret: after asking the device's owner, or without asking at all.
+        case vaultWithoutSecret(asksOwner: Bool)
         /// The passcode is under the TPM.
         case vaultUnderChip
         /// Only the passcode's own strength protects a copy of the vault.

@@ -24,7 +24,7 @@ import Testing
         return ((try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []).compactMap { Int32($0) }.filter {
             number in
             guard let line = FileManager.default.contents(atPath: "/proc/\(number)/cmdline") else { return false }
-            return line.range(of: Data(wanted)) != nil
+            return wanted.isEmpty || line.range(of: Data(wanted)) != nil
         }
     }
 
@@ -42,8 +42,9 @@ import Testing
         let copied = try sandbox.run("copy", "mail", "--clear-after=3", environment: place.environment)
         // It has seen the value there.
         #expect(copied.code == 0 && copied.output.isEmpty, "\(copied.errors)")
-        try wait("the end of the clipboard") { try place.pasted(sandbox.sandbox)?.isEmpty ?? true }
+        // Not looked at before: a program that pastes while the owner ends is never answered.
         try wait("the keeper's end") { processes("clipboard", "--clear-after", "3\0").isEmpty }
+        #expect(try place.pasted(sandbox.sandbox)?.isEmpty ?? true)
     }
 
     @Test(arguments: ClipboardPlace.Kind.installed)
@@ -85,6 +86,31 @@ import Testing
         kill(keeper, SIGTERM)
         try wait("the keeper's end") { processes("clipboard", "--clear-after", "\(time)").isEmpty }
         #expect(try place.pasted(sandbox.sandbox)?.isEmpty ?? true)
+    }
+
+    @Test(arguments: ClipboardPlace.Kind.installed)
+    func `a program that serves the clipboard and does not answer is ended`(_ kind: ClipboardPlace.Kind) throws {
+        let place = try ClipboardPlace(kind)
+        let time = time(kind, 3530)
+        let sandbox = try opened()
+        defer { _ = try? sandbox.run("lock", "--shut-down") }
+        #expect(
+            try sandbox.run("copy", "mail", "--clear-after=\(time)", environment: place.environment).code == 0)
+        let keeper = try #require(processes("clipboard", "--clear-after", "\(time)").first)
+        let owner = try #require(child(of: keeper))
+        kill(owner, SIGSTOP)
+        kill(keeper, SIGTERM)
+        try wait("the keeper's end") { processes("clipboard", "--clear-after", "\(time)").isEmpty }
+        #expect(kill(owner, 0) == -1, "the program is still there")
+    }
+
+    private func child(of parent: Int32) -> Int32? {
+        processes().first { process in
+            let stat = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+            // Behind the name, which may hold anything: the state and the parent.
+            return stat?.split(separator: ") ").last?.split(separator: " ").dropFirst().first.map(String.init)
+                == "\(parent)"
+        }
     }
 
     @Test func `without a display or a program the error says what is missing`() throws {

@@ -31,6 +31,20 @@ import Testing
         return try result.jsonError()["code"] as? String
     }
 
+    /// The unit of the documents with a share in a file, as its comments say, and a program that shows what it was given.
+    @Test func `a service gets its secrets as the example says`() throws {
+        let unit = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "Docs/holdfast-service-example.service")
+        let start = try #require(
+            String(contentsOf: unit, encoding: .utf8).split(separator: "\n").first { $0.hasPrefix("ExecStart=") })
+        var words = start.split(separator: " ").map(String.init)
+        #expect(words.removeFirst().hasSuffix("/holdfast") && words.removeLast().hasSuffix("/digest"))
+        #expect(try run(["init", "--device", "--file"], Self.nothing).code == 0)
+        try put("the secret", "smtp", Self.nothing)
+        let shown = try run(words + ["/usr/bin/printenv", "SMTP_PASSWORD"], Self.nothing)
+        #expect(shown.text == "the secret\n", "\(shown.errors)")
+    }
+
     /// From the first command to a passcode and back; an old header opens nothing of what came after.
     private func climb(_ environment: [String: String], store: String) throws {
         let made = try run(["init", "--device"], environment)
@@ -40,7 +54,12 @@ import Testing
         let began = try protection(environment)
         #expect(began["level"] as? String == "device" && began["isRecoverable"] as? Bool == false)
         #expect((began["shares"] as? [[String: Any]])?.compactMap { $0["store"] as? String } == [store])
-        #expect(try run(["explain"], environment).code == 0)
+        #expect(try run(["explain"], environment).text.contains("opens without asking"))
+        #expect(try !run(["status"], environment).text.contains("attempts"), "nothing can be guessed")
+        let parts = try run(["doctor", "--json"], environment).json()["parts"] as? [[String: Any]]
+        let vault = try #require(parts?.first { $0["part"] as? String == "vault" })
+        #expect(vault["state"] as? String == "good" && "\(vault["words"] ?? "")".contains("without asking"), "\(vault)")
+        #expect(try run(["slots", "remove", "pin", "--weak"], environment).code == 2)
         let old = try sandbox.bytes("home/header")
 
         let words = sandbox.path + "/words"

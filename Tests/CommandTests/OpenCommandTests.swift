@@ -100,12 +100,16 @@ import Testing
         let stranger = try Sandbox(prepared: true)
         let renew = try stranger.run(
             "passcode", "change", "--rekey", "--phrase-out-fd=4",
-            descriptors: [3: stranger.lines(Prepared.passcode, "next"), 4: .output(stranger.path + "/phrase")],
+            descriptors: [
+                3: stranger.lines(Prepared.passcode, "the next passcode"), 4: .output(stranger.path + "/phrase"),
+            ],
             environment: [:])
         #expect(renew.code == 2, "the descriptor is not named: \(renew.errors)")
         let rekeyed = try stranger.run(
             "passcode", "change", "--rekey", "--phrase-out-fd=4", "--passcode-fd=3",
-            descriptors: [3: stranger.lines(Prepared.passcode, "next"), 4: .output(stranger.path + "/phrase")])
+            descriptors: [
+                3: stranger.lines(Prepared.passcode, "the next passcode"), 4: .output(stranger.path + "/phrase"),
+            ])
         #expect(rekeyed.code == 0, "\(rekeyed.errors)")
         try FileManager.default.removeItem(atPath: sandbox.home + "/open.pub")
         try FileManager.default.copyItem(atPath: stranger.home + "/open.pub", toPath: sandbox.home + "/open.pub")

@@ -105,6 +105,19 @@ import Testing
         #expect(alone.code == 1)
         #expect(alone.errors.contains("ended where a passcode was expected"))
 
+        let refused = try sandbox.run(
+            "passcode", "change", "--passcode-fd", "3", descriptors: [3: sandbox.lines(Prepared.passcode, "123456")])
+        #expect(refused.code == 1 && refused.errors.contains("insist with --weak"), "\(refused.errors)")
+        let recovered = try sandbox.run(
+            "recover", "--phrase-fd=4", passcode: "123456", descriptors: [4: sandbox.lines(Prepared.shared().phrase)])
+        #expect(recovered.code == 1 && recovered.errors.contains("insist with --weak"), "\(recovered.errors)")
+        let other = try Sandbox(prepared: true)
+        let insisted = try other.run(
+            "passcode", "change", "--weak", "--passcode-fd", "3",
+            descriptors: [3: other.lines(Prepared.passcode, "123456")])
+        #expect(insisted.code == 0, "\(insisted.errors)")
+        #expect(try other.run("get", "greeting", passcode: "123456").text == Prepared.greeting)
+
         let longest = String(repeating: "ø", count: 512)
         let changed = try sandbox.run(
             "passcode", "change", "--passcode-fd", "3", descriptors: [3: sandbox.lines(Prepared.passcode, longest)])

@@ -16,6 +16,22 @@ import Testing
         #expect(lines.joined(separator: " ").contains("holdfast recover opens the vault with it"), "\(said)")
     }
 
+    @Test func `a passcode is made of words for who types none`() throws {
+        let sandbox = try Sandbox()
+        let terminal = try PseudoTerminal()
+        let child = try sandbox.start(
+            "init", "--phrase-out-fd=4", on: terminal, descriptors: [4: .output(sandbox.path + "/phrase")])
+        try terminal.wait(for: "New passcode: ")
+        terminal.type("\n")
+        try terminal.wait(for: "Your passcode, which is not shown again: ")
+        let made = String(try terminal.wait(for: "\n").prefix { !$0.isNewline })
+        #expect(made.split(separator: "-").count == 6, "\(made)")
+        try terminal.wait(for: "Repeat passcode: ")
+        terminal.type(made + "\n")
+        #expect(child.wait() == 0)
+        #expect(try sandbox.run("list", passcode: made).code == 0)
+    }
+
     @Test func aVaultIsMadeAndUsedByTyping() throws {
         let sandbox = try Sandbox()
         let terminal = try PseudoTerminal()

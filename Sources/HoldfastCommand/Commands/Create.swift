@@ -10,7 +10,8 @@ extension Command {
                 + "it. An existing vault is never overwritten.",
             "The phrase is shown on the terminal once, or written to --phrase-out-fd. It is not stored anywhere. On the "
                 + "terminal the vault is only created when you have typed that it is written down.",
-            "A passcode that is guessed at once is refused; --weak insists on it.",
+            "A passcode that is guessed at once is refused; --weak insists on it. Press Enter at once to have one of six "
+                + "words made for you.",
             "With --device the vault has neither. A share of its key is kept in this machine's TPM, or in your session "
                 + "keyring, and every command opens it without asking: for the secrets of a service, or to begin with. "
                 + "Any program you run can then open it, and it is lost with this machine. --file keeps that share in a "

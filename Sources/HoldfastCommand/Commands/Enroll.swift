@@ -60,7 +60,7 @@ extension Command {
                 help: "What is removed.")
         ],
         options: [
-            Options.insist.option, Options.home.option, Options.passcodeDescriptor.option,
+            Options.insist.option, Options.weak.option, Options.home.option, Options.passcodeDescriptor.option,
             Options.phraseOutDescriptor.option,
         ],
         run: removeSlotNamed)
@@ -195,8 +195,10 @@ private func removeSlotNamed(_ arguments: Arguments) throws(CommandError) -> Exi
     if arguments[place: 0] == "device", try Unlocking.asksNobody(Unlocking.find(arguments)) {
         return try removeDeviceSlot(arguments)
     }
-    guard arguments[Options.phraseOutDescriptor] == nil else {
-        throw .usage("\(Options.phraseOutDescriptor.option.spelled) is only for a vault that opens without asking")
+    for option in [Options.phraseOutDescriptor.option, Options.weak.option] {
+        guard !arguments.contains(option) else {
+            throw .usage("\(option.spelled) is only for a vault that opens without asking")
+        }
     }
     let step: OwnerStep
     switch arguments[place: 0] {

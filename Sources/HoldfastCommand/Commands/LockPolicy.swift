@@ -39,6 +39,7 @@ func explainPolicy(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     var status = try vaultCall { try vault.status() }
     // Only what works here: not a PIN of another machine's TPM, nor one whose attempts are used up.
     if vault.remainingAtChip(.pin) == 0 { status.pinAssurance = nil }
+    if try Unlocking.asksNobody(vault) { return try explainUnasked(arguments) }
     let policy = status.policy
     let facts = OwnerFacts(arguments, for: policy)
     let report = PolicyReport(status: status, owner: facts.capabilities)
@@ -53,6 +54,20 @@ func explainPolicy(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let name = policy.fallback.presetName.map { "The policy \"\($0)\"" } ?? "The vault's own policy"
     try Output.write("\(name): \(order).\n")
     for sentence in sentences { try Output.write(Escaping.sentence(sentence) + "\n") }
+    return .done
+}
+
+/// A vault that opens without asking takes no step of its rules.
+private func explainUnasked(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let sentence = "The vault opens without asking, so none of its policy's steps is taken."
+    if arguments[Options.json] {
+        try Output.write(
+            .object([
+                "action": .object(["kind": .text("open")]), "steps": .array([]), "sentences": .array([.text(sentence)]),
+            ]))
+    } else {
+        try Output.write(sentence + " holdfast slots remove device gives it a passcode.\n")
+    }
     return .done
 }
 

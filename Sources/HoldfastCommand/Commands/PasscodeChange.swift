@@ -6,7 +6,8 @@ extension Command {
         "passcode", "change", synonyms: ["set"], summary: "change the passcode",
         details: [
             "Asks for the current passcode and for the new one. The vault's keys stay the same, so an old copy of the "
-                + "vault still opens with the old passcode.",
+                + "vault still opens with the old passcode. A passcode that is guessed at once is refused; --weak insists "
+                + "on it.",
             "With --rekey the vault gets new keys and all records are moved to them, so that an old copy opens "
                 + "nothing that is written later. A new recovery phrase is issued first, and shown on the terminal or "
                 + "written to --phrase-out-fd. With --phrase or --phrase-fd you keep the current phrase, which you "
@@ -15,7 +16,8 @@ extension Command {
         ],
         example: "holdfast passcode change --rekey",
         options: [
-            Options.rekey.option, Options.home.option, Options.passcodesDescriptor.option, Options.phrase.option,
+            Options.rekey.option, Options.weak.option, Options.home.option, Options.passcodesDescriptor.option,
+            Options.phrase.option,
             Options.phraseDescriptor.option, Options.phraseOutDescriptor.option,
         ],
         run: changePasscode)
@@ -31,7 +33,7 @@ private func changePasscode(_ arguments: Arguments) throws(CommandError) -> Exit
     let vault = try Unlocking.find(arguments)
     try Unlocking.refuseChangeEarly(vault)
     let current = try input.passcode("Current passcode: ")
-    let new = try input.newPasscode()
+    let new = try input.newPasscode(takingWeak: arguments[Options.weak])
     guard !new.isEqual(to: current) else {
         throw .failure("samePasscode", "the new passcode is the same as the old one; nothing was changed")
     }
@@ -54,7 +56,7 @@ private func rekey(_ arguments: Arguments, _ input: SecretInput) throws(CommandE
     let vault = try Unlocking.find(arguments)
     try Unlocking.refuseChangeEarly(vault)
     let current = try input.passcode("Current passcode: ")
-    let new = try input.newPasscode()
+    let new = try input.newPasscode(takingWeak: arguments[Options.weak])
     let phrase = try keptOrNewPhrase(input, delivery, vault, current)
     let hadPIN = try vaultCall { try vault.status() }.hasPIN
     try PassingNote.show("Making new keys ...") { () throws(CommandError) in

@@ -6,14 +6,15 @@ extension Command {
         "recover", synonyms: ["reset"], summary: "set a new passcode with the recovery phrase",
         details: [
             "Opens the vault with its recovery phrase, sets a new passcode, and resets the attempts. The phrase stays "
-                + "the same. Use the phrase of the vault, not that of an identity.",
+                + "the same. Use the phrase of the vault, not that of an identity. A passcode that is guessed at once is refused; "
+                + "--weak insists on it.",
             "If the TPM or the keyring keeps shares that were made for another folder, say whether this folder is the "
                 + "vault itself (--claim-hardware) or a copy of it (--leave-hardware): see holdfast hardware claim "
                 + "--help.",
         ],
         example: "holdfast recover",
         options: [
-            Options.claimHardware.option, Options.leaveHardware.option, Options.home.option,
+            Options.claimHardware.option, Options.leaveHardware.option, Options.weak.option, Options.home.option,
             Options.phraseDescriptor.option,
             Options.newPasscodeDescriptor.option,
         ],
@@ -31,7 +32,7 @@ private func recoverVault(_ arguments: Arguments) throws(CommandError) -> ExitCo
     let phrase = try input.phrase()
     try Unlocking.refuseIdentityPhrase(phrase, vault)
     try vaultCall { try vault.check(phrase: phrase) }
-    let passcode = try input.newPasscode()
+    let passcode = try input.newPasscode(takingWeak: arguments[Options.weak])
     let recovery = try PassingNote.show("Recovering ...") { () throws(CommandError) in
         do throws(VaultError) {
             return try vault.recover(phrase: phrase, newPasscode: passcode, hardware: decision)

@@ -56,6 +56,16 @@ private func facts(_ status: Vault.Status) -> [(String, String)] {
         facts.append(("passcode", "Argon2id, \(costs.passes) passes over \(costs.memoryKiB >> 10) MiB"))
     }
     if status.hasHardwareShare { facts.append(("", "a TPM keeps a share of it and also counts attempts")) }
+    // Nothing is asked for at the other levels, so there is nothing to guess.
+    if status.hasPIN || status.slots.contains(.secret(.passcode)) { facts += attempts(status) }
+    facts.append(("self-destruct", status.policy.selfDestruct ? "on" + status.destructionWarning : "off"))
+    let entries = status.log.entries.map { Format.count($0, "entry", "entries") }
+    facts.append(("security log", [entries, status.log.problem].compactMap(\.self).joined(separator: "; ")))
+    return facts
+}
+
+private func attempts(_ status: Vault.Status) -> [(String, String)] {
+    var facts: [(String, String)] = []
     let limit = status.policy.attemptLimit
     facts.append(("attempts", "\(status.remainingAttempts) of \(limit) left"))
     if status.isPasscodeClosed {
@@ -65,9 +75,6 @@ private func facts(_ status: Vault.Status) -> [(String, String)] {
     } else if let wait = status.retryAfter {
         facts.append(("", "you can try again in \(Format.wait(wait))"))
     }
-    facts.append(("self-destruct", status.policy.selfDestruct ? "on" + status.destructionWarning : "off"))
-    let entries = status.log.entries.map { Format.count($0, "entry", "entries") }
-    facts.append(("security log", [entries, status.log.problem].compactMap(\.self).joined(separator: "; ")))
     return facts
 }
 

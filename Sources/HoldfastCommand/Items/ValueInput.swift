@@ -58,10 +58,15 @@ struct ValueInput {
     }
 
     /// Everything that is left of a descriptor.
-    static func rest(of descriptor: Int32, limit: Int = ItemLimits.size) throws(CommandError) -> SecretBytes {
+    /// - Parameter deadline: Of the monotonic clock in milliseconds, where the other side may never end.
+    /// - Throws: `tooLong`; `timedOut` at the deadline.
+    static func rest(
+        of descriptor: Int32, limit: Int = ItemLimits.size, until deadline: UInt64? = nil
+    ) throws(CommandError) -> SecretBytes {
         var buffer = SecretBuffer(limit: limit)
         var piece = try secret(65_536)
         while true {
+            if let deadline { try Descriptors.await(descriptor, until: deadline) }
             let got = try piece.withMutableBytes { bytes throws(CommandError) in
                 try Descriptors.read(descriptor, into: &bytes)
             }

@@ -27,6 +27,9 @@ extension Finding {
         case .sessionHeard: "lock, sleep and lid are heard, and sleep waits until the keys are gone"
         case .sessionDeaf(let missing): "not listened to: \(missing.joined(separator: "; "))"
         case .vaultNeedsChip: "its passcode needs a chip that cannot be asked here"
+        case .vaultWithoutSecret(asksOwner: true): "it opens after asking the owner of this device, without a secret"
+        case .vaultWithoutSecret(asksOwner: false):
+            "it opens without asking: whoever uses this account here can read it"
         case .vaultUnderChip: "the passcode is under the TPM; a copy of the vault cannot be searched elsewhere"
         case .vaultUnderPasscode: "only the passcode's own strength protects a copy of the vault against a search"
         case .chipOwned(let reason), .chipFailed(let reason), .chipCountingFailed(let reason),
@@ -87,6 +90,7 @@ extension Finding {
         case .vaultUnreadable: "holdfast verify tells more"
         case .vaultNeedsChip: "use the machine it was enrolled on, or the recovery phrase (holdfast recover)"
         case .vaultRules: "holdfast lock-policy set"
+        case .vaultWithoutSecret: "holdfast slots remove device gives it a passcode and a recovery phrase"
         case .vaultUnderPasscode: "holdfast enroll tpm puts the passcode under the TPM, where there is one"
         case .chipAnswers, .chipCounts, .chipSealsOnly, .keyringOpen, .folderWorks, .sessionHeard, .vaultUnderChip:
             nil

@@ -42,7 +42,7 @@ final class ClipboardKeeper {
         } catch { throw CommandError(error) }
     }
 
-    /// Milliseconds until a program must have put the value there.
+    /// Milliseconds until a program must have put the value there, or have given what is there.
     private static let patience: UInt64 = 5000
 
     /// Waits until the value can be pasted.
@@ -123,13 +123,18 @@ final class ClipboardKeeper {
         }
         close(pipe.writing)
         // A value as long as no item can be is another one.
-        let isSame: Bool?
+        var isSame: Bool?
         do throws(CommandError) {
-            let found = try ValueInput.rest(of: pipe.reading)
+            let found = try ValueInput.rest(
+                of: pipe.reading, until: MonotonicClock.milliseconds + ClipboardKeeper.patience)
             isSame = found.withBytes { found in
                 digest.withBytes { HMACSHA256.isValid($0, for: found, key: key) }
             }
-        } catch { isSame = false }
+        } catch {
+            // A program that has the clipboard and does not answer would hold the one that pastes for ever.
+            isSame = error.code == "timedOut" ? nil : false
+            if isSame == nil { child.signal(SIGKILL) }
+        }
         close(pipe.reading)
         return child.wait() == 0 ? isSame : nil
     }

@@ -80,7 +80,7 @@ func removeDeviceSlot(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     try input.requirePasscodeSource()
     let vault = try Unlocking.find(arguments)
     try vaultCall { try vault.openByDevice() }
-    let passcode = try input.newPasscode(takingWeak: false)
+    let passcode = try input.newPasscode(takingWeak: arguments[Options.weak])
     let phrase = try vaultCall { try Vault.newRecoveryPhrase() }
     try delivery.deliver(phrase)
     var wish = LevelWish(.secret)

@@ -72,6 +72,21 @@ package enum Descriptors {
         return nil
     }
 
+    /// Waits until there is something to read, or the end.
+    /// - Throws: `timedOut` at the deadline, milliseconds of the monotonic clock.
+    static func await(_ descriptor: Int32, until deadline: UInt64) throws(CommandError) {
+        while true {
+            let now = MonotonicClock.milliseconds
+            var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let left = Int32(clamping: deadline > now ? deadline - now : 0)
+            switch unsafe poll(&waiting, 1, left) {
+            case 1...: return
+            case 0: throw .failure("timedOut", "nothing came in time")
+            default: guard errno == EINTR else { return }  // reading says what is wrong
+            }
+        }
+    }
+
     /// For descriptors that are non-blocking.
     private static func wait(for descriptor: Int32, _ events: Int32) {
         var wanted = pollfd(fd: descriptor, events: Int16(events), revents: 0)

@@ -57,10 +57,29 @@ struct SecretInput {
         return passcode
     }
 
-    /// A passcode to be set: typed twice on the terminal, one line of the descriptor.
-    func newPasscode() throws(CommandError) -> SecretBytes {
-        if passcodeDescriptor != nil { return try passcode() }
-        let first = try passcode("New passcode: ")
+    /// A passcode to be set: typed twice on the terminal, where an empty answer has one made of words; one line of the
+    /// descriptor.
+    /// - Parameter takesWeak: Whether the user insists on one that is guessed at once.
+    func newPasscode(takingWeak takesWeak: Bool) throws(CommandError) -> SecretBytes {
+        let passcode = try passcodeDescriptor != nil ? passcode() : typedPasscode()
+        guard !takesWeak, passcode.withBytes({ PasscodeStrength(of: $0).level }) < .weak else { return passcode }
+        throw .failure(
+            "weakPasscode",
+            "anyone with a copy of the vault guesses this passcode at once; nothing was changed. Choose a longer one "
+                + "(holdfast generate --words 4 makes one), or insist with \(Options.weak.option.spelled)")
+    }
+
+    private func typedPasscode() throws(CommandError) -> SecretBytes {
+        guard let terminal = Terminal() else { throw .usage("there is no terminal to ask on") }
+        try terminal.write(
+            "Press Enter at once to have a passcode of \(SecretInput.madeWords.count) words made for you.\n")
+        var first = try terminal.readSecret(prompt: "New passcode: ", capacity: SecretInput.longestPasscode)
+        if first.count == 0 {
+            first = try vaultCall { try PasswordGenerator.words(SecretInput.madeWords) }
+            try terminal.write("Your passcode, which is not shown again: ")
+            try first.withBytes { bytes throws(CommandError) in try terminal.write(bytes) }
+            try terminal.write("\n")
+        }
         let second = try passcode("Repeat passcode: ")
         guard first.isEqual(to: second) else {
             throw .failure("mismatch", "the two passcodes differ; nothing was changed")
@@ -68,16 +87,8 @@ struct SecretInput {
         return first
     }
 
-    /// As ``newPasscode()``, for a passcode that alone protects a copy of the vault.
-    /// - Parameter takesWeak: Whether the user insists on one that is guessed at once.
-    func newPasscode(takingWeak takesWeak: Bool) throws(CommandError) -> SecretBytes {
-        let passcode = try newPasscode()
-        guard !takesWeak, passcode.withBytes({ PasscodeStrength(of: $0).level }) < .weak else { return passcode }
-        throw .failure(
-            "weakPasscode",
-            "anyone with a copy of the vault guesses this passcode at once; nothing was changed. Choose a longer one "
-                + "(holdfast generate --words 4 makes one), or insist with \(Options.weak.option.spelled)")
-    }
+    /// 66 bits, beneath a costly derivation.
+    private static let madeWords = WordRules(count: 6)
 
     /// The PIN as it is now; nil for an empty answer on the terminal, by which the user asks for the passcode instead.
     func pin() throws(CommandError) -> SecretBytes? {

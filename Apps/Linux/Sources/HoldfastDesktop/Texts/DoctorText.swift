@@ -91,6 +91,10 @@ enum DoctorText {
         case .vaultUnreadable(let reason): tr("It cannot be read: %s", reason)
         case .vaultNeedsChip: tr("Its passcode needs a chip that is unavailable here.")
         case .vaultRules(let issue): tr("Its policy does not fit: %s", issue)
+        case .vaultWithoutSecret(asksOwner: true):
+            tr("It opens after asking the owner of this device, without a secret.")
+        case .vaultWithoutSecret(asksOwner: false):
+            tr("It opens without asking: whoever uses this account here can read it.")
         case .vaultUnderChip: tr("The passcode is under the chip. A copy of the vault cannot be guessed elsewhere.")
         case .vaultUnderPasscode:
             tr("Only the passcode's strength protects a copy of the vault against guessing.")
@@ -140,6 +144,8 @@ enum DoctorText {
         case .vaultUnreadable: tr("Run holdfast verify for details.")
         case .vaultNeedsChip: tr("Use the machine it was enrolled on, or the recovery phrase.")
         case .vaultRules: tr("The command holdfast lock-policy changes them.")
+        case .vaultWithoutSecret:
+            tr("The command holdfast slots remove device gives it a passcode and a recovery phrase.")
         case .vaultUnderPasscode: tr("The command holdfast enroll tpm puts the passcode under the chip.")
         case .chipAnswers, .chipCounts, .chipSealsOnly, .keyringOpen, .folderWorks, .sessionHeard, .vaultUnderChip:
             nil
