@@ -60,6 +60,27 @@ enum FileTransfer {
         }
     }
 
+    /// Reads a whole file into locked memory; of what is no regular file nothing, because a pipe could wait for ever.
+    static func content(of path: String, limit: Int) throws -> SecretBytes {
+        let file = try OwnedDescriptor(path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
+        let status = try file.status()
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw SystemError(status.st_mode & S_IFMT == S_IFDIR ? EISDIR : EINVAL)
+        }
+        var buffer = SecretBuffer(limit: limit)
+        var piece = try SecretBytes(zeroed: 64 << 10)
+        while true {
+            let got = try piece.withMutableBytes { bytes throws(SystemError) in try file.read(into: &bytes) }
+            do throws(SecretMemoryError) {
+                if got == 0 { return try buffer.bytes() }
+                try piece.withBytes { bytes throws(SecretMemoryError) in try buffer.append(bytes.extracting(0..<got)) }
+            } catch {
+                if case .invalidSize = error { throw VaultError(.tooLarge, "the file is larger than an item may be") }
+                throw error
+            }
+        }
+    }
+
     /// Writes a file beside its place and renames it: what is there under the name is whole at every moment.
     static func write(to path: String, _ content: ((RawSpan) throws -> Void) throws -> Void) throws {
         let partial = "\(path).\(UInt32.random(in: 0...UInt32.max)).part"

@@ -32,6 +32,14 @@ public final class ItemFieldsModel {
     public private(set) var isItem = false
     /// The fields, in the item's order.
     public private(set) var fields: [Field] = []
+    /// What it is; a plain value is ``VaultFormat/ItemKind/value``.
+    public private(set) var kind = ItemKind.value
+    /// Whether it is shown first.
+    public private(set) var isFavourite = false
+    /// What fields held before they were changed or removed, the latest first.
+    public private(set) var earlier: [Item.Earlier] = []
+    /// The earlier values that are shown now, by their place.
+    public private(set) var revealedEarlier: Set<Int> = []
     /// The tags, sorted.
     public private(set) var tags: [String] = []
     /// Whether it has notes.
@@ -43,9 +51,10 @@ public final class ItemFieldsModel {
     /// What kept it, or a value of it, from being read.
     public private(set) var problem: VaultProblem?
 
-    @ObservationIgnored private let vault: VaultModel
+    @ObservationIgnored let vault: VaultModel
     @ObservationIgnored private let hidesAfter: UInt32
     @ObservationIgnored private var values: [Int: ShownValue] = [:]
+    @ObservationIgnored private var earlierValues: [Int: ShownValue] = [:]
     @ObservationIgnored private var notes: ShownValue?
     /// How often everything was dropped: what was read meanwhile is not shown.
     @ObservationIgnored private var drops = 0
@@ -68,6 +77,7 @@ public final class ItemFieldsModel {
             hide()
             values = found.open
             (isItem, hasNotes, tags) = (found.isItem, found.hasNotes, found.tags)
+            (kind, isFavourite, earlier) = (found.kind, found.isFavourite, found.earlier)
             fields = found.fields
         } catch {
             guard drops == mine else { return }
@@ -81,8 +91,8 @@ public final class ItemFieldsModel {
         drops += 1
         hide()
         values = [:]
-        (isItem, hasNotes) = (false, false)
-        (fields, tags) = ([], [])
+        (isItem, hasNotes, isFavourite, kind) = (false, false, false, .value)
+        (fields, tags, earlier) = ([], [], [])
     }
 
     /// Reads a secret field's value, to be shown for a while.
@@ -101,6 +111,14 @@ public final class ItemFieldsModel {
         hideLater()
     }
 
+    /// Reads an earlier value, to be shown for a while.
+    public func reveal(_ past: Item.Earlier) async {
+        guard earlier.contains(past), let value = await read(.earlier(past)) else { return }
+        earlierValues[past.index] = value
+        revealedEarlier.insert(past.index)
+        hideLater()
+    }
+
     /// Hides one value and wipes it.
     public func hide(_ field: Field) {
         guard revealed.contains(field.id) else { return }
@@ -112,6 +130,8 @@ public final class ItemFieldsModel {
     public func hide() {
         for id in revealed { values[id] = nil }
         revealed = []
+        earlierValues = [:]
+        revealedEarlier = []
         notes = nil
         showsNotes = false
         hiding.replace(with: nil)
@@ -140,9 +160,29 @@ public final class ItemFieldsModel {
         return value.lend(field.kind, body)
     }
 
+    /// Lends an earlier value that is shown now; of a one-time code it is the text that describes it.
+    public func withValue<R>(of past: Item.Earlier, _ body: (RawSpan) -> R) -> R? {
+        guard earlier.contains(past) else { return nil }
+        return earlierValues[past.index]?.lend(.secret, body)
+    }
+
+    /// Reads an earlier value and lends it for the clipboard, without showing it.
+    /// - Returns: Nil when it cannot be read, and ``problem`` says why.
+    public func withCopy<R>(of past: Item.Earlier, _ body: (RawSpan) -> R) async -> R? {
+        guard earlier.contains(past), let value = await read(.earlier(past)) else { return nil }
+        return value.lend(.secret, body)
+    }
+
     /// Seconds for which the one-time code that is shown is good; nil for another field, and for a counter.
     public func secondsLeft(of field: Field) -> Int? {
         field.kind == .oneTimeCode ? values[field.id]?.secondsLeft : nil
+    }
+
+    /// Reads the notes and lends them for an editor, without showing them.
+    /// - Returns: Nil when they cannot be read, and ``problem`` says why.
+    public func withNotesCopy<R>(_ body: (RawSpan) -> R) async -> R? {
+        guard hasNotes, let value = await read(.notes) else { return nil }
+        return value.lend(.text, body)
     }
 
     /// Lends the notes while they are shown.
@@ -162,18 +202,6 @@ public final class ItemFieldsModel {
                 try FileTransfer.save(content, to: path, flag, progress)
             }
         }
-    }
-
-    /// Gives a field another value; the earlier one is kept in the item's history. Then the item is read again.
-    /// - Returns: Why not; nil when it was stored. `busy` when another program has changed the field since.
-    public func set(_ field: Field, to value: consuming SecretBytes) async -> VaultProblem? {
-        let problem: VaultProblem?
-        do throws(VaultError) {
-            try await ItemFieldsModel.change(vault.store, place, field, value)
-            problem = nil
-        } catch { problem = VaultProblem(error) }
-        if !vault.lock.isLocked { await load() }
-        return problem
     }
 
     /// Whether the item is still on the screen as it was when something of it was asked for.
@@ -210,20 +238,13 @@ public final class ItemFieldsModel {
             return try item.withValue(of: found) { value throws(VaultError) in
                 try ShownValue(value, isCode: found.kind == .oneTimeCode)
             }
+        case .earlier(let past):
+            guard item.history.contains(past) else { throw VaultError.changedItem }
+            return try item.withValue(of: past) { value throws(VaultError) in try ShownValue(value) }
         case .notes:
             let notes = try item.withNotes { notes throws(VaultError) in try ShownValue(notes) }
             guard let notes else { throw VaultError.changedItem }
             return notes
         }
-    }
-
-    @concurrent
-    private nonisolated static func change(
-        _ store: ItemStore, _ place: VaultItem.ID, _ field: Field, _ value: borrowing SecretBytes
-    ) async throws(VaultError) {
-        var item = try store.item(place.name, in: place.collection)
-        guard let found = item.found(field) else { throw VaultError.changedItem }
-        try item.set(found, value)
-        try store.replace(place.name, in: place.collection, with: item)
     }
 }

@@ -4,6 +4,7 @@ internal import SystemCalls
 /// What of an item is read by itself.
 enum ItemPart: Sendable {
     case field(ItemFieldsModel.Field)
+    case earlier(Item.Earlier)
     case notes
 }
 
@@ -18,6 +19,13 @@ final class ShownValue: Sendable {
             bytes = try SecretBytes(copying: value)
             code = isCode ? try? OneTimeCode(parsing: SecretBytes(copying: value)) : nil
         } catch { throw VaultError(any: error) }
+    }
+
+    /// Lends all of it, for the item that it becomes a part of.
+    func withBytes<R, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R { try bytes.withBytes(body) }
+
+    func copy() throws(VaultError) -> SecretBytes {
+        do throws(SecretMemoryError) { return try bytes.copy() } catch { throw VaultError(any: error) }
     }
 
     /// Lends what is shown of it: of a one-time code by time the digits of now, of one by a counter nothing.
@@ -45,6 +53,9 @@ final class ShownValue: Sendable {
 /// An item as its page lists it: everything but secrets, notes and the content of files.
 struct ItemOutline: Sendable {
     let isItem: Bool
+    let kind: ItemKind
+    let isFavourite: Bool
+    let earlier: [Item.Earlier]
     let fields: [ItemFieldsModel.Field]
     let tags: [String]
     let hasNotes: Bool
@@ -53,7 +64,8 @@ struct ItemOutline: Sendable {
 
     init(_ item: borrowing Item) throws(VaultError) {
         isItem = !item.isOfValue
-        tags = item.tags
+        (kind, isFavourite, tags) = (item.kind, item.isFavourite, item.tags)
+        earlier = item.history.reversed()
         hasNotes = isItem && item.withNotes { $0.byteCount > 0 } ?? false
         var fields: [ItemFieldsModel.Field] = []
         var open: [Int: ShownValue] = [:]

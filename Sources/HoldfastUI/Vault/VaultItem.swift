@@ -1,4 +1,4 @@
-internal import Holdfast
+public import Holdfast
 
 /// A record as a list shows it. Its name is decrypted, so it goes when the lock falls.
 public struct VaultItem: Sendable, Hashable, Identifiable {
@@ -28,6 +28,13 @@ public struct VaultItem: Sendable, Hashable, Identifiable {
     public let isFile: Bool
     /// Whether it was written while the vault was locked and its owner has not confirmed it.
     public let isUnconfirmed: Bool
+    /// What it is: ``VaultFormat/ItemKind/value`` for a plain value, ``VaultFormat/ItemKind/file`` for one in a file of its own; nil until
+    /// that was read.
+    public internal(set) var kind: ItemKind?
+    /// Whether it is shown first.
+    public internal(set) var isFavourite = false
+    /// Its tags, sorted.
+    public internal(set) var tags: [String] = []
 
     /// Its name.
     public var name: String { id.name }

@@ -4,14 +4,21 @@ public import Observation
 /// The vault's collections and items, searched and changed. Everything in it is dropped when the lock falls.
 @MainActor @Observable
 public final class VaultModel {
-    /// What is shown: of one collection or of all, as far as the search finds it, sorted by collection and name.
+    /// What is shown: of one section, as far as the search finds it; favourites first, then by collection and name.
     public private(set) var items: [VaultItem] = []
     /// The collections there are, sorted.
     public private(set) var collections: [VaultCollection] = []
     /// Items that were written while the vault was locked; their owner accepts or rejects them.
     public private(set) var inbox: [Vault.InboxItem] = []
-    /// The collection that is shown; nil for all.
-    public var collection: String? { didSet { filter() } }
+    /// The parts of the vault that there are, in the order of a sidebar.
+    public internal(set) var sections: [VaultSection.Entry] = []
+    /// The part that is shown.
+    public var section = VaultSection.all { didSet { filter() } }
+    /// The collection that is shown; nil for all, and for a part that is none.
+    public var collection: String? {
+        get { if case .collection(let name) = section { name } else { nil } }
+        set { section = newValue.map(VaultSection.collection) ?? .all }
+    }
     /// Words that are looked for in names, tags and open fields, upper and lower case alike; `#work` is a tag.
     public var search = "" { didSet { filter() } }
     /// Whether the index is still being asked for ``search``; ``items`` are those whose names contain it until then.
@@ -28,7 +35,9 @@ public final class VaultModel {
     @ObservationIgnored let vault: Vault
     /// One for as long as the app runs: it keeps the index that a search builds.
     @ObservationIgnored let store: ItemStore
-    @ObservationIgnored private var all: [VaultItem] = []
+    @ObservationIgnored var all: [VaultItem] = []
+    /// What is known of items beside their names, from the last reading.
+    @ObservationIgnored private var labels: [VaultItem.ID: ItemLabels] = [:]
     @ObservationIgnored private var loads = 0
     @ObservationIgnored private var searches = 0
     @ObservationIgnored private let searching = OneTask()
@@ -55,11 +64,24 @@ public final class VaultModel {
             collections = contents.collections
             inbox = contents.inbox
             problem = nil
-            if let collection, !collections.contains(where: { $0.name == collection }) { self.collection = nil }
+            label()
         case .failure(let error): problem = note(error)
         }
         isLoaded = true
         filter()
+        guard problem == nil else { return }
+        // Kinds and tags are inside of the items, and reading them all takes longer than listing names: names are shown first.
+        let found = await VaultModel.labels(of: store)
+        guard mine == loads, !lock.isLocked, case .success(let labels) = found, labels != self.labels else { return }
+        self.labels = labels
+        label()
+        filter()
+    }
+
+    private func label() {
+        for index in all.indices { all[index].label(labels[all[index].id]) }
+        sections = VaultSection.entries(of: all, collections)
+        if !sections.contains(where: { $0.section == section }) { section = .all }
     }
 
     /// Forgets everything decrypted and stops what is on its way.
@@ -70,11 +92,13 @@ public final class VaultModel {
         isLoaded = false
         all = []
         items = []
+        labels = [:]
+        sections = []
+        section = .all
         collections = []
         inbox = []
         trash = []
         search = ""
-        collection = nil
         problem = nil
     }
 
@@ -136,11 +160,8 @@ extension VaultModel {
     private func filter() {
         searches += 1
         let wanted = search.lowercased()
-        show(
-            all.filter { item in
-                (collection == nil || item.collection == collection)
-                    && (wanted.isEmpty || item.name.lowercased().contains(wanted))
-            })
+        let shown = all.filter { section.contains($0) && (wanted.isEmpty || $0.name.lowercased().contains(wanted)) }
+        show(shown.filter(\.isFavourite) + shown.filter { !$0.isFavourite })
         isSearching = isLoaded && !wanted.allSatisfy(\.isWhitespace)
         guard isSearching else { return }
         let (mine, query) = (searches, ItemQuery(search, in: collection))
@@ -157,7 +178,7 @@ extension VaultModel {
         isSearching = false
         guard case .success(let found) = result else { return }
         let known = Dictionary(all.map { ($0.id, $0) }) { first, _ in first }
-        show(found.compactMap { known[$0] })
+        show(found.compactMap { known[$0] }.filter(section.contains))
     }
 
     private func show(_ found: [VaultItem]) { if found != items { items = found } }
@@ -181,9 +202,9 @@ extension VaultModel {
         return VaultProblem(error)
     }
 
-    func change(_ result: Result<Void, VaultError>) async -> VaultProblem? {
+    func change(_ result: Result<Void, some Error>) async -> VaultProblem? {
         var problem: VaultProblem?
-        if case .failure(let error) = result { problem = note(error) }
+        if case .failure(let error) = result { problem = (error as? VaultError).map(note) ?? VaultProblem(any: error) }
         if !lock.isLocked { await load() }
         return problem
     }
@@ -215,6 +236,12 @@ extension VaultModel {
     /// Collections with a meaning of their own: neither listed with the owner's nor written to by name.
     private nonisolated static let reserved = [PreferencesModel.collection, Vault.inboxCollection]
 
+    nonisolated static func checkCollection(_ id: VaultItem.ID) throws(VaultError) {
+        guard !reserved.contains(id.collection) else {
+            throw VaultError(.reservedCollection, "this collection is Holdfast's own")
+        }
+    }
+
     private struct Contents: Sendable {
         let items: [VaultItem]
         let collections: [VaultCollection]
@@ -238,9 +265,7 @@ extension VaultModel {
         _ vault: Vault, _ value: borrowing SecretBytes, _ id: VaultItem.ID, _ replacing: Bool
     ) async -> Result<Void, VaultError> {
         do throws(VaultError) {
-            guard !reserved.contains(id.collection) else {
-                throw VaultError(.reservedCollection, "this collection is Holdfast's own")
-            }
+            try checkCollection(id)
             try vault.put(value, for: id.name, in: id.collection, replacing: replacing)
             return .success(())
         } catch { return .failure(error) }

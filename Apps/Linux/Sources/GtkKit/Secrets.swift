@@ -50,8 +50,15 @@ package final class Editable: Widget {
 package final class TextView: Widget {
     private var buffer: UnsafeMutablePointer<GtkTextBuffer> { gtk_text_view_get_buffer(pointer()) }
 
-    /// What was typed, in locked memory; GTK's own copy of it is freed, not wiped.
+    /// What was typed, in locked memory; GTK's own copy of it is freed, not wiped. The view is empty afterwards.
     package func takeSecret() throws(SecretMemoryError) -> SecretBytes {
+        let secret = try copySecret()
+        clear()
+        return secret
+    }
+
+    /// As ``takeSecret()``, and the text stays.
+    package func copySecret() throws(SecretMemoryError) -> SecretBytes {
         var (start, end) = (GtkTextIter(), GtkTextIter())
         gtk_text_buffer_get_bounds(buffer, &start, &end)
         let text = gtk_text_buffer_get_text(buffer, &start, &end, 0)!
@@ -60,9 +67,7 @@ package final class TextView: Widget {
             explicit_bzero(text, count)
             g_free(text)
         }
-        let secret = try SecretBytes(copying: RawSpan(_unsafeStart: UnsafeRawPointer(text), byteCount: count))
-        clear()
-        return secret
+        return try SecretBytes(copying: RawSpan(_unsafeStart: UnsafeRawPointer(text), byteCount: count))
     }
 
     package func setSecret(_ bytes: RawSpan) {

@@ -97,7 +97,10 @@ final class EditForm {
 
     let root: Widget, cancel: Button
     var onConfirm: (VaultItem.ID) -> Void = { _ in }
+    /// Removes the field that is changed; nil where there is none to remove.
+    var onRemove: (() -> Void)? { didSet { remove.isVisible = onRemove != nil } }
     private(set) var purpose = Purpose.new
+    private let generator = GeneratorRow(), generate: Button, remove: Button
     private let title: Label, name: Editable, collection: Editable, value: Editable, linesRow: Widget, lines: Toggle
     private let textPlace: Widget, text: TextView, problem: Label, confirm: Button
 
@@ -117,6 +120,15 @@ final class EditForm {
         text = ui.widget("edit-text")
         problem = ui.widget("edit-problem")
         confirm = ui.widget("edit-confirm")
+        remove = ui.widget("edit-remove")
+        generate = Button(icon: "view-refresh-symbolic", label: tr("Generate %s", tr("Value")))
+        value.addSuffix(generate)
+        ui.widget("edit-list", as: ListBox.self).append(generator.root)
+        remove.onClick { [unowned self] in onRemove?() }
+        generate.onClick { [unowned self] in
+            guard let made = generator.make() else { return show(.outOfMemory) }
+            made.withBytes { value.setSecret($0) }
+        }
         confirm.onClick { [unowned self] in finish() }
         for entry in [name, collection, value] { entry.onEntryActivate { [unowned self] in finish() } }
         lines.onChange { [unowned self] in show(severalLines: $0) }
@@ -137,10 +149,15 @@ final class EditForm {
         value.clear()
         text.clear()
         lines.isOn = false
+        onRemove = nil
+        generator.root.isExpanded = false
         show(severalLines: false)
         problem.isVisible = false
         confirm.isSensitive = true
     }
+
+    /// Whether a new value can be drawn at random.
+    var canGenerate = true { didSet { show(severalLines: lines.isOn) } }
 
     /// Puts the present value into the form.
     func fill(_ bytes: RawSpan, hasSeveralLines: Bool) {
@@ -163,6 +180,8 @@ final class EditForm {
         value.clear()
         text.clear()
         onConfirm = { _ in }
+        onRemove = nil
+        canGenerate = true
     }
 
     private func finish() {
@@ -176,6 +195,8 @@ final class EditForm {
         value.isVisible = purpose != .file && !severalLines
         linesRow.isVisible = purpose != .file
         textPlace.isVisible = purpose != .file && severalLines
+        generator.root.isVisible = canGenerate && purpose != .file && !severalLines
+        generate.isVisible = canGenerate
     }
 }
 

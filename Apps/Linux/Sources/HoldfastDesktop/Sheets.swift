@@ -14,6 +14,8 @@ final class Sheets {
     let edit: EditForm
     let change: ChangeForm
     let pin: ChangeForm
+    let kinds: KindsForm
+    let item: ItemForm
     private let fields: FieldsForm
     private let words: WordsForm
     private let owner: OwnerForm
@@ -36,12 +38,16 @@ final class Sheets {
         fields = FieldsForm(parts)
         words = WordsForm(parts, window)
         owner = OwnerForm(parts)
+        let items = Builder(PackageResources.item_ui)
+        kinds = KindsForm(items)
+        item = ItemForm(items)
         for (form, name) in everyForm {
             forms.add(form, named: name)
             form.isVisible = false
         }
         let cancels = [
             ask.cancel, edit.cancel, change.cancel, pin.cancel, fields.cancel, words.cancel, owner.cancel,
+            kinds.cancel, item.cancel,
         ]
         for button in cancels {
             button.onClick { [unowned self] in cancel() }
@@ -126,6 +132,8 @@ final class Sheets {
 
     func showEdit() { show("edit", edit.root, edit.first) {} }
     func showChange() { show("change", change.root, change.old) {} }
+    func showKinds() { show("kinds", kinds.root, kinds.first) {} }
+    func showItem() { show("item", item.root, item.first) {} }
     func showPIN() { show("pin", pin.root, pin.old) {} }
 
     func cancel() {
@@ -152,6 +160,7 @@ final class Sheets {
         fields.clear()
         words.clear()
         owner.clear()
+        item.clear()
         let onCancel = onCancel
         self.onCancel = nil
         onCancel?()
@@ -162,6 +171,7 @@ final class Sheets {
         [
             (ask.root, "ask"), (edit.root, "edit"), (change.root, "change"), (pin.root, "pin"),
             (fields.root, "fields"), (words.root, "words"), (owner.root, "owner"),
+            (kinds.root, "kinds"), (item.root, "item"),
         ]
     }
 

@@ -71,6 +71,13 @@ def row(app, name):
     return app.find(name, "list item")
 
 
+def add_value(app):
+    """Opens the form of a plain value."""
+    app.press("Add an item")
+    app.press("Plain Value")
+    app.gone("What Is It?")
+
+
 def show(app, name):
     """Opens the page of an item."""
     app.click(row(app, name))
@@ -170,7 +177,7 @@ def prepared():
 def vault():
     app = state["app"]
     for name, collection, value in ITEMS:
-        app.press("Add an item")
+        add_value(app)
         app.find("New Item")
         app.type("Name", name)
         app.type("Collection", collection)
@@ -184,7 +191,7 @@ def vault():
         app.press("Store")
         app.gone("New Item")
         row(app, name)
-    app.press("Add an item")
+    add_value(app)
     app.press("Store")
     app.find(part="Give it a name that is not too long.")
     app.type("Name", "notes")
@@ -198,7 +205,7 @@ def vault():
     app.click(app.find("work, 2 items", "list item"))
     app.gone("notes", "list item")
     row(app, "api token")
-    app.click(app.find("All Collections, 4 items", "list item"))
+    app.click(app.find("All Items, 4 items", "list item"))
     row(app, "notes")
     app.keys("ctrl+f")
     app.typed("wi-fi")
@@ -237,7 +244,7 @@ def vault():
     app.press("Put api token back")
     app.find("It is back")
     app.find("The Trash Is Empty")
-    app.click(app.find("All Collections, 4 items", "list item"))
+    app.click(app.find("All Items, 4 items", "list item"))
     show(app, "api token")
     app.press("Delete…")
     app.press("Delete")
@@ -247,7 +254,7 @@ def vault():
     app.find("Remove api token for good?")
     app.press("Remove")
     app.find("Removed for good")
-    app.click(app.find("All Collections, 3 items", "list item"))
+    app.click(app.find("All Items, 3 items", "list item"))
     app.gone("api token", "list item")
 
 
@@ -270,7 +277,7 @@ def items():
     app.typed(PASSCODE)
     app.keys("Return")
     opened(app)
-    app.press("Add an item")
+    add_value(app)
     app.type("Name", "other")
     app.type("Value", "blue ladder")
     app.press("Store")
@@ -323,6 +330,143 @@ def items():
     del state["app"]
     made.run("unlock", "--passcode-fd=0", given=PASSCODE)
     check("password" in made.run("history", "list", "mail"), "the earlier password is kept")
+    made.end()
+    resume(before)
+
+
+def editing():
+    """Items made and changed in the app: fields, generator, favourites, tags, attachments, history, another name."""
+    before = state.pop("app", None)
+    if before:
+        before.end()
+    made = Device(os.environ["HOLDFAST_COMMAND"], SCRATCH / "editing", PASSCODE, unlocks=False)
+    app = state["app"] = App(PROGRAM, SCRATCH / "editing" / "home")
+    app.focus()
+    app.typed(PASSCODE)
+    app.keys("Return")
+    opened(app)
+    app.press("Add an item")
+    app.find("What Is It?")
+    app.shot("56-kinds")
+    app.press("Login")
+    app.find("New Item: Login")
+    app.type("Name", "shop")
+    app.type("username", "ada")
+    app.press("Generate password")
+    app.type("website", "https://shop.example")
+    app.type("code", "no key!")
+    app.type("Notes", "who knows")
+    app.type("Tags, with commas between", "#buy, two words")
+    app.switch("Favourite")
+    app.shot("57-new-login")
+    app.press("Store")
+    app.find(part="A one-time code is an otpauth:// address")
+    app.type("code", "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ")
+    app.press("Store")
+    app.gone("New Item: Login")
+    row(app, "shop")
+    app.press("Add an item")
+    app.press("Card")
+    app.type("Name", "bank")
+    app.type("Collection", "money")
+    app.type("expires", "soon")
+    app.press("Store")
+    app.find(part="A date looks like")
+    app.type("expires", "2031-12")
+    app.type("number", "4000 1234")
+    app.press("Store")
+    app.gone("New Item: Card")
+    row(app, "bank")
+    app.shot("58-sections")
+    for section, there, gone in [
+        ("Favourites, 1 item", "shop", "bank"), ("Cards, 1 item", "bank", "shop"), ("Logins, 1 item", "shop", "bank"),
+        ("money, 1 item", "bank", "shop"), ("#two words, 1 item", "shop", "bank"),
+    ]:
+        app.click(app.find(section, "list item"))
+        app.gone(gone, "list item")
+        row(app, there)
+    app.click(app.find("All Items, 2 items", "list item"))
+    row(app, "bank")
+    show(app, "shop")
+    app.press("Show password")
+    password = until(
+        lambda: next((node.name for node in app.each(role="label") if re.fullmatch("[!-~]{20}", node.name) and "shop" not in node.name), None),
+        "a generated password of 20 characters",
+    )
+    app.press("Change password")
+    app.find("Another Value")
+    app.press("Generate Value")
+    app.press("Store")
+    app.gone("Another Value")
+    app.find("Earlier Values")
+    check(not app.all(password), "the earlier password is hidden")
+    app.press("Show earlier password")
+    app.find(part=password)
+    app.press("Copy earlier password")
+    app.find(part="Copied for 30 seconds")
+    check(clipboard() == password, "the earlier password is on the clipboard")
+    app.press("Put back earlier password")
+    app.find("It is back")
+    app.press("Copy password")
+    until(lambda: clipboard() == password, "the password is the earlier one")
+    app.press("Add a Field…")
+    app.find("Another Field")
+    app.press("Store")
+    app.find(part="A field has a label")
+    app.type("Label", "door")
+    app.type("Value", "left one")
+    app.press("Store")
+    app.gone("Another Field")
+    app.press("Show door")
+    app.find("left one")
+    paper = SCRATCH / "letter.txt"
+    paper.write_text("dear")
+    app.press("Attach a File…")
+    choose(app, paper)
+    app.find("letter.txt")
+    app.shot("59-edited")
+    app.press("Change door")
+    app.find("Another Value")
+    app.press("Remove This Field")
+    app.gone("Show door", "push button")
+    app.find("Show earlier door", "push button")
+    app.press("Forget…")
+    app.find("Forget All Earlier Values?")
+    app.press("Forget")
+    app.gone("Earlier Values")
+    app.press("Remove from the favourites")
+    app.find("Add to the favourites", "push button")
+    app.press("Name and Tags…")
+    app.find("Name and Tags")
+    app.type("Name", "bank")
+    app.type("Collection", "money")
+    app.press("Store")
+    app.find(part="Something with this name already exists.")
+    app.type("Name", "market")
+    app.type("Tags, with commas between", "new")
+    app.press("Store")
+    app.gone("Name and Tags", "label")
+    row(app, "market")
+    app.find("#new, 1 item", "list item")
+    app.gone("#buy, 1 item", "list item")
+    app.press("Add an item")
+    app.press("Login")
+    app.type("Name", "half typed")
+    app.type("password", "half typed word")
+    app.press("Cancel")
+    app.press("Add an item")
+    app.press("Login")
+    check("half typed" not in app.said(), "nothing of an item that was given up is in the next form")
+    app.press("Cancel")
+    app.press("Lock now")
+    app.find("Holdfast is locked")
+    said = app.said()
+    check(not any(text in said for text in ["market", "bank", "money", "#new", password]), "nothing of it is there while locked")
+    app.end()
+    del state["app"]
+    made.run("unlock", "--passcode-fd=0", given=PASSCODE)
+    shown = made.run("show", "market", "--collection", "money")
+    check("ada" in shown and "shop.example" in shown, "the command reads what the app has stored")
     made.end()
     resume(before)
 
@@ -408,7 +552,7 @@ def locking():
         opened(app)
         logind.sleep(False)
         logind.active(True)
-    app.press("Add an item")
+    add_value(app)
     app.type("Name", "half typed")
     app.type("Value", "half typed value")
     SECRETS.extend(["half typed", "half typed value"])
@@ -1305,7 +1449,7 @@ def cpu(app):
 
 
 SCENARIOS = [
-    first_run, vault, items, files, locking, settings, log, doctor, identity, refusals, focus_loss, owner, pin, folder,
+    first_run, vault, items, editing, files, locking, settings, log, doctor, identity, refusals, focus_loss, owner, pin, folder,
     narrow_and_restart,
 ]  # fmt: skip
 if os.environ.get("HOLDFAST_SOAK"):

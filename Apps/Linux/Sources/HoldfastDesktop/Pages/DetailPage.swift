@@ -11,6 +11,7 @@ final class DetailPage {
     private let value: Label, reveal: Button, copy: Button
     private let close_: () -> Void
     private let back: Button
+    private let star: Button
     private var fields: ItemFields?
 
     private static let dots = "••••••••"
@@ -25,6 +26,7 @@ final class DetailPage {
         reveal = ui.widget("detail-reveal")
         copy = ui.widget("detail-copy")
         back = ui.widget("detail-back")
+        star = ui.widget("detail-star")
         ui.widget("detail-name", as: Label.self).text = item.name
         ui.widget("detail-collection", as: Row.self).subtitle = item.collection
         ui.widget("detail-size", as: Row.self).subtitle = Format.size(item.size)
@@ -42,15 +44,52 @@ final class DetailPage {
         ui.widget("detail-delete", as: Button.self).onClick { [unowned self] in delete() }
         let model = model
         bind(self, { model.content }) { [unowned self] in show($0) }
-        let (plain, info) = (ui.widget("detail-plain"), ui.widget("detail-info"))
-        fields = ItemFields(item.id, ui.widget("detail-fields"), parts) { [unowned self] isItem in
+        let (plain, info) = (ui.widget("detail-plain", as: Widget.self), ui.widget("detail-info", as: Widget.self))
+        let changes = ["detail-add-field", "detail-attach", "detail-add-notes"].map {
+            ui.widget("\($0)-child", as: Widget.self)
+        }
+        let saves: Widget = ui.widget("detail-save-child"), edits: Widget = ui.widget("detail-edit-child")
+        edits.isVisible = model.canBeShown
+        for widget in changes { widget.isVisible = false }
+        let fields = ItemFields(item.id, ui, parts) { [unowned self] isItem in
             // An item has no one value: what is done with it is done with its fields.
             plain.isVisible = !isItem
-            edit.isVisible = !isItem && self.model.canBeShown
+            edits.isVisible = !isItem && self.model.canBeShown
+            saves.isVisible = !isItem
             info.isVisible = true
+            star.isVisible = !item.isFile && !item.isUnconfirmed
+        }
+        self.fields = fields
+        ui.widget("detail-rename", as: Button.self).onClick { [unowned self] in rename() }
+        ui.widget("detail-add-field", as: Button.self).onClick { fields.addField() }
+        ui.widget("detail-attach", as: Button.self).onClick { fields.attach() }
+        ui.widget("detail-add-notes", as: Button.self).onClick { fields.changeNotes() }
+        star.onClick { [unowned fields] in
+            let isFavourite = fields.model.isFavourite
+            fields.report(isFavourite ? tr("No longer a favourite") : tr("Shown first")) { [model = fields.model] in
+                await model.setFavourite(!isFavourite)
+            }
+        }
+        bind(self, { fields.model.isFavourite }) { [unowned self] in
+            star.setIcon(
+                $0 ? "starred-symbolic" : "non-starred-symbolic",
+                label: $0 ? tr("Remove from the favourites") : tr("Add to the favourites"))
+        }
+        bind(self, { Offers(fields.model) }) { offers in
+            plain.isVisible = !offers.isItem
+            for (index, widget) in changes.enumerated() {
+                widget.isVisible = offers.isItem && (index < 2 || !offers.hasNotes)
+            }
         }
         bind(self, { model.problem }) { [unowned parts] in if let problem = $0 { parts.toast(ProblemText.of(problem)) }
         }
+    }
+
+    /// What can be added to an item.
+    private struct Offers: Equatable {
+        let isItem: Bool, hasNotes: Bool
+
+        init(_ model: ItemFieldsModel) { (isItem, hasNotes) = (model.isItem, model.hasNotes) }
     }
 
     func focus() { if model.canBeShown { reveal.focus() } else { back.focus() } }
@@ -119,6 +158,33 @@ final class DetailPage {
             }
             if !parts.models.lock.isLocked { parts.sheets.showEdit() }
         }
+    }
+
+    private func rename() {
+        guard let fields else { return }
+        let (form, id) = (parts.sheets.item, model.item.id)
+        form.prepare(
+            .details, name: id.name, collection: id.collection, tags: fields.model.tags.joined(separator: ", "))
+        let canBeTagged = !model.item.isFile && !model.item.isUnconfirmed
+        form.canBeTagged = canBeTagged
+        form.onConfirm = { [unowned parts, close_] in
+            let (new, tags) = (form.id, form.typedTags)
+            Task {
+                if canBeTagged, ItemDraft.tags(tags) != fields.model.tags,
+                    let problem = await fields.model.setTags(tags)
+                {
+                    return form.show(problem == .invalidName ? ItemText.of(.label) : ProblemText.of(problem))
+                }
+                if let problem = await parts.models.vault.rename(id, to: new) {
+                    return form.show(ProblemText.of(problem))
+                }
+                parts.sheets.dismiss()
+                parts.toast(tr("Stored"))
+                // The page is of the old name.
+                if new != id { close_() }
+            }
+        }
+        parts.sheets.showItem()
     }
 
     private func save() {

@@ -5,21 +5,23 @@ import HoldfastUI
 
 /// The fields of an item below its name: shown for a while, copied, changed, opened, saved.
 final class ItemFields {
-    private unowned let parts: ReadyWindow
-    private let model: ItemFieldsModel
+    unowned let parts: ReadyWindow
+    let model: ItemFieldsModel
     private let list: ListBox
+    private let history: ItemHistory
     private var rows: [Int: (row: Row, reveal: Button?)] = [:]
     private var notes: (row: Row, reveal: Button)?
     private var ticking: Task<Void, Never>?
 
     private static let dots = "••••••••"
 
-    init(_ id: VaultItem.ID, _ list: ListBox, _ parts: ReadyWindow, onLoad: @escaping (_ isItem: Bool) -> Void) {
+    init(_ id: VaultItem.ID, _ ui: Builder, _ parts: ReadyWindow, onLoad: @escaping (_ isItem: Bool) -> Void) {
         self.parts = parts
-        self.list = list
+        list = ui.widget("detail-fields")
         model = parts.models.vault.fields(of: id, preferences: parts.models.preferences)
+        history = ItemHistory(model, ui, parts)
         let model = model
-        bind(self, { model.fields }) { [unowned self] _ in build() }
+        bind(self, { Shape(model) }) { [unowned self] _ in build() }
         bind(self, { model.revealed }) { [unowned self] _ in show() }
         bind(self, { model.showsNotes }) { [unowned self] _ in show() }
         bind(self, { model.problem }) { [unowned parts] in if let problem = $0 { parts.toast(ProblemText.of(problem)) }
@@ -30,8 +32,16 @@ final class ItemFields {
         }
     }
 
+    /// What rows there are.
+    private struct Shape: Equatable {
+        let fields: [ItemFieldsModel.Field], tags: [String], hasNotes: Bool
+
+        init(_ model: ItemFieldsModel) { (fields, tags, hasNotes) = (model.fields, model.tags, model.hasNotes) }
+    }
+
     /// Nothing of the values stays on the screen.
     func close() {
+        history.close()
         ticking?.cancel()
         model.drop()
         rows = [:]
@@ -44,7 +54,7 @@ final class ItemFields {
         rows = [:]
         notes = nil
         for field in model.fields {
-            let row = Row(title: field.label)
+            let row = Row(title: ItemText.label(field.label))
             addButtons(field, row)
             list.append(row)
         }
@@ -54,6 +64,9 @@ final class ItemFields {
             reveal.onClick { [model] in if model.showsNotes { model.hide() } else { Task { await model.revealNotes() } }
             }
             row.addSuffix(reveal)
+            let change = Button(icon: "document-edit-symbolic", label: tr("Change %s", tr("Notes")))
+            change.onClick { [unowned self] in changeNotes() }
+            row.addSuffix(change)
             list.append(row)
             notes = (row, reveal)
         }
@@ -65,7 +78,7 @@ final class ItemFields {
     private func addButtons(_ field: ItemFieldsModel.Field, _ row: Row) {
         var reveal: Button?
         if field.isSecret {
-            let button = Button(icon: "view-reveal-symbolic", label: tr("Show %s", field.label))
+            let button = Button(icon: "view-reveal-symbolic", label: tr("Show %s", ItemText.label(field.label)))
             button.onClick { [model] in
                 if model.revealed.contains(field.id) {
                     model.hide(field)
@@ -77,21 +90,21 @@ final class ItemFields {
             reveal = button
         }
         if field.kind == .url {
-            let open = Button(icon: "web-browser-symbolic", label: tr("Open %s", field.label))
+            let open = Button(icon: "web-browser-symbolic", label: tr("Open %s", ItemText.label(field.label)))
             open.onClick { [unowned self] in self.open(field) }
             row.addSuffix(open)
         }
         if field.kind == .file {
-            let save = Button(icon: "document-save-symbolic", label: tr("Save %s", field.label))
+            let save = Button(icon: "document-save-symbolic", label: tr("Save %s", ItemText.label(field.label)))
             save.onClick { [unowned self] in self.save(field) }
             row.addSuffix(save)
         } else {
-            let copy = Button(icon: "edit-copy-symbolic", label: tr("Copy %s", field.label))
+            let copy = Button(icon: "edit-copy-symbolic", label: tr("Copy %s", ItemText.label(field.label)))
             copy.onClick { [unowned self] in self.copy(field) }
             row.addSuffix(copy)
         }
-        if field.kind != .file, field.kind != .oneTimeCode {
-            let change = Button(icon: "document-edit-symbolic", label: tr("Change %s", field.label))
+        do {
+            let change = Button(icon: "document-edit-symbolic", label: tr("Change %s", ItemText.label(field.label)))
             change.onClick { [unowned self] in self.change(field) }
             row.addSuffix(change)
         }
@@ -125,7 +138,7 @@ final class ItemFields {
         }
         reveal?.setIcon(
             isShown ? "view-conceal-symbolic" : "view-reveal-symbolic",
-            label: isShown ? tr("Hide %s", field.label) : tr("Show %s", field.label))
+            label: isShown ? tr("Hide %s", ItemText.label(field.label)) : tr("Show %s", ItemText.label(field.label)))
     }
 
     private func ending(_ field: ItemFieldsModel.Field) -> String {
@@ -187,7 +200,13 @@ final class ItemFields {
 
     private func change(_ field: ItemFieldsModel.Field) {
         let form = parts.sheets.edit
-        form.prepare(.value, name: field.label, collection: model.place.name)
+        if field.kind == .file || field.kind == .oneTimeCode { return askRemoval(field) }
+        form.prepare(.value, name: ItemText.label(field.label), collection: model.place.name)
+        form.canGenerate = field.kind == .secret
+        form.onRemove = { [unowned self] in
+            parts.sheets.dismiss()
+            remove(field)
+        }
         form.onConfirm = { [unowned self] _ in
             guard let value = form.takeValue() else { return form.show(.outOfMemory) }
             let carried = SecretCarrier(value)
@@ -204,6 +223,75 @@ final class ItemFields {
             }
             // Where it could not be read, the page says why.
             if isRead != nil { parts.sheets.showEdit() }
+        }
+    }
+}
+
+extension ItemFields {
+    /// A file or a code is not changed: another one takes its place.
+    private func askRemoval(_ field: ItemFieldsModel.Field) {
+        parts.sheets.askConfirmation(
+            tr("Remove %s?", ItemText.label(field.label)), tr("It is kept among the earlier values."),
+            confirm: tr("Remove")
+        ) { [unowned self] in remove(field) }
+    }
+
+    private func remove(_ field: ItemFieldsModel.Field) {
+        report(tr("Removed")) { [model] in await model.remove(field) }
+    }
+
+    /// Does something to the item and says how it ended.
+    func report(_ done: String, _ work: @escaping () async -> VaultProblem?) {
+        Task { [unowned parts] in
+            let problem = await work()
+            if !parts.models.lock.isLocked { parts.toast(problem.map(ProblemText.of) ?? done) }
+        }
+    }
+
+    func changeNotes() {
+        let form = parts.sheets.edit
+        form.prepare(.value, name: tr("Notes"), collection: model.place.name)
+        form.canGenerate = false
+        form.onConfirm = { [unowned parts, model] _ in
+            guard let value = form.takeValue() else { return form.show(.outOfMemory) }
+            let carried = SecretCarrier(value)
+            Task {
+                if let problem = await model.setNotes(carried.take()) { return form.show(problem) }
+                parts.sheets.dismiss()
+                parts.toast(tr("Stored"))
+            }
+        }
+        guard model.hasNotes else {
+            form.fill(RawSpan(), hasSeveralLines: true)
+            return parts.sheets.showEdit()
+        }
+        Task { [unowned parts, model] in
+            let isRead: Void? = await model.withNotesCopy { form.fill($0, hasSeveralLines: true) }
+            if isRead != nil { parts.sheets.showEdit() }
+        }
+    }
+
+    func addField() {
+        let form = parts.sheets.item
+        form.prepare(.field, name: "", collection: "")
+        form.onConfirm = { [unowned parts, model] in
+            do throws(ItemDraft.Refusal) {
+                let field = try form.field()
+                Task {
+                    if let refusal = await model.add(field.kind, field.label, field.value.take()) {
+                        return form.show(ItemText.of(refusal))
+                    }
+                    parts.sheets.dismiss()
+                    parts.toast(tr("Stored"))
+                }
+            } catch { form.show(ItemText.of(error)) }
+        }
+        parts.sheets.showItem()
+    }
+
+    func attach() {
+        parts.chooseFile(tr("Attach a File")) { [unowned self] path in
+            report(tr("Stored")) { [model] in await model.attach(path) }
         }
     }
 }

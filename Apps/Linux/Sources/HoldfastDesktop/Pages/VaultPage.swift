@@ -17,8 +17,16 @@ final class VaultPage {
     private let transfer: Widget, transferText: Label, transferBar: ProgressBar
     private var detail: DetailPage?
     private var shown = VaultPage.page
+    /// What the rows of the sidebar lead to; a heading leads nowhere.
+    private var places: [Place] = []
     /// Whether the trash is shown in place of items.
     private var showsTrash = false
+
+    private enum Place: Equatable {
+        case heading
+        case section(VaultSection)
+        case trash
+    }
 
     /// Rows that are made at a time: a vault may have many thousands.
     private static let page = 200
@@ -50,18 +58,22 @@ final class VaultPage {
             showItems(model.items)
         }
         collections.onSelect { [unowned self] index in
-            showsTrash = index > model.collections.count
-            if showsTrash {
+            switch places[safe: index] {
+            case .trash:
+                showsTrash = true
                 Task { if let problem = await model.loadTrash() { parts.toast(ProblemText.of(problem)) } }
-            } else {
-                model.collection = index == 0 ? nil : model.collections[safe: index - 1]?.name
+            case .section(let section):
+                showsTrash = false
+                model.section = section
+            case .heading, nil: return
             }
             showItems(model.items)
             show(Emptiness(model, inTrash: showsTrash))
             if flap.isFolded { flap.isRevealed = false }
         }
         ui.widget("transfer-cancel", as: Button.self).onClick { [model] in model.cancelTransfer() }
-        bind(self, { model.collections }) { [unowned self] in show($0) }
+        bind(self, { model.sections }) { [unowned self] in show($0) }
+        bind(self, { model.section }) { [unowned self] _ in selectSection() }
         bind(self, { model.items }) { [unowned self] in
             shown = VaultPage.page
             showItems($0)
@@ -86,6 +98,13 @@ final class VaultPage {
     }
 
     func addItem() {
+        parts.sheets.kinds.onChoose = { [unowned self] template in
+            if let template { addItem(template) } else { addValue() }
+        }
+        parts.sheets.showKinds()
+    }
+
+    private func addValue() {
         let form = parts.sheets.edit
         form.prepare(.new, name: "", collection: model.collection ?? "")
         form.onConfirm = { [unowned self] id in
@@ -94,6 +113,24 @@ final class VaultPage {
             Task { finish(await model.put(carried.take(), at: id), tr("Stored")) }
         }
         parts.sheets.showEdit()
+    }
+
+    private func addItem(_ template: ItemTemplate) {
+        let form = parts.sheets.item
+        var tag = ""
+        if case .tag(let name) = model.section { tag = name }
+        form.prepare(.new(template), name: "", collection: model.collection ?? "", tags: tag)
+        form.onConfirm = { [unowned self] in
+            do throws(ItemDraft.Refusal) {
+                let (draft, id) = (try form.draft(), form.id)
+                Task { [parts, model] in
+                    if let problem = await model.add(draft, at: id) { return form.show(ProblemText.of(problem)) }
+                    parts.sheets.dismiss()
+                    parts.toast(tr("Stored"))
+                }
+            } catch { form.show(ItemText.of(error)) }
+        }
+        parts.sheets.showItem()
     }
 
     func addFile() {
@@ -180,18 +217,42 @@ final class VaultPage {
         }
     }
 
-    private func show(_ list: [VaultCollection]) {
+    private func show(_ list: [VaultSection.Entry]) {
         collections.removeAll()
-        collections.append(sidebarRow(tr("All Collections"), list.reduce(0) { $0 + $1.count }))
-        for collection in list { collections.append(sidebarRow(collection.name, collection.count)) }
-        collections.append(sidebarRow(tr("Trash"), nil))
-        if showsTrash { return collections.select(list.count + 1) }
-        let index = model.collection.flatMap { name in list.firstIndex { $0.name == name } }
-        collections.select(index.map { $0 + 1 } ?? 0)
+        places = []
+        var heading: String?
+        for entry in list {
+            let wanted = VaultPage.heading(entry.section)
+            if let wanted, wanted != heading { append(.heading, Label.heading(wanted)) }
+            heading = wanted
+            let (name, icon) = ItemText.of(entry.section)
+            append(.section(entry.section), sidebarRow(name, icon, entry.count))
+        }
+        append(.trash, sidebarRow(tr("Trash"), "user-trash-symbolic", nil))
+        selectSection()
     }
 
-    private func sidebarRow(_ name: String, _ count: Int?) -> Widget {
-        let box = Widget(gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6)!)
+    private func append(_ place: Place, _ row: Widget) {
+        places.append(place)
+        collections.append(row)
+    }
+
+    private func selectSection() {
+        let wanted = showsTrash ? Place.trash : .section(model.section)
+        if let index = places.firstIndex(of: wanted) { collections.select(index) }
+    }
+
+    private static func heading(_ section: VaultSection) -> String? {
+        switch section {
+        case .collection: tr("Collections")
+        case .tag: tr("Tags")
+        case .all, .favourites, .kind: nil
+        }
+    }
+
+    private func sidebarRow(_ name: String, _ icon: String, _ count: Int?) -> Widget {
+        let box = Widget(gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8)!)
+        gtk_box_append(box.pointer(), gtk_image_new_from_icon_name(icon))
         let title = Label(name)
         gtk_label_set_ellipsize(title.opaque, PANGO_ELLIPSIZE_END)
         gtk_label_set_xalign(title.opaque, 0)
@@ -220,9 +281,12 @@ final class VaultPage {
     }
 
     private func row(_ item: VaultItem) -> Row {
+        let isPlain = item.kind == nil || item.kind == .value || item.kind == .file
+        let details = isPlain ? [Format.size(item.size)] : item.tags.map { "#\($0)" }
         let row = Row(
-            title: item.name, subtitle: "\(item.collection) · \(Format.size(item.size))",
-            icon: item.isFile ? "text-x-generic-symbolic" : "dialog-password-symbolic")
+            title: item.name, subtitle: ([item.collection] + details).joined(separator: " · "),
+            icon: item.isFile ? "text-x-generic-symbolic" : ItemText.icon(item.kind))
+        if item.isFavourite { row.addSuffix(Widget(gtk_image_new_from_icon_name("starred-symbolic")!)) }
         row.addSuffix(Widget(gtk_image_new_from_icon_name("go-next-symbolic")!))
         row.onActivate { [unowned self] in open(item) }
         return row
