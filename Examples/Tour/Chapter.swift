@@ -5,8 +5,8 @@ struct Chapter: Sendable {
 
     /// All chapters in their order; later ones build on what earlier ones left in the ``Tour``.
     static let all: [Chapter] = [
-        .creation, .storing, .everyday, .locking, .agent, .rules, .openCompartment, .changingPasscode, .recovery,
-        .backup, .log,
+        .ladder, .creation, .storing, .everyday, .locking, .agent, .rules, .openCompartment, .changingPasscode,
+        .recovery, .backup, .log,
         .onDisk, .machine, .identity, .devices, .selfDestruct, .wiping,
     ]
 }

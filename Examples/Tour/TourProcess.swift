@@ -3,6 +3,9 @@ internal import SystemCalls
 /// A program that the tour starts. It ends with this object, and also where the tour is killed: a shell between them waits
 /// for the end of a pipe that only the tour holds open, and then ends the program by its process id.
 final class TourProcess {
+    /// Nanoseconds that the tour waits for another program; busy machines are slow.
+    static let patience: UInt64 = 120_000_000_000
+
     private static let shell = "/bin/sh"
     private static let script = """
         "$0" "$@" & child=$!
@@ -83,10 +86,10 @@ final class TourProcess {
         close(output)
     }
 
-    /// The next line of its standard output; nil when it ended without another, or none came in 10 seconds.
+    /// The next line of its standard output; nil when it ended without another, or none came in time.
     func line() -> String? {
         var line: [UInt8] = []
-        let deadline = MonotonicClock.nanoseconds + 10_000_000_000
+        let deadline = MonotonicClock.nanoseconds + TourProcess.patience
         while line.count < 4096, MonotonicClock.nanoseconds < deadline {
             var waiting = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
             guard unsafe poll(&waiting, 1, 100) > 0 else { continue }

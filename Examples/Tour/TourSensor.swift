@@ -102,7 +102,7 @@ final class TourSensor {
     private func isThere(_ look: () -> Bool) -> Bool { TourSensor.isThere(look) }
 
     private static func isThere(_ look: () -> Bool) -> Bool {
-        let deadline = MonotonicClock.nanoseconds + 10_000_000_000
+        let deadline = MonotonicClock.nanoseconds + TourProcess.patience
         while !look() {
             guard MonotonicClock.nanoseconds < deadline else { return false }
             usleep(5000)
@@ -134,6 +134,16 @@ final class TourSensor {
 
     /// A simulated person who tries these fingers one after the other.
     func somebody(with fingers: String...) -> TourFingers {
+        somebody(fingers)
+    }
+
+    /// As an app shows the sensor's words, with such a person in front of it.
+    func prompts(with fingers: String...) -> OwnerPrompts {
+        let somebody = somebody(fingers)
+        return OwnerPrompts(show: { somebody.show($0) })
+    }
+
+    private func somebody(_ fingers: [String]) -> TourFingers {
         TourFingers(fingers) { [device] finger in _ = TourSensor.isThere { TourSensor.lay(finger, on: device) } }
     }
 

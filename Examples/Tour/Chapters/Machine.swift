@@ -151,7 +151,7 @@ final class TourChip {
         ]
         guard let process = try? TourProcess(program, words) else { return nil }
         self.process = process
-        let deadline = MonotonicClock.nanoseconds + 5_000_000_000
+        let deadline = MonotonicClock.nanoseconds + TourProcess.patience
         while !isAnswering(location) {
             guard MonotonicClock.nanoseconds < deadline else { return nil }
             usleep(5000)
