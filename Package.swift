@@ -222,7 +222,7 @@ let faceTargets: [Target] =
         library(
             "HoldfastUI",
             exported + [
-                "HoldfastDoctor", "QRCodes", "BetterAuth", "BetterAuthVerification", "BetterAuthMessages",
+                "HoldfastDoctor", "Imports", "QRCodes", "BetterAuth", "BetterAuthVerification", "BetterAuthMessages",
                 "BetterAuthTransport", "SystemCalls",
             ]),
         tests(
@@ -420,7 +420,7 @@ if Context.environment["HOLDFAST_OPTIMIZED"] != nil {
 // Apple systems have the libraries that an app is made of; the command, the agent and the server are for Linux.
 let appleTargets: Set<String> = [
     "SystemCalls", "SecretMemory", "Cryptography", "OneTimeCodes", "VaultFormat", "HomeFiles", "DeviceOwner",
-    "KeyStores", "VaultStorage", "VaultLog", "VaultCore", "Items",
+    "KeyStores", "VaultStorage", "VaultLog", "VaultCore", "Items", "Imports",
     "AppLockCore",
     "BetterAuthMessages", "BetterAuthGzip", "BetterAuthVerification", "BetterAuth", "BetterAuthTransport",
     "BetterAuthServer", "Holdfast",

@@ -36,7 +36,7 @@ let package = Package(
                 .embedInCode("Resources/settings.ui"), .embedInCode("Resources/log.ui"),
                 .embedInCode("Resources/doctor.ui"), .embedInCode("Resources/identity.ui"),
                 .embedInCode("Resources/cover.ui"), .embedInCode("Resources/sheets.ui"),
-                .embedInCode("Resources/item.ui"),
+                .embedInCode("Resources/item.ui"), .embedInCode("Resources/import.ui"),
                 .embedInCode("Resources/shortcuts.ui"), .embedInCode("Resources/style.css"),
             ],
             swiftSettings: settings),

@@ -43,39 +43,6 @@ extension Command {
         run: importFile)
 }
 
-/// What can be imported.
-enum ImportFormat: String, CaseIterable {
-    case kdbx = "kdbx", keepassXML = "keepass-xml", bitwarden = "bitwarden", onePassword = "1pux"
-    case aegis = "aegis", csv = "csv", pass = "pass"
-
-    /// What a file looks like.
-    static func detected(_ bytes: RawSpan) -> ImportFormat? {
-        if bytes.byteCount >= 4, [0x03, 0xD9, 0xA2, 0x9A].elementsEqual((0..<4).map { bytes.byte(at: $0) }) {
-            return .kdbx
-        }
-        if bytes.begins(with: "PK\u{3}\u{4}") { return .onePassword }
-        var start = bytes.begins(with: "\u{FEFF}") ? 3 : 0
-        while start < bytes.byteCount, [9, 10, 13, 32].contains(bytes.byte(at: start)) { start += 1 }
-        guard start < bytes.byteCount else { return nil }
-        switch bytes.byte(at: start) {
-        case UInt8(ascii: "<"): return .keepassXML
-        case UInt8(ascii: "{"): return bytes.contains("\"db\"") && bytes.contains("\"slots\"") ? .aegis : .bitwarden
-        case 0..<32: return nil
-        default: return .csv
-        }
-    }
-}
-
-extension RawSpan {
-    /// Whether a text is among the first bytes.
-    fileprivate func contains(_ text: String) -> Bool {
-        let wanted = Array(text.utf8)
-        let end = Swift.min(byteCount, 65_536) - wanted.count
-        guard end >= 0 else { return false }
-        return (0...end).contains { start in wanted.indices.allSatisfy { byte(at: start + $0) == wanted[$0] } }
-    }
-}
-
 private func importFile(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let imported = try read(arguments)
     let collection = arguments.collection
@@ -125,37 +92,32 @@ private func read(_ arguments: Arguments) throws(CommandError) -> Imported {
 private func read(
     _ format: ImportFormat, _ bytes: borrowing SecretBytes, _ password: borrowing SecretBytes?, _ arguments: Arguments
 ) throws(ImportError) -> Imported {
-    switch format {
-    case .kdbx:
-        var keyFile: SecretBytes?
-        if let path = arguments[Options.keyFile] {
-            do throws(CommandError) { keyFile = try ImportedFile.read(path, limit: 1 << 20) } catch {
-                throw ImportError(.unexpected, "key file", error.what)
+    var keyFile: SecretBytes?
+    if format == .kdbx, let path = arguments[Options.keyFile] {
+        do throws(CommandError) { keyFile = try ImportedFile.read(path, limit: 1 << 20) } catch {
+            throw ImportError(.unexpected, "key file", error.what)
+        }
+        let hasPassword =
+            switch password {
+            case .none: false;
+            case .some: true
             }
-            let isAlone = arguments[Options.withoutPassword]
-            let hasPassword =
-                switch password {
-                case .none: false;
-                case .some: true
-                }
-            if !hasPassword, !isAlone { throw ImportError(.passwordNeeded, "", "the database is encrypted") }
+        if !hasPassword, !arguments[Options.withoutPassword] {
+            throw ImportError(.passwordNeeded, "", "the database is encrypted")
         }
-        return try KDBXImport.read(bytes, password: password, keyFile: keyFile)
-    case .keepassXML: return try KeePassTree.read(export: bytes)
-    case .bitwarden: return try BitwardenImport.read(ImportedFile.copy(bytes), password: password)
-    case .onePassword: return try OnePasswordImport.read(ImportedFile.copy(bytes))
-    case .aegis: return try AegisImport.read(ImportedFile.copy(bytes), password: password)
-    case .csv:
-        var columns: [String: TableImport.Role] = [:]
-        for assignment in arguments[Options.column] {
-            guard let sign = assignment.lastIndex(of: "="), sign > assignment.startIndex,
-                let role = TableImport.Role(word: String(assignment[assignment.index(after: sign)...]))
-            else { throw ImportError(.unexpected, "--column", "a column, an equals sign and a role that is known") }
-            columns[String(assignment[..<sign])] = role
-        }
-        return try TableImport.read(ImportedFile.copy(bytes), columns: columns)
-    case .pass: return Imported()
     }
+    return try format.read(bytes, password: password, keyFile: keyFile, columns: columns(arguments))
+}
+
+private func columns(_ arguments: Arguments) throws(ImportError) -> [String: TableImport.Role] {
+    var columns: [String: TableImport.Role] = [:]
+    for assignment in arguments[Options.column] {
+        guard let sign = assignment.lastIndex(of: "="), sign > assignment.startIndex,
+            let role = TableImport.Role(word: String(assignment[assignment.index(after: sign)...]))
+        else { throw ImportError(.unexpected, "--column", "a column, an equals sign and a role that is known") }
+        columns[String(assignment[..<sign])] = role
+    }
+    return columns
 }
 
 private func filePassword(_ arguments: Arguments) throws(CommandError) -> SecretBytes {
@@ -183,10 +145,6 @@ enum ImportedFile {
                 "tooLarge", "\(Escaping.name(path)): an imported file has at most \(Format.size(UInt64(limit)))")
         }
         return try ValueInput.rest(of: file, limit: limit)
-    }
-
-    static func copy(_ bytes: borrowing SecretBytes) throws(ImportError) -> SecretBytes {
-        do throws(SecretMemoryError) { return try bytes.copy() } catch { throw ImportError(error) }
     }
 }
 

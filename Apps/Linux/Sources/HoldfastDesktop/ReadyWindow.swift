@@ -124,7 +124,11 @@ final class ReadyWindow {
             pages.page = "vault"
             vault?.find()
         }
-        actions = [lock, new, file, find]
+        let importing = app.action("import", keys: ["<Control>i"]) { [unowned self] in
+            pages.page = "vault"
+            vault?.importFile()
+        }
+        actions = [lock, new, file, find, importing]
         for (index, name) in ["vault", "identity", "log", "doctor", "settings"].enumerated() {
             actions.append(
                 app.action("page-\(name)", keys: ["<Alt>\(index + 1)"]) { [unowned self] in pages.page = name })

@@ -16,6 +16,7 @@ final class Sheets {
     let pin: ChangeForm
     let kinds: KindsForm
     let item: ItemForm
+    private let importing: ImportForm
     private let fields: FieldsForm
     private let words: WordsForm
     private let owner: OwnerForm
@@ -41,13 +42,14 @@ final class Sheets {
         let items = Builder(PackageResources.item_ui)
         kinds = KindsForm(items)
         item = ItemForm(items)
+        importing = ImportForm(Builder(PackageResources.import_ui))
         for (form, name) in everyForm {
             forms.add(form, named: name)
             form.isVisible = false
         }
         let cancels = [
             ask.cancel, edit.cancel, change.cancel, pin.cancel, fields.cancel, words.cancel, owner.cancel,
-            kinds.cancel, item.cancel,
+            kinds.cancel, item.cancel, importing.cancel,
         ]
         for button in cancels {
             button.onClick { [unowned self] in cancel() }
@@ -133,6 +135,12 @@ final class Sheets {
     func showEdit() { show("edit", edit.root, edit.first) {} }
     func showChange() { show("change", change.root, change.old) {} }
     func showKinds() { show("kinds", kinds.root, kinds.first) {} }
+    /// Imports a file: nothing is stored before its user has seen what would be.
+    func showImport(_ model: ImportModel, _ path: String, into collection: String) {
+        importing.prepare(model, path, into: collection)
+        show("import", importing.root, importing.cancel) {}
+    }
+
     func showItem() { show("item", item.root, item.first) {} }
     func showPIN() { show("pin", pin.root, pin.old) {} }
 
@@ -161,6 +169,7 @@ final class Sheets {
         words.clear()
         owner.clear()
         item.clear()
+        importing.clear()
         let onCancel = onCancel
         self.onCancel = nil
         onCancel?()
@@ -171,7 +180,7 @@ final class Sheets {
         [
             (ask.root, "ask"), (edit.root, "edit"), (change.root, "change"), (pin.root, "pin"),
             (fields.root, "fields"), (words.root, "words"), (owner.root, "owner"),
-            (kinds.root, "kinds"), (item.root, "item"),
+            (kinds.root, "kinds"), (item.root, "item"), (importing.root, "import"),
         ]
     }
 

@@ -471,6 +471,78 @@ def editing():
     resume(before)
 
 
+def importing():
+    """A file of another program is shown before it is stored; what is there already is left out."""
+    before = state.pop("app", None)
+    if before:
+        before.end()
+    made = Device(os.environ["HOLDFAST_COMMAND"], SCRATCH / "importing", PASSCODE)
+    made.run("add", "router", "-u", "ada", "--secret-fd=0", given="grey hammer")
+    base, table = SCRATCH / "base.kdbx", SCRATCH / "browser.csv"
+    reading, writing = os.pipe()
+    os.write(writing, b"another long horse\n")
+    os.close(writing)
+    subprocess.run(
+        [made.program, "export", str(base), "--passcode-fd=0", f"--file-password-fd={reading}"], env=made.environment,
+        input=PASSCODE + "\n", text=True, pass_fds=(reading,), check=True, capture_output=True, timeout=120,
+    )
+    os.close(reading)
+    made.end()
+    table.write_text(
+        "name,url,username,password\nshop,https://shop.example,bob,yellow hammer\npost,https://post.example,bob,red hammer\n"
+    )
+    app = state["app"] = App(PROGRAM, SCRATCH / "importing" / "home")
+    app.focus()
+    app.typed(PASSCODE)
+    app.keys("Return")
+    opened(app)
+    row(app, "router")
+    import_file(app, table)
+    app.find("Import These Items?")
+    app.find(part="2 new items")
+    app.shot("60-import-plan")
+    app.press("Cancel")
+    app.gone("Import These Items?")
+    check(not app.all("shop", "list item"), "a plan stores nothing")
+    import_file(app, table)
+    app.press("Import")
+    app.find(part="2 items were stored.")
+    app.press("Close")
+    row(app, "shop")
+    row(app, "post")
+    import_file(app, base)
+    app.find("The File Is Encrypted")
+    app.type("Password of the file", "wrong one")
+    app.press("Open")
+    app.find(part="That password is not the right one")
+    app.shot("61-import-password")
+    app.type("Password of the file", "another long horse")
+    app.press("Open")
+    app.find(part="1 is there already")
+    check(not app.all("Import", "push button"), "there is nothing to import")
+    app.press("Close")
+    broken = SCRATCH / "broken.json"
+    broken.write_text('{"items": [')
+    import_file(app, broken)
+    app.find("Nothing Was Imported")
+    app.press("Close")
+    app.gone("Nothing Was Imported")
+    import_file(app, table)
+    app.find(part="2 are there already")
+    app.keys("ctrl+l")
+    app.find("Holdfast is locked")
+    check(not any(name in app.said() for name in ["shop", "post", "router"]), "no plan is there while locked")
+    app.end()
+    del state["app"]
+    resume(before)
+
+
+def import_file(app, path):
+    app.focus()
+    app.keys("ctrl+i")
+    choose(app, path)
+
+
 def files():
     app = state["app"]
     source = SCRATCH / "scan.bin"
@@ -1449,7 +1521,7 @@ def cpu(app):
 
 
 SCENARIOS = [
-    first_run, vault, items, editing, files, locking, settings, log, doctor, identity, refusals, focus_loss, owner, pin, folder,
+    first_run, vault, items, editing, importing, files, locking, settings, log, doctor, identity, refusals, focus_loss, owner, pin, folder,
     narrow_and_restart,
 ]  # fmt: skip
 if os.environ.get("HOLDFAST_SOAK"):

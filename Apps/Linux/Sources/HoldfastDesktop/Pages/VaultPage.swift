@@ -145,6 +145,12 @@ final class VaultPage {
         }
     }
 
+    func importFile() {
+        parts.chooseFile(tr("Import a File")) { [unowned self] path in
+            parts.sheets.showImport(model.importer(), path, into: model.collection ?? Vault.defaultCollection)
+        }
+    }
+
     func closeDetail() {
         guard let detail else { return }
         detail.close()

@@ -1,0 +1,144 @@
+import CAdw
+import GtkKit
+import Holdfast
+import HoldfastUI
+
+/// The import of another program's file: its password, what would be stored, and what was.
+final class ImportForm {
+    let root: Widget, cancel: Button
+    private let title: Label, text: Label, spinner: Widget, bar: ProgressBar
+    private let passwordList: Widget, password: Editable, place: Widget, list: ListBox, confirm: Button
+    private var model: ImportModel?
+
+    /// Rows of a plan that are shown; a file may have many thousands.
+    private static let most = 200
+
+    init(_ ui: Builder) {
+        root = ui.widget("import")
+        cancel = ui.widget("import-cancel")
+        title = ui.widget("import-title")
+        text = ui.widget("import-text")
+        spinner = ui.widget("import-spinner")
+        bar = ui.widget("import-bar")
+        passwordList = ui.widget("import-password-list")
+        password = ui.widget("import-password")
+        place = ui.widget("import-place")
+        list = ui.widget("import-list")
+        confirm = ui.widget("import-confirm")
+        confirm.onClick { [unowned self] in goOn() }
+        password.onEntryActivate { [unowned self] in goOn() }
+    }
+
+    /// Begins with a file.
+    func prepare(_ model: ImportModel, _ path: String, into collection: String) {
+        clear()
+        self.model = model
+        bind(self, { [weak model] in model?.step ?? .none }) { [unowned self, weak model] step in
+            if let model, self.model === model { show(step) }
+        }
+        Task { await model.open(path, into: collection) }
+    }
+
+    /// Nothing of the file stays.
+    func clear() {
+        model?.drop()
+        model = nil
+        password.clear()
+        list.removeAll()
+    }
+
+    private func goOn() {
+        guard let model, confirm.isSensitive else { return }
+        switch model.step {
+        case .password:
+            guard !password.isEmpty, let secret = try? password.takeSecret() else { return }
+            let carried = SecretCarrier(secret)
+            Task { await model.open(with: carried.take()) }
+        case .planned: Task { await model.store() }
+        case .none, .reading, .storing, .stored, .failed: break
+        }
+    }
+
+    private func show(_ step: ImportModel.Step) {
+        list.removeAll()
+        for widget in [spinner, bar, passwordList, place] { widget.isVisible = false }
+        confirm.isVisible = false
+        confirm.isSensitive = true
+        cancel.label = tr("Cancel")
+        switch step {
+        case .none, .reading: say(tr("Reading the File"), tr("Nothing is stored yet."), spinner)
+        case .password(let wasWrong):
+            say(
+                tr("The File Is Encrypted"),
+                wasWrong
+                    ? tr("That password is not the right one, or the file was changed.")
+                    : tr("It has a password of its own."),
+                passwordList)
+            offer(tr("Open"))
+            password.focus()
+        case .planned(let plan): show(plan)
+        case .storing(let done, let total):
+            say(tr("Importing"), tr("All items become visible at once."), bar)
+            bar.fraction = total > 0 ? Double(done) / Double(total) : 0
+        case .stored(let plan):
+            say(
+                tr("Imported"),
+                trn("%d item was stored.", "%d items were stored.", plan.added.count) + " "
+                    + tr("An export that is not encrypted is still on your disk: remove it."), nil)
+            cancel.label = tr("Close")
+        case .failed(let failure):
+            say(tr("Nothing Was Imported"), ImportForm.text(failure), nil)
+            cancel.label = tr("Close")
+        }
+    }
+
+    private func say(_ title: String, _ text: String, _ shown: Widget?) {
+        self.title.text = title
+        self.text.text = text
+        shown?.isVisible = true
+    }
+
+    private func offer(_ label: String) {
+        confirm.label = label
+        confirm.isVisible = true
+    }
+
+    private func show(_ plan: ImportModel.Plan) {
+        var parts = [
+            trn("%d new item", "%d new items", plan.added.count) + " → " + plan.collection
+        ]
+        if !plan.duplicates.isEmpty {
+            parts.append(trn("%d is there already", "%d are there already", plan.duplicates.count))
+        }
+        if !plan.notes.isEmpty {
+            parts.append(trn("%d thing was not understood", "%d things were not understood", plan.notes.count))
+        }
+        say(tr("Import These Items?"), parts.joined(separator: " · "), place)
+        let rows =
+            plan.notes.map { (tr("Not understood"), $0, "dialog-warning-symbolic") }
+            + plan.added.map { ($0, "", "list-add-symbolic") }
+            + plan.duplicates.map { ($0, tr("Is there already"), "emblem-ok-symbolic") }
+        for (title, subtitle, icon) in rows.prefix(ImportForm.most) {
+            list.append(Row(title: title, subtitle: subtitle, icon: icon))
+        }
+        if rows.count > ImportForm.most {
+            list.append(Row(title: trn("and %d more", "and %d more", rows.count - ImportForm.most)))
+        }
+        place.isVisible = !rows.isEmpty
+        if plan.added.isEmpty { cancel.label = tr("Close") } else { offer(tr("Import")) }
+    }
+
+    private static func text(_ failure: ImportModel.Failure) -> String {
+        switch failure {
+        case .unknownFormat:
+            tr("This is no file of KeePass, Bitwarden, 1Password, Aegis or a browser. holdfast import knows more.")
+        case .damaged(let place):
+            place.isEmpty ? tr("The file is damaged.") : tr("The file is damaged (%s).", place)
+        case .unsupported(let what): tr("The file needs something that is not known here: %s.", what)
+        case .unknownColumns:
+            tr("The columns of this table are not known. holdfast import --column says what they are.")
+        case .tooLarge: tr("The file is too large to be imported.")
+        case .other(let problem): ProblemText.of(problem)
+        }
+    }
+}

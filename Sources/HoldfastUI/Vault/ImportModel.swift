@@ -1,0 +1,234 @@
+public import Holdfast
+internal import Imports
+public import Observation
+
+/// The import of another password manager's file: read, shown as a plan, and stored only when its user has seen that.
+///
+/// What was read lies in locked memory until it is stored or ``drop()``; the lock drops it too.
+@MainActor @Observable
+public final class ImportModel {
+    /// How far it is.
+    public enum Step: Sendable, Hashable {
+        /// No file is chosen.
+        case none
+        /// The file is read, or its password tried.
+        case reading
+        /// The file has a password of its own, which ``open(with:)`` takes; whether one was tried that is not the right one.
+        case password(wasWrong: Bool)
+        /// Nothing was stored yet; ``store()`` does.
+        case planned(Plan)
+        /// So many items are stored, of so many. All become visible at once, or none.
+        case storing(done: Int, total: Int)
+        /// It is done.
+        case stored(Plan)
+        /// Nothing was stored.
+        case failed(Failure)
+    }
+
+    /// What an import does.
+    public struct Plan: Sendable, Hashable {
+        /// Names that are added.
+        public let added: [String]
+        /// Items that the vault, or the file further up, has already.
+        public let duplicates: [String]
+        /// What was not understood, each with its place, in English; nothing of it is stored.
+        public let notes: [String]
+        /// Where the items go.
+        public let collection: String
+    }
+
+    /// Why nothing was imported.
+    public enum Failure: Error, Sendable, Hashable {
+        /// It is no file of a program that is known.
+        case unknownFormat
+        /// It is not as files of its kind are; where, in English.
+        case damaged(place: String)
+        /// It needs something of its format that this program does not know; what, in English.
+        case unsupported(String)
+        /// The columns of the table are not those of a program that is known; `holdfast import --column` says what they are.
+        case unknownColumns
+        /// The file, or something in it, is larger than is read.
+        case tooLarge
+        /// Anything else.
+        case other(VaultProblem)
+    }
+
+    /// How far it is.
+    public private(set) var step = Step.none
+
+    @ObservationIgnored private let vault: VaultModel
+    @ObservationIgnored private var file: ImportFile?
+    @ObservationIgnored private var plan: ImportPlan?
+    @ObservationIgnored private var collection = Vault.defaultCollection
+    @ObservationIgnored private var runs = 0
+
+    init(_ vault: VaultModel) {
+        self.vault = vault
+        vault.lock.onLock { [weak self] in self?.drop() }
+    }
+
+    /// Reads a file and compares it with the vault. Nothing is stored.
+    public func open(_ path: String, into collection: String = Vault.defaultCollection) async {
+        drop()
+        self.collection = collection
+        await run { store in
+            let file = try ImportFile(path)
+            return (file, try file.plan(nil, store, collection))
+        }
+    }
+
+    /// Tries the file's own password.
+    public func open(with password: consuming SecretBytes) async {
+        guard let file, case .password = step else { return }
+        let carried: ShownValue
+        do throws(VaultError) {
+            carried = try password.withBytes { bytes throws(VaultError) in try ShownValue(bytes) }
+        } catch { return step = .failed(.other(VaultProblem(error))) }
+        let collection = collection
+        await run { store in (file, try file.plan(carried, store, collection)) }
+    }
+
+    /// Stores what is planned: all of it, or nothing.
+    public func store() async {
+        guard let plan, case .planned(let shown) = step else { return }
+        let mine = runs
+        step = .storing(done: 0, total: shown.added.count)
+        let (steps, telling) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
+        let watching = Task { [weak self] in
+            for await done in steps {
+                guard let self, mine == runs, case .storing = step else { return }
+                step = .storing(done: done, total: shown.added.count)
+            }
+        }
+        let result = await ImportModel.store(plan, vault.store, collection, telling)
+        telling.finish()
+        watching.cancel()
+        let problem = await vault.change(result)
+        guard mine == runs else { return }
+        self.plan = nil
+        file = nil
+        step = problem.map { .failed(.other($0)) } ?? .stored(shown)
+    }
+
+    /// Forgets the file and what was read of it.
+    public func drop() {
+        runs += 1
+        (file, plan) = (nil, nil)
+        step = .none
+    }
+
+    private func run(_ work: @escaping @Sendable (ItemStore) throws -> (ImportFile, ImportFile.Outcome)) async {
+        let mine = runs
+        step = .reading
+        let result = await ImportModel.perform(vault.store, work)
+        // Given up, or locked, meanwhile: what was read is wiped here.
+        guard mine == runs, !vault.lock.isLocked else { return }
+        switch result {
+        case .failure(let failure): step = .failed(failure)
+        case .success((let file, .password(let wasWrong))):
+            self.file = file
+            step = .password(wasWrong: wasWrong)
+        case .success((_, .plan(let plan, let notes))):
+            file = nil
+            self.plan = plan
+            step = .planned(Plan(plan, notes, collection))
+        }
+    }
+
+    @concurrent
+    private nonisolated static func perform(
+        _ store: ItemStore, _ work: @Sendable (ItemStore) throws -> (ImportFile, ImportFile.Outcome)
+    ) async -> Result<(ImportFile, ImportFile.Outcome), Failure> {
+        do { return .success(try work(store)) } catch { return .failure(Failure(error)) }
+    }
+
+    @concurrent
+    private nonisolated static func store(
+        _ plan: ImportPlan, _ store: ItemStore, _ collection: String, _ steps: AsyncStream<Int>.Continuation
+    ) async -> Result<Void, VaultError> {
+        Result { () throws(VaultError) in
+            try VaultModel.checkCollection(VaultItem.ID(collection: collection, name: ""))
+            try plan.store(in: store, collection: collection) { steps.yield($0) }
+        }
+    }
+}
+
+extension VaultModel {
+    /// An import into this vault.
+    public func importer() -> ImportModel { ImportModel(self) }
+}
+
+/// The file that is imported, in locked memory until its password is known.
+final class ImportFile: Sendable {
+    enum Outcome {
+        case password(wasWrong: Bool)
+        case plan(ImportPlan, notes: [String])
+    }
+
+    private let bytes: SecretBytes
+    private let format: ImportFormat
+
+    init(_ path: String) throws {
+        bytes = try FileTransfer.content(of: path, limit: ImportLimits.file)
+        guard let format = bytes.withBytes(ImportFormat.detected) else { throw ImportModel.Failure.unknownFormat }
+        self.format = format
+    }
+
+    func plan(_ password: ShownValue?, _ store: ItemStore, _ collection: String) throws -> Outcome {
+        let imported: Imported
+        do throws(ImportError) {
+            imported =
+                if let password {
+                    try password.withBytes { bytes throws(ImportError) in try read(bytes) }
+                } else {
+                    try format.read(bytes, password: nil, keyFile: nil)
+                }
+        } catch {
+            switch error.kind {
+            case .passwordNeeded: return .password(wasWrong: false)
+            case .wrongPassword: return .password(wasWrong: true)
+            default: throw error
+            }
+        }
+        return .plan(try ImportPlan(imported, prefix: "", into: store, collection: collection), notes: imported.notes)
+    }
+
+    private func read(_ password: RawSpan) throws(ImportError) -> Imported {
+        let secret: SecretBytes?
+        do throws(SecretMemoryError) { secret = try SecretBytes(copying: password) } catch { throw ImportError(error) }
+        return try format.read(bytes, password: secret, keyFile: nil)
+    }
+}
+
+extension ImportModel.Plan {
+    init(_ plan: ImportPlan, _ notes: [String], _ collection: String) {
+        var (added, duplicates): ([String], [String]) = ([], [])
+        for step in plan.steps {
+            switch step {
+            case .add(_, let name): added.append(name)
+            case .duplicate(let item, _): duplicates.append(item.name)
+            }
+        }
+        self.init(added: added, duplicates: duplicates, notes: notes, collection: collection)
+    }
+}
+
+extension ImportModel.Failure {
+    init(_ error: any Error) {
+        switch error {
+        case let error as ImportModel.Failure: self = error
+        case let error as VaultError where error.code == .tooLarge: self = .tooLarge
+        case let error as ImportError:
+            self =
+                switch error.kind {
+                case .malformed, .wrongPassword, .passwordNeeded: .damaged(place: error.place)
+                case .tooLarge: .tooLarge
+                case .unsupported: .unsupported(error.what)
+                case .unknownColumns: .unknownColumns
+                case .outOfMemory: .other(.outOfMemory)
+                case .unexpected: .other(.other(reason: error.reason))
+                }
+        default: self = .other(VaultProblem(any: error))
+        }
+    }
+}

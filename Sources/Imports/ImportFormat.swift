@@ -1,0 +1,58 @@
+package import SecretMemory
+internal import VaultFormat
+
+/// What can be imported.
+package enum ImportFormat: String, Sendable, Hashable, CaseIterable {
+    case kdbx = "kdbx", keepassXML = "keepass-xml", bitwarden = "bitwarden", onePassword = "1pux"
+    case aegis = "aegis", csv = "csv", pass = "pass"
+
+    /// What a file looks like.
+    package static func detected(_ bytes: RawSpan) -> ImportFormat? {
+        if bytes.byteCount >= 4, [0x03, 0xD9, 0xA2, 0x9A].elementsEqual((0..<4).map { bytes[$0] }) {
+            return .kdbx
+        }
+        if bytes.begins(with: "PK\u{3}\u{4}") { return .onePassword }
+        var start = bytes.begins(with: "\u{FEFF}") ? 3 : 0
+        while start < bytes.byteCount, [9, 10, 13, 32].contains(bytes[start]) { start += 1 }
+        guard start < bytes.byteCount else { return nil }
+        switch bytes[start] {
+        case UInt8(ascii: "<"): return .keepassXML
+        case UInt8(ascii: "{"): return bytes.contains("\"db\"") && bytes.contains("\"slots\"") ? .aegis : .bitwarden
+        case 0..<32: return nil
+        default: return .csv
+        }
+    }
+
+    /// Reads a file of this format. The folder of `pass` is none: its entries are decrypted one by one (``PassImport``).
+    /// - Parameters:
+    ///   - password: The file's own password; nil until the user was asked for it.
+    ///   - keyFile: What is in the key file of a database of KeePass; nil without one.
+    ///   - columns: What the columns of a table are that no program we know writes.
+    /// - Throws: ``ImportError``; `passwordNeeded` for an encrypted file without a password.
+    package func read(
+        _ bytes: borrowing SecretBytes, password: borrowing SecretBytes?, keyFile: borrowing SecretBytes?,
+        columns: [String: TableImport.Role] = [:]
+    ) throws(ImportError) -> Imported {
+        switch self {
+        case .kdbx: try KDBXImport.read(bytes, password: password, keyFile: keyFile)
+        case .keepassXML: try KeePassTree.read(export: bytes)
+        case .bitwarden:
+            try BitwardenImport.read(memory { () throws(SecretMemoryError) in try bytes.copy() }, password: password)
+        case .onePassword: try OnePasswordImport.read(memory { () throws(SecretMemoryError) in try bytes.copy() })
+        case .aegis:
+            try AegisImport.read(memory { () throws(SecretMemoryError) in try bytes.copy() }, password: password)
+        case .csv: try TableImport.read(memory { () throws(SecretMemoryError) in try bytes.copy() }, columns: columns)
+        case .pass: Imported()
+        }
+    }
+}
+
+extension RawSpan {
+    /// Whether a text is among the first bytes.
+    fileprivate func contains(_ text: String) -> Bool {
+        let wanted = Array(text.utf8)
+        let end = Swift.min(byteCount, 65_536) - wanted.count
+        guard end >= 0 else { return false }
+        return (0...end).contains { start in wanted.indices.allSatisfy { self[start + $0] == wanted[$0] } }
+    }
+}
