@@ -5,6 +5,8 @@ package struct Arguments: Sendable {
     package private(set) var places: [String] = []
     /// Options that were not given, and came from an ``OptionSource``.
     private var completions: Set<String> = []
+    /// What holds for options that are not there. They do not count as given: ``contains(_:)`` is false for them.
+    private var fallbacks: [Option: String] = [:]
 
     init() {}
 
@@ -21,6 +23,13 @@ package struct Arguments: Sendable {
         given.values = values.filter { !completions.contains($0.key) }
         given.completions = []
         return given
+    }
+
+    /// These, with values for options that were not given.
+    package func falling(back values: [Option: String]) -> Arguments {
+        var whole = self
+        whole.fallbacks = values
+        return whole
     }
 
     mutating func append(place: String) { places.append(place) }
@@ -63,5 +72,5 @@ package struct Arguments: Sendable {
         return value
     }
 
-    private func value(_ option: Option) -> String? { values[option.name]?.first }
+    private func value(_ option: Option) -> String? { values[option.name]?.first ?? fallbacks[option] }
 }

@@ -67,7 +67,7 @@ package struct DescriptorOption: Sendable {
 package struct NumberOption: Sendable {
     package let option: Option
     let range: ClosedRange<Int>
-    let fallback: Int
+    package let fallback: Int
 
     package init(_ name: String, _ range: ClosedRange<Int>, default fallback: Int, help: String) {
         self.init(name, "N", .whole(range), range, fallback, help)

@@ -39,6 +39,7 @@ package enum Entry {
         case .help(let words): try Output.write(usage(CommandTable.program.help(for: words)))
         case .run(let command, let arguments):
             try Descriptors.check(arguments, of: command.syntax)
+            let arguments = try Defaults.completing(arguments, of: command.syntax)
             do throws(CommandError) {
                 return try command.run(arguments)
             } catch {

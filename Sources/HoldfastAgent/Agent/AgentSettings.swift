@@ -51,6 +51,10 @@ package struct AgentSettings: Sendable {
     /// Milliseconds that threads have to finish when the agent ends.
     static let endPatience: UInt64 = 2000
 
+    /// Seconds without use after which an agent locks, where nobody says otherwise; and in any case.
+    package static let standardIdle = AgentLock.Limits.standard.idle
+    package static let standardTimeout = AgentLock.Limits.standard.timeout
+
     func limits(idle: UInt32?, timeout: UInt32?) -> AgentLock.Limits {
         AgentLock.Limits(
             idle: idle ?? self.idle ?? AgentLock.Limits.standard.idle,

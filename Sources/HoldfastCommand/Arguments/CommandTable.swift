@@ -45,7 +45,7 @@ enum CommandTable {
         .init(
             title: "Maintenance",
             commands: [
-                .doctor, .verify, .log, .completions, .help,
+                .doctor, .verify, .log, .configShow, .configSet, .completions, .help,
             ]),
     ]
 

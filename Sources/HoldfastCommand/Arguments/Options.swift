@@ -1,6 +1,7 @@
 internal import CommandLineArguments
 internal import Faces
 internal import Holdfast
+internal import HoldfastAgent
 
 /// Every option, once; commands list the ones they accept.
 enum Options {
@@ -57,9 +58,13 @@ enum Options {
     static let report = Flag("report", "Report the result to the program that started this one.")
 
     static let idle = SecondsOption(
-        "idle", 1...604_800, help: "Lock after this time without use, such as 10min (default: 15min).")
+        "idle", 1...604_800,
+        help:
+            "Lock after this time without use, such as 10min (default: \(DurationWord.word(Int(AgentSettings.standardIdle))))."
+    )
     static let timeout = SecondsOption(
-        "timeout", 1...604_800, help: "Lock after this time in any case (default: 12h).")
+        "timeout", 1...604_800,
+        help: "Lock after this time in any case (default: \(DurationWord.word(Int(AgentSettings.standardTimeout)))).")
 
     static let home = TextOption("home", "DIR", .folder, help: "The vault's folder.")
     static let collection = TextOption(

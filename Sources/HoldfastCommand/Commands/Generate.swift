@@ -48,7 +48,7 @@ struct Generating: ~Copyable {
         if arguments.contains(Options.words.option) {
             for option in [Options.length.option, Options.kinds.option, Options.readable.option]
             where arguments.contains(option) { throw .usage("\(option.spelled) is for passwords, not for --words") }
-            let separator = arguments[Options.separator] ?? "-"
+            let separator = arguments[Options.separator] ?? Generating.separator
             guard separator.utf8.count <= WordRules.longestSeparator else {
                 throw .usage("--separator has at most \(WordRules.longestSeparator) bytes")
             }
@@ -66,18 +66,29 @@ struct Generating: ~Copyable {
     }
 }
 
-private func characterKinds(_ arguments: Arguments) throws(CommandError) -> PasswordRules.Characters {
-    guard let words = arguments[Options.kinds] else { return .all }
-    var kinds: PasswordRules.Characters = []
-    for word in words.split(separator: ",", omittingEmptySubsequences: false) {
-        switch word {
-        case "lower": kinds.insert(.lower)
-        case "upper": kinds.insert(.upper)
-        case "digits": kinds.insert(.digits)
-        case "signs": kinds.insert(.signs)
-        default: throw .usage("--kinds is a list of: lower, upper, digits, signs")
+extension Generating {
+    /// What is between two words.
+    static let separator = "-"
+
+    private static let kinds: [(word: String, kind: PasswordRules.Characters)] = [
+        ("lower", .lower), ("upper", .upper), ("digits", .digits), ("signs", .signs),
+    ]
+    static let allKinds = kinds.map(\.word).joined(separator: ",")
+
+    /// Nil for what is no list of kinds.
+    static func kinds(_ list: String) -> PasswordRules.Characters? {
+        var found: PasswordRules.Characters = []
+        for word in list.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let kind = kinds.first(where: { $0.word == word })?.kind else { return nil }
+            found.insert(kind)
         }
+        return found
     }
+}
+
+private func characterKinds(_ arguments: Arguments) throws(CommandError) -> PasswordRules.Characters {
+    guard let list = arguments[Options.kinds] else { return .all }
+    guard let kinds = Generating.kinds(list) else { throw .usage("--kinds is a list of: \(Generating.allKinds)") }
     return kinds
 }
 

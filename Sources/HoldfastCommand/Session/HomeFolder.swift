@@ -9,13 +9,25 @@ enum HomeFolder {
         if let path = arguments[Options.home] { return path }
         if let path = try variable("HOLDFAST_HOME") { return path }
         if let data = try variable("XDG_DATA_HOME"), data.hasPrefix("/") { return data + "/holdfast" }
-        if let home = try variable("HOME"), home.hasPrefix("/") { return home + "/.local/share/holdfast" }
-        if let entry = unsafe getpwuid(getuid()), let folder = unsafe entry.pointee.pw_dir,
-            let home = unsafe String(validatingCString: folder), home.hasPrefix("/")
-        {
-            return home + "/.local/share/holdfast"
+        guard let home = try user() else {
+            throw .usage("no home folder was found; name the vault's folder with --home")
         }
-        throw .usage("no home folder was found; name the vault's folder with --home")
+        return home + "/.local/share/holdfast"
+    }
+
+    /// The user's home folder.
+    private static func user() throws(CommandError) -> String? {
+        if let home = try variable("HOME"), home.hasPrefix("/") { return home }
+        guard let entry = unsafe getpwuid(getuid()), let folder = unsafe entry.pointee.pw_dir,
+            let home = unsafe String(validatingCString: folder), home.hasPrefix("/")
+        else { return nil }
+        return home
+    }
+
+    /// The folder of the user's settings; nil where there is no home folder.
+    static func configuration() throws(CommandError) -> String? {
+        if let folder = try variable("XDG_CONFIG_HOME"), folder.hasPrefix("/") { return folder }
+        return try user().map { $0 + "/.config" }
     }
 
     /// The path from the root folder, for a process that works elsewhere.

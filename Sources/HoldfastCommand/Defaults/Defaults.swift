@@ -1,0 +1,69 @@
+internal import AgentMessages
+internal import CommandLineArguments
+internal import Holdfast
+internal import HoldfastAgent
+internal import SystemCalls
+
+/// An option whose value may stand in the user's configuration file, for the command lines that do not name it.
+///
+/// Nothing of what the vault's protection rests on may stand there: any program of the user can write the file.
+struct DefaultSetting {
+    let option: Option
+    /// What holds without the file, as it is written.
+    let standard: String
+    /// As the option's own complaint, for what only the command that uses it can tell.
+    var complaint: @Sendable (String) -> String? = { _ in nil }
+}
+
+/// The user's configuration file, and what may stand in it.
+enum Defaults {
+    /// Every one, once, in the order in which they are shown. Their names are those of the options.
+    static let all: [DefaultSetting] = [
+        DefaultSetting(option: Options.collection.option, standard: Options.defaultCollection) {
+            RecordPath(collection: $0, name: "a") == nil ? "is too long" : nil
+        },
+        DefaultSetting(option: Options.kind.option, standard: ItemTemplate.login.word),
+        DefaultSetting(option: Options.idle.option, standard: DurationWord.word(Int(AgentSettings.standardIdle))),
+        DefaultSetting(option: Options.timeout.option, standard: DurationWord.word(Int(AgentSettings.standardTimeout))),
+        DefaultSetting(option: Options.clearAfter.option, standard: DurationWord.word(Options.clearAfter.fallback)),
+        DefaultSetting(option: Options.days.option, standard: "\(Options.days.fallback)"),
+        DefaultSetting(option: Options.length.option, standard: "\(Options.length.fallback)"),
+        DefaultSetting(option: Options.kinds.option, standard: Generating.allKinds) {
+            Generating.kinds($0) == nil ? "must be a list of: \(Generating.allKinds)" : nil
+        },
+        DefaultSetting(option: Options.separator.option, standard: Generating.separator) {
+            $0.utf8.count <= WordRules.longestSeparator ? nil : "has at most \(WordRules.longestSeparator) bytes"
+        },
+    ]
+
+    static func named(_ name: String) -> DefaultSetting? { all.first { $0.option.name == name } }
+
+    /// For a shell's completion.
+    static let beginnings = all.map { $0.option.name + "=" }
+
+    /// Bytes of the file, at most.
+    static let limit = 65_536
+
+    /// Where the file is: `$XDG_CONFIG_HOME/holdfast/config`, else below the user's `.config` (XDG Base Directory
+    /// Specification: a relative `$XDG_CONFIG_HOME` does not count). Nil where there is no home folder.
+    static func path() throws(CommandError) -> String? {
+        try HomeFolder.configuration().map { $0 + "/holdfast/config" }
+    }
+
+    /// The arguments, with what the file says for options of this command that the line does not name. The file is read where
+    /// the command has such an option: a mistake in it keeps nobody from locking.
+    /// - Throws: A usage error with the file and the line.
+    static func completing(
+        _ arguments: Arguments, of syntax: CommandSyntax
+    ) throws(CommandError) -> Arguments {
+        let wanted = all.filter { syntax.options.contains($0.option) }
+        guard !wanted.isEmpty, let path = try path(), let file = try ConfigurationFile(at: path) else {
+            return arguments
+        }
+        return arguments.falling(
+            back: Dictionary(
+                uniqueKeysWithValues: wanted.compactMap { setting in
+                    file.value(of: setting.option.name).map { (setting.option, $0) }
+                }))
+    }
+}
