@@ -9,7 +9,7 @@ extension Vault {
     public func securityLog() throws(VaultError) -> SecurityLogReport {
         let vault = try gate.enter()
         defer { gate.leave() }
-        return try log.report(vault.keys.logKeys())
+        return try log.report(vault.keys.logKeys()) { () throws(VaultError) in try gate.checkOpen() }
     }
 
     /// The keys that prove and open the log's entries without the vault, as `scripts/holdfast_log_verify.py` does: 36 bytes

@@ -43,13 +43,16 @@ extension Vault {
     /// - Parameter progress: Called with entries read and the number there are.
     /// - Throws: `locked`, `damaged` when not even the root record can be read.
     public func verify(progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }) throws(VaultError) -> Verification {
+        // Before the keys are in use: a lock does not wait for it.
+        try gate.checkOpen()
+        let arePagesWhole = try checkPages()
         let reader = try gate.enterWithReader()
         defer { gate.leave(returning: reader) }
         // While this is held, files that are replaced meanwhile stay, because the snapshot still names them.
         let folder = try home.openFolder(FileStore.folder)
         _ = try folder?.tryLock(exclusive: false)
         var result = Verification()
-        result.arePagesWhole = try checkPages()
+        result.arePagesWhole = arePagesWhole
         var sum = Sum256()
         var seen: UInt64 = 0
         var names: Set<String> = []

@@ -22,9 +22,11 @@ struct LogReader {
     ///   - keys: Log keys of the keybag.
     ///   - link: Which segment it must be where its front cannot be read.
     ///   - epoch: Of the key that it must be written with where its front cannot be read; the newest is taken for nil.
+    ///   - mayGoOn: Throws where the work is to end: a crafted file makes it long, and a lock does not wait for it.
     /// - Returns: Nil when there is no front and no link to take its place, and for an epoch whose key was forgotten.
     init?(
-        _ bytes: [UInt8], keys: LogKeys, vault: VaultID, link: LogLink? = nil, epoch: UInt32? = nil
+        _ bytes: [UInt8], keys: LogKeys, vault: VaultID, link: LogLink? = nil, epoch: UInt32? = nil,
+        mayGoOn: () throws(VaultError) -> Void = {}
     ) throws(VaultError) {
         var damage: SecurityLogFinding?
         if let front = LogSegment.front(of: bytes), front.vault == vault, link == nil || keys[front.epoch] != nil {
@@ -43,17 +45,20 @@ struct LogReader {
         if let damage { findings.append(damage) }
         var key = try epochKey.first(of: front.chain)
         try key.evolve(by: front.first)
-        try bytes.withRawSpan { bytes throws(VaultError) in try read(bytes, &key) }
+        try bytes.withRawSpan { bytes throws(VaultError) in try read(bytes, &key, mayGoOn) }
     }
 
     /// `key` is that of the entry ``end``.
-    private mutating func read(_ bytes: RawSpan, _ key: inout LogKey) throws(VaultError) {
+    private mutating func read(
+        _ bytes: RawSpan, _ key: inout LogKey, _ mayGoOn: () throws(VaultError) -> Void
+    ) throws(VaultError) {
         var offset = LogFormat.slotSize
         while offset < bytes.byteCount {
+            try mayGoOn()
             if proves(bytes, at: offset, index: end, key) {
                 try take(bytes.extracting(offset..<offset + LogFormat.slotSize), &key)
                 offset += LogFormat.slotSize
-            } else if let place = try findNext(bytes, from: offset, key) {
+            } else if let place = try findNext(bytes, from: offset, key, mayGoOn) {
                 report(place, from: offset)
                 try key.evolve(by: place.index - end)
                 end = place.index
@@ -91,7 +96,7 @@ struct LogReader {
 
     /// The next entry that proves itself, at any place behind `offset`: first at those of whole slots, then at any.
     private mutating func findNext(
-        _ bytes: RawSpan, from offset: Int, _ key: borrowing LogKey
+        _ bytes: RawSpan, from offset: Int, _ key: borrowing LogKey, _ mayGoOn: () throws(VaultError) -> Void
     ) throws(VaultError) -> Place? {
         for step in [LogFormat.slotSize, 1] {
             for place in stride(from: offset, to: bytes.byteCount - LogFormat.slotSize + 1, by: step) {
@@ -99,6 +104,7 @@ struct LogReader {
                     index - front.first < LogFormat.entriesPerSegment
                 else { continue }
                 guard budget > 0 else { return nil }
+                try mayGoOn()
                 budget -= 1
                 var later = try key.copy()
                 try later.evolve(by: index - end)

@@ -5,16 +5,18 @@ extension SecurityLog {
     /// Reads both segments and the state, and proves that they belong together.
     /// - Parameter keys: The keybag's log keys.
     /// - Throws: `busy`, `permissionDenied`, `inputOutput`; whatever is wrong with the log is in the report.
-    package func report(_ keys: LogKeys) throws(VaultError) -> SecurityLogReport {
+    package func report(
+        _ keys: LogKeys, mayGoOn: () throws(VaultError) -> Void = {}
+    ) throws(VaultError) -> SecurityLogReport {
         // Held while reading, so that no entry is written between one file and the next.
         let file = try LogStateFile.open(.reading, in: home, vault: vault)
         var verification = LogVerification(state: file?.state, bootID: now.bootID)
         let expected = verification.state.map { LogLink(chain: $0.chain, first: $0.first) }
         var bytes = try segment(LogSegment.name)
         if bytes == nil { bytes = try segment(LogSegment.newName) }
-        let newest = try read(bytes, keys, expected, file?.state?.recipient?.epoch)
+        let newest = try read(bytes, keys, expected, file?.state?.recipient?.epoch, mayGoOn)
         let old = try segment(LogSegment.previousName)
-        let previous = try read(old, keys, newest?.begin?.previous, newest?.front.epoch)
+        let previous = try read(old, keys, newest?.begin?.previous, newest?.front.epoch, mayGoOn)
         verification.read(newest, previous, old ?? [])
         if let newest, let state = verification.state {
             let epochKey = keys[newest.front.epoch] ?? keys.newest
@@ -31,10 +33,11 @@ extension SecurityLog {
 
     /// - Parameter epoch: Of the key, where the segment does not say it itself.
     private func read(
-        _ bytes: [UInt8]?, _ keys: LogKeys, _ link: LogLink?, _ epoch: UInt32?
+        _ bytes: [UInt8]?, _ keys: LogKeys, _ link: LogLink?, _ epoch: UInt32?,
+        _ mayGoOn: () throws(VaultError) -> Void
     ) throws(VaultError) -> LogReader? {
         guard let bytes else { return nil }
-        return try LogReader(bytes, keys: keys, vault: vault, link: link, epoch: epoch)
+        return try LogReader(bytes, keys: keys, vault: vault, link: link, epoch: epoch, mayGoOn: mayGoOn)
     }
 
     /// What is no file of its own counts as absent.

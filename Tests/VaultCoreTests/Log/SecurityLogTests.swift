@@ -49,6 +49,29 @@ import VaultFormat
         #expect(report.entries[13].event["reason"] == .text("idle"))
     }
 
+    /// An agent proves the log for its clients, and a lock waits for no more than one entry.
+    @Test func `a lock ends the reading of the log at the next entry`() throws {
+        let home = try TestHome()
+        _ = try home.create()
+        let vault = try home.open()
+        for _ in 0..<5 {
+            try vault.unlock("right")
+            vault.lock()
+        }
+        try vault.unlock("right")
+        var (asked, allowed) = (0, 3)
+        let code = errorCode {
+            _ = try vault.log.report(vault.logKeys()) { () throws(VaultError) in
+                asked += 1
+                guard asked <= allowed else { throw .locked }
+            }
+        }
+        #expect(code == .locked && asked == 4)
+        (asked, allowed) = (0, .max)
+        let report = try vault.log.report(vault.logKeys()) { () throws(VaultError) in asked += 1 }
+        #expect(report.entries.count == 12 && asked == 12)
+    }
+
     @Test func anUnlockTellsWhatCameBefore() throws {
         let home = try TestHome()
         _ = try home.create()
