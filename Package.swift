@@ -222,9 +222,9 @@ let faceTargets: [Target] =
         library(
             "HoldfastUI",
             exported + [
-                "HoldfastDoctor", "Imports", "QRCodes", "BetterAuth", "BetterAuthVerification", "BetterAuthMessages",
+                "HoldfastDoctor", "QRCodes", "BetterAuth", "BetterAuthVerification", "BetterAuthMessages",
                 "BetterAuthTransport", "SystemCalls",
-            ]),
+            ] + (isApple ? [] : ["Imports"])),
         tests(
             "HoldfastUITests",
             [
@@ -420,7 +420,7 @@ if Context.environment["HOLDFAST_OPTIMIZED"] != nil {
 // Apple systems have the libraries that an app is made of; the command, the agent and the server are for Linux.
 let appleTargets: Set<String> = [
     "SystemCalls", "SecretMemory", "Cryptography", "OneTimeCodes", "VaultFormat", "HomeFiles", "DeviceOwner",
-    "KeyStores", "VaultStorage", "VaultLog", "VaultCore", "Items", "Imports",
+    "KeyStores", "VaultStorage", "VaultLog", "VaultCore", "Items",
     "AppLockCore",
     "BetterAuthMessages", "BetterAuthGzip", "BetterAuthVerification", "BetterAuth", "BetterAuthTransport",
     "BetterAuthServer", "Holdfast",

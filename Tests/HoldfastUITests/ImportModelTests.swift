@@ -1,3 +1,4 @@
+#if !canImport(Darwin)
 import Foundation
 import Holdfast
 import HoldfastUI
@@ -98,3 +99,4 @@ import Testing
         #expect(models.vault.items.isEmpty)
     }
 }
+#endif

@@ -1,3 +1,5 @@
+// Other programs' files are read with ciphers that Apple's libraries do not have.
+#if !canImport(Darwin)
 public import Holdfast
 internal import Imports
 public import Observation
@@ -232,3 +234,4 @@ extension ImportModel.Failure {
         }
     }
 }
+#endif
