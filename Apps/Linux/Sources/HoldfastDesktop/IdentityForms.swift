@@ -90,6 +90,11 @@ final class FieldsForm {
 final class WordsForm {
     let root: Widget, cancel: Button
     var onConfirm: () -> Void = {}
+    /// Which phrase it is.
+    enum Purpose { case identity, vault }
+
+    private var purpose = Purpose.identity
+    private let title: Label, text: Label
     private let window: Window, list: FlowBox, confirm: Button, print: Button
     private var withPhrase: ((RawSpan) -> Void) -> Void = { _ in }
     private var job: PrintJob?
@@ -100,6 +105,8 @@ final class WordsForm {
         self.window = window
         root = ui.widget("words")
         cancel = ui.widget("words-cancel")
+        title = ui.widget("words-title")
+        text = ui.widget("words-text")
         list = ui.widget("words-list")
         confirm = ui.widget("words-confirm")
         print = ui.widget("words-print")
@@ -107,8 +114,20 @@ final class WordsForm {
         print.onClick { [unowned self] in printSheet() }
     }
 
-    func prepare(_ withPhrase: @escaping ((RawSpan) -> Void) -> Void) {
+    func prepare(_ purpose: Purpose, _ withPhrase: @escaping ((RawSpan) -> Void) -> Void) {
+        self.purpose = purpose
         self.withPhrase = withPhrase
+        title.text = heading
+        switch purpose {
+        case .identity:
+            text.text = tr(
+                "It recovers the identity if you lose every device. It differs from the vault's phrase, and is shown only now. Write it down, or print it."
+            )
+        case .vault:
+            text.text = tr(
+                "It opens the vault if you forget the passcode. It is shown only now; write it down, or print it. The old one works until you confirm this one."
+            )
+        }
         list.removeAll()
         withPhrase { [list] text in
             PhraseWords.each(of: text) { word, number in
@@ -130,6 +149,10 @@ final class WordsForm {
         job = nil
     }
 
+    private var heading: String {
+        purpose == .identity ? tr("Identity Recovery Phrase") : tr("Vault Recovery Phrase")
+    }
+
     private func printSheet() {
         guard job == nil else { return }
         let made = PrintJob(tr("Recovery phrase"), window) { [unowned self] page in
@@ -143,11 +166,15 @@ final class WordsForm {
 
     private func draw(_ page: PrintedPage) {
         var y = page.write(
-            tr("Identity Recovery Phrase"), "Sans Bold 18", x: 0, y: 0, width: page.width)
+            heading, "Sans Bold 18", x: 0, y: 0, width: page.width)
         y += page.write(
-            tr(
-                "Holdfast. Anyone who has these words can take over the identity. Keep this sheet away from the devices; a printer may store what it printed."
-            ), "Sans 10", x: 0, y: y + 8, width: page.width)
+            purpose == .vault
+                ? tr(
+                    "Holdfast. Anyone who has these words and the vault's files can open it. Keep this sheet away from the machine; a printer may store what it printed."
+                )
+                : tr(
+                    "Holdfast. Anyone who has these words can take over the identity. Keep this sheet away from the devices; a printer may store what it printed."
+                ), "Sans 10", x: 0, y: y + 8, width: page.width)
         let column = page.width / 3
         withPhrase { text in
             PhraseWords.each(of: text) { word, number in

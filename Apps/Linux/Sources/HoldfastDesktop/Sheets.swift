@@ -117,10 +117,11 @@ final class Sheets {
     /// Shows the words of a new phrase until their owner says that they are on paper.
     /// - Parameter withPhrase: Lends the text while there is one.
     func showWords(
-        _ withPhrase: @escaping ((RawSpan) -> Void) -> Void, _ onConfirm: @escaping () -> Void,
+        _ purpose: WordsForm.Purpose = .identity, _ withPhrase: @escaping ((RawSpan) -> Void) -> Void,
+        _ onConfirm: @escaping () -> Void,
         onCancel: @escaping () -> Void
     ) {
-        words.prepare(withPhrase)
+        words.prepare(purpose, withPhrase)
         words.onConfirm = { [unowned self] in
             self.onCancel = nil
             dismiss()

@@ -1410,6 +1410,69 @@ def proved(app, question):
     app.find("Changed")
 
 
+def renewal():
+    """A new recovery phrase: the old words work until it is confirmed, and never again."""
+    before = state.pop("app", None)
+    if before:
+        before.end()
+    made = Device(os.environ["HOLDFAST_COMMAND"], SCRATCH / "renewal", PASSCODE, unlocks=False)
+    app = state["app"] = App(PROGRAM, SCRATCH / "renewal" / "home")
+    app.focus()
+    app.typed(PASSCODE)
+    app.keys("Return")
+    opened(app)
+    app.page("Settings")
+    app.find("Opens with a passcode of its own")
+    app.find(part="24 words open the vault")
+    app.shot("62-protection")
+    app.press("New recovery phrase")
+    given_up = new_words(app)
+    app.press("Cancel")
+    app.gone("Vault Recovery Phrase")
+    check(f"1. {given_up[1]}" not in app.said(), "words that were given up are gone")
+    app.press("New recovery phrase")
+    words = new_words(app)
+    check(words != given_up, "each time there are other words")
+    app.shot("63-new-phrase")
+    app.press("I Wrote It Down")
+    app.find("New Recovery Phrase")
+    app.type("Passcode", "wrong")
+    app.press("Replace")
+    app.find(part="That passcode is wrong.")
+    app.type("Passcode", PASSCODE)
+    app.press("Replace")
+    app.find(part="The new recovery phrase is now in effect.")
+    app.keys("ctrl+l")
+    app.find("Holdfast is locked")
+    for phrase, is_right in [
+        (made.phrase, False), (" ".join(given_up[number] for number in sorted(given_up)), False),
+        (" ".join(words[number] for number in sorted(words)), True),
+    ]:
+        if not app.all("Recovery phrase", "password text"):
+            app.press("Use the Recovery Phrase…")
+        app.type("Recovery phrase", phrase)
+        app.press("Unlock")
+        if not is_right:
+            app.find(part="These are not the words of this vault.")
+            until(lambda: app.find("Unlock", "push button").has(Atspi.StateType.SENSITIVE), "another try", patience=60)
+    opened(app)
+    app.end()
+    del state["app"]
+    resume(before)
+
+
+def new_words(app):
+    """The words on the sheet, by their numbers."""
+    app.find("Vault Recovery Phrase")
+
+    def whole():
+        pairs = [node.name.split(". ") for node in app.each(role="label", part=". ")]
+        words = {int(pair[0]): pair[1] for pair in pairs if len(pair) == 2 and pair[0].isdigit()}
+        return words if sorted(words) == list(range(1, 25)) else None
+
+    return until(whole, "24 words")
+
+
 def narrow_and_restart():
     app = state["app"]
     app.resize(380, 640)
@@ -1521,7 +1584,7 @@ def cpu(app):
 
 
 SCENARIOS = [
-    first_run, vault, items, editing, importing, files, locking, settings, log, doctor, identity, refusals, focus_loss, owner, pin, folder,
+    first_run, vault, items, editing, importing, files, locking, settings, log, doctor, identity, refusals, focus_loss, owner, pin, folder, renewal,
     narrow_and_restart,
 ]  # fmt: skip
 if os.environ.get("HOLDFAST_SOAK"):

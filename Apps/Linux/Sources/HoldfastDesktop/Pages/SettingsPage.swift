@@ -17,6 +17,7 @@ final class SettingsPage {
     private let timing: ComboRow, focusLoss: ComboRow, idle: ComboRow, limit: ComboRow, clipboard: ComboRow
     private let countdownRow: Row, countdownBar: ProgressBar, destroysRow: Row, passcodeRow: Row
     private let receiptRow: Row, countdownCancel: Button
+    private let protection: ProtectionGroup
 
     private static let limits = Array(3...10)
 
@@ -51,6 +52,7 @@ final class SettingsPage {
         destroysRow = ui.widget("self-destruct-row")
         passcodeRow = ui.widget("passcode-row")
         receiptRow = ui.widget("receipt-row")
+        protection = ProtectionGroup(ui, parts)
         fillChoices()
         connect(ui)
         bindSecurity()

@@ -165,3 +165,22 @@ enum SettingsText {
         }
     }
 }
+
+extension SettingsText {
+    /// Where the vault stands.
+    static func of(_ level: VaultLevel) -> String {
+        switch level {
+        case .device: tr("Opens without asking")
+        case .owner: tr("Opens for you")
+        case .secret: tr("Opens with a passcode of its own")
+        }
+    }
+
+    static func advice(_ level: VaultLevel) -> String {
+        switch level {
+        case .device: tr("Anyone who uses your session can open it. There is nothing to remember.")
+        case .owner: tr("Your finger or your account password opens it.")
+        case .secret: tr("Even someone who can use your session needs the passcode.")
+        }
+    }
+}
