@@ -89,6 +89,24 @@ import Testing
     }
 
     @Test(arguments: ClipboardPlace.Kind.installed)
+    func `what is copied once more has its whole time`(_ kind: ClipboardPlace.Kind) throws {
+        let place = try ClipboardPlace(kind)
+        let (first, second) = (time(kind, 3540), time(kind, 3550))
+        let sandbox = try opened()
+        defer { _ = try? sandbox.run("lock", "--shut-down") }
+        for time in [first, second] {
+            let copied = try sandbox.run("copy", "mail", "--clear-after=\(time)", environment: place.environment)
+            #expect(copied.code == 0, "\(copied.errors)")
+        }
+        try wait("the first keeper's end") { processes("clipboard", "--clear-after", "\(first)").isEmpty }
+        #expect(try place.pasted(sandbox.sandbox) == "hunter2")
+        let keeper = try #require(processes("clipboard", "--clear-after", "\(second)").first)
+        kill(keeper, SIGTERM)
+        try wait("the keeper's end") { processes("clipboard", "--clear-after", "\(second)").isEmpty }
+        #expect(try place.pasted(sandbox.sandbox)?.isEmpty ?? true)
+    }
+
+    @Test(arguments: ClipboardPlace.Kind.installed)
     func `a program that serves the clipboard and does not answer is ended`(_ kind: ClipboardPlace.Kind) throws {
         let place = try ClipboardPlace(kind)
         let time = time(kind, 3530)

@@ -11,12 +11,14 @@ final class ClipboardKeeper {
     private let key: SecretBytes
     private let digest: Digest
     private var owner: ChildProcess
+    private let turn: ClipboardTurn
 
     /// Has the clipboard program take a value.
     init(_ clipboard: Clipboard, _ value: borrowing SecretBytes) throws(CommandError) {
         self.clipboard = clipboard
         key = try ClipboardKeeper.newKey()
         digest = try ClipboardKeeper.digest(of: value, key)
+        turn = ClipboardTurn()
         let pipe = try Pipe()
         do throws(CommandError) { owner = try ChildProcess(clipboard.copying, input: pipe.reading) } catch {
             close(pipe.reading)
@@ -76,8 +78,8 @@ final class ClipboardKeeper {
             if now >= deadline { break }
             if hasOwner, owner.hasEnded() {
                 hasOwner = false
-                // Something else was copied; or a clipboard manager took over.
-                if isStillThere() == false { return }
+                // Something else was copied, or the same once more; or a clipboard manager took over.
+                if !turn.isOurs || isStillThere() == false { return }
             }
             var waiting = pollfd(fd: watch.descriptor, events: Int16(POLLIN), revents: 0)
             unsafe poll(&waiting, 1, Int32(clamping: deadline - now))
@@ -89,6 +91,7 @@ final class ClipboardKeeper {
     }
 
     private func clear() {
+        if owner.hasEnded(), !turn.isOurs { return }
         switch isStillThere() {
         case false?: return end()
         case nil where owner.hasEnded(): return  // nobody can paste, and it is not ours any more
