@@ -109,6 +109,11 @@ class Node:
             raise Missing(f"{self.role} {self.name!r} has no place")
         return [int(number) for number in answer]
 
+    def is_laid_out(self):
+        """Whether it has a size: what is on a page that was never in front takes a click for done, and does nothing."""
+        answer = self.bus.call(self.place, "org.a11y.atspi.Component", "GetExtents", "u", 1)
+        return answer is not None and int(answer[2]) > 0
+
     def walk(self):
         """It and everything below it."""
         yield self
@@ -211,7 +216,9 @@ class App:
 
     def press(self, name, role="push button"):
         def go():
-            return any(node.has(Atspi.StateType.SENSITIVE) and node.act() for node in self.each(name, role))
+            return any(
+                node.has(Atspi.StateType.SENSITIVE) and node.is_laid_out() and node.act() for node in self.each(name, role)
+            )
 
         until(go, f"{role} {name!r} can be pressed")
 
