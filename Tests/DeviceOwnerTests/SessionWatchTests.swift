@@ -1,5 +1,6 @@
 import Foundation
 import RealParts
+import TestSupport
 import Testing
 
 @testable import DeviceOwner
@@ -9,13 +10,12 @@ import Testing
 struct SessionWatchTests {
     /// The next events, however long they take.
     private func events(_ watch: SessionWatch) -> [SessionEvent] {
-        for _ in 0..<2000 {
-            let events = watch.takeEvents()
-            if !events.isEmpty { return events }
-            var waiting = watch.descriptors.map { pollfd(fd: $0.descriptor, events: $0.events, revents: 0) }
-            unsafe _ = poll(&waiting, nfds_t(waiting.count), 10)
+        var events: [SessionEvent] = []
+        _ = Patience.wait {
+            events = watch.takeEvents()
+            return !events.isEmpty
         }
-        return []
+        return events
     }
 
     @Test func everythingThatLocksIsHeard() throws {

@@ -43,23 +43,20 @@ final class ServerProcess {
         }
     }
 
-    /// Waits for what `/ready` says; a minute without it ends a hang.
+    /// Waits for what `/ready` says.
     func waitUntilReady(says part: String) throws {
         var last = ""
-        for _ in 0..<3000 {
+        let isThere = try Patience.wait {
             last = try HTTPClient(address).get("/ready").text
-            if last.contains(part) { return }
-            usleep(20_000)
+            return last.contains(part)
         }
+        guard !isThere else { return }
         throw HTTPClient.Problem(description: "not \(part) but \(last); \(log)")
     }
 
-    /// Waits for a part of the log; a minute without it ends a hang.
+    /// Waits for a part of the log.
     func waitForLog(_ part: String) throws {
-        for _ in 0..<3000 {
-            if log.contains(part) { return }
-            usleep(20_000)
-        }
+        guard !Patience.wait(until: { log.contains(part) }) else { return }
         throw HTTPClient.Problem(description: "no \(part) in \(log)")
     }
 
