@@ -69,7 +69,7 @@ private final class ScalePlace: @unchecked Sendable {  // the test's own thread 
         try ServerProcess(
             [
                 "serve", "--listen", "127.0.0.1:0", "--database", pair.postgres.url, "--redis", pair.redis.location,
-                "--keys-file", folder["keys"],
+                "--keys-file", folder["keys"], "--address-rate", "0", "--creation-rate", "0",
             ], folder: folder.path)
     }
 
