@@ -23,7 +23,7 @@ from gi.repository import Atspi, Gio, GLib  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 SHOTS = ROOT / "build" / "screenshots"
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 class Missing(AssertionError):
@@ -175,7 +175,7 @@ class App:
         """Ends the app as its owner does, and waits for it."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-        self.process.wait(timeout=10)
+        self.process.wait(timeout=PATIENCE)
         self.log.close()
 
     # What is on the screen.
@@ -392,7 +392,7 @@ class Server:
 
     def end(self):
         self.process.terminate()
-        self.process.wait(timeout=10)
+        self.process.wait(timeout=PATIENCE)
         self.log.close()
 
 
@@ -410,7 +410,7 @@ class Device:
     def run(self, *words, given=None):
         done = subprocess.run(
             [self.program, *words], env=self.environment, input=None if given is None else given + "\n",
-            stdin=subprocess.DEVNULL if given is None else None, capture_output=True, text=True, timeout=60,
+            stdin=subprocess.DEVNULL if given is None else None, capture_output=True, text=True, timeout=2 * PATIENCE,
         )
         if done.returncode != 0:
             raise Missing(f"{' '.join(words)}: {done.returncode} {done.stderr}")
@@ -419,7 +419,7 @@ class Device:
     def end(self):
         subprocess.run(
             [self.program, "lock", "--shut-down"], env=self.environment, stdin=subprocess.DEVNULL, capture_output=True,
-            timeout=30,
+            timeout=2 * PATIENCE,
         )
 
 
@@ -442,7 +442,7 @@ class Chip:
 
     def end(self):
         self.process.terminate()
-        self.process.wait(timeout=10)
+        self.process.wait(timeout=PATIENCE)
 
 
 def listens(path, said=None):
@@ -513,7 +513,7 @@ class Sensor:
         for process in reversed(self.processes):
             if process.poll() is None:
                 process.terminate()
-            process.wait(timeout=10)
+            process.wait(timeout=PATIENCE)
         self.log.close()
 
 
