@@ -94,7 +94,8 @@ let agentTests: [Target] = [
     tests(
         "AgentTests",
         [
-            "AgentSubject", "AppSubject", "HoldfastAgent", "AgentMessages", "FaceMessages", "AppLockCore", "KeyStores",
+            "AgentSubject", "AppSubject", "HoldfastAgent", "AgentMessages", "FaceMessages", "Faces", "AppLockCore",
+            "KeyStores",
             "RealParts",
             "Items",
             "VaultCore", "VaultLog", "VaultStorage",

@@ -11,6 +11,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     variables(input)
     credential(input)
     ssh(input)
+    login(input)
     pinentry(input)
     return 0
 }
@@ -101,13 +102,40 @@ private func ssh(_ input: [UInt8]) {
     }
     if let layout = try? unsafe SSHPrivateLayout(file: input.span.bytes) { check(layout) }
     switch try? unsafe SSHAgentRequest(parsing: input.span.bytes) {
-    case .add(let layout, _): check(layout)
+    case .add(let layout, let constraints):
+        check(layout)
+        for destination in constraints.destinations {
+            require(destination.from?.contains([]) != true && !destination.to.contains([]), "a host has no key")
+            require(!destination.allows(from: [], to: nil, user: nil), "a destination begins nowhere")
+        }
+    case .bind(let binding):
+        let parts = [binding.host, binding.session, binding.signature]
+        require(parts.allSatisfy { $0.upperBound < input.count }, "a part of a session lies elsewhere")
+        guard let proof = try? unsafe binding.proof(in: input.span.bytes) else { break }
+        require(proof.signature.count == 64 && proof.point.count == proof.kind.pointSize, "a proof has another size")
+        require((1...SSHSessions.longestID).contains(binding.session.count), "a session has no name")
     case .sign(let key, let data):
         require(key.upperBound <= data.lowerBound && data.upperBound <= input.count, "what is signed lies elsewhere")
     case .lock(let range), .unlock(let range), .remove(let range):
         require(range.upperBound == input.count, "a field lies elsewhere")
     default: break
     }
+}
+
+/// Bytes that are to be signed. The key that is named in them is asked for.
+private func login(_ input: [UInt8]) {
+    let key = SSHKeyKind.ed25519.blob([UInt8](repeating: 1, count: 32))
+    guard let login = try? unsafe SSHLogin(parsing: input.span.bytes, key: key) else { return }
+    require(!login.session.isEmpty && login.user.count <= 1024, "a login without its session")
+    let destination = SSHDestination(from: nil, to: [key], user: login.user)
+    var sessions = SSHSessions()
+    let step = SSHSessions.Session(id: login.session, host: key, isForwarded: false)
+    require(sessions.add(step) { true }, "a first step is refused")
+    let isOther = login.host.map { $0 != key } ?? false
+    let isAllowed = sessions.allows([destination], login)
+    // A name with signs of patterns matches itself as well.
+    require(isAllowed != isOther, "a login has two meanings")
+    require(!SSHSessions().allows([destination], login), "a connection without a session signs")
 }
 
 private func require(_ condition: Bool, _ rule: StaticString) {

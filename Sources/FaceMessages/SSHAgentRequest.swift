@@ -9,8 +9,8 @@ package enum SSHAgentRequest: Sendable, Hashable {
     case removeAll
     case lock(passphrase: Range<Int>)
     case unlock(passphrase: Range<Int>)
-    /// The connection is for a session with a host; `isForwarded` where the agent itself is handed on to it.
-    case bind(isForwarded: Bool)
+    /// The connection is for a session with a host.
+    case bind(SSHBinding)
     /// Something that this agent does not do.
     case unknown
 
@@ -20,6 +20,8 @@ package enum SSHAgentRequest: Sendable, Hashable {
         package var lifetime: UInt32?
         /// Each use is asked for.
         package var needsConfirmation = false
+        /// Where alone it may be used; empty for everywhere.
+        package var destinations: [SSHDestination] = []
 
         package init() {}
     }
@@ -50,8 +52,7 @@ package enum SSHAgentRequest: Sendable, Hashable {
                 self = .unknown
                 return
             }
-            for _ in 0..<3 { _ = try reader.string(bytes) }  // the host's key, the session, a signature over it
-            self = .bind(isForwarded: try reader.flag(bytes))
+            self = .bind(try SSHBinding(&reader, bytes))
         default:
             self = .unknown
             return
@@ -68,6 +69,11 @@ package enum SSHAgentRequest: Sendable, Hashable {
                 guard constraints.lifetime == nil else { throw .invalid }
                 constraints.lifetime = try reader.number(bytes)
             case 2: constraints.needsConfirmation = true
+            case 255:
+                guard try reader.text(bytes) == "restrict-destination-v00@openssh.com",
+                    constraints.destinations.isEmpty
+                else { throw .invalid }
+                constraints.destinations = try SSHDestination.list(try reader.string(bytes), bytes)
             default: throw .invalid
             }
         }

@@ -148,6 +148,127 @@ import Testing
             "\(result.text) \(result.errors)")
     }
 
+    /// A second server, `other`, and a key that is in the agent for certain hosts only: `bound user@host ...`. `onward` is run at the
+    /// first server and goes to the second one.
+    private static let destinations = """
+        ssh-keygen -q -t ed25519 -N '' -C bound -f three; ssh-keygen -q -t ecdsa -b 256 -N '' -f host2
+        cut -d' ' -f1,2 three.pub > authorized
+        printf 'other %s\\n' "$(cut -d' ' -f1,2 host2.pub)" >> known
+        sed "s|^HostKey .*|HostKey $HOME/host2|" sshd_config > sshd_config2
+        sed "s|sshd_config|sshd_config2|" server > server2; chmod 700 server2
+        me=$(id -un)
+        cat > onward <<END
+        exec ssh -F none -o ProxyCommand=$HOME/server2 -o UserKnownHostsFile=$HOME/known \\
+            -o StrictHostKeyChecking=yes -o HostKeyAlias=other -o BatchMode=yes $me@other "\\$@"
+        END
+        bound() {
+            ssh-add -q -D
+            hops=(); for hop; do hops+=(-h "$hop"); done
+            ssh-add -q -H known "${hops[@]}" three
+        }
+        shown() { grep -c bound || true; }
+
+        """
+
+    @Test func `a key that is for a host logs in there alone`() throws {
+        let sandbox = try unlocked()
+        let result = try run(
+            Self.destinations + """
+                bound "$me@server"
+                ssh-add -L | shown
+                login "$me@server" echo in || cat sshd.log >&2
+                sh onward echo elsewhere 2>/dev/null || echo not elsewhere
+                login -A "$me@server" ssh-add -L 2>/dev/null | shown
+                ssh-keygen -Y sign -q -f three.pub -n file < known 2>/dev/null || echo no file
+                bound nobody@server
+                login "$me@server" echo in 2>/dev/null || echo not this user
+                bound other
+                login "$me@server" echo in 2>/dev/null || echo not this host
+                sh onward echo there
+                ssh-add -q three
+                login "$me@server" echo free again
+                "$HOLDFAST" ssh import three < three > /dev/null
+                bound other; rm three
+                login "$me@server" echo in 2>/dev/null || echo not by the item either
+                """, in: sandbox)
+        #expect(
+            result.text == """
+                1
+                in
+                not elsewhere
+                0
+                no file
+                not this user
+                not this host
+                there
+                free again
+                not by the item either
+
+                """, "\(result.text) \(result.errors)")
+    }
+
+    @Test func `a key that is for a second host is used through the first one alone`() throws {
+        let sandbox = try unlocked()
+        let result = try run(
+            Self.destinations + """
+                bound server 'server>other'
+                login -A "$me@server" ssh-add -L 2>/dev/null | shown
+                login -A "$me@server" sh "$HOME/onward" echo beyond || cat sshd.log >&2
+                sh onward echo directly 2>/dev/null || echo not directly
+                bound server other
+                login -A "$me@server" sh "$HOME/onward" echo beyond 2>/dev/null || echo not through it
+                sh onward echo directly
+                """, in: sandbox)
+        #expect(
+            result.text == "1\nbeyond\nnot directly\nnot through it\ndirectly\n", "\(result.text) \(result.errors)")
+    }
+
+    @Test func `a connection that tells a host without its signature gets no key that is for a host`() throws {
+        let sandbox = try unlocked()
+        _ = try sandbox.sandbox.file(
+            """
+            import base64, os, socket, struct
+            def string(text): return struct.pack(">I", len(text)) + text
+            class Agent:
+                def __init__(self):
+                    self.socket = socket.socket(socket.AF_UNIX); self.socket.connect(os.environ["SSH_AUTH_SOCK"])
+                    self.stream = self.socket.makefile("rb")
+                def ask(self, body):
+                    self.socket.sendall(string(body))
+                    size = self.stream.read(4)
+                    return self.stream.read(struct.unpack(">I", size)[0]) if size else b""
+                def bind(self, host, session, signature, flag=b"\\0"):
+                    return self.ask(b"\\x1b" + string(b"session-bind@openssh.com") + string(host) + string(session)
+                        + string(signature) + flag)[0]
+            host = base64.b64decode(open("host.pub").read().split()[1])
+            key = base64.b64decode(open("three.pub").read().split()[1])
+            def login(session):
+                return string(session) + b"\\x32" + string(os.environ["ME"].encode()) + string(b"ssh-connection") \\
+                    + string(b"publickey") + b"\\1" + string(b"ssh-ed25519") + string(key)
+            def sign(agent, data): return agent.ask(b"\\x0d" + string(key) + string(data) + bytes(4))[0]
+            empty = Agent()
+            print(key in empty.ask(b"\\x0b"), sign(empty, login(b"s")))
+            forged = string(b"ssh-ed25519") + string(bytes(64))
+            lies = [(host, b"s", forged), (host, b"s", b""), (host, b"", forged), (host, b"s" * 129, forged),
+                (b"", b"s", forged), (host[:-1], b"s", forged), (string(b"ssh-rsa") + string(b"\\3"), b"s", forged),
+                (host, b"s", string(b"ssh-ed25519") + struct.pack(">I", 2**32 - 1))]
+            for lie in lies:
+                agent = Agent()
+                answers = agent.bind(*lie), key in agent.ask(b"\\x0b"), sign(agent, login(b"s"))
+                removed = agent.ask(b"\\x12" + string(key))[0]
+                print(answers == (5, False, 5), removed, agent.ask(b"\\x0b")[4])
+            """.utf8, "lies.py")
+        let result = try run(
+            Self.destinations + """
+                bound "$me@server"
+                ME=$me python3 lies.py
+                ssh-add -L | shown
+                """, in: sandbox)
+        let lie = "True 5 2\n"
+        #expect(
+            result.text == "True 5\n" + String(repeating: lie, count: 8) + "1\n", "\(result.text) \(result.errors)")
+    }
+
     @Test func `slow, silent and lying clients cost nobody else, and what is no message ends`() throws {
         let sandbox = try unlocked()
         _ = try sandbox.sandbox.file(

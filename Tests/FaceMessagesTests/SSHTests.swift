@@ -43,8 +43,10 @@ import Testing
         #expect(try parse([18, 0, 0, 0, 1, 7]) == .remove(key: 5..<6))
         #expect(try parse([22, 0, 0, 0, 1, 7]) == .lock(passphrase: 5..<6))
         #expect(try parse([23, 0, 0, 0, 0]) == .unlock(passphrase: 5..<5))
-        #expect(try parse(Self.bind(1)) == .bind(isForwarded: true))
-        #expect(try parse(Self.bind(0)) == .bind(isForwarded: false))
+        for flag in [0, 1] as [UInt8] {
+            guard case .bind(let binding) = try parse(Self.bind(flag)) else { throw SSHError.invalid }
+            #expect(binding.isForwarded == (flag == 1) && binding.host.count == 4 && binding.session.count == 7)
+        }
         #expect(try parse([99, 1, 2]) == .unknown && parse([20]) == .unknown)
         guard case .add(let key, let none) = try parse([17] + Self.ed25519) else { throw SSHError.invalid }
         #expect(key.kind == .ed25519 && key.secret.count == 32 && key.comment == "comment" && none.lifetime == nil)

@@ -98,9 +98,8 @@ extension Agent {
 
     private func handle(_ request: SSHAgentRequest, _ body: Body, _ client: SSHConnection, _ ssh: SSHFace) {
         let isOpen = lock.isUnlocked && dropReason == nil && endsAt == nil
-        if case .bind(let isForwarded) = request {
-            client.isForwarded = client.isForwarded || isForwarded
-            return answer(SSHAgentReply.success, client)
+        if case .bind(let binding) = request {
+            return answer(bind(client, binding, body) ? SSHAgentReply.success : SSHAgentReply.failure, client)
         }
         if case .unlock(let passphrase) = request {
             let isRight = body.bytes.withBytes { ssh.unlock($0.extracting(passphrase)) }
@@ -111,17 +110,22 @@ extension Agent {
             if case .identities = request { return answer(SSHAgentReply.identities([]), client) }
             return answer(SSHAgentReply.failure, client)
         }
-        let added = ssh.keys(now: clock.now().milliseconds)
+        let added = ssh.keys(now: clock.now().milliseconds, for: client.sessions)
+        let hidden = ssh.hidden(for: client.sessions)
         let (isForwarded, identities) = (client.isForwarded, SSHIdentities(items))
         switch request {
         case .identities:
             begin(client) { _ in
-                let keys = try added + identities.keys(forwarded: isForwarded)
+                let keys = try added + identities.keys(forwarded: isForwarded).filter { !hidden.contains($0.blob) }
                 return SSHAgentReply.identities(keys.map { ($0.blob, $0.comment) })
             }
         case .sign(let key, let data):
             let wanted = body.bytes.withBytes { $0.extracting(key).array }
             let isConfirmed = ssh.confirmed.contains(wanted)
+            let isAllowed = body.bytes.withBytes {
+                ssh.allows(wanted, to: $0.extracting(data), for: client.sessions)
+            }
+            guard isAllowed else { return answer(SSHAgentReply.failure, client) }
             begin(client) { gate in
                 let found: SSHKey?
                 if let key = added.first(where: { $0.blob == wanted }) {
@@ -142,13 +146,12 @@ extension Agent {
         case .add(let layout, let constraints):
             let key = body.bytes.withBytes { try? SSHKey(layout, in: $0, lifetime: .longLived) }
             guard let key,
-                ssh.add(
-                    key, lifetime: constraints.lifetime, needsConfirmation: constraints.needsConfirmation,
-                    now: clock.now().milliseconds)
+                ssh.add(key, constraints, for: client.sessions, now: clock.now().milliseconds)
             else { return answer(SSHAgentReply.failure, client) }
             answer(SSHAgentReply.success, client)
         case .remove(let key):
-            let isGone = ssh.remove(body.bytes.withBytes { $0.extracting(key).array })
+            let named = body.bytes.withBytes { $0.extracting(key).array }
+            let isGone = !hidden.contains(named) && ssh.remove(named)
             answer(isGone ? SSHAgentReply.success : SSHAgentReply.failure, client)
         case .removeAll:
             ssh.removeAll()
@@ -159,6 +162,18 @@ extension Agent {
             }
             answer(ssh.lock(copy) ? SSHAgentReply.success : SSHAgentReply.failure, client)
         case .bind, .unlock, .unknown: answer(SSHAgentReply.failure, client)
+        }
+    }
+
+    /// Notes where the connection leads. That it is forwarded is believed without a proof: that only takes away.
+    private func bind(_ client: SSHConnection, _ binding: SSHBinding, _ body: Body) -> Bool {
+        client.isForwarded = client.isForwarded || binding.isForwarded
+        return body.bytes.withBytes { bytes in
+            let isShort = binding.session.count <= SSHSessions.longestID
+            let session = SSHSessions.Session(
+                id: isShort ? bytes.extracting(binding.session).array : [],
+                host: bytes.extracting(binding.host).array, isForwarded: binding.isForwarded)
+            return client.sessions.add(isShort ? session : nil) { binding.isProved(in: bytes) }
         }
     }
 

@@ -16,6 +16,8 @@ final class SSHConnection {
     var isWorking = false
     /// The other end of it is a host that this agent was handed on to. It stays so: what comes through may be the host's.
     var isForwarded = false
+    /// The hosts that it leads through, as ssh told and they proved.
+    var sessions = SSHSessions()
     var lastUsed: UInt64
     private var output: [Packet] = []
     private var head: [UInt8] = [0, 0, 0, 0]

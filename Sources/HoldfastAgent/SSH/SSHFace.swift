@@ -27,6 +27,7 @@ final class SSHFace {
         let key: SSHKey
         /// Whether each use is asked for.
         let needsConfirmation: Bool
+        let destinations: [SSHDestination]
         /// ms of the agent's clock.
         let expires: UInt64?
     }
@@ -41,10 +42,21 @@ final class SSHFace {
 
     var isLocked: Bool { passphrase != nil }
 
-    /// Keys that were added and have not expired.
-    func keys(now: UInt64) -> [SSHKey] {
+    /// Keys that were added, have not expired, and are for the place that asks.
+    func keys(now: UInt64, for sessions: SSHSessions) -> [SSHKey] {
         expire(now: now)
-        return added.map(\.key)
+        return added.filter { sessions.shows($0.destinations) }.map(\.key)
+    }
+
+    /// Public keys of those that are not. Where an item has one too, the constraint holds for both.
+    func hidden(for sessions: SSHSessions) -> Set<[UInt8]> {
+        Set(added.filter { !sessions.shows($0.destinations) }.map(\.key.blob))
+    }
+
+    /// Whether a key may sign these bytes. One that was added without a constraint, or not at all, may.
+    func allows(_ blob: [UInt8], to sign: RawSpan, for sessions: SSHSessions) -> Bool {
+        guard let key = added.first(where: { $0.key.blob == blob }), !key.destinations.isEmpty else { return true }
+        return sessions.allows(key.destinations, try? SSHLogin(parsing: sign, key: blob))
     }
 
     /// Those whose uses are asked for.
@@ -55,14 +67,17 @@ final class SSHFace {
 
     func expire(now: UInt64) { added.removeAll { $0.expires.map { $0 <= now } ?? false } }
 
-    /// - Returns: False when there are too many.
-    func add(_ key: SSHKey, lifetime: UInt32?, needsConfirmation: Bool, now: UInt64) -> Bool {
+    /// - Returns: False when there are too many, and for a key that is there and not for the place that asks.
+    func add(_ key: SSHKey, _ constraints: SSHAgentRequest.Constraints, for sessions: SSHSessions, now: UInt64) -> Bool
+    {
         expire(now: now)
+        guard !hidden(for: sessions).contains(key.blob) else { return false }
         added.removeAll { $0.key.blob == key.blob }
         guard added.count < SSHFace.mostKeys else { return false }
         added.append(
             Added(
-                key: key, needsConfirmation: needsConfirmation, expires: lifetime.map { now + UInt64($0) * 1000 }))
+                key: key, needsConfirmation: constraints.needsConfirmation, destinations: constraints.destinations,
+                expires: constraints.lifetime.map { now + UInt64($0) * 1000 }))
         return true
     }
 

@@ -14,7 +14,7 @@ extension Command {
                 + "unlocked they get its keys; while it is locked they get none.",
             "Items of the kind SSH key are offered; holdfast ssh import makes them. Keys that ssh-add adds are kept in memory "
                 + "until the vault locks. A key with the tag no-forwarding is not offered to hosts that the agent is "
-                + "forwarded to (OpenSSH 8.9 or newer).",
+                + "forwarded to, and one that is added with ssh-add -h is used for those hosts only (OpenSSH 8.9 or newer).",
         ],
         example: "holdfast ssh agent",
         options: [Options.home.option],

@@ -1,0 +1,24 @@
+internal import Cryptography
+package import FaceMessages
+
+extension SSHBinding {
+    /// Whether the host has signed the session. A host whose key is of a kind that is not kept here proves nothing.
+    package func isProved(in message: RawSpan) -> Bool {
+        guard let proof = try? proof(in: message) else { return false }
+        let session = message.extracting(self.session)
+        switch proof.kind {
+        case .ed25519:
+            return
+                (try? unsafe Ed25519PublicKey(proof.point.span.bytes).isValid(
+                    signature: proof.signature.span.bytes, for: session)) ?? false
+        case .p256:
+            // Of y only the parity is used. A host that writes another y has another key than the one it signs with, and that is the
+            // key of no host that anything is for: hosts are compared by all bytes.
+            let short = [2 | proof.point[64] & 1] + proof.point[1...32]
+            guard proof.point[0] == 4, let key = try? unsafe P256PublicKey(compressed: short.span.bytes) else {
+                return false
+            }
+            return unsafe key.isValid(signature: proof.signature.span.bytes, for: session)
+        }
+    }
+}
