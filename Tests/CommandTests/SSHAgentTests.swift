@@ -223,6 +223,25 @@ import Testing
             result.text == "1\nbeyond\nnot directly\nnot through it\ndirectly\n", "\(result.text) \(result.errors)")
     }
 
+    /// The end of the added key, by a host's wish or by its time, is not the end of what holds the item.
+    @Test func `a host on the way does not free an item from the hosts of its key`() throws {
+        let sandbox = try unlocked()
+        let result = try run(
+            Self.destinations + """
+                bound server 'server>other'
+                "$HOLDFAST" ssh import three < three > /dev/null
+                for words in -D "-d three.pub"; do
+                    login -A "$me@server" sh -c "'cd $HOME; ssh-add -q $words 2>/dev/null; ssh-keygen -Y sign -q -f three.pub -n file < known'" \
+                        2>/dev/null || echo held
+                done
+                ssh-add -q -D; ssh-add -q -t 1 -H known -h server three
+                until [ "$(ssh-add -L | grep -c 'bound')" = 0 ]; do :; done
+                ssh-keygen -Y sign -q -f three.pub -n file < known 2>/dev/null || echo held after its time
+                ssh-add -q -D; ssh-keygen -Y sign -q -f three.pub -n file < known > /dev/null && echo free by its user
+                """, in: sandbox)
+        #expect(result.text == "held\nheld\nheld after its time\nfree by its user\n", "\(result.text) \(result.errors)")
+    }
+
     @Test func `a connection that tells a host without its signature gets no key that is for a host`() throws {
         let sandbox = try unlocked()
         _ = try sandbox.sandbox.file(

@@ -151,10 +151,10 @@ extension Agent {
             answer(SSHAgentReply.success, client)
         case .remove(let key):
             let named = body.bytes.withBytes { $0.extracting(key).array }
-            let isGone = !hidden.contains(named) && ssh.remove(named)
+            let isGone = !hidden.contains(named) && ssh.remove(named, isForwarded: client.isForwarded)
             answer(isGone ? SSHAgentReply.success : SSHAgentReply.failure, client)
         case .removeAll:
-            ssh.removeAll()
+            ssh.removeAll(isForwarded: client.isForwarded)
             answer(SSHAgentReply.success, client)
         case .lock(let passphrase):
             guard let copy = try? body.bytes.copy(passphrase, lifetime: .longLived) else {

@@ -20,6 +20,8 @@ final class SSHFace {
     let socketName: String
     var clients: [UInt64: SSHConnection] = [:]
     private var added: [Added] = []
+    /// Hosts that keys were for whose time is over: an item with the same key stays held to them until the lock.
+    private var outlived: [[UInt8]: [SSHDestination]] = [:]
     private var passphrase: SecretBytes?
     private var wrong = 0
 
@@ -51,12 +53,14 @@ final class SSHFace {
     /// Public keys of those that are not. Where an item has one too, the constraint holds for both.
     func hidden(for sessions: SSHSessions) -> Set<[UInt8]> {
         Set(added.filter { !sessions.shows($0.destinations) }.map(\.key.blob))
+            .union(outlived.filter { !sessions.shows($0.value) }.keys)
     }
 
     /// Whether a key may sign these bytes. One that was added without a constraint, or not at all, may.
     func allows(_ blob: [UInt8], to sign: RawSpan, for sessions: SSHSessions) -> Bool {
-        guard let key = added.first(where: { $0.key.blob == blob }), !key.destinations.isEmpty else { return true }
-        return sessions.allows(key.destinations, try? SSHLogin(parsing: sign, key: blob))
+        let destinations = added.first { $0.key.blob == blob }?.destinations ?? outlived[blob] ?? []
+        guard !destinations.isEmpty else { return true }
+        return sessions.allows(destinations, try? SSHLogin(parsing: sign, key: blob))
     }
 
     /// Those whose uses are asked for.
@@ -65,7 +69,11 @@ final class SSHFace {
     /// When the next one expires.
     var due: UInt64? { added.compactMap(\.expires).min() }
 
-    func expire(now: UInt64) { added.removeAll { $0.expires.map { $0 <= now } ?? false } }
+    func expire(now: UInt64) {
+        let isOver = { (one: Added) in one.expires.map { $0 <= now } ?? false }
+        for one in added where isOver(one) && !one.destinations.isEmpty { outlived[one.key.blob] = one.destinations }
+        added.removeAll(where: isOver)
+    }
 
     /// - Returns: False when there are too many, and for a key that is there and not for the place that asks.
     func add(_ key: SSHKey, _ constraints: SSHAgentRequest.Constraints, for sessions: SSHSessions, now: UInt64) -> Bool
@@ -73,7 +81,8 @@ final class SSHFace {
         expire(now: now)
         guard !hidden(for: sessions).contains(key.blob) else { return false }
         added.removeAll { $0.key.blob == key.blob }
-        guard added.count < SSHFace.mostKeys else { return false }
+        guard added.count < SSHFace.mostKeys, outlived.count < SSHFace.mostKeys else { return false }
+        outlived[key.blob] = nil
         added.append(
             Added(
                 key: key, needsConfirmation: constraints.needsConfirmation, destinations: constraints.destinations,
@@ -81,14 +90,20 @@ final class SSHFace {
         return true
     }
 
-    /// - Returns: Whether it was there.
-    func remove(_ blob: [UInt8]) -> Bool {
+    /// - Parameter isForwarded: A host asks. It could otherwise end what holds an item with the same key.
+    /// - Returns: Whether it was there, and is gone.
+    func remove(_ blob: [UInt8], isForwarded: Bool) -> Bool {
         let before = added.count
-        added.removeAll { $0.key.blob == blob }
+        added.removeAll { $0.key.blob == blob && !(isForwarded && !$0.destinations.isEmpty) }
+        if !isForwarded { outlived[blob] = nil }
         return added.count < before
     }
 
-    func removeAll() { added = [] }
+    /// As ``remove(_:isForwarded:)``.
+    func removeAll(isForwarded: Bool) {
+        added.removeAll { !(isForwarded && !$0.destinations.isEmpty) }
+        if !isForwarded { outlived = [:] }
+    }
 
     /// `ssh-add -x`. - Returns: False when it is locked already.
     func lock(_ passphrase: consuming SecretBytes) -> Bool {
@@ -110,6 +125,7 @@ final class SSHFace {
     /// Everything that SSH programs have put here.
     func forget() {
         added = []
+        outlived = [:]
         passphrase = nil
         wrong = 0
     }
