@@ -77,8 +77,8 @@ import Testing
         let time = time(kind, 3520)
         let sandbox = try opened()
         defer { _ = try? sandbox.run("lock", "--shut-down") }
-        #expect(
-            try sandbox.run("copy", "mail", "--clear-after=\(time)", environment: place.environment).code == 0)
+        let copied = try sandbox.run("copy", "mail", "--clear-after=\(time)", environment: place.environment)
+        #expect(copied.code == 0, "\(copied.errors)")
         let keeper = try #require(processes("clipboard", "--clear-after", "\(time)").first)
         // The secret is in no argument and no environment.
         let all = try ["cmdline", "environ"].map { try Data(contentsOf: URL(fileURLWithPath: "/proc/\(keeper)/\($0)")) }
@@ -112,8 +112,8 @@ import Testing
         let time = time(kind, 3530)
         let sandbox = try opened()
         defer { _ = try? sandbox.run("lock", "--shut-down") }
-        #expect(
-            try sandbox.run("copy", "mail", "--clear-after=\(time)", environment: place.environment).code == 0)
+        let copied = try sandbox.run("copy", "mail", "--clear-after=\(time)", environment: place.environment)
+        #expect(copied.code == 0, "\(copied.errors)")
         let keeper = try #require(processes("clipboard", "--clear-after", "\(time)").first)
         let owner = try #require(child(of: keeper))
         kill(owner, SIGSTOP)

@@ -58,22 +58,36 @@ final class ClipboardPlace {
 
     private static func bytes(_ words: [String]) -> [[UInt8]] { words.map { Array($0.utf8) } }
 
+    /// A display whose number nobody else has: of servers that choose one themselves, one that ends takes away the socket of
+    /// one that has just begun with the same number.
     /// - Returns: The display.
     private func startX() throws -> String {
+        for _ in 0..<20 {
+            if let display = try startX(number: .random(in: 40_000..<60_000)) { return display }
+        }
+        throw DisplayMissing()
+    }
+
+    /// - Returns: The display; nil where somebody has the number.
+    private func startX(number: Int) throws -> String? {
         var ends: [Int32] = [-1, -1]
         try #require(unsafe pipe(&ends) == 0)
         defer { close(ends[0]) }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        server = try Child(
-            "/usr/bin/Xvfb",
-            raw: ClipboardPlace.bytes(["-displayfd", "9", "-screen", "0", "16x16x24", "-nolisten", "tcp"]),
-            descriptors: [9: .ours(ends[1])])
+        // Without -noreset the server starts over whenever its last client goes, and drops whoever comes at that moment.
+        let words = [":\(number)", "-displayfd", "9", "-screen", "0", "16x16x24", "-nolisten", "tcp", "-noreset"]
+        let server = try Child("/usr/bin/Xvfb", raw: ClipboardPlace.bytes(words), descriptors: [9: .ours(ends[1])])
         close(ends[1])
-        var number: [UInt8] = []
+        var said: [UInt8] = []
         var byte: UInt8 = 0
-        while unsafe read(ends[0], &byte, 1) == 1, byte != 10 { number.append(byte) }
-        try #require(!number.isEmpty, "Xvfb does not start")
-        return ":" + String(decoding: number, as: UTF8.self)
+        while unsafe read(ends[0], &byte, 1) == 1, byte != 10 { said.append(byte) }
+        guard said.elementsEqual("\(number)".utf8) else {
+            kill(server.pid, SIGTERM)
+            _ = server.wait()
+            return nil
+        }
+        self.server = server
+        return ":\(number)"
     }
 
     /// sway does not run as root: then it is nobody.
@@ -136,3 +150,6 @@ final class ClipboardPlace {
             descriptors: [0: .file(try sandbox.file(text.utf8))], environment: environment)
     }
 }
+
+/// Xvfb does not start.
+private struct DisplayMissing: Error {}
