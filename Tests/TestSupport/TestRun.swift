@@ -18,6 +18,13 @@ package enum TestRun {
     /// Set by `make soak`: the loops run their full counts.
     package static let isSoak = environment["HOLDFAST_SOAK"] != nil
 
+    /// A whole number that the run is told.
+    package static func number(_ name: String) -> Int? {
+        guard let given = environment[name] else { return nil }
+        guard let number = Int(given), number > 0 else { fatalError("\(name) is not a whole number: \(given)") }
+        return number
+    }
+
     /// Whether the thread or the address sanitizer watches.
     package static let isSanitized = unsafe dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
 

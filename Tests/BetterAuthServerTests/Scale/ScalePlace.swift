@@ -1,0 +1,70 @@
+import BetterAuthMessages
+import Foundation
+import RealParts
+import Synchronization
+import TestSupport
+
+/// The databases, and the processes as their addresses are now.
+final class ScalePlace: @unchecked Sendable {  // the test's own thread alone has the processes
+    let pair: DatabasePair
+    private let folder: ScratchFolder
+    private var processes: [ServerProcess] = []
+    private let addresses = Mutex<[String]>([])
+
+    init(processes count: Int) throws {
+        pair = try DatabasePair()
+        folder = try ScratchFolder("scale")
+        for _ in 0..<count {
+            let process = try start()
+            processes.append(process)
+            addresses.withLock { $0.append(process.address) }
+        }
+    }
+
+    /// As a proxy would have it in front: the limits of addresses are as they are by default.
+    private func start() throws -> ServerProcess {
+        try ServerProcess(
+            [
+                "serve", "--listen", "127.0.0.1:0", "--database", pair.postgres.url, "--redis", pair.redis.location,
+                "--keys-file", folder["keys"], "--trusted-proxy", "127.0.0.1", "--example-app",
+            ], folder: folder.path)
+    }
+
+    /// Kills one process, and starts another in its place.
+    func replace(_ index: Int) throws {
+        processes[index].process.end(SIGKILL)
+        processes[index] = try start()
+        let address = processes[index].address
+        addresses.withLock { $0[index] = address }
+    }
+
+    /// Asks one process, for a client of an address.
+    func post(_ path: String, _ bytes: [UInt8], at index: Int, for client: String) throws -> HTTPClient.Reply {
+        let address = addresses.withLock { $0[index % $0.count] }
+        return try HTTPClient(address).post(path, bytes, headers: "X-Forwarded-For: \(client)\r\n")
+    }
+
+    /// The same bytes at one process after the other, until one says what came of them.
+    func post(
+        _ path: String, _ bytes: [UInt8], from index: Int, for client: String, _ retried: () -> Void = {}
+    ) -> HTTPClient.Reply? {
+        var reply: HTTPClient.Reply?
+        var next = index
+        _ = Patience.wait {
+            reply = try? post(path, bytes, at: next, for: client)
+            next += 1
+            if reply == nil || reply?.status == 503 { retried() }
+            return reply.map { $0.status != 503 } ?? false
+        }
+        return reply
+    }
+
+    /// What was acknowledged to a device holds.
+    func check(_ kept: ScaleLife.Kept) throws {
+        let reply = post("/device/rotate", try kept.device.rotation().0.bytes, from: 0, for: kept.address)
+        guard let reply, kept.isDeleted ? reply.text.contains("BA103") : reply.status == 200 else {
+            throw HTTPClient.Problem(
+                description: "\(kept.isDeleted ? "a deleted" : "an") account is lost: \(reply?.text ?? "no answer")")
+        }
+    }
+}
