@@ -12,12 +12,10 @@ extension SSHBinding {
                 (try? unsafe Ed25519PublicKey(proof.point.span.bytes).isValid(
                     signature: proof.signature.span.bytes, for: session)) ?? false
         case .p256:
-            // Of y only the parity is used. A host that writes another y has another key than the one it signs with, and that is the
-            // key of no host that anything is for: hosts are compared by all bytes.
             let short = [2 | proof.point[64] & 1] + proof.point[1...32]
-            guard proof.point[0] == 4, let key = try? unsafe P256PublicKey(compressed: short.span.bytes) else {
-                return false
-            }
+            guard let key = try? unsafe P256PublicKey(compressed: short.span.bytes),
+                (try? key.uncompressed()) == proof.point
+            else { return false }
             return unsafe key.isValid(signature: proof.signature.span.bytes, for: session)
         }
     }

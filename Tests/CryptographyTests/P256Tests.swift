@@ -76,6 +76,21 @@ private enum RFC6979 {
         }
     }
 
+    /// Small multiples of the generator: of 600 coordinates a few begin with a zero.
+    @Test func `a point is the same at full length, however its key was given`() throws {
+        var short = 0
+        for number in 1...300 {
+            let key = try P256PrivateKey(
+                bytes: [UInt8](repeating: 0, count: 30) + [UInt8(number >> 8), UInt8(number & 255)])
+            let point = try key.publicKey.uncompressed()
+            #expect(point.count == 65 && point[0] == 4)
+            #expect([2 | point[64] & 1] + point[1...32] == key.publicKey.compressed)
+            #expect(try P256PublicKey(bytes: key.publicKey.compressed).uncompressed() == point)
+            short += [point[1], point[33]].count { $0 == 0 }
+        }
+        #expect(short > 0)
+    }
+
     @Test("generated keys sign what they and only they verify, and survive export and import")
     func roundTrips() throws {
         var random = SeededGenerator()

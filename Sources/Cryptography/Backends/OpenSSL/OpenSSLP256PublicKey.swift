@@ -33,14 +33,20 @@ package final class OpenSSLP256PublicKey: Sendable {
     /// The point as 04, x, y: 65 bytes.
     /// - Throws: ``CryptographyError/library(code:)``.
     package func uncompressed() throws(CryptographyError) -> [UInt8] {
-        var point = [UInt8](repeating: 0, count: 65)
-        var count = 0
-        let status = unsafe point.withUnsafeMutableBufferPointer { point in
-            unsafe EVP_PKEY_get_octet_string_param(
-                key.pointer, ("pub" as StaticString).cName, point.baseAddress, point.count, &count)
+        var point = [UInt8](repeating: 0, count: 1 + 2 * OpenSSLP256.size)
+        point[0] = 4
+        // Not "pub": that is the point in the form in which the key was given.
+        for (name, start) in [("qx" as StaticString, 1), ("qy", 1 + OpenSSLP256.size)] {
+            var coordinate: OpaquePointer?
+            defer { unsafe BN_free(coordinate) }
+            guard unsafe EVP_PKEY_get_bn_param(key.pointer, name.cName, &coordinate) == 1 else {
+                throw OpenSSL.takeError()
+            }
+            let count = unsafe point.withUnsafeMutableBufferPointer { point in
+                unsafe BN_bn2binpad(coordinate, point.baseAddress! + start, Int32(OpenSSLP256.size))
+            }
+            guard count == OpenSSLP256.size else { throw .invalidPoint }
         }
-        guard status == 1 else { throw OpenSSL.takeError() }
-        guard count == 65, point[0] == 4 else { throw .invalidPoint }
         return point
     }
 
