@@ -127,7 +127,7 @@ import Testing
                     clients.leave()
                 }.start()
             }
-            while answered.all.count < goal { usleep(1000) }
+            #expect(Patience.wait { answered.all.count >= goal })
             server.process.end(SIGKILL)
             clients.wait()
         }
@@ -283,7 +283,7 @@ import Testing
             _ = try createOne()
             usleep(5000)
         }
-        while try createOne() != 200 { usleep(5000) }
+        #expect(try Patience.wait { try createOne() == 200 })
         try server.waitForLog("works again")
         try FileManager.default.copyItem(atPath: inside + "/audit.log", toPath: log)
         // Every operation that was answered has a line, those that waited too: whatever was torn, nothing is missing.

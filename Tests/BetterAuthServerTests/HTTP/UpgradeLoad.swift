@@ -3,6 +3,7 @@ import BetterAuthServer
 import Dispatch
 import Foundation
 import Synchronization
+import TestSupport
 
 /// Clients that ask while a server is replaced, and what they miss.
 final class UpgradeLoad: Sendable {
@@ -53,7 +54,10 @@ final class UpgradeLoad: Sendable {
     /// Returns when so many more requests were answered, or one failed.
     func waitForMore(_ count: Int) {
         let before = answered.load(ordering: .relaxed)
-        while answered.load(ordering: .relaxed) < before + count, failures.withLock({ $0.isEmpty }) { usleep(2000) }
+        let isDone = Patience.wait {
+            answered.load(ordering: .relaxed) >= before + count || failures.withLock { !$0.isEmpty }
+        }
+        if !isDone { failures.withLock { $0.append("nobody answers") } }
     }
 
     /// Ends the clients.

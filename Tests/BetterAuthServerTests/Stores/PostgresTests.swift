@@ -115,7 +115,7 @@ import Testing
         }
         func waitForMore(_ more: Int) {
             let start = counts.withLock { $0.done }
-            while counts.withLock({ $0.done }) < start + more { usleep(1000) }
+            #expect(Patience.wait { counts.withLock { $0.done } >= start + more })
         }
         waitForMore(100)
         for round in 0..<2 {
