@@ -110,6 +110,8 @@ import Testing
         #expect(try ask("count").output == #"{"open":1,"locked":0,"deleted":0,"devices":1}"# + "\n")
         #expect(try ask("count", json: false).output == "deleted: 0\ndevices: 1\nlocked: 0\nopen: 1\n")
         #expect(try ask("list").output.contains(identity))
+        let table = "accounts:\n\("identity".padding(toLength: 44, withPad: " ", startingAt: 0))  state  devices\n"
+        #expect(try ask("list", json: false).output == table + "\(identity)  open   1\n")
         let shown = try ask("show", identity)
         #expect(shown.status == 0 && shown.output.contains(device.id.description))
         #expect(!shown.output.contains(device.current.publicKey.description))

@@ -60,7 +60,9 @@ public struct MessageError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// What is wrong and where.
-    public var description: String { "\(reason.rawValue) in \(place) at byte \(offset)" }
+    public var description: String {
+        "\(reason.rawValue)\(place.isEmpty ? "" : " in \(place)") at byte \(offset)"
+    }
 }
 
 /// What is refused before any work is done (protocol.md 12.18 and 12.19).

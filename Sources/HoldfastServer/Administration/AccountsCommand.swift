@@ -98,23 +98,39 @@ enum AccountsClient {
     }
 }
 
-/// Answers for people: one thing a line.
+/// Answers for people: one thing a line, and lists as tables.
 private enum AccountsText {
     static func lines(_ members: [String: ApplicationData]) -> String {
         var text = ""
+        var tables = ""
         for (name, value) in members.sorted(by: { order($0.key) < order($1.key) }) {
             let whole = AccountsClient.words(value)
-            guard whole.hasPrefix("[") else {
+            if whole.hasPrefix("[{") {
+                tables += "\(name):\n\(table(whole))"
+            } else {
                 text += "\(name): \(whole == "null" ? "never" : whole)\n"
-                continue
-            }
-            // Members of ours have no brace and no bracket in their texts.
-            for part in whole.dropFirst().dropLast().split(separator: "}", omittingEmptySubsequences: true) {
-                let inner = part.drop { $0 == "," || $0 == "{" }.replacing("\"", with: "").replacing(",", with: "  ")
-                text += "\(name): \(inner)\n"
             }
         }
-        return text
+        return text + tables
+    }
+
+    /// A row for each object under the names of its members. Members of ours have no brace, bracket or comma in their texts.
+    private static func table(_ list: String) -> String {
+        let rows = list.dropFirst().dropLast().split(separator: "}").map { object in
+            object.drop { $0 == "," || $0 == "{" }.replacing("\"", with: "").split(separator: ",").map { member in
+                member.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            }
+        }
+        let names = (rows.first ?? []).map { $0[0] }
+        let lines = [names] + rows.map { row in row.map { $0.count > 1 ? $0[1] : "" } }
+        let widths = names.indices.map { column in lines.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0 }
+        return lines.map { line in
+            let cells = line.enumerated().map { column, cell in
+                let width = column < widths.count && column < line.count - 1 ? widths[column] : 0
+                return cell + String(repeating: " ", count: max(0, width - cell.count))
+            }
+            return cells.joined(separator: "  ") + "\n"
+        }.joined()
     }
 
     private static func order(_ name: String) -> String { name == "identity" || name == "done" ? "" : name }

@@ -101,6 +101,26 @@ extension ServerProcess {
     }
 }
 
+extension ServerProcess {
+    /// What `/ready` says over TLS, behind its status.
+    func readiness() throws -> String {
+        let program = """
+            import ssl, sys, urllib.error, urllib.request
+            context = ssl._create_unverified_context()
+            try:
+                reply = urllib.request.urlopen('https://\(address)/ready', context=context, timeout=\(Patience.seconds))
+            except urllib.error.HTTPError as error:
+                reply = error
+            sys.stdout.write(f'{reply.status} {reply.read().decode()}')
+            """
+        let folder = try ScratchFolder("readiness")
+        let file = unsafe open(folder["said"], O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        defer { close(file) }
+        #expect(try Spawned(["python3", "-c", program], output: file).wait() == 0)
+        return try String(contentsOfFile: folder["said"], encoding: .utf8)
+    }
+}
+
 /// Writes a file that only its owner reads.
 func writeSecret(_ text: String, to path: String) throws {
     try text.write(toFile: path, atomically: true, encoding: .utf8)

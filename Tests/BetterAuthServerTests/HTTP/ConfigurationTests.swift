@@ -1,5 +1,6 @@
 import Foundation
 import RealParts
+import TestSupport
 import Testing
 
 /// Options in a file and in the environment, and reading them again while the server runs.
@@ -86,6 +87,40 @@ import Testing
         server.process.signal(SIGHUP)
         try server.waitForLog("\"reloaded\"")
         #expect(try server.isTrusted(certificate) && !server.isTrusted(earlier))
+    }
+
+    /// What a balancer is told: elsewhere they may have a better one.
+    @Test func `with an expired certificate the server is not ready, until a reload brings another`() throws {
+        let (certificate, key) = (folder + "/certificate", folder + "/key")
+        let program = """
+            import datetime, sys
+            from cryptography import x509
+            from cryptography.hazmat.primitives import hashes, serialization
+            from cryptography.hazmat.primitives.asymmetric import ec
+            key = ec.generate_private_key(ec.SECP256R1())
+            name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, 'localhost')])
+            end = datetime.datetime.utcnow() - datetime.timedelta(days=1)
+            made = x509.CertificateBuilder(name, name, key.public_key(), 1, end - datetime.timedelta(days=1), end)
+            open(sys.argv[1], 'wb').write(made.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+            open(sys.argv[2], 'wb').write(key.private_bytes(
+                serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()))
+            """
+        try #require(try Spawned(["/usr/bin/python3", "-c", program, certificate, key]).wait() == 0)
+        try write(
+            "listen = 127.0.0.1:0", "database = :memory:", "tls-certificate = \(certificate)", "tls-key = \(key)")
+        let server = try ServerProcess(["serve", "--config", path], folder: folder)
+        let unready = try server.readiness()
+        #expect(unready.contains("503") && unready.contains(#""failing":["certificate"]"#), "\(unready)")
+        #expect(server.log.contains("the certificate expired at "))
+        try makeCertificate(certificate, key)
+        server.process.signal(SIGHUP)
+        try server.waitForLog("\"reloaded\"")
+        var last = ""
+        let isReady = try Patience.wait {
+            last = try server.readiness()
+            return last == "200 ready\n"
+        }
+        #expect(isReady, "\(last)")
     }
 
     @Test func `a reload that changes nothing of the front keeps its connections`() throws {

@@ -60,6 +60,25 @@ import Testing
         #expect(try leftovers() == [])
     }
 
+    /// The file is whole, and rows are not: all is put back, and what cannot be read is counted, in one line.
+    @Test func `rows that cannot be read are counted beside those that can`() throws {
+        let (device, key) = try makeBackup()
+        try sqlite(
+            backup + "/accounts.db",
+            """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+            INSERT INTO accounts SELECT randomblob(32), randomblob(300) FROM n
+            """)
+        let restored = try restore("restored.db")
+        #expect(restored.status == 3 && restored.output.contains("Restored 3001 accounts"), "\(restored.output)")
+        #expect(restored.output.contains("cannot be read: 3000 of 3001\n"))
+        #expect(restored.output.split(separator: "\n").count == 2)
+        let server = try ServerProcess(
+            ["serve", "--listen", "127.0.0.1:0", "--database", folder + "/restored.db"], folder: folder)
+        #expect(server.key == key)
+        #expect(try HTTPClient(server.address).post("/device/rotate", device.rotation().0.bytes).status == 200)
+    }
+
     @Test func `files that are no backup are refused before SQLite opens them`() throws {
         _ = try makeBackup()
         let path = backup + "/accounts.db"

@@ -14,7 +14,7 @@ import Testing
         let begin = ContinuousClock.now
         let plan = ScalePlan(begin)
         // First without a fault, to compare with.
-        while plan.isQuiet { ScaleLife.wait(lives, more: 40) }
+        while plan.isQuiet, lives.allSatisfy({ $0.problems.isEmpty }) { ScaleLife.wait(lives, more: 40) }
         for life in lives { life.times.beginNext() }
         var generator = SeededGenerator()
         var (kills, restarts) = (0, 0)
@@ -53,7 +53,7 @@ import Testing
 private struct ScalePlan {
     let begin: ContinuousClock.Instant
     /// Of the whole: `HOLDFAST_SCALE_MINUTES`, for each number of processes.
-    let minutes = TestRun.number("HOLDFAST_SCALE_MINUTES") ?? 30
+    let minutes = TestRun.number("HOLDFAST_SCALE_MINUTES") ?? 60
 
     init(_ begin: ContinuousClock.Instant) { self.begin = begin }
 
