@@ -324,7 +324,14 @@ import Testing
         let sandbox = try AgentSandbox()
         let agent = try Child(
             raw: ["agent", "--ssh"].map { Array($0.utf8) }, environment: sandbox.variables)
-        // It claims the home before it makes its sockets; a client that comes too early starts one of its own, which is refused.
+        // A client that comes before it has claimed the home starts one of its own, which would be the agent then. The home is
+        // claimed before the sockets are made; from then on such an agent is refused.
+        let folder = sandbox.runtime + "/holdfast"
+        let isThere = Patience.wait {
+            !agent.isRunning
+                || (try? FileManager.default.contentsOfDirectory(atPath: folder))?.contains { $0.hasSuffix("ssh") } == true
+        }
+        try #require(isThere && agent.isRunning)
         var told = try sandbox.run("ssh", "agent")
         while told.code != 0, agent.isRunning { told = try sandbox.run("ssh", "agent") }
         let path = try #require(told.text.split(separator: "'").dropFirst().first.map(String.init))
