@@ -329,7 +329,8 @@ import Testing
         let folder = sandbox.runtime + "/holdfast"
         let isThere = Patience.wait {
             !agent.isRunning
-                || (try? FileManager.default.contentsOfDirectory(atPath: folder))?.contains { $0.hasSuffix("ssh") } == true
+                || (try? FileManager.default.contentsOfDirectory(atPath: folder))?.contains { $0.hasSuffix("ssh") }
+                    == true
         }
         try #require(isThere && agent.isRunning)
         var told = try sandbox.run("ssh", "agent")
