@@ -100,7 +100,7 @@ final class ScaleLife: Sendable {
     /// Asks one process once.
     func once(_ path: String, _ bytes: [UInt8], _ address: String, at index: Int) -> HTTPClient.Reply? {
         let reply = try? place.post(path, bytes, at: index, for: address)
-        return reply?.status == 503 ? nil : reply
+        return reply.flatMap { $0.isForLater ? nil : $0 }
     }
 
     /// Sends different requests at once, each until there is an answer: one is done.

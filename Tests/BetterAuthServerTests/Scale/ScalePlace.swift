@@ -53,8 +53,9 @@ final class ScalePlace: @unchecked Sendable {  // the test's own thread alone ha
         _ = Patience.wait {
             reply = try? post(path, bytes, at: next, for: client)
             next += 1
-            if reply == nil || reply?.status == 503 { retried() }
-            return reply.map { $0.status != 503 } ?? false
+            let isAnswer = reply.map { !$0.isForLater } ?? false
+            if !isAnswer { retried() }
+            return isAnswer
         }
         return reply
     }
@@ -67,4 +68,9 @@ final class ScalePlace: @unchecked Sendable {  // the test's own thread alone ha
                 description: "\(kept.isDeleted ? "a deleted" : "an") account is lost: \(reply?.text ?? "no answer")")
         }
     }
+}
+
+extension HTTPClient.Reply {
+    /// Whether it says to come again: the store is away, or who comes again at once has come too often.
+    var isForLater: Bool { status == 503 || status == 429 }
 }
