@@ -66,6 +66,7 @@ extension Request {
             let path = try RecordPath(&cursor, body)
             self = .value(path, label: try cursor.optionalText(body, Request.labelSizes, "label"))
         case .serveSSH: self = .serveSSH
+        case .serveSecrets: self = .serveSecrets
         case .importSSH:
             let path = try RecordPath(&cursor, body)
             self = .importSSH(path, key: try cursor.rest(Request.keySizes, "key"))
@@ -165,7 +166,7 @@ extension Request {
         case .acceptInbox(let acceptance): acceptance.write(&writer)
         case .rejectInbox(let name): writer.text(name, atMost: RecordPath.nameSizes.upperBound)
         case .status, .lock, .ping, .shutDown, .data, .end, .confirmChange, .finishChange, .cancelChange,
-            .pendingChange, .answer, .cancel, .owner, .trash, .tags, .serveSSH, .leases, .inbox, .securityLog,
+            .pendingChange, .answer, .cancel, .owner, .trash, .tags, .serveSSH, .serveSecrets, .leases, .inbox, .securityLog,
             .verify:
             break
         }

@@ -67,6 +67,8 @@ package enum Request: Sendable, Hashable {
 
     /// Serve SSH programs from now on, and tell the socket's path.
     case serveSSH
+    /// Be the Secret Service of the user's session from now on.
+    case serveSecrets
     /// Store a private key as OpenSSH writes it, which is the end of the message, as an item.
     case importSSH(RecordPath, key: Range<Int>)
 
@@ -160,6 +162,7 @@ package enum Request: Sendable, Hashable {
         case rejectInbox = 48
         case securityLog = 49
         case verify = 50
+        case serveSecrets = 51
     }
 
     /// Which message it is.
@@ -200,6 +203,7 @@ package enum Request: Sendable, Hashable {
         case .value: .value
         case .credential: .credential
         case .serveSSH: .serveSSH
+        case .serveSecrets: .serveSecrets
         case .importSSH: .importSSH
         case .introduce: .introduce
         case .lease: .lease

@@ -31,7 +31,19 @@
     X(message_get_member) \
     X(message_get_path) \
     X(message_get_sender) \
-    X(message_unref)
+    X(message_unref) \
+    X(message_new_method_return) \
+    X(message_new_method_error) \
+    X(message_append_array) \
+    X(message_open_container) \
+    X(message_close_container) \
+    X(message_read_array) \
+    X(message_get_signature) \
+    X(message_get_expect_reply) \
+    X(message_is_method_call) \
+    X(message_is_signal) \
+    X(message_sensitive) \
+    X(send)
 
 typedef struct csystemd {
 #define CSYSTEMD_FIELD(name) __typeof__(&sd_bus_##name) name;

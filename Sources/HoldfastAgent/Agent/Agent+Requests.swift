@@ -77,6 +77,11 @@ extension Agent {
                 send(.notice(String(decoding: path, as: UTF8.self)), to: connection)
                 send(.done, to: connection)
             } catch { fail(connection, error) }
+        case .serveSecrets:
+            do throws(VaultError) {
+                try serveSecrets()
+                send(.done, to: connection)
+            } catch { fail(connection, error) }
         case .importSSH(let path, let key):
             begin(connection) { [items] _ in
                 let line = try body.bytes.withBytes { bytes in
@@ -169,6 +174,7 @@ extension Agent {
             isDroppingKeys = false
             if isHomeGone { end() }
         case .ssh(let number, let outcome): finishSSH(number, outcome)
+        case .secrets(let number, let found, let outcome): finishSecrets(number, found, outcome)
         case .prompted(let number, let answer): finishPrompt(number, answer)
         case .work(let number, let outcome): finishWork(outcome, connections[number])
         }

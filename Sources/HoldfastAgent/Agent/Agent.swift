@@ -55,6 +55,8 @@ package final class Agent {
 
     /// What SSH programs use, once that was asked for.
     var ssh: SSHFace?
+    /// What makes it the Secret Service of the session, once that was asked for.
+    var secrets: SecretServiceFace?
 
     var waitingUnlocks: [WaitingUnlock] = []
     var runningUnlock: RunningUnlock?
@@ -120,6 +122,7 @@ package final class Agent {
         watch = settings.watch.map { SessionWatch($0) }
         vault.loadKeptOwner()
         if settings.servesSSH { _ = try serveSSH() }
+        if settings.servesSecrets { try serveSecrets() }
     }
 
     deinit {
@@ -153,6 +156,7 @@ package final class Agent {
             serve()
             accept()
             runSSH()
+            runSecrets()
             advance()
             advancePrompts()
             if let endsAt, isQuiet || MonotonicClock.milliseconds >= endsAt { break }
@@ -189,6 +193,7 @@ package final class Agent {
         listener = -1
         folder.remove(socketName)
         endSSH()
+        endSecrets()
         cancelUnlocks()
         cancelConfirming()
         lock.lock(clock.now())
@@ -228,6 +233,10 @@ extension Agent {
                 let today = clock.now().milliseconds
                 deadline = min(deadline ?? .max, now + (due > today ? due - today : 0))
             }
+        }
+        if let secrets {
+            waiting.append(pollfd(fd: secrets.bus.descriptor, events: secrets.bus.events, revents: 0))
+            if secrets.hasMore { deadline = now }
         }
         let patience = deadline.map { $0 > now ? Int32(clamping: $0 - now) : 0 } ?? -1
         _ = unsafe poll(&waiting, nfds_t(waiting.count), patience)

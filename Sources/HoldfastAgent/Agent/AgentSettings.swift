@@ -23,6 +23,8 @@ package struct AgentSettings: Sendable {
     package var identity: (any IdentityService)?
     /// Whether SSH programs are served from the beginning.
     package var servesSSH = false
+    /// Whether it is the Secret Service of the user's session from the beginning.
+    package var servesSecrets = false
     /// The program that asks the user where it must be asked; nil for the client's terminal, else the system's pinentry.
     package var pinentry: String?
     /// Milliseconds that the user has to answer a question.

@@ -38,6 +38,8 @@ enum Completion: Sendable {
     case work(UInt64, Outcome)
     /// As ``work``, for an SSH program.
     case ssh(UInt64, Outcome)
+    /// As ``work``, for a call of the Secret Service, with what was found.
+    case secrets(UInt64, SecretServiceAnswer?, Outcome)
     /// The user was asked the question with this number.
     case prompted(UInt64, PromptAnswer)
 
@@ -45,7 +47,7 @@ enum Completion: Sendable {
     var isLock: Bool {
         switch self {
         case .lock, .prompted: true
-        case .unlock, .confirmed, .say, .work, .ssh: false
+        case .unlock, .confirmed, .say, .work, .ssh, .secrets: false
         }
     }
 

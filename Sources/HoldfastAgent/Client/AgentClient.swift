@@ -272,6 +272,12 @@ package struct AgentClient: ~Copyable {
         return try receiveNotice()
     }
 
+    /// Has the agent be the Secret Service of the user's session.
+    package borrowing func serveSecrets() throws(VaultError) {
+        try send(.serveSecrets)
+        guard case .done = try receiveReply() else { throw .unexpected }
+    }
+
     /// Stores a private key as OpenSSH writes it.
     /// - Returns: The public key in one line.
     /// - Throws: As `SSHIdentities.add`.

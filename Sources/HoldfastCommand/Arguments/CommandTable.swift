@@ -24,7 +24,7 @@ enum CommandTable {
         .init(
             title: "Other programs",
             commands: [
-                .run, .inject, .gitCredential, .sshAgent, .sshImport, .leaseList, .leaseAdd, .leaseRevoke,
+                .run, .inject, .gitCredential, .sshAgent, .sshImport, .secretsServe, .leaseList, .leaseAdd, .leaseRevoke,
             ]),
         .init(
             title: "Protection",

@@ -45,6 +45,7 @@ enum Options {
     static let templateIn = TextOption("in", "FILE", .file, help: "Read the template from FILE.", short: "i")
     static let resultOut = TextOption("out", "FILE", .file, help: "Write the result to this new file.", short: "o")
     static let keyIn = TextOption("in", "FILE", .file, help: "Read the key from FILE.", short: "i")
+    static let servesSecrets = Flag("secret-service", "Also be the session's Secret Service, from the beginning.")
     static let servesSSH = Flag("ssh", "Also serve SSH programs, from the beginning.")
     static let pinentry = TextOption(
         "pinentry", "PROGRAM", .file, help: "Ask the user with this pinentry (default: the terminal, then pinentry).")

@@ -15,7 +15,7 @@ extension Command {
         example: "holdfast agent --idle 10min",
         options: [
             Options.idle.option, Options.timeout.option, Options.home.option, Options.report.option,
-            Options.servesSSH.option, Options.pinentry.option,
+            Options.servesSSH.option, Options.servesSecrets.option, Options.pinentry.option,
         ],
         run: { arguments throws(CommandError) in
             var settings = AgentSettings(
@@ -24,6 +24,7 @@ extension Command {
                 program: Version.text)
             settings.watch = .init()
             settings.servesSSH = arguments[Options.servesSSH]
+            settings.servesSecrets = arguments[Options.servesSecrets]
             settings.identity = AgentIdentity()
             settings.pinentry = try pinentry(arguments)
             settings.vault.ownerStores = { KeyStores(folder: $0 + "/shares") }

@@ -81,12 +81,14 @@ package enum AuthenticatedCipher {
     }
 }
 
-private enum OpenSSLStream {
+/// One run of a cipher over bytes that are all there.
+enum OpenSSLStream {
     static func run(
         _ cipher: OpaquePointer?, _ content: RawSpan, key: borrowing SecretBytes, vector: RawSpan, encrypts: Bool,
-        tag: RawSpan? = nil
+        tag: RawSpan? = nil, isPadded: Bool = true
     ) throws(CryptographyError) -> SecretBytes {
-        guard key.count == 32, content.byteCount <= OpenSSL.maximumCount else { throw .invalidSize }
+        guard unsafe Int(EVP_CIPHER_get_key_length(cipher)) == key.count, content.byteCount <= OpenSSL.maximumCount
+        else { throw .invalidSize }
         try OpenSSL.start()
         guard let context = unsafe EVP_CIPHER_CTX_new() else { throw OpenSSL.takeError() }
         defer { unsafe EVP_CIPHER_CTX_free(context) }
@@ -97,6 +99,7 @@ private enum OpenSSLStream {
                 }
             }
         }
+        if !isPadded { unsafe EVP_CIPHER_CTX_set_padding(context, 0) }
         if let tag, isDone {
             var copy = (0..<tag.byteCount).map { unsafe tag.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }
             isDone = unsafe EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(copy.count), &copy) == 1

@@ -2,8 +2,8 @@ internal import CSystemd
 
 /// A message that came in, read from front to back. What does not have the type that is asked for is nil, and never a trap.
 @safe final class BusMessage {
-    private let message: OpaquePointer
-    private let systemd: Systemd
+    let message: OpaquePointer
+    let systemd: Systemd
 
     @unsafe init(owning message: OpaquePointer, _ systemd: Systemd) {
         unsafe self.message = message

@@ -49,8 +49,8 @@ struct BusFailure: Error, Hashable {
 
 /// One connection, used by one thread at a time.
 @safe final class SystemBus {
-    private let systemd: Systemd
-    private let bus: OpaquePointer
+    let systemd: Systemd
+    let bus: OpaquePointer
 
     /// Connects, without waiting for more than the bus's own greeting.
     /// - Throws: ``BusFailure``.
@@ -91,6 +91,7 @@ struct BusFailure: Error, Hashable {
     enum Argument {
         case text(String)
         case path(String)
+        case number(UInt32)
     }
 
     /// Where a call goes.
@@ -113,13 +114,11 @@ struct BusFailure: Error, Hashable {
         guard status >= 0, let message = unsafe made else { throw BusFailure(name: "", number: -status) }
         defer { unsafe _ = systemd.call.message_unref(message) }
         for argument in arguments {
-            let (type, text) =
-                switch argument {
-                case .text(let text): (UInt8(ascii: "s"), text)
-                case .path(let path): (UInt8(ascii: "o"), path)
-                }
-            status = unsafe text.withCString { text in
-                unsafe systemd.call.message_append_basic(message, CChar(type), text)
+            switch argument {
+            case .text(let text): status = unsafe append(message, "s", text)
+            case .path(let path): status = unsafe append(message, "o", path)
+            case .number(var number):
+                status = unsafe systemd.call.message_append_basic(message, CChar(UInt8(ascii: "u")), &number)
             }
             guard status >= 0 else { throw BusFailure(name: "", number: -status) }
         }
@@ -132,6 +131,10 @@ struct BusFailure: Error, Hashable {
             throw BusFailure(name: name, number: -status)
         }
         return unsafe BusMessage(owning: reply, systemd)
+    }
+
+    private func append(_ message: OpaquePointer, _ type: Unicode.Scalar, _ text: String) -> Int32 {
+        unsafe text.withCString { unsafe systemd.call.message_append_basic(message, CChar(UInt8(ascii: type)), $0) }
     }
 
     /// Asks the bus for signals; they come out of ``next()``.

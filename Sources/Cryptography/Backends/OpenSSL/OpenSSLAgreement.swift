@@ -1,0 +1,98 @@
+internal import COpenSSL
+package import SecretMemory
+
+/// Diffie-Hellman in the second group of RFC 2409 (section 6.2, 1,024 bits), which the Secret Service API prescribes. Too small for a
+/// secret that is to last; there it guards what passes over a bus of one machine.
+package enum DiffieHellman1024 {
+    /// Bytes of a public number and of what was agreed on.
+    package static let size = 128
+
+    /// Our public number, and what only the two sides know.
+    package struct Agreement: ~Copyable {
+        /// 128 bytes, big endian.
+        package let publicNumber: [UInt8]
+        /// 128 bytes, big endian. Not a key yet.
+        package let shared: SecretBytes
+    }
+
+    /// Makes a private number, uses it once and forgets it.
+    /// - Parameter peer: The other side's public number, big endian, at most 128 bytes.
+    /// - Throws: ``CryptographyError/invalidSize`` for a number that is none between 2 and p - 2, ``CryptographyError/memory(_:)``,
+    ///   ``CryptographyError/library(code:)``.
+    package static func agree(with peer: RawSpan) throws(CryptographyError) -> Agreement {
+        guard (1...size).contains(peer.byteCount) else { throw .invalidSize }
+        try OpenSSL.start()
+        guard let prime = unsafe BN_get_rfc2409_prime_1024(nil) else { throw OpenSSL.takeError() }
+        defer { unsafe BN_free(prime) }
+        guard let context = unsafe BN_CTX_secure_new(), let generator = unsafe BN_new(), let limit = unsafe BN_dup(prime),
+            let theirs = unsafe peer.withPointer({ unsafe BN_bin2bn($0, Int32(peer.byteCount), nil) }),
+            let ours = unsafe BN_new(), let secret = unsafe BN_secure_new(), let result = unsafe BN_secure_new()
+        else { throw OpenSSL.takeError() }
+        defer {
+            unsafe BN_free(generator)
+            unsafe BN_free(limit)
+            unsafe BN_free(theirs)
+            unsafe BN_free(ours)
+            unsafe BN_clear_free(secret)
+            unsafe BN_clear_free(result)
+            unsafe BN_CTX_free(context)
+        }
+        // 1 and p - 1 generate groups of one and two elements: what is agreed on would be known.
+        guard unsafe BN_set_word(generator, 2) == 1, unsafe BN_sub_word(limit, 1) == 1,
+            unsafe BN_cmp(theirs, generator) >= 0, unsafe BN_cmp(theirs, limit) < 0
+        else { throw .invalidSize }
+        // Numbers are made until one is not 0 or 1, which never takes a second one.
+        repeat {
+            guard unsafe BN_priv_rand_range(secret, limit) == 1 else { throw OpenSSL.takeError() }
+        } while unsafe BN_cmp(secret, generator) < 0
+        unsafe BN_set_flags(secret, BN_FLG_CONSTTIME)
+        guard unsafe BN_mod_exp_mont_consttime(ours, generator, secret, prime, context, nil) == 1,
+            unsafe BN_mod_exp_mont_consttime(result, theirs, secret, prime, context, nil) == 1
+        else { throw OpenSSL.takeError() }
+        var publicNumber = [UInt8](repeating: 0, count: size)
+        var shared = try SecretBytes.zeroed(size, lifetime: .transient)
+        let written = shared.withMutableBytes { shared in
+            unsafe shared.withMutablePointer { unsafe BN_bn2binpad(result, $0, Int32(size)) }
+        }
+        guard unsafe BN_bn2binpad(ours, &publicNumber, Int32(size)) == Int32(size), written == Int32(size) else {
+            throw OpenSSL.takeError()
+        }
+        return Agreement(publicNumber: publicNumber, shared: shared)
+    }
+}
+
+extension BlockCipher {
+    /// Encrypts with AES-128 in CBC mode and the padding of PKCS #7.
+    /// - Throws: ``CryptographyError/invalidSize`` unless key and vector have 16 bytes; as ``decryptCBC(_:key:vector:)``.
+    package static func encryptCBC128(
+        _ content: RawSpan, key: borrowing SecretBytes, vector: RawSpan
+    ) throws(CryptographyError) -> SecretBytes {
+        guard vector.byteCount == 16 else { throw .invalidSize }
+        return try unsafe OpenSSLStream.run(EVP_aes_128_cbc(), content, key: key, vector: vector, encrypts: true)
+    }
+
+    /// As ``encryptCBC128(_:key:vector:)``, the other way. How long it takes tells nothing of what is wrong in the padding.
+    /// - Throws: ``CryptographyError/invalidSize`` for other sizes and for wrong padding.
+    package static func decryptCBC128(
+        _ content: RawSpan, key: borrowing SecretBytes, vector: RawSpan
+    ) throws(CryptographyError) -> SecretBytes {
+        guard vector.byteCount == 16, content.byteCount > 0, content.byteCount % 16 == 0 else { throw .invalidSize }
+        let padded = try unsafe OpenSSLStream.run(
+            EVP_aes_128_cbc(), content, key: key, vector: vector, encrypts: false, isPadded: false)
+        guard padded.count == content.byteCount else { throw .invalidSize }
+        let count = padded.withBytes { bytes in
+            let size = bytes.byteCount
+            func byte(_ offset: Int) -> Int32 { Int32(unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)) }
+            let length = byte(size - 1)
+            // Zero or all ones by sign, without a branch: the length is 1 to 16, and all bytes of the padding are the length.
+            var wrong = (length - 1) >> 31 | (16 - length) >> 31
+            for distance in Int32(1)...16 {
+                let isPadding = ~((length - distance) >> 31)
+                wrong |= isPadding & (byte(size - Int(distance)) ^ length)
+            }
+            return wrong == 0 ? size - Int(length) : -1
+        }
+        guard count >= 0 else { throw .invalidSize }
+        do throws(SecretMemoryError) { return try padded.copy(0..<count) } catch { throw .memory(error) }
+    }
+}

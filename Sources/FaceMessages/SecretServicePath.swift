@@ -1,0 +1,105 @@
+/// An object of the Secret Service and its path on the bus (Secret Service API 0.2, chapter 3). The path has the names in it, so nothing
+/// has to be kept for a client: letters and digits stand for themselves, every other byte is `_` and two digits in lower case.
+package enum SecretServicePath: Sendable, Hashable {
+    case service
+    case collection(String)
+    /// The collection that a short name stands for.
+    case alias(String)
+    case item(collection: String, name: String)
+    case session(UInt64)
+
+    private static let root = "/org/freedesktop/secrets"
+    /// Bytes of a collection's and an item's name, at most.
+    package static let longestCollection = 255, longestItem = 1024
+
+    /// Nil for what is no path of ours. Each object has one path only.
+    package init?(parsing path: String) {
+        // Three bytes for each byte of the names, and what is around them.
+        guard path.utf8.count <= 64 + 3 * (SecretServicePath.longestCollection + SecretServicePath.longestItem) else {
+            return nil
+        }
+        guard path != SecretServicePath.root else {
+            self = .service
+            return
+        }
+        guard path.hasPrefix(SecretServicePath.root + "/") else { return nil }
+        let parts = path.dropFirst(SecretServicePath.root.count + 1).split(
+            separator: "/", omittingEmptySubsequences: false)
+        func name(_ index: Int, _ longest: Int) -> String? {
+            SecretServicePath.decoded(parts[index], longest: longest)
+        }
+        switch (parts.first, parts.count) {
+        case ("collection", 2):
+            guard let collection = name(1, SecretServicePath.longestCollection) else { return nil }
+            self = .collection(collection)
+        case ("collection", 3):
+            guard let collection = name(1, SecretServicePath.longestCollection),
+                let item = name(2, SecretServicePath.longestItem)
+            else { return nil }
+            self = .item(collection: collection, name: item)
+        case ("aliases", 2):
+            guard let alias = name(1, SecretServicePath.longestCollection) else { return nil }
+            self = .alias(alias)
+        case ("session", 2):
+            guard let number = UInt64(parts[1]), String(number) == parts[1] else { return nil }
+            self = .session(number)
+        default: return nil
+        }
+    }
+
+    package var text: String {
+        let root = SecretServicePath.root
+        switch self {
+        case .service: return root
+        case .collection(let name): return "\(root)/collection/\(SecretServicePath.encoded(name))"
+        case .alias(let name): return "\(root)/aliases/\(SecretServicePath.encoded(name))"
+        case .item(let collection, let name):
+            return
+                "\(root)/collection/\(SecretServicePath.encoded(collection))/\(SecretServicePath.encoded(name))"
+        case .session(let number): return "\(root)/session/\(number)"
+        }
+    }
+
+    private static let digits = Array("0123456789abcdef".utf8)
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
+    }
+
+    private static func encoded(_ name: String) -> String {
+        var bytes: [UInt8] = []
+        for byte in name.utf8 {
+            if isPlain(byte) {
+                bytes.append(byte)
+            } else {
+                bytes += [UInt8(ascii: "_"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func decoded(_ text: Substring, longest: Int) -> String? {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            if isPlain(byte) {
+                bytes.append(byte)
+                continue
+            }
+            guard byte == UInt8(ascii: "_"), let high = rest.popFirst().flatMap(digits.firstIndex(of:)),
+                let low = rest.popFirst().flatMap(digits.firstIndex(of:))
+            else { return nil }
+            let value = UInt8(high << 4 | low)
+            // What can stand for itself has no other form, and a zero byte is in no name.
+            guard value != 0, !isPlain(value) else { return nil }
+            bytes.append(value)
+        }
+        guard !bytes.isEmpty, bytes.count <= longest else { return nil }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}

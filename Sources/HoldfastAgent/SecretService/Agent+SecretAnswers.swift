@@ -1,0 +1,108 @@
+internal import DeviceOwner
+internal import FaceMessages
+internal import Faces
+internal import SecretMemory
+internal import SystemCalls
+
+/// How answers are written onto the bus (Secret Service API 0.2, chapter 4).
+extension Agent {
+    /// Objects that were locked or unlocked, without a prompt.
+    static func answer(_ call: BusCall, _ paths: [String]) {
+        guard let reply = call.reply() else { return }
+        reply.paths(paths)
+        reply.path("/")
+        reply.send()
+    }
+
+    func answer(_ found: SecretServiceAnswer, to work: SecretServiceFace.Working) {
+        guard let reply = work.call.reply() else { return }
+        switch found {
+        case .done: if work.kind == .deleteItem { reply.path("/") }
+        case .created(let path):
+            reply.path(path)
+            reply.path("/")
+        case .items(let entries):
+            reply.paths(entries.map(SecretServiceWork.path))
+            // Of the service two lists: what is unlocked, and what is locked.
+            if work.kind == .searchItems { reply.paths([]) }
+        case .properties(let properties):
+            guard work.kind == .getProperties else {
+                for property in properties { reply.variant(property.value) }
+                break
+            }
+            reply.container("a", "{sv}") {
+                for property in properties {
+                    reply.container("e", "sv") {
+                        reply.text(property.name)
+                        reply.variant(property.value)
+                    }
+                }
+            }
+        case .secrets(let secrets):
+            guard let session = work.session, write(secrets, session, reply, isMap: work.kind == .getSecrets) else {
+                return work.call.fail(SecretServiceError.failed, "the secret cannot be given")
+            }
+        }
+        if !reply.send() { work.call.fail(SecretServiceError.failed, "the answer cannot be written") }
+    }
+
+    private func write(
+        _ secrets: [(path: String, secret: SecretServiceSecret)], _ session: SecretServiceFace.Session,
+        _ reply: BusReply, isMap: Bool
+    ) -> Bool {
+        var isWhole = true
+        func add(_ secret: SecretServiceSecret) {
+            guard let sealed = session.cipher.seal(secret.value) else {
+                isWhole = false
+                return
+            }
+            let parameters = sealed.parameters
+            reply.container("r", "oayays") {
+                reply.path(session.path)
+                unsafe reply.bytes(parameters.span.bytes)
+                sealed.value.withBytes { reply.bytes($0) }
+                reply.text(secret.contentType)
+            }
+        }
+        guard isMap else {
+            guard let only = secrets.first, secrets.count == 1 else { return false }
+            add(only.secret)
+            return isWhole
+        }
+        reply.container("a", "{o(oayays)}") {
+            for one in secrets where isWhole {
+                reply.container("e", "o(oayays)") {
+                    reply.path(one.path)
+                    add(one.secret)
+                }
+            }
+        }
+        return isWhole
+    }
+}
+
+extension BusReply {
+    fileprivate func paths(_ paths: [String]) {
+        container("a", "o") { for path in paths { self.path(path) } }
+    }
+
+    fileprivate func variant(_ value: SecretServiceAnswer.Property) {
+        switch value {
+        case .paths(let paths): container("v", "ao") { self.paths(paths) }
+        case .text(let text): container("v", "s") { self.text(text) }
+        case .flag(let flag): container("v", "b") { self.flag(flag) }
+        case .number(let number): container("v", "t") { self.number(number) }
+        case .attributes(let attributes):
+            container("v", "a{ss}") {
+                container("a", "{ss}") {
+                    for (name, value) in attributes.values {
+                        container("e", "ss") {
+                            text(String(decoding: name, as: UTF8.self))
+                            text(String(decoding: value, as: UTF8.self))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
