@@ -22,7 +22,7 @@ extension Agent {
             case .taken(let process):
                 let owner = process.map { "process \($0)\(Agent.program($0))" } ?? "another process"
                 throw .unavailable(
-                    "\(owner) is the Secret Service of this session; end it, or keep it from starting, and try again")
+                    "\(owner) is the Secret Service of this session; end it or keep it from starting")
             }
         }
     }
