@@ -442,7 +442,10 @@ let linuxBackends = [
     "BetterAuthTransport": ["Backends/Curl"],
 ]
 /// Tests of parts that only Linux has.
-let linuxTests = ["HoldfastUITests": ["DoctorModelTests.swift", "OwnerPartsTests.swift", "QRMatrixTests.swift"]]
+let linuxTests = [
+    "HoldfastUITests": ["DoctorModelTests.swift", "OwnerPartsTests.swift", "QRMatrixTests.swift"],
+    "CryptographyTests": ["AgreementTests.swift"],
+]
 if isApple {
     package.products.removeAll { ["holdfast", "holdfast-tour", "holdfast-server", "FaultInjection"].contains($0.name) }
     package.targets.append(

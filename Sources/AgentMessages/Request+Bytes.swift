@@ -166,7 +166,8 @@ extension Request {
         case .acceptInbox(let acceptance): acceptance.write(&writer)
         case .rejectInbox(let name): writer.text(name, atMost: RecordPath.nameSizes.upperBound)
         case .status, .lock, .ping, .shutDown, .data, .end, .confirmChange, .finishChange, .cancelChange,
-            .pendingChange, .answer, .cancel, .owner, .trash, .tags, .serveSSH, .serveSecrets, .leases, .inbox, .securityLog,
+            .pendingChange, .answer, .cancel, .owner, .trash, .tags, .serveSSH, .serveSecrets, .leases, .inbox,
+            .securityLog,
             .verify:
             break
         }

@@ -64,7 +64,7 @@ import Testing
             printf other | secret-tool store --label='My mail' user bob server example
             printf changed | secret-tool store --label='My mail' user ada server example
             secret-tool search --all server example 2>/dev/null | grep -E '^(label|secret) '
-            "$HOLDFAST" list | cut -f2
+            "$HOLDFAST" list | cut -f2 | grep mail
             secret-tool clear user ada; secret-tool lookup user ada || echo cleared
             secret-tool lookup user bob; echo
             echo plain | "$HOLDFAST" put hidden
@@ -87,7 +87,7 @@ import Testing
                 other
                 not shown
                 locked
-                secret-tool: the vault is locked; holdfast unlock opens it
+                secret-tool: the vault is locked; unlock Holdfast first
 
                 """, "\(result.text) \(result.errors)")
     }

@@ -6,12 +6,13 @@ import Testing
 /// What sessions of the Secret Service are encrypted with.
 @Suite struct AgreementTests {
     /// The prime of RFC 2409, section 6.2.
-    private static let prime = hexBytes([
-        "FFFFFFFFFFFFFFFFC90FDAA22168C234C4C6628B80DC1CD129024E088A67CC74",
-        "020BBEA63B139B22514A08798E3404DDEF9519B3CD3A431B302B0A6DF25F1437",
-        "4FE1356D6D51C245E485B576625E7EC6F44C42E9A637ED6B0BFF5CB6F406B7ED",
-        "EE386BFB5A899FA5AE9F24117C4B1FE649286651ECE65381FFFFFFFFFFFFFFFF",
-    ].joined())
+    private static let prime = hexBytes(
+        [
+            "FFFFFFFFFFFFFFFFC90FDAA22168C234C4C6628B80DC1CD129024E088A67CC74",
+            "020BBEA63B139B22514A08798E3404DDEF9519B3CD3A431B302B0A6DF25F1437",
+            "4FE1356D6D51C245E485B576625E7EC6F44C42E9A637ED6B0BFF5CB6F406B7ED",
+            "EE386BFB5A899FA5AE9F24117C4B1FE649286651ECE65381FFFFFFFFFFFFFFFF",
+        ].joined())
 
     private static func array(_ secret: borrowing SecretBytes) -> [UInt8] {
         secret.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }

@@ -44,7 +44,9 @@ import Testing
         #expect(SecretServiceAttributes(parsing: []) == SecretServiceAttributes())
     }
 
-    @Test(arguments: ["a", "=a", "a=1\na=2", "a=%", "a=%4", "a=%GG", "a=%4A", String(repeating: "a", count: 256) + "=b"])
+    @Test(arguments: [
+        "a", "=a", "a=1\na=2", "a=%", "a=%4", "a=%GG", "a=%4A", String(repeating: "a", count: 256) + "=b",
+    ])
     func `another text is none`(text: String) {
         #expect(SecretServiceAttributes(parsing: Array(text.utf8)) == nil)
     }

@@ -18,7 +18,8 @@ extension Agent {
         } catch {
             switch error {
             case .unavailable(let number):
-                throw .unavailable("the session bus cannot be used (error \(number)); DBUS_SESSION_BUS_ADDRESS of the agent names it")
+                throw .unavailable(
+                    "the session bus cannot be used (error \(number)); DBUS_SESSION_BUS_ADDRESS of the agent names it")
             case .taken(let process):
                 let owner = process.map { "process \($0)\(Agent.program($0))" } ?? "another process"
                 throw .unavailable(
@@ -65,7 +66,8 @@ extension Agent {
             let kind = try SecretServiceCall(
                 interface: call.interface, member: call.member, signature: call.signature, on: path)
             if !handle(kind, call, path, face) {
-                call.fail(SecretServiceError.invalidArguments, "an argument is not what the call takes, or is too large")
+                call.fail(
+                    SecretServiceError.invalidArguments, "an argument is not what the call takes, or is too large")
             }
         } catch {
             switch error {
@@ -283,7 +285,7 @@ extension Agent {
 
     @discardableResult
     private func refuseLocked(_ call: BusCall) -> Bool {
-        call.fail(SecretServiceError.isLocked, "the vault is locked; holdfast unlock opens it")
+        call.fail(SecretServiceError.isLocked, "the vault is locked; unlock Holdfast first")
         return true
     }
 

@@ -24,7 +24,8 @@ enum CommandTable {
         .init(
             title: "Other programs",
             commands: [
-                .run, .inject, .gitCredential, .sshAgent, .sshImport, .secretsServe, .leaseList, .leaseAdd, .leaseRevoke,
+                .run, .inject, .gitCredential, .sshAgent, .sshImport, .secretsServe, .leaseList, .leaseAdd,
+                .leaseRevoke,
             ]),
         .init(
             title: "Protection",

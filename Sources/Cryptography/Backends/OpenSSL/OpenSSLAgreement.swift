@@ -1,7 +1,7 @@
 internal import COpenSSL
 package import SecretMemory
 
-/// Diffie-Hellman in the second group of RFC 2409 (section 6.2, 1,024 bits), which the Secret Service API prescribes. Too small for a
+/// Diffie-Hellman in the group of 1,024 bits of RFC 2409, section 6.2, which the Secret Service API prescribes. Too small for a
 /// secret that is to last; there it guards what passes over a bus of one machine.
 package enum DiffieHellman1024 {
     /// Bytes of a public number and of what was agreed on.
@@ -24,7 +24,8 @@ package enum DiffieHellman1024 {
         try OpenSSL.start()
         guard let prime = unsafe BN_get_rfc2409_prime_1024(nil) else { throw OpenSSL.takeError() }
         defer { unsafe BN_free(prime) }
-        guard let context = unsafe BN_CTX_secure_new(), let generator = unsafe BN_new(), let limit = unsafe BN_dup(prime),
+        guard let context = unsafe BN_CTX_secure_new(), let generator = unsafe BN_new(),
+            let limit = unsafe BN_dup(prime),
             let theirs = unsafe peer.withPointer({ unsafe BN_bin2bn($0, Int32(peer.byteCount), nil) }),
             let ours = unsafe BN_new(), let secret = unsafe BN_secure_new(), let result = unsafe BN_secure_new()
         else { throw OpenSSL.takeError() }
