@@ -15,11 +15,12 @@ extension Request {
             guard let factor = UnlockSecret(requestCode: try cursor.integer(body, UInt8.self)) else {
                 throw .invalid(field: "factor")
             }
-            let idle = try cursor.optional(body, UInt32.self, "idle time")
-            let timeout = try cursor.optional(body, UInt32.self, "timeout")
-            guard idle != 0, timeout != 0 else { throw .invalid(field: "time") }
+            let (idle, timeout) = try Request.times(&cursor, body)
             let secret = try cursor.rest(Request.secretSizes, "secret")
             self = .unlock(factor, idle: idle, timeout: timeout, secret: secret)
+        case .open:
+            let (idle, timeout) = try Request.times(&cursor, body)
+            self = .open(idle: idle, timeout: timeout)
         case .lock: self = .lock
         case .get: self = .get(try RecordPath(&cursor, body))
         case .put:
@@ -47,9 +48,7 @@ extension Request {
             guard let step = OwnerStep(rawValue: try cursor.integer(body, UInt8.self)) else {
                 throw .invalid(field: "step")
             }
-            let idle = try cursor.optional(body, UInt32.self, "idle time")
-            let timeout = try cursor.optional(body, UInt32.self, "timeout")
-            guard idle != 0, timeout != 0 else { throw .invalid(field: "time") }
+            let (idle, timeout) = try Request.times(&cursor, body)
             self = .confirm(step, idle: idle, timeout: timeout)
         case .answer: self = .answer(secret: try cursor.rest(Request.answerSizes, "answer"))
         case .cancel: self = .cancel
@@ -108,6 +107,14 @@ extension Request {
         try cursor.expectEnd()
     }
 
+    /// How long the vault is to stay open: seconds without use, and in any case; nil where the agent's own hold.
+    private static func times(_ cursor: inout Cursor, _ body: RawSpan) throws(MessageError) -> (UInt32?, UInt32?) {
+        let idle = try cursor.optional(body, UInt32.self, "idle time")
+        let timeout = try cursor.optional(body, UInt32.self, "timeout")
+        guard idle != 0, timeout != 0 else { throw .invalid(field: "time") }
+        return (idle, timeout)
+    }
+
     /// The message without the bytes of its secret or data, which follow: `payload` says how many.
     package func head(payload: Int = 0) -> [UInt8] {
         var writer = Writer()
@@ -140,6 +147,9 @@ extension Request {
         case .beginChange(let change, let countdown, _):
             writer.integer(change.rawValue)
             writer.optional(countdown)
+        case .open(let idle, let timeout):
+            writer.optional(idle)
+            writer.optional(timeout)
         case .confirm(let step, let idle, let timeout):
             writer.integer(step.rawValue)
             writer.optional(idle)

@@ -9,6 +9,8 @@ package enum Request: Sendable, Hashable {
     case status
     /// Open the vault. `idle` and `timeout` are seconds, and nil where the agent's own hold.
     case unlock(UnlockSecret, idle: UInt32?, timeout: UInt32?, secret: Range<Int>)
+    /// Open a vault that opens without asking. Times as for an unlock.
+    case open(idle: UInt32?, timeout: UInt32?)
     /// Drop the keys; the answer comes when they are gone.
     case lock
     /// Send a value piece by piece.
@@ -163,6 +165,7 @@ package enum Request: Sendable, Hashable {
         case securityLog = 49
         case verify = 50
         case serveSecrets = 51
+        case open = 52
     }
 
     /// Which message it is.
@@ -171,6 +174,7 @@ package enum Request: Sendable, Hashable {
         case .hello: .hello
         case .status: .status
         case .unlock: .unlock
+        case .open: .open
         case .lock: .lock
         case .get: .get
         case .put: .put

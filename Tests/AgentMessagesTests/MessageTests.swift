@@ -5,6 +5,11 @@ import VaultFormat
 
 /// Every message there and back, and everything that is none.
 @Suite(.seeded) struct MessageTests {
+    /// A message that is added is forgotten nowhere.
+    @Test func `every request has an example here`() {
+        #expect(Set(MessageTests.requests.map(\.0.kind)) == Set(Request.Kind.allCases))
+    }
+
     private static let path = RecordPath(collection: "logins", name: "mail \u{e9}")!
 
     private static let key = TrashKey(collection: "logins", id: [UInt8](1...16))!
@@ -13,7 +18,8 @@ import VaultFormat
         (.hello(version: 7), 0), (.status, 0),
         (.unlock(.passcode, idle: nil, timeout: nil, secret: 11..<19), 8),
         (.unlock(.pin, idle: nil, timeout: nil, secret: 11..<15), 4),
-        (.unlock(.recoveryPhrase, idle: 1, timeout: .max, secret: 11..<1035), 1024), (.lock, 0), (.get(path), 0),
+        (.unlock(.recoveryPhrase, idle: 1, timeout: .max, secret: 11..<1035), 1024),
+        (.open(idle: nil, timeout: nil), 0), (.open(idle: 60, timeout: .max), 0), (.lock, 0), (.get(path), 0),
         (.put(path, replacing: true), 0), (.put(path, replacing: false), 0), (.list(collection: nil), 0),
         (.list(collection: ""), 0), (.list(collection: "logins"), 0), (.remove(path), 0), (.ping, 0), (.shutDown, 0),
         (.data(0..<1), 1), (.data(0..<65_536), 65_536), (.end, 0),
@@ -24,7 +30,7 @@ import VaultFormat
         (.confirm(.devicePasscode, idle: 60, timeout: .max), 0), (.answer(secret: 0..<1024), 1024), (.cancel, 0),
         (.move(path, to: RecordPath(collection: "", name: "n")!), 0),
         (.copy(RecordPath(collection: "c", name: "n")!, to: path), 0), (.find("", collection: nil), 0),
-        (.credential(.store, collection: "git", attributes: 6..<11), 5), (.serveSSH, 0),
+        (.credential(.store, collection: "git", attributes: 6..<11), 5), (.serveSSH, 0), (.serveSecrets, 0),
         (.importSSH(RecordPath(collection: "c", name: "n")!, key: 6..<8), 2), (.value(path, label: nil), 0),
         (.value(path, label: "user name"), 0),
         (.find("mail #work \u{e9}", collection: ""), 0), (.find("x", collection: "logins"), 0),

@@ -306,8 +306,9 @@ import Testing
 final class AgentSandbox {
     let sandbox: Sandbox
 
-    init() throws {
-        sandbox = try Sandbox(prepared: true)
+    /// - Parameter isPrepared: Whether a vault with a passcode is there.
+    init(prepared isPrepared: Bool = true) throws {
+        sandbox = try isPrepared ? Sandbox(prepared: true) : Sandbox()
         try FileManager.default.createDirectory(
             atPath: sandbox.path + "/runtime", withIntermediateDirectories: false,
             attributes: [.posixPermissions: 0o700])

@@ -138,7 +138,6 @@ import Testing
         #expect(made.code == 0 && made.errors.contains("WARNING"), "\(made.errors)")
         try put("value", "a", environment)
         #expect(try run(["get", "a"], environment).text == "value")
-        #expect(try code(run(["unlock", "--json"], environment)) == "opensWithoutAsking")
         #expect(try code(run(["backup", sandbox.path + "/copy", "--json"], environment)) == "notRecoverable")
         let verified = try run(["verify"], environment)
         #expect(verified.code == 0, "\(verified.errors)")

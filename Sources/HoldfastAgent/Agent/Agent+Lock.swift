@@ -35,6 +35,7 @@ extension Agent {
                 guard let release = box.take() else { throw .locked }
                 try vault.unlock(release)
             case .secret(let kind, let body, let range): try vault.unlock(kind, body.secret(range))
+            case .device(let expected): try vault.openByDevice(expecting: expected)
             }
         }
     }
@@ -42,10 +43,12 @@ extension Agent {
     func finishUnlock(_ result: Result<Void, VaultError>) {
         guard let unlock = runningUnlock else { return }
         runningUnlock = nil
-        let connection = connections[unlock.connection]
+        let connection = unlock.connection.flatMap { connections[$0] }
+        defer { meetDemands() }
         switch result {
         case .success:
             if unlock.method == .passcode { noteEnrollment() }
+            noteUnasked()
             let limits = unlock.limits.bounded(by: vault.authenticatedPolicy?.lockTiming)
             let reason = lock.endUnlock(unlock.prompt, by: unlock.method, opened: limits, clock.now())
             if let reason = reason ?? (endsAt == nil ? nil : .ended) { dropKeys(because: reason) }
@@ -77,8 +80,9 @@ extension Agent {
         let cancelled = waitingUnlocks
         waitingUnlocks = []
         for unlock in cancelled {
-            if let connection = connections[unlock.connection] { fail(connection, .lockedMeanwhile) }
+            if let connection = unlock.connection.flatMap({ connections[$0] }) { fail(connection, .lockedMeanwhile) }
         }
+        meetDemands()
     }
 
     /// Ends what is under way, and has the keys dropped by a thread: that waits for operations that are inside the vault.

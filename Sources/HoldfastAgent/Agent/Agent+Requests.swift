@@ -30,6 +30,12 @@ extension Agent {
                 WaitingUnlock(
                     connection: connection.number, key: .secret(factor, body, secret),
                     limits: settings.limits(idle: idle, timeout: timeout)), connection)
+        case .open(let idle, let timeout):
+            wait(
+                WaitingUnlock(
+                    connection: connection.number, key: .device(nil),
+                    limits: settings.limits(idle: idle, timeout: timeout)),
+                connection)
         case .lock: lock(for: connection)
         case .shutDown:
             lock(for: connection)

@@ -60,6 +60,10 @@ package final class Agent {
 
     var waitingUnlocks: [WaitingUnlock] = []
     var runningUnlock: RunningUnlock?
+    /// What waits for a vault that opens without asking: each goes on once, whether it opened or not.
+    var demands: [() -> Void] = []
+    /// The vault that may be opened for a demand.
+    var unasked: VaultID?
     /// Clients that are told when the keys are gone.
     var lockers: [UInt64] = []
     /// The change of self-destruct that is under way.
@@ -77,7 +81,8 @@ package final class Agent {
 
     /// An unlock whose turn has not come.
     struct WaitingUnlock {
-        let connection: UInt64
+        /// Nil where what waits for it goes on in ``Agent/demands``.
+        let connection: UInt64?
         let key: Key
         let limits: AgentLock.Limits
 
@@ -85,11 +90,15 @@ package final class Agent {
         enum Key {
             case secret(UnlockSecret, Body, Range<Int>)
             case release(OwnerReleaseBox)
+            /// The share that the device keeps; nobody is asked. The vault may have to be a certain one.
+            case device(VaultID?)
 
-            var method: UnlockMethod {
+            /// Nil where nobody was asked.
+            var method: UnlockMethod? {
                 switch self {
                 case .secret(let secret, _, _): .secret(secret)
                 case .release(let release): .owner(release.step)
+                case .device: nil
                 }
             }
         }
@@ -97,10 +106,10 @@ package final class Agent {
 
     /// The one that a thread checks.
     struct RunningUnlock {
-        let connection: UInt64
+        let connection: UInt64?
         let prompt: UInt64?
         let limits: AgentLock.Limits
-        let method: UnlockMethod
+        let method: UnlockMethod?
     }
 
     /// Finds the vault, makes sure that no other agent serves it, and accepts clients from then on.
@@ -121,6 +130,7 @@ package final class Agent {
         lock = AgentLock(limits: settings.limits(idle: nil, timeout: nil))
         watch = settings.watch.map { SessionWatch($0) }
         vault.loadKeptOwner()
+        noteUnasked()
         if settings.servesSSH { _ = try serveSSH() }
         if settings.servesSecrets { try serveSecrets() }
     }

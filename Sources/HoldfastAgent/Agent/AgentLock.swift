@@ -75,7 +75,7 @@ struct AgentLock {
 
     /// - Parameter limits: Those of this unlock, where it succeeded.
     mutating func endUnlock(
-        _ prompt: UInt64?, by method: UnlockMethod, opened limits: Limits?, _ now: BootInstant
+        _ prompt: UInt64?, by method: UnlockMethod?, opened limits: Limits?, _ now: BootInstant
     ) -> LogLockReason? {
         var reason: LogLockReason?
         if let prompt {

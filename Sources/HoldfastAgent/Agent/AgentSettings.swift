@@ -50,6 +50,8 @@ package struct AgentSettings: Sendable {
     static let connections = 256
     /// Unlocks that wait for their turn.
     static let waitingUnlocks = 128
+    /// Things that wait for a vault that opens without asking.
+    static let demands = 256
     /// Milliseconds that threads have to finish when the agent ends.
     static let endPatience: UInt64 = 2000
 

@@ -79,6 +79,17 @@ package struct AgentClient: ~Copyable {
         return locksIn
     }
 
+    /// Opens a vault that opens without asking.
+    /// - Returns: As ``unlock(_:_:idle:timeout:)``.
+    /// - Throws: What opening throws; `locked` if it was locked meanwhile.
+    package borrowing func openUnasked(idle: UInt32? = nil, timeout: UInt32? = nil) throws(VaultError) -> UInt64? {
+        LocalSocket.setPatience(socket, seconds: AgentClient.unlockPatience)
+        defer { LocalSocket.setPatience(socket, seconds: AgentClient.patience) }
+        try send(.open(idle: idle, timeout: timeout))
+        guard case .unlocked(let locksIn) = try receiveReply() else { throw .unexpected }
+        return locksIn
+    }
+
     /// What a client shows and answers while the owner is being confirmed.
     package struct Conversation {
         /// What a sensor says.

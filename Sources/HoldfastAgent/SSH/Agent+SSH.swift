@@ -96,7 +96,9 @@ extension Agent {
         }
     }
 
-    private func handle(_ request: SSHAgentRequest, _ body: Body, _ client: SSHConnection, _ ssh: SSHFace) {
+    private func handle(
+        _ request: SSHAgentRequest, _ body: Body, _ client: SSHConnection, _ ssh: SSHFace, hasWaited: Bool = false
+    ) {
         let isOpen = lock.isUnlocked && dropReason == nil && endsAt == nil
         if case .bind(let binding) = request {
             return answer(bind(client, binding, body) ? SSHAgentReply.success : SSHAgentReply.failure, client)
@@ -104,6 +106,10 @@ extension Agent {
         if case .unlock(let passphrase) = request {
             let isRight = body.bytes.withBytes { ssh.unlock($0.extracting(passphrase)) }
             return answer(isRight ? SSHAgentReply.success : SSHAgentReply.failure, client)
+        }
+        if !isOpen, !ssh.isLocked, !hasWaited, wait(client, { self.handle(request, body, client, $0, hasWaited: true) })
+        {
+            return
         }
         guard isOpen, !ssh.isLocked else {
             // A locked agent has no keys; that is what ssh expects of it.
@@ -163,6 +169,17 @@ extension Agent {
             answer(ssh.lock(copy) ? SSHAgentReply.success : SSHAgentReply.failure, client)
         case .bind, .unlock, .unknown: answer(SSHAgentReply.failure, client)
         }
+    }
+
+    /// Has a vault that opens without asking opened for an SSH program.
+    private func wait(_ client: SSHConnection, _ then: @escaping (SSHFace) -> Void) -> Bool {
+        let isOpening = openUnasked {
+            guard let ssh = self.ssh, ssh.clients[client.number] === client else { return }
+            client.isWorking = false
+            then(ssh)
+        }
+        if isOpening { client.isWorking = true }
+        return isOpening
     }
 
     /// Notes where the connection leads. That it is forwarded is believed without a proof: that only takes away.

@@ -32,5 +32,8 @@ private func lockVault(_ arguments: Arguments) throws(CommandError) -> ExitCode 
     Output.remark(
         wasThere
             ? (isEnding ? "Locked. The agent has ended." : "Locked.") : "No agent is running; nothing was unlocked.")
+    if let vault = try? Unlocking.find(arguments), (try? Unlocking.asksNobody(vault)) == true {
+        Output.remark("This vault opens without asking: it is opened again when a program needs it.")
+    }
     return .done
 }

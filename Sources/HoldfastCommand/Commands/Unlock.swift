@@ -13,6 +13,8 @@ extension Command {
                 + "first, for three days after the agent was given the passcode; --passcode asks for the passcode "
                 + "instead. If the vault has a PIN for this machine's TPM (holdfast enroll pin), the PIN is asked "
                 + "for; press Enter at its prompt to use the passcode.",
+            "A vault that opens without asking (holdfast init --device) is opened for SSH programs and the like; nothing is "
+                + "asked, and the agent opens it again when it is needed.",
             "If the agent is unlocked already, the command says until when and asks for nothing.",
             "The vault locks after 15 minutes without use, 12 hours after it was unlocked, with holdfast lock, and "
                 + "when its passcode or policy is changed. If the policy has a lock timing, --idle cannot "
@@ -29,12 +31,14 @@ private func unlockVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
     try Unlocking.requireOneSecret(arguments)
     if Unlocking.usesPhrase(arguments) { try input.requirePhraseSource() }
     let vault = try Unlocking.find(arguments)
-    if !Unlocking.namesSecret(arguments), try Unlocking.asksNobody(vault) {
-        throw .failure(
-            "opensWithoutAsking",
-            "this vault opens without asking, so there is nothing to unlock: every command opens it by itself")
-    }
     if let locksIn = stillOpen(arguments) { return try tell(locksIn, vault, arguments) }
+    if !Unlocking.namesSecret(arguments), try Unlocking.asksNobody(vault) {
+        let locksIn = try openUnasked(arguments)
+        defer {
+            Output.remark("This vault opens without asking: commands and the agent open it again when it is needed.")
+        }
+        return try tell(locksIn, vault, arguments)
+    }
     let locksIn: UInt64?
     var known: Vault.Status?
     if !Unlocking.namesSecret(arguments), !arguments[Options.passcode] {
@@ -93,19 +97,35 @@ private func tell(_ locksIn: UInt64?, _ vault: Vault, _ arguments: Arguments) th
 private func unlock(
     _ arguments: Arguments, _ factor: UnlockSecret, _ secret: RawSpan
 ) throws(CommandError) -> UInt64? {
+    try withAgent(arguments) { agent, idle, timeout in
+        let secret = try SecretBytes(copying: secret)
+        return try agent.unlock(factor, secret, idle: idle, timeout: timeout)
+    }
+}
+
+/// Has the agent open a vault that opens without asking.
+private func openUnasked(_ arguments: Arguments) throws(CommandError) -> UInt64? {
+    try withAgent(arguments) { agent, idle, timeout in
+        try agent.openUnasked(idle: idle, timeout: timeout)
+    }
+}
+
+/// Reaches the vault's agent, or starts it, to open the vault.
+private func withAgent(
+    _ arguments: Arguments, _ open: (borrowing AgentClient, UInt32?, UInt32?) throws -> UInt64?
+) throws(CommandError) -> UInt64? {
     let home = try HomeFolder.absolutePath(arguments)
     let runtime = try HomeFolder.runtime()
     let (idle, timeout) = (arguments[Options.idle].map(UInt32.init), arguments[Options.timeout].map(UInt32.init))
     return try PassingNote.show("Unlocking ...") { () throws(CommandError) in
         try vaultCall {
-            let secret = try SecretBytes(copying: secret)
             let found = try AgentLaunch.connect(
                 home: home, runtime: runtime, program: AgentCommand.program,
                 arguments: AgentCommand.arguments(home: home))
             switch consume found {
-            case .running(let agent): return try agent.unlock(factor, secret, idle: idle, timeout: timeout)
+            case .running(let agent): return try open(agent, idle, timeout)
             case .started(let agent, _):
-                do { return try agent.unlock(factor, secret, idle: idle, timeout: timeout) } catch {
+                do { return try open(agent, idle, timeout) } catch {
                     // It was started for this alone.
                     try? agent.shutDown()
                     throw error

@@ -1,6 +1,6 @@
 internal import KeyStores
 internal import SecretMemory
-internal import VaultFormat
+package import VaultFormat
 internal import VaultLog
 public import VaultStorage
 
@@ -9,13 +9,18 @@ extension Vault {
     /// for any proof stay shut. It is no event of the log, because nobody did anything.
     ///
     /// A change of the level that was cut short is undone or finished before this returns.
-    /// - Parameter accepts: Whether the user has confirmed that the vault is another one than the device remembers, or less
-    ///   protected.
-    /// - Throws: `shareUnavailable`, `shareLost`; `levelLowered` without `accepts`; `levelContradicted` where the rules ask for a
+    /// - Parameters:
+    ///   - accepts: Whether the user has confirmed that the vault is another one than the device remembers, or less
+    ///     protected.
+    ///   - expecting: The vault that it has to be; nil for any.
+    /// - Throws: `shareUnavailable`, `shareLost`; `levelLowered` without `accepts`, and for another vault than was expected; `levelContradicted` where the rules ask for a
     ///   lock; `passcodeNeeded` where the vault is at a higher level; `wiped`, `damaged`, `keysChanged`.
-    package func openByDevice(accepting accepts: Bool = false) throws(VaultError) {
+    package func openByDevice(accepting accepts: Bool = false, expecting: VaultID? = nil) throws(VaultError) {
         try Wipe.finishIfBegun(in: home, settings)
         let header = try HeaderFile.read(in: home)
+        if let expecting, header.vault != expecting {
+            throw VaultError(.levelLowered, "another vault is in the place of the one that was opened here")
+        }
         // Before anything is called lost: a home that was put in the place of ours has no share here.
         let floor = try readFloor()
         let master: SecretBytes
