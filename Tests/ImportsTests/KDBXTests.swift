@@ -110,6 +110,75 @@ import VaultFormat
         #expect(throws: ImportError.self) { _ = try KDBXImport.read(bytes, password: secret("wrong"), keyFile: nil) }
     }
 
+    /// What KeePassXC writes where nothing asks for version 4.
+    private func third(_ folder: borrowing ScratchFolder) throws -> [UInt8] {
+        let xml = """
+            <?xml version="1.0" encoding="UTF-8"?><KeePassFile><Meta/><Root><Group><UUID>AAAAAAAAAAAAAAAAAAAAAQ==</UUID><Name>Root</Name>
+            <Group><UUID>AAAAAAAAAAAAAAAAAAAAAg==</UUID><Name>Web</Name>
+            <Entry><UUID>AAAAAAAAAAAAAAAAAAAAAw==</UUID>
+            <String><Key>Title</Key><Value>Mail</Value></String><String><Key>UserName</Key><Value>ada</Value></String>
+            <String><Key>Password</Key><Value ProtectInMemory="True">first</Value></String>
+            <String><Key>PIN</Key><Value ProtectInMemory="True">1234</Value></String>
+            <Times><CreationTime>2020-01-02T03:04:05Z</CreationTime></Times></Entry>
+            <Entry><UUID>AAAAAAAAAAAAAAAAAAAABA==</UUID><String><Key>Title</Key><Value>Bank</Value></String></Entry>
+            </Group></Group></Root></KeePassFile>
+            """
+        try Data(xml.utf8).write(to: URL(fileURLWithPath: folder["a.xml"]))
+        let path = folder["a.kdbx"]
+        #expect(try run(["import", "-q", "-p", "-t", "100", folder["a.xml"], path], input: "pw\npw\n").code == 0)
+        for (entry, name, content) in [("Web/Mail", "b.bin", [7, 8, 9] as [UInt8]), ("Web/Bank", "c.bin", [1])] {
+            try Data(content).write(to: URL(fileURLWithPath: folder[name]))
+            #expect(try run(["attachment-import", "-q", path, entry, name, folder[name]], input: "pw\n").code == 0)
+        }
+        #expect(try run(["edit", "-q", "-p", path, "Web/Mail"], input: "pw\nsecond\n").code == 0)
+        let bytes = try Array(Data(contentsOf: URL(fileURLWithPath: path)))
+        #expect(bytes[8...11].elementsEqual([1, 0, 3, 0]), "version \(bytes[8...11])")
+        return bytes
+    }
+
+    @Test func `a database of version 3 is read, with its history and files`() throws {
+        let folder = try ScratchFolder("kdbx")
+        let bytes = try third(folder)
+        let read = try KDBXImport.read(secret(bytes), password: secret("pw"), keyFile: nil)
+        #expect(read.items.map(\.name).sorted() == ["Web/Bank", "Web/Mail"] && read.notes.isEmpty)
+        let mail = try #require(read.items.first { $0.name == "Web/Mail" })
+        #expect(mail.text("password") == "second" && mail.text("username") == "ada" && mail.text("PIN") == "1234")
+        #expect(mail.earlier == ["password"] && mail.file == [7, 8, 9])
+        #expect(read.items.first { $0.name == "Web/Bank" }?.file == [1])
+        func kind(_ bytes: [UInt8], _ password: String = "pw") throws -> ImportError.Kind? {
+            do throws(ImportError) {
+                _ = try KDBXImport.read(try! secret(bytes), password: try! secret(password), keyFile: nil)
+                return nil
+            } catch { return error.kind }
+        }
+        #expect(try kind(bytes, "wrong") == .wrongPassword)
+        // Not the high bytes of the rounds: hundreds of millions of them are allowed, and take their time.
+        let rounds = try #require((12..<300).first { bytes[$0...].starts(with: [6, 8, 0]) })
+        // Each costs a tenth of a second, the least that KeePassXC takes for a derivation.
+        for index in stride(from: 12, to: bytes.count, by: 67) where !(rounds + 4...rounds + 10).contains(index) {
+            var changed = bytes
+            changed[index] ^= 0x10
+            #expect(try kind(changed) != nil, "byte \(index)")
+        }
+        for end in stride(from: 0, to: bytes.count, by: 211) { #expect(try kind(Array(bytes[..<end])) != nil) }
+        #expect(try kind(bytes + [UInt8](repeating: 0, count: 16)) != nil)
+    }
+
+    @Test func `files of one database are numbered, limited, and never two of one number`() throws {
+        func read(_ binaries: String) throws(ImportError) -> Imported {
+            let xml =
+                "<KeePassFile><Meta><Binaries>\(binaries)</Binaries></Meta><Root><Group><Name>R</Name><Entry>"
+                + "<String><Key>Title</Key><Value>T</Value></String>"
+                + "<Binary><Key>n</Key><Value Ref=\"5\"/></Binary></Entry></Group></Root></KeePassFile>"
+            return try KeePassTree.read(export: try! secret(xml))
+        }
+        #expect(
+            try read("<Binary ID=\"0\">AA==</Binary><Binary ID=\"5\">BwgJ</Binary>").items.first?.file == [7, 8, 9])
+        for wrong in ["<Binary>AA==</Binary>", "<Binary ID=\"x\"/>", "<Binary ID=\"1\"/><Binary ID=\"1\"/>"] {
+            #expect(throws: ImportError.self, "\(wrong)") { try read(wrong) }
+        }
+    }
+
     @Test func `a wrong password, a changed byte and a cut are errors, and nothing is read`() throws {
         let sealed = try export { $0.aesRounds = 1 }
         let bytes = sealed.withBytes { $0.array }

@@ -1,7 +1,7 @@
 internal import Cryptography
 internal import SecretMemory
 
-/// The front of a KDBX 4 database, which says how the rest is encrypted.
+/// The front of a KDBX 3 or 4 database, which says how the rest is encrypted.
 struct KDBXHeader {
     enum Cipher {
         case aes256, chacha20
@@ -14,6 +14,17 @@ struct KDBXHeader {
         case argon2(isDataDependent: Bool, passes: Int, memoryKiB: Int, lanes: Int, salt: [UInt8])
     }
 
+    /// What version 3 has here, and version 4 inside of the encrypted content.
+    struct Third {
+        /// What the decrypted content begins with.
+        let beginning: [UInt8]
+        /// Of protected values: known to everybody who has the file.
+        let cipher: UInt8
+        let key: [UInt8]
+    }
+
+    /// Nil in version 4.
+    let third: Third?
     let cipher: Cipher
     let isCompressed: Bool
     let seed: [UInt8]
@@ -35,16 +46,16 @@ struct KDBXHeader {
             throw ImportError(.malformed, "byte 0", "this is no database of KeePass")
         }
         let version = bytes.half(10)
-        guard version == 4 else {
+        guard version == 4 || version == 3 else {
             throw ImportError(
                 .unsupported, "byte 8",
-                "a database of format \(version); only KDBX 4 is read. Save it in that format with a current KeePass or KeePassXC"
+                "a database of format \(version); KDBX 3 and 4 are read. Save it in one of them with a current KeePass or KeePassXC"
             )
         }
         var reader = ByteReader(12)
         var fields: [UInt8: [UInt8]] = [:]
         while true {
-            let (id, data) = try reader.field(bytes, limit: 65_536)
+            let (id, data) = try reader.field(bytes, limit: 65_536, isShort: version == 3)
             if id == 0 { break }
             guard fields[id] == nil else {
                 throw .malformed("byte \(reader.position)", "a field of the header is there twice")
@@ -69,8 +80,32 @@ struct KDBXHeader {
         }
         self.seed = seed
         self.vector = vector
+        guard version == 4 else {
+            (third, derivation) = try KDBXHeader.third(fields)
+            return
+        }
+        third = nil
         guard let parameters = fields[11] else { throw .malformed("header", "the key derivation is missing") }
         derivation = try unsafe KDBXHeader.derivation(parameters.span.bytes)
+    }
+
+    /// Version 3 has each setting in a field of its own, and knows one derivation.
+    private static func third(_ fields: [UInt8: [UInt8]]) throws(ImportError) -> (Third, Derivation) {
+        guard let beginning = fields[9], beginning.count == 32, let key = fields[8], (1...256).contains(key.count),
+            let cipher = fields[10], cipher.count == 4, cipher[1...].allSatisfy({ $0 == 0 }),
+            let seed = fields[5], seed.count == 32, let rounds = fields[6], rounds.count == 8
+        else { throw .malformed("header", "a setting is missing or has the wrong size") }
+        return (
+            Third(beginning: beginning, cipher: cipher[0], key: key),
+            try aes(rounds: rounds.reversed().reduce(0) { $0 << 8 | UInt64($1) }, seed: seed)
+        )
+    }
+
+    private static func aes(rounds: UInt64, seed: [UInt8]) throws(ImportError) -> Derivation {
+        guard (1...500_000_000).contains(rounds) else {
+            throw ImportError(.tooLarge, "header", "the key derivation asks for too much")
+        }
+        return .aes(rounds: rounds, seed: seed)
     }
 
     private static func derivation(_ bytes: RawSpan) throws(ImportError) -> Derivation {
@@ -84,10 +119,7 @@ struct KDBXHeader {
             guard let rounds = number("R"), let seed = values["S"], seed.count == 32 else {
                 throw .malformed("header", "a setting of the key derivation is missing")
             }
-            guard (1...500_000_000).contains(rounds) else {
-                throw ImportError(.tooLarge, "header", "the key derivation asks for too much")
-            }
-            return .aes(rounds: rounds, seed: seed)
+            return try aes(rounds: rounds, seed: seed)
         }
         guard kind == argon2d || kind == argon2id else {
             throw ImportError(.unsupported, "header", "a key derivation that is not known")
@@ -162,9 +194,10 @@ struct ByteReader {
         return try take(count, bytes)
     }
 
-    /// A number, and bytes behind their size.
-    mutating func field(_ bytes: RawSpan, limit: Int) throws(ImportError) -> (UInt8, [UInt8]) {
+    /// A number, and bytes behind their size, which has 16 bits where it is short.
+    mutating func field(_ bytes: RawSpan, limit: Int, isShort: Bool) throws(ImportError) -> (UInt8, [UInt8]) {
         let id = try take(1, bytes)[0]
-        return (id, try counted(bytes, limit: limit))
+        guard isShort else { return (id, try counted(bytes, limit: limit)) }
+        return (id, try take(Int(bytes.half(try skip(2, bytes).lowerBound)), bytes))
     }
 }

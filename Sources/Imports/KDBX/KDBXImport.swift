@@ -2,7 +2,7 @@ internal import Cryptography
 package import SecretMemory
 internal import VaultFormat
 
-/// Databases of KeePass and KeePassXC in the format KDBX 4.
+/// Databases of KeePass and KeePassXC in the formats KDBX 3 and 4.
 package enum KDBXImport {
     /// - Parameters:
     ///   - password: Nil for a database that has only a key file.
@@ -25,6 +25,10 @@ package enum KDBXImport {
         return try bytes.withBytes { bytes throws(ImportError) in
             guard bytes.byteCount <= ImportLimits.file else { throw ImportError(.tooLarge, "", "the file is too long") }
             let header = try KDBXHeader(bytes)
+            if let third = header.third {
+                let keys = try KDBXKeys.derive(header, password: password, keyFile: keyFile)
+                return try read(third, bytes, header, keys)
+            }
             try checkDigest(bytes, header)
             let keys = try KDBXKeys.derive(header, password: password, keyFile: keyFile)
             try checkTag(bytes, header, keys)
@@ -80,16 +84,9 @@ package enum KDBXImport {
             throw .malformed("byte \(reader.position)", "something follows the last block")
         }
         let plain = try sealed.withBytes { sealed throws(ImportError) in
-            do throws(CryptographyError) {
-                switch header.cipher {
-                case .aes256:
-                    return try unsafe BlockCipher.decryptCBC(
-                        sealed, key: keys.encryption, vector: header.vector.span.bytes)
-                case .chacha20:
-                    return try unsafe StreamCipher.chacha20(
-                        sealed, key: keys.encryption, nonce: header.vector.span.bytes)
-                }
-            } catch { throw ImportError.malformed("", "the encrypted content is damaged") }
+            do throws(CryptographyError) { return try decrypt(sealed, header, keys) } catch {
+                throw ImportError.malformed("", "the encrypted content is damaged")
+            }
         }
         return try plain.withBytes { plain throws(ImportError) in
             if header.isCompressed { return try GzipFile.expand(plain) }
@@ -99,12 +96,23 @@ package enum KDBXImport {
         }
     }
 
+    static func decrypt(
+        _ sealed: RawSpan, _ header: KDBXHeader, _ keys: borrowing KDBXKeys
+    ) throws(CryptographyError) -> SecretBytes {
+        switch header.cipher {
+        case .aes256:
+            try unsafe BlockCipher.decryptCBC(sealed, key: keys.encryption, vector: header.vector.span.bytes)
+        case .chacha20:
+            try unsafe StreamCipher.chacha20(sealed, key: keys.encryption, nonce: header.vector.span.bytes)
+        }
+    }
+
     /// The inner header, then XML whose protected values are encrypted once more.
     private static func inner(_ bytes: RawSpan) throws(ImportError) -> Imported {
         var reader = ByteReader(0)
         var cipher: UInt8?
         var key: SecretBytes?
-        var files: [KeePassTree.File] = []
+        var files: KeePassTree.Files = [:]
         while true {
             let id = try reader.take(1, bytes)[0]
             let size = Int(try reader.word(bytes))
@@ -118,7 +126,8 @@ package enum KDBXImport {
                 guard files.count < 10_000 else {
                     throw ImportError(.tooLarge, "inner header", "there are too many files")
                 }
-                files.append(try KeePassTree.File(bytes.extracting(range.lowerBound + 1..<range.upperBound)))
+                files[files.count] = try KeePassTree.File(
+                    bytes.extracting(range.lowerBound + 1..<range.upperBound))
             default: throw .malformed("byte \(range.lowerBound)", "a field of the inner header is not valid")
             }
         }

@@ -12,12 +12,15 @@ package enum KeePassTree {
         }
     }
 
+    /// By the number that entries name.
+    typealias Files = [Int: File]
+
     /// Reads an export without encryption.
     /// - Throws: ``ImportError`` with the line.
     package static func read(export bytes: borrowing SecretBytes) throws(ImportError) -> Imported {
         try bytes.withBytes { bytes throws(ImportError) in
             let root = try XMLReader.parse(bytes)
-            return try read(root, files: [])
+            return try read(root, files: [:])
         }
     }
 
@@ -51,7 +54,7 @@ package enum KeePassTree {
                 }
             }
             start += count
-            node.setText(plain)
+            node.reveal(plain)
         }
     }
 
@@ -70,12 +73,24 @@ package enum KeePassTree {
         }
     }
 
-    static func read(_ root: XMLNode, files: [File]) throws(ImportError) -> Imported {
+    static func read(_ root: XMLNode, files: Files) throws(ImportError) -> Imported {
         guard root.name == "KeePassFile", let top = root["Root"]?["Group"] else {
             throw .malformed("line \(root.line)", "this is no XML of KeePass")
         }
         var files = files
-        for binary in root["Meta"]?["Binaries"]?.all("Binary") ?? [] { files.append(try file(binary)) }
+        // Files compressed well could be more together than any of them may be.
+        var total = 0
+        for binary in root["Meta"]?["Binaries"]?.all("Binary") ?? [] {
+            guard let number = binary.attributes["ID"].flatMap({ Int($0) }), files[number] == nil else {
+                throw .malformed("line \(binary.line)", "a file has no number, or that of another one")
+            }
+            let file = try file(binary)
+            total += file.content.count
+            guard total <= ImportLimits.expanded else {
+                throw ImportError(.tooLarge, "line \(binary.line)", "the files are too long")
+            }
+            files[number] = file
+        }
         let bin =
             root["Meta"]?["RecycleBinEnabled"]?.openText.lowercased() == "true"
             ? root["Meta"]?["RecycleBinUUID"]?.openText : nil
@@ -87,7 +102,13 @@ package enum KeePassTree {
     /// A file in the XML itself.
     private static func file(_ node: XMLNode) throws(ImportError) -> File {
         let box = SecretBufferBox(limit: ImportLimits.expanded)
-        let isValid = try node.text?.withBytes { text throws(ImportError) in try box.appendBase64(text) } ?? true
+        let isPlain = node.isRevealed
+        let isValid =
+            try node.text?.withBytes { text throws(ImportError) in
+                guard isPlain else { return try box.appendBase64(text) }
+                try box.append(text)
+                return true
+            } ?? true
         guard isValid else { throw .malformed("line \(node.line)", "a file is not base 64") }
         let isCompressed = node.attributes["Compressed"]?.lowercased() == "true"
         return try box.withBytes { bytes throws(ImportError) in
@@ -97,7 +118,7 @@ package enum KeePassTree {
     }
 
     private static func group(
-        _ node: XMLNode, _ path: [String], _ bin: String?, _ files: [File], into result: inout Imported
+        _ node: XMLNode, _ path: [String], _ bin: String?, _ files: Files, into result: inout Imported
     ) throws(ImportError) {
         if let bin, node["UUID"]?.openText == bin {
             let count = entries(node)
@@ -115,7 +136,7 @@ package enum KeePassTree {
     }
 
     private static func entry(
-        _ node: XMLNode, _ path: [String], _ files: [File], into result: inout Imported
+        _ node: XMLNode, _ path: [String], _ files: Files, into result: inout Imported
     ) throws(ImportError) {
         let strings = node.all("String")
         func string(_ key: String) -> XMLNode? { strings.first { $0["Key"]?.openText == key }?["Value"] }
@@ -138,8 +159,8 @@ package enum KeePassTree {
         for binary in node.all("Binary") {
             let name = binary["Key"]?.openText ?? "file"
             guard let value = binary["Value"] else { continue }
-            if let number = value.attributes["Ref"].flatMap({ Int($0) }), files.indices.contains(number) {
-                try files[number].content.withBytes { content throws(ImportError) in
+            if let file = value.attributes["Ref"].flatMap({ Int($0) }).flatMap({ files[$0] }) {
+                try file.content.withBytes { content throws(ImportError) in
                     try addFile(name, content, to: item, &result)
                 }
             } else {

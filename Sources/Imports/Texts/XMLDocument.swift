@@ -23,7 +23,15 @@ final class XMLNode {
     /// The text, where it is no secret.
     var openText: String { text?.openText() ?? "" }
 
+    /// Whether the text is what was encrypted in base 64 before.
+    private(set) var isRevealed = false
+
     func setText(_ bytes: consuming SecretBytes) { text = consume bytes }
+
+    func reveal(_ bytes: consuming SecretBytes) {
+        setText(bytes)
+        isRevealed = true
+    }
 }
 
 struct XMLReader {
