@@ -73,13 +73,13 @@ package enum SecretServiceCall: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether a thread must look into the open vault for it.
+    /// Whether it is about what is in the open vault.
     package var needsVault: Bool {
         switch self {
         case .createItem, .deleteItem, .getSecret, .getSecrets, .setSecret, .searchItems, .searchCollection,
-            .getProperty, .getProperties, .setProperty:
+            .getProperty, .getProperties, .setProperty, .createCollection, .unlock:
             true
-        case .openSession, .createCollection, .unlock, .lock, .readAlias, .setAlias, .deleteCollection, .closeSession:
+        case .openSession, .lock, .readAlias, .setAlias, .deleteCollection, .closeSession:
             false
         }
     }

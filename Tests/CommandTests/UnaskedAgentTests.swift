@@ -1,4 +1,5 @@
 import Foundation
+import RealParts
 import TestSupport
 import Testing
 
@@ -64,6 +65,23 @@ import Testing
             """, in: sandbox)
         let once = "one\n-----BEGIN SSH SIGNATURE-----\n"
         #expect(result.text == once + once + "8\n", "\(result.text) \(result.errors)")
+    }
+
+    @Test(.enabled(if: PrivateBus.isInstalled, "dbus-daemon is not installed"))
+    func `programs on the session bus get theirs without an unlock, and after a lock`() throws {
+        let sandbox = try made()
+        let bus = try PrivateBus()
+        let address = try #require(bus.environment["DBUS_SESSION_BUS_ADDRESS"])
+        let result = try run(
+            """
+            export DBUS_SESSION_BUS_ADDRESS='\(address)'
+            "$HOLDFAST" secrets serve
+            printf s3cret | secret-tool store --label=Mail user ada
+            "$HOLDFAST" lock 2> /dev/null
+            secret-tool lookup user ada; echo
+            "$HOLDFAST" lock --shut-down 2> /dev/null
+            """, in: sandbox)
+        #expect(result.text == "s3cret\n", "\(result.text) \(result.errors)")
     }
 
     @Test func `where it asks now, or its share is gone, nobody gets in`() throws {

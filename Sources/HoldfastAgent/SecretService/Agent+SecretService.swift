@@ -53,7 +53,7 @@ extension Agent {
         face.hasMore = true
     }
 
-    private func take(_ call: BusCall, _ face: SecretServiceFace) {
+    private func take(_ call: BusCall, _ face: SecretServiceFace, hasWaited: Bool = false) {
         guard face.isOurs(call.sender) else {
             return call.fail(SecretServiceError.accessDenied, "only programs of the same user are served")
         }
@@ -65,6 +65,7 @@ extension Agent {
         do throws(SecretServiceCall.Refusal) {
             let kind = try SecretServiceCall(
                 interface: call.interface, member: call.member, signature: call.signature, on: path)
+            if !isServingSecrets, !hasWaited, kind.needsVault, wait(call, face) { return }
             if !handle(kind, call, path, face) {
                 call.fail(
                     SecretServiceError.invalidArguments, "an argument is not what the call takes, or is too large")
@@ -75,6 +76,14 @@ extension Agent {
             case .unknownMethod: call.fail(SecretServiceError.unknownMethod, "the object has no such method")
             case .invalidArguments: call.fail(SecretServiceError.invalidArguments, "the call takes other types")
             }
+        }
+    }
+
+    /// Has a vault that opens without asking opened for a program.
+    private func wait(_ call: BusCall, _ face: SecretServiceFace) -> Bool {
+        openUnasked {
+            guard self.secrets === face else { return }
+            self.take(call, face, hasWaited: true)
         }
     }
 
