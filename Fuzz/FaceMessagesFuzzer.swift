@@ -109,6 +109,7 @@ private func ssh(_ input: [UInt8]) {
             require(!destination.allows(from: [], to: nil, user: nil), "a destination begins nowhere")
         }
     case .bind(let binding):
+        guard let binding else { break }
         let parts = [binding.host, binding.session, binding.signature]
         require(parts.allSatisfy { $0.upperBound < input.count }, "a part of a session lies elsewhere")
         guard let proof = try? unsafe binding.proof(in: input.span.bytes) else { break }

@@ -9,8 +9,8 @@ package enum SSHAgentRequest: Sendable, Hashable {
     case removeAll
     case lock(passphrase: Range<Int>)
     case unlock(passphrase: Range<Int>)
-    /// The connection is for a session with a host.
-    case bind(SSHBinding)
+    /// The connection is for a session with a host; nil where it cannot be read with which.
+    case bind(SSHBinding?)
     /// Something that this agent does not do.
     case unknown
 
@@ -52,7 +52,10 @@ package enum SSHAgentRequest: Sendable, Hashable {
                 self = .unknown
                 return
             }
-            self = .bind(try SSHBinding(&reader, bytes))
+            // Not an error: a step that is not understood must not be as if it had not been taken.
+            let binding = try? SSHBinding(&reader, bytes)
+            self = .bind(reader.isAtEnd ? binding : nil)
+            return
         default:
             self = .unknown
             return

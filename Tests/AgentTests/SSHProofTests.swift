@@ -33,7 +33,7 @@ import Testing
 
     private static func isProved(_ message: [UInt8]) -> Bool {
         let bytes = unsafe message.span.bytes
-        guard case .bind(let binding)? = try? SSHAgentRequest(parsing: bytes) else { return false }
+        guard case .bind(let binding?)? = try? SSHAgentRequest(parsing: bytes) else { return false }
         return binding.isProved(in: bytes)
     }
 

@@ -44,7 +44,7 @@ import Testing
         #expect(try parse([22, 0, 0, 0, 1, 7]) == .lock(passphrase: 5..<6))
         #expect(try parse([23, 0, 0, 0, 0]) == .unlock(passphrase: 5..<5))
         for flag in [0, 1] as [UInt8] {
-            guard case .bind(let binding) = try parse(Self.bind(flag)) else { throw SSHError.invalid }
+            guard case .bind(let binding?) = try parse(Self.bind(flag)) else { throw SSHError.invalid }
             #expect(binding.isForwarded == (flag == 1) && binding.host.count == 4 && binding.session.count == 7)
         }
         #expect(try parse([99, 1, 2]) == .unknown && parse([20]) == .unknown)
@@ -67,10 +67,17 @@ import Testing
             ([25] + ed25519 + [255, 0, 0, 0, 0], .invalid), ([25] + ed25519 + [1, 0, 0], .truncated),
             ([25] + ed25519 + [1, 0, 0, 0, 1, 1, 0, 0, 0, 1], .invalid), ([17] + ed25519 + [0], .invalid),
             ([17] + p256([]), .invalid), ([17] + p256([UInt8](repeating: 1, count: 33)), .invalid),
-            (bind(1) + [0], .invalid), ([UInt8](repeating: 11, count: 16_385), .invalid),
+            ([UInt8](repeating: 11, count: 16_385), .invalid),
         ] as [([UInt8], SSHError)])
     func `a message whose lengths lie is refused`(bytes: [UInt8], error: SSHError) {
         #expect(throws: error) { try parse(bytes) }
+    }
+
+    /// A step that cannot be read is one all the same: what follows must not be held to the step before it.
+    @Test func `a binding that is cut or too long is one without a host`() throws {
+        let whole = Self.bind(1)
+        #expect(try parse(whole + [0]) == .bind(nil))
+        for count in 29..<whole.count { #expect(try parse(Array(whole[..<count])) == .bind(nil), "\(count) bytes") }
     }
 
     @Test func `no cut and no change of a byte is taken for something outside of the message`() throws {

@@ -183,7 +183,11 @@ extension Agent {
     }
 
     /// Notes where the connection leads. That it is forwarded is believed without a proof: that only takes away.
-    private func bind(_ client: SSHConnection, _ binding: SSHBinding, _ body: Body) -> Bool {
+    private func bind(_ client: SSHConnection, _ binding: SSHBinding?, _ body: Body) -> Bool {
+        guard let binding else {
+            client.isForwarded = true
+            return client.sessions.add(nil) { false }
+        }
         client.isForwarded = client.isForwarded || binding.isForwarded
         return body.bytes.withBytes { bytes in
             let isShort = binding.session.count <= SSHSessions.longestID
