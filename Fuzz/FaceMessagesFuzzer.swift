@@ -13,7 +13,34 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     ssh(input)
     login(input)
     pinentry(input)
+    secretService(input)
     return 0
+}
+
+/// What programs of the session bus say: attributes in a field, and objects. What is taken is written and taken as the same again.
+private func secretService(_ input: [UInt8]) {
+    if let attributes = SecretServiceAttributes(parsing: input) {
+        require(attributes.values.count <= SecretServiceAttributes.most, "there are too many attributes")
+        require(SecretServiceAttributes(parsing: attributes.text) == attributes, "attributes differ in their text")
+        require(attributes.answer(attributes) && attributes.answer(.init()), "attributes do not answer themselves")
+    }
+    // As names of what programs store: each has a path, and no two have the same.
+    let name = String(decoding: input.prefix(64), as: UTF8.self).filter { $0 != "\0" }
+    for object in [SecretServicePath.collection(name), .item(collection: "c", name: name), .alias(name)]
+    where !name.isEmpty && !name.utf8.contains(0) {
+        require(SecretServicePath(parsing: object.text) == object, "a name has no path of its own")
+    }
+    let root = SecretServicePath.service.text
+    for text in [String(decoding: input, as: UTF8.self), root + "/" + String(decoding: input, as: UTF8.self)] {
+        guard let object = SecretServicePath(parsing: text) else { continue }
+        require(object.text.utf8.elementsEqual(text.utf8), "an object has two paths")
+        for call in SecretServiceCall.allCases {
+            let found = try? SecretServiceCall(
+                interface: call.interface, member: String(call.rawValue.split(separator: ".")[1]),
+                signature: call.signature, on: object)
+            require(found == nil || found?.signature == call.signature, "a call has other types")
+        }
+    }
 }
 
 /// What a pinentry says, cut into pieces by its own first byte. Yes comes only after everything was told and answered, one line at a time.
