@@ -80,6 +80,9 @@ final class LeaseSession {
                 # The other program asks on a connection that this one's program made.
                 if os.fork() == 0:
                     s = connect()
+                    # The agent sees who made a connection when it takes it, which it has when it answers.
+                    send(s, 9, b"")
+                    receive(s)
                     os.set_inheritable(s.fileno(), True)
                     os.execve(other(), [other(), sys.argv[0], path, str(s.fileno()), name], environment)
                 os.wait()
