@@ -5,6 +5,8 @@ final class ConnectionPool<Connection: Sendable, Failure: Error>: Sendable {
     private struct State {
         var idle: [Connection] = []
         var used = 0
+        /// How often they were closed.
+        var clearings = 0
     }
 
     private let state = Mutex(State())
@@ -14,24 +16,26 @@ final class ConnectionPool<Connection: Sendable, Failure: Error>: Sendable {
 
     /// - Parameter body: Returns whether the connection can go on beside its result.
     func use<R>(_ body: (Connection) throws(Failure) -> R, isGood: (Connection) -> Bool) throws(Failure) -> R {
-        let connection = try take()
+        let (known, clearings) = state.withLock { ($0.idle.popLast(), $0.clearings) }
+        let connection: Connection
+        if let known { connection = known } else { connection = try make() }
         state.withLock { $0.used += 1 }
         defer {
             state.withLock {
                 $0.used -= 1
-                if isGood(connection) { $0.idle.append(connection) }
+                if isGood(connection) && $0.clearings == clearings { $0.idle.append(connection) }
             }
         }
         return try body(connection)
     }
 
-    private func take() throws(Failure) -> Connection {
-        if let connection = state.withLock({ $0.idle.popLast() }) { return connection }
-        return try make()
+    /// Closes idle connections, and those in use when they are done: after a failure they are most likely all broken.
+    func clear() {
+        state.withLock {
+            $0.idle = []
+            $0.clearings += 1
+        }
     }
-
-    /// Closes idle connections; after a failure they are most likely all broken.
-    func clear() { state.withLock { $0.idle = [] } }
 
     /// Connections at this moment: those that wait, and those in use.
     var counts: (idle: Int, used: Int) { state.withLock { ($0.idle.count, $0.used) } }

@@ -21,7 +21,7 @@ package final class PostgresStore: ServerStore {
     ///   - loss: What is done when Redis has forgotten what it was told.
     ///   - report: Told what an operator should know of Redis, once.
     package init(
-        _ url: String, _ redis: RedisLocation, lifetimes: Lifetimes = Lifetimes(), loss: RedisLoss = .warn,
+        _ url: SecretText, _ redis: RedisLocation, lifetimes: Lifetimes = Lifetimes(), loss: RedisLoss = .warn,
         report: @escaping @Sendable (RedisNotice) -> Void = { _ in }
     ) {
         accounts = AccountTable(url)
@@ -34,7 +34,7 @@ package final class PostgresStore: ServerStore {
     /// - Returns: The version that they had, 0 for none, and the one they have.
     /// - Throws: ``StoreError/unavailable(_:)``, ``StoreError/tooNew(_:_:)``.
     @discardableResult
-    package static func migrate(_ url: String) throws(StoreError) -> (from: Int, to: Int) {
+    package static func migrate(_ url: SecretText) throws(StoreError) -> (from: Int, to: Int) {
         (try AccountTable.migrate(url), PostgresSchema.version)
     }
 
@@ -51,10 +51,11 @@ package final class PostgresStore: ServerStore {
             Result { () throws(StoreError) in
                 try accounts.apply(change) { account, revoked throws(StoreError) in
                     let isVoiding = account.voidBefore >= change.moment
-                    guard !revoked.isEmpty || isVoiding else { return }
+                    let voiding = account.devices.filter { $0.voidBefore >= change.moment }
+                    guard !revoked.isEmpty || !voiding.isEmpty || isVoiding else { return }
                     try entries.publish(
                         devices: revoked, of: change.identity, voidBefore: isVoiding ? account.voidBefore : .never,
-                        seconds: revocationSeconds)
+                        devicesBefore: voiding.map { ($0.id, $0.voidBefore) }, seconds: revocationSeconds)
                 }
             })
     }
@@ -108,8 +109,9 @@ package final class PostgresStore: ServerStore {
                 "holdfast_database_up", "Whether a database did what it was last asked.",
                 [("database", "postgres", accounts.isUp ? 1 : 0), ("database", "redis", entries.isUp ? 1 : 0)]),
             StoreGauge(
-                "holdfast_redis_lost", "How often this process noticed that Redis has forgotten what it was told.",
-                [("database", "redis", memory.lost)]),
+                "holdfast_redis_lost_total",
+                "How often this process noticed that Redis has forgotten what it was told.",
+                [("database", "redis", memory.lost)], isCounter: true),
         ]
     }
 

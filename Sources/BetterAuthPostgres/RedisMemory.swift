@@ -62,36 +62,51 @@ final class RedisMemory: Sendable {
     /// Compares the marks.
     /// - Throws: ``StoreError/unavailable(_:)`` when Redis has forgotten, and that is to be refused; what a database throws.
     func check() throws(StoreError) {
-        let redis = try entries.state()
+        var kept = try accounts.redisMark()
+        // Redis is asked after the accounts, which remember a mark only when Redis has it: what is missing then is lost. The
+        // other way round, a mark that another process makes at this moment would look forgotten.
+        while try !isAsKnown(entries.state(), kept) {
+            let newer = try accounts.redisMark()
+            if newer == kept { return try lose(kept) }
+            kept = newer
+        }
+    }
+
+    /// Whether Redis has the mark that the accounts have. The first time it gets one.
+    private func isAsKnown(_ redis: ExpiringEntries.State, _ kept: [UInt8]?) throws(StoreError) -> Bool {
         if !redis.writesDown { tell(.notWrittenDown) }
         if redis.evicts { tell(.evicts) }
-        let kept = try accounts.redisMark()
-        let known = kept.flatMap { Mark($0) }
-        guard let known else {
-            // The first time. The mark that Redis has may be that of a database that was restored.
-            _ = try take(redis, over: kept)
-            return
+        guard let kept, let known = Mark(kept) else {
+            // The mark that Redis has may be that of a database that was restored.
+            return try take(redis, over: kept)
         }
         // Of a run that wrote nothing down only a part may be there: the mark, and not what came after it.
         let isSameRun = known.run == redis.run || redis.run.isEmpty || redis.writesDown
-        guard redis.mark == known.name, isSameRun else { return try lose(known, redis) }
+        guard redis.mark == known.name, isSameRun else { return false }
         if known.run != redis.run, !redis.run.isEmpty {
-            _ = try accounts.setRedisMark(Mark(known.name, redis.run).bytes, over: known.bytes)
+            _ = try accounts.setRedisMark(Mark(known.name, redis.run).bytes, over: kept)
         }
         state.withLock { state in
             state.name = known.name
             state.told.remove(.lost)
         }
+        return true
     }
 
-    private func lose(_ known: Mark, _ redis: ExpiringEntries.State) throws(StoreError) {
+    private func lose(_ kept: [UInt8]?) throws(StoreError) {
         guard policy == .warn else {
-            state.withLock { $0.name = known.name }
-            tell(.lost)
+            let known = kept.flatMap { Mark($0) }
+            // Told once, until it is accepted.
+            let isNew = state.withLock { state in
+                state.name = known?.name
+                if !state.told.contains(.lost) { state.lost += 1 }
+                return state.told.insert(.lost).inserted
+            }
+            if isNew { report(.lost) }
             throw .unavailable("Redis has forgotten what it was told")
         }
         // Of several processes one tells.
-        guard try take(redis, over: known.bytes) else { return }
+        guard try take(entries.state(), over: kept) else { return }
         state.withLock { $0.lost += 1 }
         report(.lost)
     }

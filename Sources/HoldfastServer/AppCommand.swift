@@ -32,38 +32,56 @@ struct AppCommand {
         let listener = try HTTPListener(arguments.required(ServerOptions.listen))
         var verifierSettings = AccessVerifier.Settings()
         verifierSettings.window = .seconds(Int64(arguments[ServerOptions.accessWindow]))
-        let (nonces, revocations) = try shared()
+        let conditions = Conditions(log)
+        var checks: [Readiness.Check] = []
+        let (nonces, revocations) = try shared(&checks)
         let verifier = AccessVerifier(
-            keys: try keySource(), nonces: nonces, revocations: revocations, settings: verifierSettings)
+            keys: try keySource(&checks), nonces: nonces, revocations: revocations, settings: verifierSettings)
         let keys =
             if let path = arguments[ServerOptions.responseKeysFile] {
-                try KeyFile(path).loadOrCreate(responseLifetime: Serve.responseLifetime, accessLifetime: 0).keys
+                try KeyFile(path).loadOrCreate(
+                    responseLifetime: Serve.responseLifetime, accessLifetime: 0, usedFrom: SystemClock().now
+                ).keys
             } else {
                 try ServerKeys.fresh(Lifetimes())
             }
         let example = ExampleApp(
             verifier, name: arguments[ServerOptions.name] ?? "app",
-            report: { log.write(.error, "access", ["reason": .text("\($0)")]) }, key: { keys.responseKey(now: $0) })
+            report: { conditions.fail("access", "\($0)") }, key: { keys.responseKey(now: $0) })
         let rate = arguments[ServerOptions.addressRate] ?? AuthService.Rates().requests.perSecond
         let service = AppService(example, keys, rate: rate, log: log)
         let access = try FrontOptions.metricsAccess(arguments, settings)
-        let front = try HTTPServer(listener, OperatedService(service, access), settings)
+        let readiness = Readiness(checks, conditions: conditions)
+        defer { readiness.close() }
+        let operated = OperatedService(service, access, readiness: readiness)
+        let front = try HTTPServer(listener, operated, settings)
         FrontOptions.announce(
             front, settings, key: keys.responseKey(now: SystemClock().now).publicKey.description)
-        Signals.waitForStop()
+        repeat {
+            // What requests need is there again; the next that fails tells if something else is not.
+            readiness.ask { if $0.isEmpty { conditions.recover("access") } }
+        } while !Signals.stops(within: 5)
         return front.stop() ? .done : .failure
     }
 
-    private func shared() throws -> (any NonceStore, any RevocationList) {
+    /// - Parameter checks: Gets what is to be ready for it.
+    private func shared(_ checks: inout [Readiness.Check]) throws -> (any NonceStore, any RevocationList) {
         guard let text = try arguments.perhapsFromFile(ServerOptions.redis) else {
             return (MemoryNonceStore(), MemoryRevocationList())
         }
-        guard let location = RedisLocation(text) else { throw UsageError("--redis must be redis://HOST:PORT") }
+        guard let location = RedisLocation(text) else { throw ServeSettings.notRedis(text) }
         let shared = SharedAccess(location)
+        checks.append(
+            Readiness.Check("redis") {
+                do throws(StoreError) {
+                    try shared.probe()
+                    return nil
+                } catch { return error.description }
+            })
         return (shared, shared)
     }
 
-    private func keySource() throws -> any ServerKeySource {
+    private func keySource(_ checks: inout [Readiness.Check]) throws -> any ServerKeySource {
         let pinned = arguments[ServerOptions.accessKey]
         guard pinned.isEmpty else {
             return PinnedServerKeys(
@@ -77,6 +95,13 @@ struct AppCommand {
         let url = try arguments.required(ServerOptions.keys)
         let identity = try FrontOptions.chainIdentity(arguments)
         guard let service = HTTPKeyService(url) else { throw UsageError("--keys must be http://HOST:PORT") }
+        checks.append(
+            Readiness.Check("key service") {
+                do {
+                    try service.probe()
+                    return nil
+                } catch { return OperatorAdvice.line(for: error) }
+            })
         return EndorsedServerKeys(trusting: identity, from: service, window: EndorsedServerKeys.appServerWindow)
     }
 }
@@ -84,8 +109,9 @@ struct AppCommand {
 extension ServerKeys {
     /// Keys for one run.
     static func fresh(_ lifetimes: Lifetimes) throws -> ServerKeys {
-        ServerKeys(
-            response: KeySchedule(try .generate(), lifetime: Serve.responseLifetime),
-            access: KeySchedule(try .generate(), lifetime: lifetimes.refresh * 1000))
+        let now = SystemClock().now
+        return ServerKeys(
+            response: KeySchedule(try .generate(), usedFrom: now, lifetime: Serve.responseLifetime),
+            access: KeySchedule(try .generate(), usedFrom: now, lifetime: lifetimes.refresh * 1000))
     }
 }

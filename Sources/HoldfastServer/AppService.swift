@@ -47,9 +47,10 @@ final class AppService: HTTPService {
     }
 
     func sent(_ reply: HTTPReply, to path: String, at route: Route?, _ request: AnsweredRequest) {
-        guard reply.status >= 500 || log.wants(.info) else { return }
+        // Why one failed is told as a state.
+        guard log.wants(.info) else { return }
         log.write(
-            reply.status >= 500 ? .error : .info, "reply",
+            .info, "reply",
             [
                 "status": .number(reply.status), "code": .text(reply.code?.rawValue ?? "ok"),
                 "address": .text(request.address.description),

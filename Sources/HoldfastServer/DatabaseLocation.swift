@@ -3,18 +3,28 @@ internal import CommandLineArguments
 
 /// Where the accounts are, as `--database` says. What looks like something else is no file name: a mistyped URL must not
 /// make a file.
-enum DatabaseLocation: Sendable, Hashable {
+enum DatabaseLocation: Sendable {
     case memory
     case file(String)
-    case postgres(String)
+    /// Its URL may have a password.
+    case postgres(SecretText)
 
-    init(_ text: String) throws(UsageError) {
+    init(_ text: SecretText) throws(UsageError) {
+        guard !text.hasPrefix("postgres://"), !text.hasPrefix("postgresql://") else {
+            self = .postgres(text)
+            return
+        }
+        self = try DatabaseLocation(named: text.withArray { String(decoding: $0, as: UTF8.self) })
+    }
+
+    private init(named text: String) throws(UsageError) {
         switch text {
         case ":memory:": self = .memory
         case "": throw UsageError("--database is empty")
-        case _ where text.hasPrefix("postgres://") || text.hasPrefix("postgresql://"): self = .postgres(text)
         case _ where text.contains("://"):
             throw UsageError("--database takes a file, postgres://..., or :memory:, and no other URL")
+        case _ where text.hasPrefix("file:"):
+            throw UsageError("--database takes the name of a file, and no URI; for this name write ./\(text)")
         case _ where text.hasPrefix(":"):
             throw UsageError("--database takes a file, postgres://..., or :memory:; for a file write ./\(text)")
         case _ where DatabaseLocation.isKeywords(text):
@@ -38,8 +48,14 @@ enum DatabaseLocation: Sendable, Hashable {
         case .file(let path): return path
         case .memory: throw UsageError("\(command) is for a file; :memory: has none")
         case .postgres:
-            throw UsageError(
-                "\(command) is for a SQLite file; PostgreSQL checks and vacuums itself (see amcheck, VACUUM)")
+            let instead =
+                switch command {
+                case "backup": "pg_dump copies PostgreSQL; copy the file of keys with it"
+                case "restore": "pg_restore puts a copy of PostgreSQL back; put the file of keys back with it"
+                case "init": "migrate makes the tables in PostgreSQL, and the first serve the keys"
+                default: "PostgreSQL checks and vacuums itself (see amcheck, VACUUM)"
+                }
+            throw UsageError("\(command) is for a SQLite file; \(instead)")
         }
     }
 }

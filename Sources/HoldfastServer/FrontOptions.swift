@@ -33,7 +33,7 @@ enum FrontOptions {
         case (nil, nil): break
         case (let certificate?, let key?):
             settings.certificate = try TextFile.read(certificate)
-            settings.key = try TextFile.read(key)
+            settings.key = try TextFile.read(key) { _ in true }
         default: throw UsageError("--tls-certificate and --tls-key require each other")
         }
         return settings

@@ -11,7 +11,7 @@ extension ServerCommand {
         "hsm", summary: "keep a key chain, and endorse servers' keys with it",
         details: [
             "Endorses the keys of servers that send the sign token. Rotating and tainting the chain needs the admin "
-                + "token: someone who broke into a server has only the other one.",
+                + "token: someone who broke into a server has only the other one. The chain is made by init-chain.",
             "When it is ready it prints one line: ready, its URL, and the identity of the key chain.",
         ],
         example: "holdfast-server hsm --listen 127.0.0.1:8081 --folder chain --sign-token-file sign.token "
@@ -21,42 +21,61 @@ extension ServerCommand {
             ServerOptions.adminToken.option,
         ],
         options: [ServerOptions.keysIn.option] + ServerOptions.listening, run: keepChain)
+
+    static let initializeChain = ServerCommand(
+        "init-chain", summary: "begin a key chain",
+        details: [
+            "Makes the folder, with mode 0700, and the first keys of a chain in it, and prints the identity that clients "
+                + "must trust. Where there is a chain it only prints that. hsm keeps the chain; it never begins one: "
+                + "another chain has another identity."
+        ],
+        example: "holdfast-server init-chain --folder chain", required: [ServerOptions.folder.option],
+        options: [ServerOptions.keysIn.option], run: beginChain)
+}
+
+private func beginChain(_ arguments: Arguments) throws -> ServerExit {
+    let folder = try arguments.required(ServerOptions.folder)
+    let made = try KeyChainFolder.make(folder, KeyPlace.protection(arguments), now: SystemClock().now)
+    if made.isNew { ServerOutput.say("Made the key chain in \(folder).\n") }
+    ServerOutput.say("\(made.chain.identity)\n")
+    return .done
 }
 
 private func keepChain(_ arguments: Arguments) throws -> ServerExit {
     Signals.hold()
     let sign = try HSMService.token(arguments, ServerOptions.signToken)
     let admin = try HSMService.token(arguments, ServerOptions.adminToken)
-    guard sign != admin else {
+    guard !sign.isEqual(to: admin) else {
         throw UsageError("--sign-token-file and --admin-token-file contain the same token; make two")
     }
     let settings = try FrontOptions.settings(arguments)
     let folder = try arguments.required(ServerOptions.folder)
     let protection = try KeyPlace.protection(arguments)
     let listener = try HTTPListener(arguments.required(ServerOptions.listen))
-    let chain = try KeyChainFolder(folder, protection, now: SystemClock().now)
+    let chain = try KeyChainFolder.held(folder, protection)
     let identity = chain.identity
     let service = HSMService(chain, sign: sign, admin: admin, log: FrontOptions.log(arguments))
     let operated = OperatedService(
         service, try FrontOptions.metricsAccess(arguments, settings),
+        failing: { service.isThere ? [] : ["key chain"] },
         more: { $0.gauge("holdfast_chain_generation", service.generation, "The generation of the key chain.") })
     let front = try HTTPServer(listener, operated, settings)
     FrontOptions.announce(front, settings, key: identity.description)
-    Signals.waitForStop()
+    while !Signals.stops(within: 3600) {}
     return front.stop() ? .done : .failure
 }
 
 extension HSMService {
     /// The first line of the file that an option names, which only its owner may read.
-    static func token(_ arguments: Arguments, _ option: TextOption) throws(UsageError) -> [UInt8] {
+    static func token(_ arguments: Arguments, _ option: TextOption) throws(UsageError) -> SecretText {
         let path = try arguments.required(option)
         var status = stat()
-        guard unsafe stat(path, &status) == 0 else { throw UsageError("\(path): \(SystemError.last)") }
+        guard unsafe stat(path, &status) == 0 else { throw UsageError("\(path): \(SystemError.last)", mayPass: true) }
         guard status.st_mode & 0o077 == 0 else {
             throw UsageError("\(path) can be read by other users; give it the mode 0600, and write a new token into it")
         }
-        let token = Array(try TextFile.read(path).prefix { $0 != "\n" }.utf8)
-        guard token.count >= 32, token.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+        let token = try TextFile.firstLine(path) { _ in true }
+        guard token.withArray({ $0.count >= 32 && $0.allSatisfy { $0 > 0x20 && $0 < 0x7F } }) else {
             throw UsageError("\(path): a token must have at least 32 characters, without spaces, in the first line")
         }
         return token
@@ -69,17 +88,22 @@ final class HSMService: HTTPService {
     private static let longest: Int64 = 86_400 + 3600
 
     private let chain: Mutex<KeyChainFolder>
-    private let sign: [UInt8]
-    private let admin: [UInt8]
+    private let sign: SecretText
+    private let admin: SecretText
     private let log: ServerLog
     private let rates = AddressRates(perSecond: 20, burst: 100)
+    /// How often a wrong token is told.
+    private let told = AddressRates(perSecond: 0.1, burst: 20)
 
-    init(_ chain: KeyChainFolder, sign: [UInt8], admin: [UInt8], log: ServerLog) {
+    init(_ chain: KeyChainFolder, sign: SecretText, admin: SecretText, log: ServerLog) {
         self.chain = Mutex(chain)
         self.sign = sign
         self.admin = admin
         self.log = log
     }
+
+    /// Whether the files of the chain are there still.
+    var isThere: Bool { chain.withLock { $0.isThere } }
 
     /// The number of the generation that signs.
     var generation: Int { chain.withLock { $0.events.count - 1 } }
@@ -117,10 +141,13 @@ final class HSMService: HTTPService {
         }
     }
 
-    private func isAllowed(_ request: HTTPRequest, _ token: [UInt8]) -> Bool {
+    private func isAllowed(_ request: HTTPRequest, _ token: SecretText) -> Bool {
         let given = Array((request.authorization ?? "").utf8)
-        let expected = Array("Bearer ".utf8) + token
-        return unsafe constantTimeEquals(given.span.bytes, expected.span.bytes)
+        let scheme = Array("Bearer ".utf8)
+        guard given.starts(with: scheme) else { return false }
+        return token.withBytes { token in
+            unsafe constantTimeEquals(given.span.bytes.extracting(scheme.count..<given.count), token)
+        }
     }
 
     /// `{"payload":{"purpose":…,"publicKey":…,"expiration":…}}`, of which nothing else is signed: what comes from a server
@@ -136,26 +163,55 @@ final class HSMService: HTTPService {
         guard expiration > now, expiration <= now.adding(seconds: HSMService.longest) else {
             return HTTPReply(.plain(.invalidMessage))
         }
-        guard let record = try? chain.withLock({ try $0.endorse(key, purpose, until: expiration) }) else {
+        do {
+            guard let record = try chain.withLock({ try $0.endorse(key, purpose, until: expiration) }) else {
+                return HSMService.isTainted
+            }
+            return HTTPReply(.json, record.bytes + [0x0A])
+        } catch {
+            log.write(.error, "chain", ["reason": .text(OperatorAdvice.line(for: error))])
             return HTTPReply(.plain(.base))
         }
-        return HTTPReply(.json, record.bytes + [0x0A])
     }
 
-    /// `{"generation":N}` with the number of the generation that is replaced: a slip or a repeat does nothing.
-    private static func confirmed(_ body: [UInt8]) -> Int? {
-        guard let members = unsafe (try? ApplicationData(json: body.span.bytes))?.members(), members.count == 1,
-            let number = members["generation"]
+    /// What a server is told whose key a tainted generation has endorsed.
+    static let taintedKey = ErrorCode.alreadyRegistered
+
+    private static let isTainted: HTTPReply = {
+        let body =
+            #"{"error":{"code":"\#(taintedKey.rawValue)","message":"a tainted generation has endorsed this key"}}"#
+        return HTTPReply(status: taintedKey.httpStatus, .json, Array(body.utf8), code: taintedKey)
+    }()
+
+    /// `{"generation":N}` with the number of the generation that is replaced: a slip or a repeat does nothing. For a taint
+    /// `"keep":["KEY",…]` may follow.
+    private static func confirmed(_ body: [UInt8]) -> (generation: Int, kept: Set<PublicKeyText>?)? {
+        guard let members = unsafe (try? ApplicationData(json: body.span.bytes))?.members(),
+            let number = members["generation"],
+            let generation = Int(String(decoding: number.bytes, as: UTF8.self))
         else { return nil }
-        return Int(String(decoding: number.bytes, as: UTF8.self))
+        guard let list = members["keep"] else { return members.count == 1 ? (generation, nil) : nil }
+        let text = String(decoding: list.bytes, as: UTF8.self)
+        guard members.count == 2, text.hasPrefix("["), text.hasSuffix("]") else { return nil }
+        var kept: Set<PublicKeyText> = []
+        for item in text.dropFirst().dropLast().split(separator: ",") {
+            guard item.count >= 2, item.hasPrefix("\""), item.hasSuffix("\""),
+                let key = PublicKeyText(item.dropFirst().dropLast())
+            else { return nil }
+            kept.insert(key)
+        }
+        return (generation, kept)
     }
 
     private func rotation(_ body: [UInt8], taintPrevious: Bool) -> HTTPReply {
         do {
-            let confirmed = HSMService.confirmed(body)
+            guard let confirmed = HSMService.confirmed(body), taintPrevious || confirmed.kept == nil else {
+                return HTTPReply(.plain(.invalidMessage))
+            }
             let made: Int? = try chain.withLock { chain in
-                guard confirmed == chain.events.count - 1 else { return nil }
-                try chain.append(taintPrevious: taintPrevious, now: SystemClock().now)
+                guard confirmed.generation == chain.events.count - 1 else { return nil }
+                try chain.append(
+                    taintingAllBut: taintPrevious ? confirmed.kept ?? [] : nil, now: SystemClock().now)
                 return chain.events.count - 1
             }
             guard let made else { return HTTPReply(.plain(.invalidMessage)) }
@@ -168,10 +224,16 @@ final class HSMService: HTTPService {
     }
 
     func sent(_ reply: HTTPReply, to path: String, at route: Route?, _ request: AnsweredRequest) {
-        guard reply.status >= 400 else { return }
+        // Of refusals only wrong tokens are told without being asked for, and no client fills the log with them: the metrics
+        // count them all.
+        let isWrongToken = reply.code == .wrongSignature && told.admit(.unknown, now: MonotonicClock.seconds)
+        guard isWrongToken || log.wants(.info) else { return }
         log.write(
-            .notice, "refused", ["status": .number(reply.status), "address": .text(request.address.description)],
-            of: request.trace)
+            isWrongToken ? .warning : .info, reply.status >= 400 ? "refused" : "reply",
+            [
+                "path": .text(route == nil ? "other" : path), "status": .number(reply.status),
+                "address": .text(request.address.description),
+            ], of: request.trace)
     }
 
     /// A string without its quotation marks; what is read so has no escapes.

@@ -6,7 +6,8 @@ internal import SystemCalls
 /// The chain of keys that endorses the keys of servers (protocol.md 10.3): its events and its private keys in a folder.
 ///
 /// `keys` has the key of each event, and of the one to come, under its number; `events` is public. A new key is kept
-/// before the event that commits to it is written, so that a chain never commits to a key that is lost.
+/// before the event that commits to it is written, so that a chain never commits to a key that is lost. `endorsed` has the
+/// keys of servers that the chain has endorsed. One process at a time has the folder.
 struct KeyChainFolder {
     private let folder: String
     private(set) var events: [SignedKeyEvent]
@@ -14,27 +15,106 @@ struct KeyChainFolder {
     private let spare: KeySchedule
     private let lineage: KeyLineage
     private let file: KeyFile
+    private var endorsed: EndorsedKeys
+    private var holder: Holder?
 
-    /// Opens a folder, and begins a chain in it where there is none; the folder is made where it is not there.
-    init(_ folder: String, _ protection: KeyProtection, now: Timestamp) throws {
-        self.folder = folder
-        guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST else {
-            throw UsageError("\(folder): \(SystemError.last)")
+    /// Opens a folder with a chain.
+    /// - Throws: ``UsageError`` where there is none: another one would be a stranger to all who trust the first.
+    init(_ folder: String, _ protection: KeyProtection) throws {
+        guard KeyChainFolder.hasChain(folder) else {
+            guard !KeyChainFolder.has(folder, "/keys") else { throw KeyChainFolder.lostEvents(folder) }
+            throw UsageError("\(folder) has no key chain; holdfast-server init-chain makes one", mayPass: true)
         }
-        file = KeyFile(folder + "/keys", protection)
-        let kept = try file.loadOrCreate(responseLifetime: .max / 4, accessLifetime: .max / 4).keys
-        (keys, spare) = kept.schedulesForKeeping
-        lineage = kept.lineage
-        events = []
-        if unsafe access(folder + "/events", F_OK) == 0 {
-            let text = Array(try TextFile.read(folder + "/events").utf8)
-            events = try unsafe KeyEventList(parsing: text.span.bytes).events
-        }
-        if events.isEmpty { try append(taintPrevious: false, now: now) }
-        guard key(events.count - 1) != nil, key(events.count) != nil else {
+        let file = KeyFile(folder + "/keys", protection)
+        try self.init(folder, file, file.load(responseLifetime: .max / 4, accessLifetime: .max / 4))
+        guard !events.isEmpty, key(events.count - 1) != nil, key(events.count) != nil else {
             throw UsageError("\(folder): the keys are not those of the events")
         }
     }
+
+    /// Opens a folder for the process that keeps the chain, which has it until it ends.
+    static func held(_ folder: String, _ protection: KeyProtection) throws -> KeyChainFolder {
+        guard has(folder, "") else { return try KeyChainFolder(folder, protection) }
+        // In an upgrade the one before it may be at its last request.
+        let lock = try lock(folder, waits: true)
+        var chain = try KeyChainFolder(folder, protection)
+        chain.holder = Holder(lock)
+        return chain
+    }
+
+    private final class Holder: Sendable {
+        private let lock: OwnedDescriptor
+        init(_ lock: consuming OwnedDescriptor) { self.lock = lock }
+        deinit { flock(lock.number, LOCK_UN) }
+    }
+
+    /// Begins a chain in a folder that has none, and makes the folder where it is not there.
+    /// - Returns: The chain of the folder, and whether it is new.
+    static func make(
+        _ folder: String, _ protection: KeyProtection, now: Timestamp
+    ) throws -> (chain: KeyChainFolder, isNew: Bool) {
+        guard !hasChain(folder) else { return (try KeyChainFolder(folder, protection), false) }
+        let isNew = unsafe mkdir(folder, 0o700) == 0
+        guard isNew || errno == EEXIST else { throw UsageError("\(folder): \(SystemError.last)", mayPass: true) }
+        // Of several that begin one at the same time one does: an identity that is printed is that of the chain.
+        let lock = try lock(folder, waits: false)
+        defer { flock(lock.number, LOCK_UN) }
+        guard !hasChain(folder) else { return (try KeyChainFolder(folder, protection), false) }
+        guard !has(folder, "/keys") else { throw lostEvents(folder) }
+        let file = KeyFile(folder + "/keys", protection)
+        // The first key has the number 0 in the place of a moment.
+        do {
+            let kept = try file.loadOrCreate(
+                responseLifetime: .max / 4, accessLifetime: .max / 4, usedFrom: .never
+            ).keys
+            var chain = try KeyChainFolder(folder, file, kept)
+            try chain.append(now: now)
+            return (chain, true)
+        } catch {
+            // Keys that nothing was signed with yet.
+            if !hasChain(folder) {
+                unsafe unlink(folder + "/keys")
+                if isNew { unsafe rmdir(folder) }
+            }
+            throw error
+        }
+    }
+
+    /// Takes the folder for this process.
+    /// - Throws: ``UsageError`` when another process has it.
+    static func lock(_ folder: String, waits: Bool) throws(UsageError) -> OwnedDescriptor {
+        do throws(SystemError) { return try FolderLock.take(folder, waits: waits) } catch {
+            guard error.number == EWOULDBLOCK else { throw UsageError("\(folder): \(error)", mayPass: true) }
+            throw UsageError("\(folder): another process has this key chain", mayPass: true)
+        }
+    }
+
+    /// Another chain would be a stranger to everyone who trusts the one that these keys are of.
+    private static func lostEvents(_ folder: String) -> UsageError {
+        UsageError(
+            "\(folder) has the keys of a chain, but not its events. They are public: put them back into \(folder)/events "
+                + "(GET /hsm/keys of the key service). If nothing trusts this chain yet, remove the folder",
+            mayPass: true)
+    }
+
+    private init(_ folder: String, _ file: KeyFile, _ kept: ServerKeys) throws {
+        self.folder = folder
+        endorsed = try EndorsedKeys(folder + "/endorsed", isThere: KeyChainFolder.has(folder, "/endorsed"))
+        self.file = file
+        (keys, spare) = kept.schedulesForKeeping
+        lineage = kept.lineage
+        events = []
+        guard KeyChainFolder.hasChain(folder) else { return }
+        let text = Array(try TextFile.read(folder + "/events").utf8)
+        events = try unsafe KeyEventList(parsing: text.span.bytes).events
+    }
+
+    /// Whether its files are there still.
+    var isThere: Bool { unsafe access(folder + "/events", R_OK) == 0 && access(folder + "/keys", R_OK) == 0 }
+
+    private static func hasChain(_ folder: String) -> Bool { has(folder, "/events") }
+
+    private static func has(_ folder: String, _ name: String) -> Bool { unsafe access(folder + name, F_OK) == 0 }
 
     /// What programs are told to trust.
     var identity: DigestText { events[0].payload.id }
@@ -46,18 +126,24 @@ struct KeyChainFolder {
     private mutating func keep(_ number: Int) throws -> ServerKey {
         if let known = key(number) { return known }
         let made = try ServerKey.generate()
-        keys.add(made, usedFrom: Timestamp(clamping: Int64(number)), now: .never)
+        var changed = keys
+        changed.add(made, usedFrom: Timestamp(clamping: Int64(number)), now: .never)
         // Keys of long ago sign nothing any more.
-        let young = keys.entries.suffix(8)
-        guard let schedule = KeySchedule(Array(young), lifetime: .max / 4) else { return made }
-        keys = schedule
-        try file.save(ServerKeys(response: keys, access: spare, lineage: lineage))
+        let young = changed.entries.suffix(8)
+        if let schedule = KeySchedule(Array(young), lifetime: .max / 4) { changed = schedule }
+        // One that could not be written is not known: a later event must not commit to it.
+        try file.save(ServerKeys(response: changed, access: spare, lineage: lineage))
+        keys = changed
         return made
     }
 
     /// The next event: another key comes into use.
-    /// - Parameter taintPrevious: Whether what the key before has signed counts no longer.
-    mutating func append(taintPrevious: Bool, now: Timestamp) throws {
+    /// - Parameter kept: Nil for a rotation. For a taint, by which what the key before has signed counts no longer, the keys
+    ///   of servers that may be endorsed again.
+    mutating func append(taintingAllBut kept: Set<PublicKeyText>? = nil, now: Timestamp) throws {
+        // First: an event without it would bring them back.
+        if let kept { try endorsed.taint(except: kept) }
+        let taintPrevious = kept != nil
         let number = events.count
         let signer = try keep(number)
         let next = try keep(number + 1)
@@ -83,9 +169,12 @@ struct KeyChainFolder {
     }
 
     /// Vouches for a server's key.
-    func endorse(
+    /// - Returns: Nil for a key that a tainted generation has endorsed.
+    mutating func endorse(
         _ key: PublicKeyText, _ purpose: Endorsement.Purpose, until expiration: Timestamp
-    ) throws -> SignedEndorsement {
+    ) throws -> SignedEndorsement? {
+        guard !endorsed.isTainted(key) else { return nil }
+        try endorsed.remember(key)
         guard let last = events.last, let signer = self.key(events.count - 1) else {
             throw UsageError("\(folder): the key is missing")
         }

@@ -3,6 +3,7 @@ internal import BetterAuthMessages
 internal import BetterAuthServer
 internal import Cryptography
 internal import Synchronization
+internal import SystemCalls
 
 /// The keys of a server, the file that they are in, and what the database knows of them: accounts are never served with
 /// keys that clients have not learned.
@@ -13,6 +14,8 @@ final class KeyCustody: Sendable {
     private let lifetimes: Lifetimes
     /// Of the file whose keys are in use.
     private let version: Mutex<[Int]?>
+    /// Since when this process has had them, whatever the clock says.
+    private let begun = MonotonicClock.seconds
 
     /// Why the keys are not those of the database.
     enum Problem: Error, CustomStringConvertible {
@@ -66,7 +69,8 @@ final class KeyCustody: Sendable {
             }
         }
         let made = try file.loadOrCreate(
-            responseLifetime: Serve.responseLifetime, accessLifetime: lifetimes.refresh * 1000)
+            responseLifetime: Serve.responseLifetime, accessLifetime: lifetimes.refresh * 1000,
+            usedFrom: SystemClock().now)
         if made.isNew {
             log.write(.notice, "created", ["keys": .text(file.path)])
             onNew(file.path)
@@ -138,18 +142,37 @@ final class KeyCustody: Sendable {
         let lineage = keys.lineage
         text.family("holdfast_key_info", .gauge, "The generation of the keys: rotations since they were made.")
         text.sample("holdfast_key_info", ["generation": "\(lineage.generation)"], 1)
-        let youngest = keys.youngest.milliseconds
-        if youngest > 0 {
+        if let youngest {
             text.gauge(
-                "holdfast_key_timestamp_seconds", Double(youngest) / 1000,
+                "holdfast_key_timestamp_seconds", Double(youngest.milliseconds) / 1000,
                 "When the youngest key comes, or came, into use, in seconds since 1970.")
         }
     }
 
+    /// When the youngest key comes, or came, into use. Files of before that was written down have the moment at which they
+    /// were last written.
+    private var youngest: Timestamp? {
+        let known = keys.youngest
+        return known > .never ? known : file?.changed
+    }
+
+    /// Whether the youngest key has been in use for so long. One from the future says nothing of its age, since a clock was
+    /// wrong: it is as old as this process.
+    private func isOld(_ seconds: Int64, _ publishedSeconds: Int64, _ now: Timestamp) -> Bool {
+        guard let youngest else { return false }
+        guard youngest > now.adding(seconds: max(publishedSeconds, KeyCustody.longestPublication)) else {
+            return now > youngest.adding(seconds: seconds)
+        }
+        return MonotonicClock.seconds - begun > Double(seconds)
+    }
+
+    /// Seconds for which a key is published at the most before it signs.
+    static let longestPublication: Int64 = 86_400
+
     /// Makes new keys when the youngest has been in use for so long. Of several servers with one file one does it.
     /// - Returns: Whether it was done here.
     func rotate(after seconds: Int64, publishedSeconds: Int64, now: Timestamp) throws(KeyFile.Failure) -> Bool {
-        guard let file, seconds > 0, now > keys.youngest.adding(seconds: seconds) else { return false }
+        guard let file, seconds > 0, isOld(seconds, publishedSeconds, now) else { return false }
         var isDone = false
         let updated = try file.update(
             responseLifetime: Serve.responseLifetime, accessLifetime: lifetimes.refresh * 1000

@@ -26,24 +26,19 @@ private func publishKeys(_ arguments: Arguments) throws -> ServerExit {
     let listener = try HTTPListener(arguments.required(ServerOptions.listen))
     let log = FrontOptions.log(arguments)
     let service = KeysService(hsm, identity, log)
-    try service.refresh(now: SystemClock().now)
     let conditions = Conditions(log)
+    let rounds = Rounds { RequestTrace.$current.withValue(.fresh()) { service.renew(conditions) } }
+    defer { rounds.finish() }
+    guard rounds.first(seconds: .infinity) else { return .done }
+    // Without a chain there is nothing to publish.
+    if let problem = service.problem { throw problem }
     let operated = OperatedService(
         service, try FrontOptions.metricsAccess(arguments, settings),
         failing: { conditions.isFailing("hsm") ? ["hsm"] : [] },
         more: { $0.gauge("holdfast_endorsed_keys", service.count, "Keys that are published.") })
     let front = try HTTPServer(listener, operated, settings)
     FrontOptions.announce(front, settings, key: identity.description)
-    while Signals.wait(seconds: 5) == nil {
-        RequestTrace.$current.withValue(.fresh()) {
-            do {
-                try service.refresh(now: SystemClock().now)
-                conditions.recover("hsm")
-            } catch {
-                conditions.fail("hsm", OperatorAdvice.line(for: error))
-            }
-        }
-    }
+    rounds.run(every: 5)
     return front.stop() ? .done : .failure
 }
 
@@ -53,6 +48,7 @@ final class KeysService: HTTPService {
         var list: [UInt8] = []
         var chain: KeyChain?
         var records: [PublicKeyText: SignedEndorsement] = [:]
+        var problem: (any Error)?
     }
 
     /// Keys at one time; each server has two or three.
@@ -63,6 +59,8 @@ final class KeysService: HTTPService {
     private let log: ServerLog
     private let state = Mutex(State())
     private let rates = AddressRates(perSecond: 50, burst: 200)
+    /// Of records that are brought: readers at the same address, as behind a proxy, do not keep a server from publishing.
+    private let bringing = AddressRates(perSecond: 50, burst: 200)
 
     init(_ hsm: PlainHTTP, _ identity: DigestText, _ log: ServerLog) {
         self.hsm = hsm
@@ -70,15 +68,38 @@ final class KeysService: HTTPService {
         self.identity = identity
     }
 
-    /// Fetches the chain anew.
-    func refresh(now: Timestamp) throws {
+    /// Fetches the chain anew, and tells when that fails.
+    func renew(_ conditions: Conditions) {
+        do {
+            try refresh(now: SystemClock().now)
+            conditions.recover("hsm")
+        } catch {
+            let isFirst = state.withLock { state in
+                state.problem = error
+                return state.chain == nil
+            }
+            // What is thrown is told too.
+            if !isFirst { conditions.fail("hsm", OperatorAdvice.line(for: error)) }
+        }
+    }
+
+    /// Why the chain could not be fetched the last time.
+    var problem: (any Error)? { state.withLock { $0.problem } }
+
+    private func refresh(now: Timestamp) throws {
         guard let list = try hsm.get("/hsm/keys") else { throw PlainHTTP.Failure(description: "no key chain") }
         let events = try unsafe KeyEventList(parsing: list.span.bytes)
         let chain = try KeyChain(events, identity: identity, window: KeyChain.Window.authServer, now: now)
         state.withLock { state in
+            // What a generation endorsed that is tainted now is nobody's key any more.
+            let isSame = state.list == list
             state.list = list
             state.chain = chain
-            state.records = state.records.filter { $0.value.payload.expiration >= now }
+            state.problem = nil
+            state.records = state.records.filter { key, record in
+                guard record.payload.expiration >= now else { return false }
+                return isSame || (try? chain.check(record, of: key, for: record.payload.purpose, now: now)) != nil
+            }
         }
     }
 
@@ -106,6 +127,7 @@ final class KeysService: HTTPService {
         case (_, .keys): return .wrongMethod(allowed: "GET, HEAD, POST")
         default: return .wrongMethod(allowed: "GET, HEAD")
         }
+        if case (.post, .keys) = (method, route) { return bringing.refusal(address, now: MonotonicClock.seconds) }
         return rates.refusal(address, now: MonotonicClock.seconds)
     }
 

@@ -1,3 +1,4 @@
+internal import BetterAuthMessages
 internal import BetterAuthPostgres
 internal import BetterAuthServer
 internal import CommandLineArguments
@@ -17,7 +18,7 @@ extension ServerCommand {
         required: [ServerOptions.keysFile.option],
         options: [
             ServerOptions.keysIn.option, ServerOptions.publish.option, ServerOptions.compromised.option,
-            ServerOptions.auditKey.option,
+            ServerOptions.auditKey.option, ServerOptions.refresh.option,
         ],
         isConfigured: true, run: Maintenance.rotateKeys)
 
@@ -59,7 +60,7 @@ enum Maintenance {
     /// The value of `--database`.
     static func database(_ arguments: Arguments) throws(UsageError) -> DatabaseLocation {
         let read = try arguments.perhapsFromFile(ServerOptions.database)
-        guard let read else { return try DatabaseLocation(arguments.required(ServerOptions.database)) }
+        guard let read else { return try DatabaseLocation(TextFile.secret(arguments.required(ServerOptions.database))) }
         return try DatabaseLocation(read)
     }
 
@@ -113,14 +114,17 @@ enum Maintenance {
         let isCompromised = arguments[ServerOptions.compromised]
         let isAudit = arguments[ServerOptions.auditKey]
         guard !isAudit || !isCompromised else { throw UsageError("--audit-key and --compromised exclude each other") }
-        let lifetimes = Lifetimes()
-        _ = try file.update(
-            responseLifetime: Serve.responseLifetime, accessLifetime: lifetimes.refresh * 1000
+        // Keys are forgotten when nothing that they signed is valid any more. How long sessions live only the configuration
+        // says; without it no key is forgotten that any could have been opened with.
+        let isKnown = arguments.contains(ServerOptions.refresh.option)
+        let refresh = isKnown ? Int64(arguments[ServerOptions.refresh]) : ServerOptions.longestLifetime
+        let updated = try file.update(
+            responseLifetime: Serve.responseLifetime, accessLifetime: refresh * 1000
         ) { keys throws(CryptographyError) in
             if isAudit {
                 try keys.addAuditKey()
             } else if isCompromised {
-                try keys.renounce()
+                try keys.renounce(now: SystemClock().now)
             } else {
                 try keys.rotate(now: SystemClock().now, publishedSeconds: Int64(seconds))
             }
@@ -130,8 +134,15 @@ enum Maintenance {
             isAudit
                 ? "The audit log has a new key.\n"
                 : isCompromised
-                    ? "The new keys sign now. The old ones are dropped.\n"
-                    : "The new keys sign in \(seconds) seconds.\n")
+                    ? "The new keys sign now. The old ones are dropped.\n" + keys(updated)
+                    : "The new keys sign in \(seconds) seconds.\n" + keys(updated))
         return .done
+    }
+
+    /// The newest keys, for whoever looks them up or names them.
+    private static func keys(_ keys: ServerKeys) -> String {
+        let (response, access) = keys.schedulesForKeeping
+        let all = [("response", response), ("access", access)]
+        return all.map { "\($0.0): \($0.1.entries.last?.key.publicKey.description ?? "none")\n" }.joined()
     }
 }

@@ -2,6 +2,7 @@ internal import BetterAuthHTTP
 internal import BetterAuthServer
 internal import CommandLineArguments
 internal import Cryptography
+internal import SystemCalls
 
 /// What the operator of a server can do about an error. A library says what is wrong; these are the server's own words, one
 /// for each case. A case without advice does not compile.
@@ -14,7 +15,10 @@ enum OperatorAdvice {
         case let error as StoreError: "\(error); \(on(error))"
         case let error as KeyCustody.Problem: "\(error); \(on(error))"
         case let error as HTTPError: "\(error); \(on(error))"
-        case let error as LocalSocket.Failure: "\(error); check --admin-socket of the server and --socket"
+        case let error as LocalSocket.Failure:
+            error.asks
+                ? "\(error); check that serve runs with this --admin-socket"
+                : "\(error); name a file with --admin-socket in a folder that this user may write to"
         case let error as PlainHTTP.Failure: "\(error)"
         case let error as AuditLog.Failure:
             "\(error); name a file with --audit-log that this user owns and nobody else may write"
@@ -26,9 +30,13 @@ enum OperatorAdvice {
     static func on(_ failure: KeyFile.Failure) -> String {
         switch failure {
         case .missing: "name the file with --keys-file; serve and init make one"
+        case .system(_, ENOSPC), .system(_, EDQUOT): "make room on its disk"
         case .system: "name a file with --keys-file that this user may read and write"
         case .exposed: "give it the mode 0600, and replace its keys with holdfast-server rotate-keys"
         case .damaged: "put a copy of the keys back, or name another file with --keys-file"
+        case .full:
+            "rotate less often, or let sessions end earlier (--refresh-seconds); keys stay as long as they do"
+        case .busy: "look which process has a lock on its folder (lsof, fuser)"
         case .sealed: "start with --keys-in tpm"
         case .plain: "holdfast-server rotate-keys --keys-in tpm seals them"
         case .seal: "check that this user may use the TPM, and that it is the one that sealed the keys"
@@ -41,11 +49,11 @@ enum OperatorAdvice {
     static func on(_ error: StoreError) -> String {
         switch error {
         case .unavailable:
-            "check the database and its disk"
+            "check that the database is the one that was meant, that it runs, and its disk"
         case .missing: "serve and init make one; for another, name it with --database"
         case .tooOld: "run holdfast-server migrate, with a user that may change tables"
         case .tooNew: "update the program on this machine; an earlier one cannot serve these tables"
-        case .damaged: "holdfast-server check names the rows; put a backup back"
+        case .damaged: "put a backup back; for SQLite, holdfast-server check counts what is damaged"
         case .full: "holdfast-server vacuum removes what has expired"
         }
     }
@@ -61,6 +69,7 @@ enum OperatorAdvice {
     static func on(_ error: HTTPError) -> String {
         switch error {
         case .notAnAddress: "write --listen 127.0.0.1:8080 or --listen '[::1]:8080'"
+        case .unresolved: "write an address of this machine for --listen, or check the name and its server"
         case .system: "check that nothing else listens at the address of --listen, and that this user may"
         case .daemon: "check that --tls-certificate and --tls-key belong together"
         }

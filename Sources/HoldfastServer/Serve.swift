@@ -5,6 +5,7 @@ internal import BetterAuthMessages
 internal import BetterAuthPostgres
 internal import BetterAuthServer
 internal import CommandLineArguments
+internal import SystemCalls
 
 extension ServerCommand {
     static let serve = ServerCommand(
@@ -35,7 +36,7 @@ extension ServerCommand {
             ServerOptions.keyService.option, ServerOptions.workers.option, ServerOptions.adminSocket.option,
             ServerOptions.auditLog.option, ServerOptions.auditFull.option, ServerOptions.auditAddresses.option,
             ServerOptions.exampleApp.option, ServerOptions.name.option,
-        ] + ServerOptions.listening, isConfigured: true
+        ] + ServerOptions.listening, isConfigured: true, isGrouped: true
     ) { arguments in try Serve(ServeSettings(arguments)).run() }
 }
 
@@ -67,9 +68,12 @@ struct Serve {
         let audit = try Audit.open(arguments, custody, conditions)
         defer { audit?.close() }
         let trail = Audit.trail(arguments, audit)
-        var publication = settings.publisher.map { Publication($0, conditions) }
-        // Before anybody is answered: a key is published before it is used.
-        publication?.publish(custody.keys)
+        let estimate = AccountEstimate(store)
+        let publication = settings.publisher.map { Publication($0, conditions) }
+        let rounds = Rounds { round(custody, publication, audit, estimate, conditions, log) }
+        defer { rounds.finish() }
+        // Before anybody is answered: a key is published before it is used. Who stops the server need not wait for that.
+        guard rounds.first(seconds: Serve.patience) else { return .done }
         let server = AuthServer(
             store: MeasuredStore(store) { metrics.count($0, duration: $1) }, keys: custody.keys, lifetimes: lifetimes,
             compression: ZlibTokenCompression(),
@@ -78,7 +82,12 @@ struct Serve {
             server, example: try example(server, log), audit: trail, metrics: metrics, log: log, conditions: conditions,
             checks: checks(custody, publication, current, audit), isHeld: publication?.isDone == false,
             rates: settings.rates,
-            access: settings.metricsAccess, gauges: { custody.write(to: &$0) },
+            access: settings.metricsAccess,
+            gauges: { [state = publication?.state] text in
+                custody.write(to: &text)
+                estimate.write(to: &text)
+                state?.write(custody.keys, now: SystemClock().now, to: &text)
+            },
             workers: arguments[ServerOptions.workers])
         defer { service.close() }
         let admin = try arguments[ServerOptions.adminSocket].map {
@@ -90,7 +99,7 @@ struct Serve {
         FrontOptions.announce(front, settings.front, key: key)
         log.write(.notice, "start", ["address": .text(front.address)])
         ServiceManager.tell(.ready)
-        watch(custody, service, &publication, audit, log) {
+        watch(rounds, service, publication) {
             // Also when nothing else can be taken over: the file was moved away.
             audit?.reopen()
             reload(current, front, service, log)
@@ -107,7 +116,9 @@ struct Serve {
         _ custody: KeyCustody, _ publication: Publication?, _ current: Reloadable, _ audit: AuditLog?
     ) -> [Readiness.Check] {
         var checks = [Readiness.Check("keys") { custody.examine() }]
-        if let state = publication?.state { checks.append(Readiness.Check("key service") { state.reason }) }
+        if let state = publication?.state {
+            checks.append(Readiness.Check("key service") { state.reason(custody.keys, now: SystemClock().now) })
+        }
         if let audit, Audit.policy(arguments) == .refuse {
             checks.append(Readiness.Check("audit log") { audit.failure })
         }
@@ -119,34 +130,56 @@ struct Serve {
         return checks
     }
 
-    /// Until a signal asks to stop: rotates keys if asked to, publishes them, and checks that all is well.
+    /// Seconds between two rounds; a first one that takes longer goes on while the server says that it is not ready.
+    private static let (pause, patience) = (5.0, 5.0)
+
+    /// Until a signal asks to stop: has rounds made, and checks that all is well. Nothing here waits for anybody.
     private func watch(
-        _ custody: KeyCustody, _ service: AuthService, _ publication: inout Publication?, _ audit: AuditLog?,
-        _ log: ServerLog, onReload reload: () -> Void
+        _ rounds: Rounds, _ service: AuthService, _ publication: Publication?, onReload reload: () -> Void
     ) {
-        let interval = Int64(arguments[ServerOptions.rotateKeys])
-        let publish = Int64(arguments[ServerOptions.publish])
+        var due = MonotonicClock.seconds
         while true {
+            if publication?.isDone == true { service.release() }
             switch Signals.wait(seconds: publication?.isDone == false ? 1 : 5) {
             case .stop: return
-            case .reload: reload()
+            case .goOn: continue
+            case .reload:
+                reload()
+                due = MonotonicClock.seconds
             case nil: break
             }
             // A check that never ends is a fault that a restart mends; one that fails is not.
             if !service.isStuck { ServiceManager.tell(.alive) }
-            do {
-                let now = SystemClock().now
-                if try custody.rotate(after: interval, publishedSeconds: publish, now: now) {
-                    log.write(.notice, "keys rotated")
-                }
-            } catch {
-                log.write(.error, "keys", ["reason": .text(OperatorAdvice.line(for: error))])
-            }
             service.examine()
-            if let key = custody.keys.auditKeys.last { audit?.take(key) }
-            publication?.publish(custody.keys)
-            if publication?.isDone == true { service.release() }
+            let now = MonotonicClock.seconds
+            guard now >= due || publication?.isDone == false else { continue }
+            due = now + Serve.pause
+            rounds.begin()
         }
+    }
+
+    /// What waits for disks and other machines: rotates keys if asked to, and publishes them.
+    private func round(
+        _ custody: KeyCustody, _ publication: Publication?, _ audit: AuditLog?, _ estimate: AccountEstimate,
+        _ conditions: Conditions, _ log: ServerLog
+    ) {
+        publication?.publish(custody.keys)
+        do {
+            let now = SystemClock().now
+            if publication?.admitsRotation(of: custody.keys, now: now) != false,
+                try custody.rotate(
+                    after: Int64(arguments[ServerOptions.rotateKeys]),
+                    publishedSeconds: Int64(arguments[ServerOptions.publish]), now: now)
+            {
+                log.write(.notice, "keys rotated")
+                publication?.publish(custody.keys)
+            }
+            conditions.recover("key rotation")
+        } catch {
+            conditions.fail("key rotation", OperatorAdvice.line(for: error))
+        }
+        if let key = custody.keys.auditKeys.last { audit?.take(key) }
+        estimate.renew()
     }
 
     /// Takes over what the configuration file, the certificate and the other files say now. What cannot be used changes

@@ -81,8 +81,19 @@ struct ServeSettings {
 
     static func redis(_ arguments: Arguments) throws(UsageError) -> RedisLocation? {
         guard let text = try arguments.perhapsFromFile(ServerOptions.redis) else { return nil }
-        guard let location = RedisLocation(text) else { throw UsageError("--redis must be redis://HOST:PORT") }
+        guard let location = RedisLocation(text) else { throw notRedis(text) }
         return location
+    }
+
+    /// Why a text names no Redis. It may have a password, so it is not repeated.
+    static func notRedis(_ text: SecretText) -> UsageError {
+        text.hasPrefix("rediss://")
+            ? UsageError(
+                "--redis has no TLS (rediss://): use a tunnel to the other machine, such as stunnel or WireGuard, and "
+                    + "redis:// or unix: on this side")
+            : UsageError(
+                "--redis must be redis://[USER][:PASSWORD@]HOST[:PORT][/DATABASE], unix:PATH or "
+                    + "unix://[USER]:PASSWORD@PATH")
     }
 
     private static func attributes(_ arguments: Arguments) throws -> ApplicationData {

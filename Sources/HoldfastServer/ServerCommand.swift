@@ -12,12 +12,13 @@ struct ServerCommand: TableCommand {
 
     init(
         _ word: String, summary: String, details: [String], example: String, required: [Option],
-        options: [Option] = [], isConfigured: Bool = false,
+        options: [Option] = [], isConfigured: Bool = false, isGrouped: Bool = false,
         run: @escaping @Sendable (Arguments) throws -> ServerExit
     ) {
         syntax = CommandSyntax(
             [word], summary: summary, details: details, example: example, required: required,
-            options: (isConfigured ? [ServerOptions.config.option] : []) + options, isCompletedLater: isConfigured)
+            options: (isConfigured ? [ServerOptions.config.option] : []) + options, isCompletedLater: isConfigured,
+            groups: isGrouped ? ServerOptions.groups : [])
         self.run = run
     }
 }
@@ -52,7 +53,8 @@ enum ServerTable {
             .init(
                 title: "Maintenance",
                 commands: [
-                    .initialize, .checkConfig, .backup, .restore, .rotateKeys, .acceptRedis, .migrate, .check, .vacuum,
+                    .initialize, .initializeChain, .checkConfig, .backup, .restore, .rotateKeys, .acceptRedis,
+                    .migrate, .check, .vacuum,
                 ]),
             .init(title: "Help", commands: [.completions, .help]),
         ],

@@ -7,6 +7,8 @@ enum ServerEntry {
     static let version = "0.1.0"
 
     static func run() -> ServerExit {
+        // A file that reaches a limit of its size is an error of the write, not the end of the process.
+        signal(SIGXFSZ, SIG_IGN)
         do {
             switch try ServerTable.program.parse(CommandWords.read()) {
             case .version: ServerOutput.say("holdfast-server \(version)\n")
@@ -21,10 +23,12 @@ enum ServerEntry {
         }
     }
 
-    /// Whether an option cannot be used, and nothing was tried.
+    /// Whether an option cannot be used, now or later, and nothing was tried. A service manager does not start the server
+    /// again after that; a name that cannot be found and a file that cannot be read may be there the next time.
     private static func isOfCommandLine(_ error: any Error) -> Bool {
         switch error {
-        case is UsageError, HTTPError.notAnAddress, HTTPError.daemon: true
+        case let error as UsageError: !error.mayPass
+        case HTTPError.notAnAddress, HTTPError.daemon: true
         default: false
         }
     }

@@ -41,7 +41,8 @@ enum ServerOptions {
         "database", "WHERE",
         help: "A file for SQLite; postgres://...; :memory:, which keeps nothing; or @FILE, whose first line says it.")
     static let redis = TextOption(
-        "redis", "WHERE", help: "redis://[:PASSWORD@]HOST[:PORT], or @FILE, whose first line says it.")
+        "redis", "WHERE",
+        help: "redis://[USER][:PASSWORD@]HOST[:PORT][/N], unix:PATH, or @FILE, whose first line says it.")
     static let redisLost = TextOption(
         "redis-lost", "WHAT", .word(RedisLoss.allCases.map(\.rawValue)),
         help: "When Redis has forgotten what it was told: warn and go on (default), or refuse sessions.")
@@ -69,7 +70,8 @@ enum ServerOptions {
     static let rotateKeys = NumberOption(
         seconds: "rotate-keys-seconds", 0...31_536_000, default: 0, help: "Make new keys this often; 0 for never")
     static let publish = NumberOption(
-        seconds: "publish-seconds", 0...86_400, default: 300, help: "How long a new key is published before it signs")
+        seconds: "publish-seconds", 0...Int(KeyCustody.longestPublication), default: 300,
+        help: "How long a new key is published before it signs")
 
     // Limits.
     static let addressRate = rate("address-rate", \.requests, "Requests per second of one address")
@@ -88,8 +90,8 @@ enum ServerOptions {
     // Administration.
     static let adminSocket = TextOption(
         "admin-socket", "FILE", .file,
-        help: "Answer holdfast-server accounts at this socket, which only this user may use.")
-    static let socket = TextOption("socket", "FILE", .file, help: "The server's --admin-socket.")
+        help: "The socket at which serve answers accounts, for its own user and root only (default for accounts: "
+            + "\(AdminServer.place)).")
     static let json = Flag("json", "Print one line of JSON.")
 
     // The audit log.
@@ -125,6 +127,9 @@ enum ServerOptions {
     static let accessKey = ListOption("access-key", "KEY", help: "A key that signs tokens, instead; repeatable.")
     static let responseKeysFile = TextOption("response-keys-file", "FILE", .file, help: "Keep the response key here.")
 
+    /// Seconds that anything may live.
+    static let longestLifetime: Int64 = 31_536_000
+
     private static let front = HTTPSettings()
     private static let lifetimes = Lifetimes()
 
@@ -136,6 +141,6 @@ enum ServerOptions {
     }
 
     private static func lifetime(_ name: String, _ fallback: Int64, _ help: String) -> NumberOption {
-        NumberOption(seconds: "\(name)-seconds", 1...31_536_000, default: Int(fallback), help: help)
+        NumberOption(seconds: "\(name)-seconds", 1...Int(longestLifetime), default: Int(fallback), help: help)
     }
 }

@@ -6,18 +6,19 @@ enum Signals {
     private static var wanted: sigset_t {
         var set = sigset_t()
         unsafe sigemptyset(&set)
-        for number in [SIGTERM, SIGINT, SIGHUP] { unsafe sigaddset(&set, number) }
+        for number in [SIGTERM, SIGINT, SIGHUP, SIGUSR1] { unsafe sigaddset(&set, number) }
         return set
     }
 
     static func hold() {
-        // A file that reaches a limit of its size is an error of the write, not the end of the process.
-        signal(SIGXFSZ, SIG_IGN)
         var set = wanted
         unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
-    enum Request { case stop, reload }
+    enum Request { case stop, reload, goOn }
+
+    /// Ends a wait.
+    static func wake() { kill(getpid(), SIGUSR1) }
 
     /// Waits for one of them, at most some seconds; nil when none came.
     static func wait(seconds: Int) -> Request? {
@@ -26,12 +27,17 @@ enum Signals {
         switch unsafe sigtimedwait(&set, nil, &limit) {
         case SIGHUP: return .reload
         case SIGTERM, SIGINT: return .stop
+        case SIGUSR1: return .goOn
         default: return nil
         }
     }
 
-    /// Waits until the server is asked to stop, for one that has nothing to reload.
-    static func waitForStop() {
-        while wait(seconds: 3600) == nil {}
+    /// Waits for a server that has nothing to reload.
+    /// - Returns: Whether it is asked to stop.
+    static func stops(within seconds: Int) -> Bool {
+        switch wait(seconds: seconds) {
+        case .stop, .reload: true
+        case .goOn, nil: false
+        }
     }
 }

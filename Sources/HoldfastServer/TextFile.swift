@@ -1,18 +1,89 @@
+internal import BetterAuthServer
 internal import CommandLineArguments
+internal import SecretMemory
 internal import SystemCalls
 
 /// Files that the command line names.
 enum TextFile {
     private static let largest = 1 << 20
 
-    static func read(_ path: String) throws(UsageError) -> String {
-        let contents: [UInt8]
-        do throws(SystemError) { contents = try OwnedDescriptor(path, O_RDONLY).readPrefix(largest + 1) } catch {
-            throw UsageError("\(path): \(error)")
+    static func read(_ path: String) throws(UsageError) -> String { try readWithMode(path).text }
+
+    /// Reads a file with a secret, which strangers on this machine must not be able to read or change.
+    /// - Parameter isSecret: Whether there is one in it after all.
+    static func read(
+        _ path: String, withSecret isSecret: (String) -> Bool
+    ) throws(UsageError) -> String {
+        let (text, mode) = try readWithMode(path)
+        // A group may be let in, as systemd and Kubernetes do with what they hand over.
+        guard mode & 0o007 == 0 || !isSecret(text) else {
+            throw UsageError("\(path) can be read by other users; give it the mode 0600, and replace the secret in it")
         }
+        return text
+    }
+
+    /// Bytes of a file whose first line is a secret.
+    private static let largestSecret = 65_536
+
+    /// The first line of a file, which may be a secret; then strangers must not be able to read or change the file.
+    static func firstLine(
+        _ path: String, withSecret isSecret: ([UInt8]) -> Bool
+    ) throws(UsageError) -> SecretText {
+        var line: [UInt8] = []
+        defer { SecretText.wipe(&line) }
+        let mode: mode_t
+        do {
+            let file = try OwnedDescriptor(path, O_RDONLY)
+            mode = try file.status().st_mode
+            var contents = try SecretBytes(zeroed: largestSecret)
+            var count = 0
+            while count < largestSecret {
+                let (number, start) = (file.number, count)
+                let got = try contents.withMutableBytes { bytes throws(SystemError) in
+                    try unsafe bytes.withUnsafeMutableBytes { buffer throws(SystemError) in
+                        try uninterrupted {
+                            unsafe SystemCalls.read(
+                                number, buffer.baseAddress.map { unsafe $0 + start }, largestSecret - start)
+                        }
+                    }
+                }
+                if got == 0 { break }
+                count += got
+            }
+            guard count < largestSecret else { throw UsageError("\(path) is too large") }
+            line = contents.withBytes { bytes in
+                unsafe bytes.withUnsafeBytes { unsafe Array($0[..<count].prefix { $0 != 0x0A }) }
+            }
+        } catch let error as SystemError {
+            throw UsageError("\(path): \(error)", mayPass: true)
+        } catch let error as UsageError {
+            throw error
+        } catch { throw noMemory }
+        guard String(validating: line, as: UTF8.self) != nil else { throw UsageError("\(path) is not UTF-8") }
+        // A group may be let in, as systemd and Kubernetes do with what they hand over.
+        guard mode & 0o007 == 0 || !isSecret(line) else {
+            throw UsageError("\(path) can be read by other users; give it the mode 0600, and replace the secret in it")
+        }
+        do throws(SecretMemoryError) { return try SecretText(wiping: &line) } catch { throw noMemory }
+    }
+
+    /// A text from a command line.
+    static func secret(_ text: String) throws(UsageError) -> SecretText {
+        do throws(SecretMemoryError) { return try SecretText(text) } catch { throw noMemory }
+    }
+
+    private static let noMemory = UsageError(
+        "the limit of locked memory is too low: raise LimitMEMLOCK (ulimit -l) to 64 MiB", mayPass: true)
+
+    private static func readWithMode(_ path: String) throws(UsageError) -> (text: String, mode: mode_t) {
+        let (contents, mode): ([UInt8], mode_t)
+        do throws(SystemError) {
+            let file = try OwnedDescriptor(path, O_RDONLY)
+            (contents, mode) = (try file.readPrefix(largest + 1), try file.status().st_mode)
+        } catch { throw UsageError("\(path): \(error)", mayPass: true) }
         guard contents.count <= largest else { throw UsageError("\(path) is too large") }
         guard let text = String(validating: contents, as: UTF8.self) else { throw UsageError("\(path) is not UTF-8") }
-        return text
+        return (text, mode)
     }
 
     /// Replaces a file as a whole, durably.
@@ -23,6 +94,9 @@ enum TextFile {
             try unsafe file.write(contents.span.bytes)
             try file.synchronize()
             try renameDurably(temporary, to: path)
-        } catch { throw UsageError("\(path): \(error)") }
+        } catch {
+            unsafe unlink(temporary)
+            throw UsageError("\(path): \(error)", mayPass: true)
+        }
     }
 }

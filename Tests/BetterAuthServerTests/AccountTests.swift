@@ -40,9 +40,26 @@ import Testing
             #expect(throws: StoreError.damaged) { try unsafe AccountCoding.decode(Array(row[..<count]).span.bytes) }
         }
         #expect(throws: StoreError.damaged) { try unsafe AccountCoding.decode((row + [0]).span.bytes) }
-        var other = row
-        other[0] = 2
-        #expect(throws: StoreError.damaged) { try unsafe AccountCoding.decode(other.span.bytes) }
+        // A version that was never written, and one that says more than there is.
+        for version in [0, 2, 3] as [UInt8] {
+            var other = row
+            other[0] = version
+            #expect(throws: StoreError.damaged) { try unsafe AccountCoding.decode(other.span.bytes) }
+        }
+    }
+
+    /// A program of before knew no sessions of a single device: it refuses such a row, and reads every other one.
+    @Test func `a row has the first version, unless it says what that could not`() throws {
+        var account = try sample(devices: 3, former: 1)
+        let before = AccountCoding.encode(account)
+        #expect(before[0] == 1)
+        account.devices[1].voidBefore = Timestamp(clamping: 1_767_323_045_678)
+        let after = AccountCoding.encode(account)
+        #expect(after[0] == 2 && after.count == before.count + 8)
+        #expect(try unsafe AccountCoding.decode(after.span.bytes) == account)
+        var mixed = after
+        mixed[0] = 1
+        #expect(throws: StoreError.damaged) { try unsafe AccountCoding.decode(mixed.span.bytes) }
     }
 }
 

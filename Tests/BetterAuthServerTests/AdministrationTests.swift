@@ -1,4 +1,5 @@
 import BetterAuthMessages
+import BetterAuthPostgres
 import BetterAuthServer
 import Foundation
 import RealParts
@@ -63,21 +64,86 @@ import Testing
         }
     }
 
-    @Test(arguments: [StoreKind.memory, .sqlite])
+    /// The other devices, and what the device opens later, are not touched; application servers hear of it through Redis.
+    @Test(arguments: StoreKind.allCases)
+    func `an operator ends the sessions of one device`(_ kind: StoreKind) throws {
+        let fixture = try StoreFixture(kind)
+        let server = try TestServer(fixture.store)
+        var account = try TestAccount(on: server)
+        let identity = account.device.identity
+        let second = try account.linked(on: server)
+        let (lost, kept) = (try TestSession(second, on: server), try TestSession(account.device, on: server))
+        func end(_ device: DeviceID) throws -> AccountOutcome {
+            let change = AccountChange(identity: identity, endSessionsOf: device, moment: server.clock.now)
+            return try done { fixture.store.apply(change, then: $0) }
+        }
+        #expect(try end(second.id) == .committed)
+        let changed = try #require(try fixture.store.account(identity))
+        let row = AccountCoding.encode(changed)
+        #expect(try unsafe AccountCoding.decode(row.span.bytes) == changed)
+        for cut in row.indices {
+            let part = Array(row[..<cut])
+            let isRefused = unsafe (try? AccountCoding.decode(part.span.bytes)) == nil
+            #expect(isRefused, "\(cut)")
+        }
+        #expect(try fixture.store.isVoid(second.id, of: identity, issuedAt: lost.claims.issuedAt))
+        #expect(try !fixture.store.isVoid(account.device.id, of: identity, issuedAt: kept.claims.issuedAt))
+        #expect(try server.refresh(lost).1 == .invalidDevice)
+        #expect(try server.refresh(kept).1 == nil)
+        server.clock.advance(seconds: 1)
+        let fresh = try TestSession(second, on: server)
+        #expect(try !fixture.store.isVoid(second.id, of: identity, issuedAt: fresh.claims.issuedAt))
+        #expect(try server.refresh(fresh).1 == nil)
+        // A rotation of the device does not forget it.
+        let (rotation, _) = try second.rotation()
+        #expect(try server.send(RotateDevice.self, rotation) == nil)
+        #expect(try fixture.store.isVoid(second.id, of: identity, issuedAt: lost.claims.issuedAt))
+        let stranger = try TestDevice(recovery: RecoveryHash(freshDigest()))
+        #expect(try end(stranger.id) == .refused(.invalidDevice(stranger.id, calculated: nil)))
+        #expect(try change(fixture.store, .delete, identity, server.clock) == .committed)
+        #expect(try end(second.id) == .refused(.plain(.unknownPath)))
+    }
+
+    @Test(arguments: [StoreKind.memory, .sqlite, .postgres])
     func `accounts are counted and listed page by page`(_ kind: StoreKind) throws {
         let fixture = try StoreFixture(kind)
-        let administration = AccountAdministration(fixture.store, Lifetimes())
+        // Other tests make accounts in the shared database at the same time.
+        let pair = try kind == .postgres ? DatabasePair.shared() : nil
+        var store = fixture.store
+        if let pair {
+            let url = pair.postgres.url(of: try pair.postgres.makeDatabase())
+            try PostgresStore.migrate(url)
+            store = PostgresStore(url, try #require(RedisLocation(pair.redis.location)))
+        }
+        defer { if pair != nil { store.close() } }
+        let administration = AccountAdministration(store, Lifetimes())
         var changes = RandomChanges(now: TestClock().now)
         while changes.model.count < AccountAdministration.page + 20 {
             let change = try changes.next().0
-            _ = try done { fixture.store.apply(change, then: $0) }
+            _ = try done { store.apply(change, then: $0) }
         }
         let deleted = changes.model.values.count(where: \.isDeleted)
         let devices = changes.model.values.reduce(0) { $0 + $1.devices.count }
         #expect(
-            try administration.answer(.count)
+            try administration.answer(.count(after: nil))
                 == #"{"open":\#(changes.model.count - deleted),"locked":0,"deleted":\#(deleted),"devices":\#(devices)}"#
         )
+        // In parts, as for millions of them.
+        let slow = AccountAdministration(store, Lifetimes(), countedAtOnce: 1)
+        let first = try #require(ApplicationData(json: slow.answer(.count(after: nil))).members())
+        let end = try #require(first["next"])
+        let next = try #require(IdentityID(String(decoding: end.bytes.dropFirst().dropLast(), as: UTF8.self)))
+        let rest = try #require(ApplicationData(json: slow.answer(.count(after: next))).members())
+        let both = try ["open", "deleted", "locked"].map { name in
+            try [first, rest].reduce(0) { sum, part in
+                let number = try #require(part[name])
+                return try sum + #require(Int(String(decoding: number.bytes, as: UTF8.self)))
+            }
+        }
+        #expect(both == [changes.model.count - deleted, deleted, 0] && rest["next"] == nil)
+        // About so many, for the metrics.
+        let estimated = try AccountCounts.estimated(store)
+        #expect(estimated.deleted == deleted && estimated.open == changes.model.count - deleted)
         var (seen, last): (Set<String>, IdentityID?) = ([], nil)
         repeat {
             let page = try #require(ApplicationData(json: administration.answer(.list(last))).members())
@@ -87,6 +153,31 @@ import Testing
             last = page["next"].flatMap { IdentityID(String(decoding: $0.bytes.dropFirst().dropLast(), as: UTF8.self)) }
         } while last != nil
         #expect(seen == Set(changes.model.keys.map(\.description)))
+    }
+
+    /// Identities that somebody chose lie where they want, and another process may tell any number.
+    @Test func `numbers of accounts that are beyond all bounds are the largest`() throws {
+        let account = Account(recoveryHash: nil, voidBefore: .never, devices: [])
+        let found = try (0..<1000).map { number in
+            let bytes =
+                [UInt8](repeating: 0, count: 7) + [number == 999 ? 1 : 0]
+                + (0..<24).map { _ in UInt8(number & 0xFF) }
+            return (identity: try #require(unsafe IdentityID(raw: bytes.span.bytes)), account: account)
+        }
+        let counts = AccountCounts.estimated(found)
+        #expect(counts.deleted == .max && counts.open == 0)
+        var sum = counts
+        sum.add(counts)
+        #expect(sum == counts && sum.all == .max)
+    }
+
+    @Test func `each deed of an operator has a name of its own in the logs`() throws {
+        let (identity, device) = (IdentityID(try freshDigest()), DeviceID(try freshDigest()))
+        let requests: [AccountAdministration.Request] =
+            [.count(after: nil), .list(nil), .show(identity), .export(identity), .endSessions(identity, device)]
+            + AccountChange.Administration.allCases.map { .change($0, identity) }
+        #expect(Set(requests.map(\.deed)).count == requests.count)
+        #expect(Set(requests.compactMap(\.changes)).count == AccountChange.Administration.allCases.count + 1)
     }
 
     @Test func `the commands work while a server runs, for its user alone`() throws {
@@ -104,7 +195,7 @@ import Testing
         #expect(try client.post("/account/create", device.creation(hash).bytes).status == 200)
         func ask(_ words: String..., json: Bool = true) throws -> (status: Int32, output: String) {
             try runServerCommand(
-                ["accounts"] + words + ["--socket", socket] + (json ? ["--json"] : []), fixture.folder)
+                ["accounts"] + words + ["--admin-socket", socket] + (json ? ["--json"] : []), fixture.folder)
         }
         let identity = device.identity.description
         #expect(try ask("count").output == #"{"open":1,"locked":0,"deleted":0,"devices":1}"# + "\n")
@@ -119,6 +210,19 @@ import Testing
         for part in [device.current.publicKey.description, hash.description, device.rotationHash.description] {
             #expect(export.output.contains(part))
         }
+        // For people with a line for each member, and the same for programs.
+        let shownExport = try ask("export", identity, json: false).output
+        #expect(shownExport.hasPrefix("{\n  \"identity\": \"\(identity)\",\n"))
+        let compact = shownExport.split(separator: "\n").map { $0.drop { $0 == " " }.replacing("\": ", with: "\":") }
+            .joined()
+        #expect(compact + "\n" == export.output)
+        let session = try TestSession.opened(device, over: client)
+        #expect(try ask("end-sessions", identity, device.id.description).status == 0)
+        #expect(try client.post("/session/refresh", session.refreshing().0.bytes).text.contains("BA103"))
+        let strange = try ask("end-sessions", identity, identity)
+        #expect(strange.status == 1 && strange.output.contains("no such device"), "\(strange.output)")
+        #expect(try ask("end-sessions", identity, "phone").status == 2)
+        #expect(try ask("show", identity).output.contains(#""sessionsBefore":"20"#))
         #expect(try ask("lock", identity).status == 0)
         #expect(try client.post("/device/rotate", device.rotation().0.bytes).text.contains("BA103"))
         #expect(try ask("show", identity).output.contains(#""state":"locked""#))
@@ -128,9 +232,18 @@ import Testing
         let gone = try ask("lock", identity)
         #expect(gone.status == 1 && gone.output.contains("no such account"))
         #expect(try ask("show", "nobody").status == 2)
+        // The server's own configuration says where it answers.
+        let configuration = fixture.folder + "/server.conf"
+        try "listen = 127.0.0.1:0\ndatabase = \(fixture.path)\nadmin-socket = \(socket)\n".write(
+            toFile: configuration, atomically: true, encoding: .utf8)
+        let configured = try runServerCommand(["accounts", "count", "--config", configuration], fixture.folder)
+        #expect(configured.status == 0 && configured.output.contains("deleted: 1"), "\(configured.output)")
+        let variable = try runServerCommand(
+            ["accounts", "count"], fixture.folder, ["HOLDFAST_SERVER_ADMIN_SOCKET": socket])
+        #expect(variable.status == 0, "\(variable.output)")
         if geteuid() == 0 {
             let stranger = try runServerCommand(
-                ["accounts", "count", "--socket", socket], fixture.folder, before: OrdinaryUser.words)
+                ["accounts", "count", "--admin-socket", socket], fixture.folder, before: OrdinaryUser.words)
             #expect(stranger.status != 0)
         }
         #expect(!server.log.contains(identity) && server.log.contains(#""change":"lock""#))

@@ -3,6 +3,7 @@ import BetterAuthServer
 import Cryptography
 import Dispatch
 import Foundation
+import RealParts
 import SecretMemory
 import Synchronization
 import TestSupport
@@ -37,15 +38,62 @@ private final class Keeper: KeySeal {
     init() throws { fixture = try StoreFixture(.memory) }
 
     private func load(_ protection: KeyProtection) throws -> String {
-        let keys = try KeyFile(path, protection).loadOrCreate(responseLifetime: 1000, accessLifetime: 1000).keys
+        let keys = try KeyFile(path, protection).loadOrCreate(
+            responseLifetime: 1000, accessLifetime: 1000, usedFrom: TestClock().now
+        ).keys
         return keys.responseKey(now: TestClock().now).publicKey.description
     }
 
     private func contents() throws -> [UInt8] { Array(try Data(contentsOf: URL(fileURLWithPath: path))) }
 
-    private func write(_ bytes: [UInt8]) throws {
+    private func write(_ bytes: [UInt8]) throws { try write(bytes, to: path) }
+
+    private func write(_ bytes: [UInt8], to path: String) throws {
         try Data(bytes).write(to: URL(fileURLWithPath: path))
         unsafe chmod(path, 0o600)
+    }
+
+    /// Keys that a killed process left half written would outlive those of the file.
+    @Test func `what a killed process left beside the keys is removed by the next one that writes`() throws {
+        _ = try load(.file)
+        let gone = try Spawned(["true"])
+        let number = gone.identifier
+        #expect(gone.wait() == 0)
+        let day = Date().addingTimeInterval(-86_400)
+        // A dead writer's, a young one of the same number, a living writer's, and names that are not ours.
+        let names = ["\(number).1", "\(number).2", "\(getpid()).3", "\(number).x", "old", "\(number).1.1"]
+        for name in names {
+            try write([1], to: "\(path).\(name)")
+            guard name != "\(number).2" else { continue }
+            try FileManager.default.setAttributes([.modificationDate: day], ofItemAtPath: "\(path).\(name)")
+        }
+        _ = try KeyFile(path).update(responseLifetime: 1, accessLifetime: 1) { keys throws(CryptographyError) in
+            try keys.addAuditKey()
+            return true
+        }
+        let left = try FileManager.default.contentsOfDirectory(atPath: fixture.folder).filter { $0.hasPrefix("keys.") }
+        #expect(Set(left) == Set(names.dropFirst().map { "keys.\($0)" }))
+    }
+
+    @Test func `a file that has no room for another key is left as it is`() throws {
+        _ = try load(.file)
+        let file = KeyFile(path, .file)
+        var isFull = false
+        for _ in 0..<100 where !isFull {
+            let before = try contents()
+            do {
+                _ = try file.update(responseLifetime: 1 << 40, accessLifetime: 1 << 40) {
+                    keys throws(CryptographyError) in
+                    try keys.rotate(now: TestClock().now, publishedSeconds: 0)
+                    return true
+                }
+            } catch KeyFile.Failure.full {
+                isFull = true
+                #expect(try contents() == before)
+            }
+        }
+        #expect(isFull)
+        _ = try file.load(responseLifetime: 1 << 40, accessLifetime: 1 << 40)
     }
 
     /// No byte of a sealed file can be changed or left out.
@@ -99,7 +147,8 @@ private final class Keeper: KeySeal {
             let keys = Mutex<Set<String>>([])
             let new = Mutex(0)
             DispatchQueue.concurrentPerform(iterations: 8) { [path] _ in
-                let made = try? KeyFile(path).loadOrCreate(responseLifetime: 1000, accessLifetime: 1000)
+                let made = try? KeyFile(path).loadOrCreate(
+                    responseLifetime: 1000, accessLifetime: 1000, usedFrom: TestClock().now)
                 let key = made?.keys.responseKey(now: TestClock().now).publicKey.description
                 _ = keys.withLock { $0.insert(key ?? "none") }
                 if made?.isNew == true { new.withLock { $0 += 1 } }
@@ -112,7 +161,9 @@ private final class Keeper: KeySeal {
 
     /// A rotation reads, changes and writes: none may be lost between two of these steps.
     @Test func `rotations at the same time are all kept`() throws {
-        let first = try KeyFile(path).loadOrCreate(responseLifetime: 1 << 40, accessLifetime: 1 << 40).keys
+        let first = try KeyFile(path).loadOrCreate(
+            responseLifetime: 1 << 40, accessLifetime: 1 << 40, usedFrom: TestClock().now
+        ).keys
         DispatchQueue.concurrentPerform(iterations: 8) { [path] _ in
             _ = try? KeyFile(path).update(responseLifetime: 1 << 40, accessLifetime: 1 << 40) {
                 keys throws(CryptographyError) in

@@ -68,7 +68,7 @@ import Testing
         #expect(server.post(.rotateDevice, message.bytes).code == nil)
     }
 
-    /// A request for a session is not signed: what it lacks is seen all the same (protocol.md 13).
+    /// A request for a session is not signed: what it lacks is still seen (protocol.md 13).
     @Test func aSessionRequestIsComplete() throws {
         let server = try TestServer()
         let account = try TestAccount(on: server)

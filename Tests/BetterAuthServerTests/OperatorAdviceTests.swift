@@ -11,7 +11,8 @@ import Testing
 @Suite struct OperatorAdviceTests {
     private static let all: [any Error] =
         [
-            KeyFile.Failure.missing("keys"), .system("keys", 13), .exposed("keys"), .damaged("keys"), .sealed("keys"),
+            KeyFile.Failure.missing("keys"), .system("keys", 13), .exposed("keys"), .damaged("keys"), .full("keys"),
+            .sealed("keys"),
             .plain("keys"),
             .seal("keys", "no TPM"), .cryptography(.invalidSize),
             .cryptography(.memory(.lockedMemoryExhausted(bytes: 1))),

@@ -9,7 +9,7 @@ import Testing
     @Test func aStrangerLinksNoDevice() throws {
         let server = try TestServer()
         let account = try TestAccount(on: server)
-        // Whoever knows an identity: with a device of his own, then under the name of one that is in the account.
+        // Anyone who knows an identity: with a device of their own, then under the name of one that is in the account.
         var stranger = try TestDevice(identity: account.device.identity)
         let accomplice = try TestDevice(identity: account.device.identity)
         let (asHimself, _) = try stranger.linking(accomplice.container())

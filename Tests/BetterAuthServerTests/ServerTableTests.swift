@@ -36,6 +36,24 @@ import Testing
         #expect(words.first == "holdfast-server" && parsed.syntax.name == name)
     }
 
+    @Test func `help of serve lists each option under one title`() throws {
+        let serve = ServerCommand.serve.syntax
+        let grouped = serve.groups.flatMap(\.options)
+        #expect(Set(grouped).count == grouped.count)
+        #expect(Set(grouped).isSubset(of: serve.options))
+        #expect(
+            Set(serve.options.filter { !grouped.contains($0) }.map(\.name))
+                == ["listen", "database", "config", "help"])
+        let help = try output(ServerProcess.program, ["serve", "--help"])
+        var rest = Substring(help)
+        for group in serve.groups {
+            let title = try #require(rest.firstRange(of: "\n\n\(group.title):\n"))
+            rest = rest[title.upperBound...]
+            let section = rest.prefix(upTo: rest.firstRange(of: "\n\n")?.lowerBound ?? rest.endIndex)
+            for option in group.options { #expect(section.contains("  \(option.spelled)"), "\(option.spelled)") }
+        }
+    }
+
     @Test func `options of one name are of one kind`() {
         #expect(Set(Self.commands.map(\.name)).count == Self.commands.count)
         for command in Self.commands {

@@ -22,7 +22,7 @@ enum WrongAnswer: String, CaseIterable, Hashable, CustomTestStringConvertible {
 
 /// The true server, and somebody who stands in front of it for a while.
 final class HostileNetwork: Transport {
-    /// What he does.
+    /// What it does.
     struct Attack: Hashable, CustomStringConvertible {
         let answer: WrongAnswer
         /// The server hears the request before the answer is replaced.
@@ -75,10 +75,10 @@ final class HostileNetwork: Transport {
         }
     }
 
-    /// What he holds back arrives just before the next request to this path.
+    /// What it holds back arrives just before the next request to this path.
     func release(before path: String) { state.withLock { $0.overtaken = path } }
 
-    /// He goes, and what he held back arrives.
+    /// It goes, and what it held back arrives.
     func end() {
         state.withLock { $0.attack = nil }
         world.deliverLate(all: true)

@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    /// None of it makes the client believe that its key was rotated, or loses a key; and then the truth comes out.
+    /// Nothing of this makes the client believe that its key was rotated, or loses a key; and then the truth comes out.
     @Test(arguments: Attack.allCases) private func nothingIsBelieved(_ attack: Attack) async throws {
         let world = try World(seed: 11, memory: .refuses)
         let attacker = try Attacker()

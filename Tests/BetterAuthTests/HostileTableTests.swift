@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Somebody answers in the server's place: with every wrong thing, at every step of a life, before or after the server
-/// heard the request, once or for as long as it lasts. Then he goes, and the identity must be usable.
+/// heard the request, once or for as long as it lasts. Then it goes, and the identity must be usable.
 @Suite(.seeded) struct HostileTableTests {
     struct Case: Hashable {
         let step: LifeStep

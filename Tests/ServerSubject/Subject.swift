@@ -39,7 +39,7 @@ struct Subject {
     private static func open(_ name: String, _ now: Timestamp) throws -> any ServerStore {
         let words = name.split(separator: " ").map(String.init)
         guard words.count == 2, let redis = RedisLocation(words[1]) else { return try SQLiteStore(name, now: now) }
-        return PostgresStore(words[0], redis)
+        return try PostgresStore(SecretText(words[0]), redis)
     }
 
     private static func note(_ log: Int32, _ line: String) {

@@ -108,6 +108,20 @@ public actor BetterAuthClient {
         }
     }
 
+    /// Comes to an end with an earlier change of the recovery phrase, which decides what phrase is in effect. Requests of another
+    /// kind that do not get through may go on waiting: a change is sent beside them.
+    /// - Throws: ``IdentityError`` as ``settle()``.
+    package func settleRecovery() async throws(IdentityError) {
+        try await exclusively { () async throws(IdentityError) in
+            var credentials = try load()
+            guard let chain = try await settle(&credentials).blocked else { return }
+            let waitsForChange = credentials.pending?.requests.contains {
+                if case .changeRecovery = $0.effect { true } else { false }
+            }
+            if waitsForChange == true { throw chain.error }
+        }
+    }
+
     /// Forgets the account on this device, without telling the server, which keeps it.
     public func erase() async throws(IdentityError) {
         try await exclusively { () async throws(IdentityError) in

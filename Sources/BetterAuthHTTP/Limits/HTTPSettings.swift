@@ -24,6 +24,8 @@ package struct HTTPSettings: Sendable {
     package var onFewDescriptors: @Sendable (Int, Int) -> Void = { _, _ in }
     /// Counts the connections.
     package private(set) var counters = FrontCounters()
+    /// What peers have claimed that are no trusted proxies.
+    private(set) var claims = ProxyClaims()
     /// PEM texts; both, or neither.
     package var certificate: String?
     package var key: String?
@@ -45,10 +47,12 @@ package struct HTTPSettings: Sendable {
                 == (other.trustedProxies, other.certificate, other.key, other.quietMilliseconds)
     }
 
-    /// The same, for a front that goes on counting where another one is.
+    /// The same, for a front that goes on where another one is: with its counts, and with what was seen there of proxies that
+    /// are not trusted.
     package func counting(with other: HTTPSettings) -> HTTPSettings {
         var settings = self
         settings.counters = other.counters
+        settings.claims = other.claims.trusting(trustedProxies)
         return settings
     }
 }

@@ -14,6 +14,7 @@ package final class HTTPMetrics: Sendable {
         var durations: [String: Durations] = [:]
         var store: [StoreCall: Durations] = [:]
         var failures: [String: Int] = [:]
+        var faults = 0
     }
 
     private let counts = Mutex(Counts())
@@ -27,6 +28,7 @@ package final class HTTPMetrics: Sendable {
         counts.withLock {
             $0.replies[Key(path: path, code: code?.rawValue ?? "ok"), default: 0] += 1
             $0.durations[path, default: Durations()].count(duration)
+            if code == .base { $0.faults += 1 }
         }
     }
 
@@ -46,6 +48,8 @@ package final class HTTPMetrics: Sendable {
         for (key, count) in counts.replies.sorted(by: { ($0.key.path, $0.key.code) < ($1.key.path, $1.key.code) }) {
             text.sample("holdfast_replies_total", ["path": key.path, "code": key.code], count)
         }
+        // Of its own: a sample that begins with its first count has no increase that an alert could see.
+        text.counter("holdfast_faults_total", counts.faults, "Replies that tell of a fault of the server's own.")
         let requests = "holdfast_request_duration_seconds"
         text.family(requests, .histogram, "Time from the head of a request to its reply, by path.")
         for (path, durations) in counts.durations.sorted(by: { $0.key < $1.key }) {

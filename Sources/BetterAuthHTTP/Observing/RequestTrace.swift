@@ -4,18 +4,23 @@ package struct RequestTrace: Sendable, Hashable {
     package let id: String
     /// The value of `traceparent` of W3C Trace Context, as a proxy sent it; nil for none.
     package let parent: String?
+    /// The value of `tracestate` beside it, which is passed on; nil for none.
+    package let state: String?
 
     /// Of the request that is being answered, for log lines and for requests that it causes.
     @TaskLocal package static var current: RequestTrace?
 
     static let longestID = 128
+    /// What W3C Trace Context asks for at least, for the whole list.
+    private static let longestState = 512
 
     /// A name that nobody has chosen: 32 random hexadecimal digits.
-    package static func fresh() -> RequestTrace { RequestTrace(id: randomID(), parent: nil) }
+    package static func fresh() -> RequestTrace { RequestTrace(id: randomID(), parent: nil, state: nil) }
 
-    private init(id: String, parent: String?) {
+    private init(id: String, parent: String?, state: String?) {
         self.id = id
         self.parent = parent
+        self.state = state
     }
 
     /// What a request brings. Only a trusted proxy is believed; what it sends must have the right form, and stand there
@@ -27,6 +32,8 @@ package struct RequestTrace: Sendable, Hashable {
         }
         let given = headers.ids == 1 ? headers.id.flatMap { RequestTrace.isID($0) ? $0 : nil } : nil
         parent = headers.parents == 1 ? headers.parent.flatMap { RequestTrace.isParent($0) ? $0 : nil } : nil
+        // Without its parent it says nothing.
+        state = parent == nil ? nil : headers.state.flatMap { RequestTrace.isState($0) ? $0 : nil }
         id = given ?? RequestTrace.randomID()
     }
 
@@ -36,6 +43,15 @@ package struct RequestTrace: Sendable, Hashable {
         fileprivate var ids = 0
         fileprivate var parent: String?
         fileprivate var parents = 0
+        fileprivate var state: String?
+
+        /// Several lines are one list (RFC 9110, section 5.3).
+        mutating func takeState(_ value: UnsafeRawBufferPointer) {
+            // Beyond its limit it stays too long, whatever comes.
+            let text = unsafe String(decoding: value.prefix(longestState + 1), as: UTF8.self)
+            guard (state?.utf8.count ?? 0) <= longestState else { return }
+            state = state.map { $0 + "," + text } ?? text
+        }
 
         mutating func takeID(_ value: UnsafeRawBufferPointer) {
             ids += 1
@@ -74,6 +90,12 @@ package struct RequestTrace: Sendable, Hashable {
         return areDigits && parts[1...2].allSatisfy { !$0.allSatisfy { $0 == UInt8(ascii: "0") } }
     }
 
+    /// Members of a list with keys and values, of visible characters and spaces: nothing else can hide in a header's line.
+    private static func isState(_ text: String) -> Bool {
+        (1...longestState).contains(text.utf8.count) && text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
+            && text.split(separator: ",").allSatisfy { $0.contains("=") }
+    }
+
     private static func randomID() -> String {
         let words = (UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max))
         return unsafe String(unsafeUninitializedCapacity: 32) { buffer in
@@ -89,6 +111,7 @@ package struct RequestTrace: Sendable, Hashable {
     /// The lines of a request's head that pass the name on.
     package var headerLines: String {
         "X-Request-Id: \(id)\r\n" + (parent.map { "traceparent: \($0)\r\n" } ?? "")
+            + (state.map { "tracestate: \($0)\r\n" } ?? "")
     }
 }
 

@@ -180,8 +180,14 @@ package final class AuthService: HTTPService {
         audit?.write(to: &text)
         text.gauge("holdfast_ready", readiness.isReady, "Whether the server was ready when that was last proven.")
         for gauge in server.store.gauges {
-            text.family(gauge.name, .gauge, gauge.help)
+            text.family(gauge.name, gauge.isCounter ? .counter : .gauge, gauge.help)
             for sample in gauge.samples { text.sample(gauge.name, [sample.label: sample.value], sample.number) }
+        }
+        if let pool {
+            text.family("holdfast_store_queue", .gauge, "Operations that wait for the database.")
+            text.sample("holdfast_store_queue", ["store": "remote"], pool.waiting)
+            text.gauge("holdfast_workers_busy", pool.busy, "Threads that wait for PostgreSQL and Redis.")
+            text.gauge("holdfast_workers", pool.count, "Threads that can.")
         }
         gauges(&text)
     }
@@ -222,20 +228,38 @@ package final class AuthService: HTTPService {
     }
 }
 
+/// Shared by the threads of a pool.
+private final class WorkerCount: Sendable {
+    let number = Atomic(0)
+}
+
 /// Threads for what blocks.
-final class WorkerPool: Sendable {
+package final class WorkerPool: Sendable {
     private let queue = WaitingQueue<@Sendable () -> Void>(capacity: 4096)
     private let threads: [JoinableThread]
+    private let working = WorkerCount()
 
-    init(_ count: Int) {
-        let queue = queue
+    package init(_ count: Int) {
+        let (queue, working) = (queue, working)
         threads = (0..<max(count, 1)).compactMap { _ in
-            JoinableThread { while let work = queue.takeFirst() { work() } }
+            JoinableThread {
+                while let work = queue.takeFirst() {
+                    working.number.add(1, ordering: .relaxed)
+                    work()
+                    working.number.subtract(1, ordering: .relaxed)
+                }
+            }
         }
     }
 
+    /// Work that no thread has begun.
+    var waiting: Int { queue.count }
+    /// Threads with work.
+    var busy: Int { working.number.load(ordering: .relaxed) }
+    var count: Int { threads.count }
+
     /// False when too much waits.
-    func run(_ work: @escaping @Sendable () -> Void) -> Bool { !threads.isEmpty && queue.add(work) }
+    package func run(_ work: @escaping @Sendable () -> Void) -> Bool { !threads.isEmpty && queue.add(work) }
 
     func close() {
         queue.close()

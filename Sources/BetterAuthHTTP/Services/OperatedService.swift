@@ -8,19 +8,23 @@ package final class OperatedService<Service: HTTPService>: HTTPService {
     private let rates = AddressRates(perSecond: 20, burst: 100)
     private let access: MetricsAccess
     private let failing: @Sendable () -> [String]
+    private let readiness: Readiness?
     private let more: @Sendable (inout MetricsText) -> Void
 
     /// - Parameters:
     ///   - access: Who may read `/metrics`, and what is told of the front.
-    ///   - failing: What is not ready.
+    ///   - failing: What is not ready, where that is known without waiting.
+    ///   - readiness: What is not ready, where it is to be tried; nil for nothing.
     ///   - more: Writes the service's own families.
     package init(
         _ service: Service, _ access: MetricsAccess, failing: @escaping @Sendable () -> [String] = { [] },
+        readiness: Readiness? = nil,
         more: @escaping @Sendable (inout MetricsText) -> Void = { _ in }
     ) {
         self.service = service
         self.access = access
         self.failing = failing
+        self.readiness = readiness
         self.more = more
     }
 
@@ -48,12 +52,16 @@ package final class OperatedService<Service: HTTPService>: HTTPService {
     ) {
         switch route {
         case .own(let route): service.handle(request, at: route, answer)
-        case .ready: answer(Readiness.reply(failing()))
+        case .ready:
+            guard let readiness else { return answer(Readiness.reply(failing())) }
+            readiness.ask { [failing] in answer(Readiness.reply(failing() + $0)) }
         case .metrics:
             answer(
                 access.reply(to: request) { text in
                     metrics.write(to: &text, hasStore: false)
-                    text.gauge("holdfast_ready", failing().isEmpty, "Whether the service is ready.")
+                    text.gauge(
+                        "holdfast_ready", failing().isEmpty && readiness?.isReady != false,
+                        "Whether the service is ready.")
                     more(&text)
                 })
         }
@@ -95,6 +103,7 @@ package struct MetricsAccess: Sendable {
         var text = MetricsText()
         ProcessMetrics.write(to: &text, version: version)
         text.gauge("holdfast_connections", front.connections, "Connections of clients.")
+        text.counter("holdfast_connections_total", front.all, "Connections that were made.")
         text.gauge("holdfast_connections_limit", connections, "The most connections at one time.")
         text.counter(
             "holdfast_connections_refused_total", front.refused, "Connections beyond the limit of their address.")

@@ -64,8 +64,18 @@ extension AccountChange {
             return (changed, revoked)
         case .administer(let administration):
             return try administered(account, administration)
+        case .endSessions(let device):
+            guard var changed = account, !changed.isDeleted else { throw .plain(.unknownPath) }
+            guard let index = changed.devices.firstIndex(where: { $0.id == device }) else {
+                throw .invalidDevice(device, calculated: nil)
+            }
+            changed.devices[index].voidBefore = max(justAfter, changed.devices[index].voidBefore)
+            return (changed, [])
         }
     }
+
+    /// Strictly later: a token of this very moment ends too.
+    private var justAfter: Timestamp { moment.adding(milliseconds: 1) ?? moment }
 
     private func administered(
         _ account: Account?, _ administration: Administration
@@ -79,8 +89,7 @@ extension AccountChange {
         case .endSessions: break
         case .delete: return (changed.burnt(nil, now: moment), changed.devices.map(\.id))
         }
-        // Strictly later: a token of this very moment ends too.
-        changed.voidBefore = max(moment.adding(milliseconds: 1) ?? moment, changed.voidBefore)
+        changed.voidBefore = max(justAfter, changed.voidBefore)
         return (changed, [])
     }
 

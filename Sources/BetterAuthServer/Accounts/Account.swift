@@ -20,10 +20,14 @@ package struct Account: Sendable, Hashable {
         package var rotationHash: RotationHash
         /// The answer to its last operation.
         package var reply: CommittedReply?
+        /// Access tokens of this device that were issued before this are void.
+        package var voidBefore: Timestamp
 
         package init(
-            id: DeviceID, publicKey: PublicKeyText, rotationHash: RotationHash, reply: CommittedReply? = nil
+            id: DeviceID, publicKey: PublicKeyText, rotationHash: RotationHash, reply: CommittedReply? = nil,
+            voidBefore: Timestamp = .never
         ) {
+            self.voidBefore = voidBefore
             self.id = id
             self.publicKey = publicKey
             self.rotationHash = rotationHash
@@ -65,7 +69,8 @@ package struct Account: Sendable, Hashable {
 
     /// Whether a token of this device that was issued at `issuedAt` still counts.
     package func honours(_ device: DeviceID, issuedAt: Timestamp) -> Bool {
-        isActive && issuedAt >= voidBefore && self.device(device) != nil
+        guard isActive, let device = self.device(device) else { return false }
+        return issuedAt >= max(voidBefore, device.voidBefore)
     }
 
     /// The reply to an operation that was committed, for as long as it is kept.

@@ -43,6 +43,8 @@ package struct AccountChange: Sendable, Hashable {
         case recover(Account.Device, revealed: RecoveryHash, next: RecoveryHash)
         /// By the operator, without a key of the account.
         case administer(Administration)
+        /// By the operator: ends the sessions of one device, which can open new ones.
+        case endSessions(DeviceID)
     }
 
     package let identity: IdentityID
@@ -62,6 +64,14 @@ package struct AccountChange: Sendable, Hashable {
     package init(identity: IdentityID, _ administration: Administration, moment: Timestamp) {
         self.identity = identity
         kind = .administer(administration)
+        reply = nil
+        self.moment = moment
+    }
+
+    /// Ends the sessions of one device, by the operator.
+    package init(identity: IdentityID, endSessionsOf device: DeviceID, moment: Timestamp) {
+        self.identity = identity
+        kind = .endSessions(device)
         reply = nil
         self.moment = moment
     }

@@ -2,18 +2,24 @@ internal import BetterAuthMessages
 
 /// The row of an account in a store: its length is in its contents, every number is big-endian.
 ///
-///     version 1 | state 1 (0 open, 1 deleted, 2 locked) | void before 8 | [recovery hash 32] | devices 2 | former devices 4 | replies 1
-///     each device:  id 32 | public key 33 | rotation hash 32 | has reply 1 | [reply 137]
+///     version 1 (1, or 2 when a device has a void before) | state 1 (0 open, 1 deleted, 2 locked) | void before 8 | [recovery hash 32] | devices 2 | former devices 4 | replies 1
+///     each device:  id 32 | public key 33 | rotation hash 32 | has 1 (1 a reply, 2 void before) | [reply 137] | [void before 8]
 ///     each former device:  id 32
 ///     each reply:  operation 32 | response key 33 | signature 64 | until 8
 package enum AccountCoding {
-    static let version: UInt8 = 1
+    /// Programs that knew no sessions of a single device wrote and read the first one only. What they can read is written as
+    /// they did, so that a database has one form of each row.
+    static let versions: ClosedRange<UInt8> = 1...2
+
+    private static func version(_ account: Account) -> UInt8 {
+        account.devices.contains { $0.voidBefore > .never } ? 2 : 1
+    }
 
     /// The row of an account.
     package static func encode(_ account: Account) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(64 + 240 * account.devices.count + 32 * account.former.count)
-        bytes.append(version)
+        bytes.append(version(account))
         bytes.append(account.isDeleted ? 1 : account.isLocked ? 2 : 0)
         bytes.append(number: account.voidBefore.milliseconds)
         if let hash = account.recoveryHash { bytes.append(raw: hash) }
@@ -24,8 +30,9 @@ package enum AccountCoding {
             bytes.append(raw: device.id)
             bytes.append(raw: device.publicKey)
             bytes.append(raw: device.rotationHash)
-            bytes.append(device.reply == nil ? 0 : 1)
+            bytes.append((device.reply == nil ? 0 : 1) | (device.voidBefore > .never ? 2 : 0))
             if let reply = device.reply { bytes.append(reply) }
+            if device.voidBefore > .never { bytes.append(number: device.voidBefore.milliseconds) }
         }
         for id in account.former { bytes.append(raw: id) }
         for reply in account.departedReplies { bytes.append(reply) }
@@ -36,7 +43,7 @@ package enum AccountCoding {
     /// - Throws: ``StoreError/damaged`` unless it is exactly what ``encode(_:)`` writes.
     package static func decode(_ bytes: RawSpan) throws(StoreError) -> Account {
         var reader = RowReader(bytes)
-        guard let account = reader.account(), reader.isAtEnd else { throw .damaged }
+        guard let (account, found) = reader.account(), reader.isAtEnd, found == version(account) else { throw .damaged }
         return account
     }
 }
@@ -67,8 +74,11 @@ private struct RowReader {
 
     var isAtEnd: Bool { position == bytes.count }
 
-    mutating func account() -> Account? {
-        guard byte() == AccountCoding.version, let standing = byte(), standing <= 2, let voidBefore = time() else {
+    /// The account, and the version that the row says.
+    mutating func account() -> (Account, version: UInt8)? {
+        guard let version = byte(), AccountCoding.versions.contains(version), let standing = byte(), standing <= 2,
+            let voidBefore = time()
+        else {
             return nil
         }
         var account = Account(recoveryHash: nil, voidBefore: voidBefore, devices: [])
@@ -92,16 +102,23 @@ private struct RowReader {
             guard let reply = reply() else { return nil }
             account.departedReplies.append(reply)
         }
-        return account
+        return (account, version)
     }
 
     private mutating func device() -> Account.Device? {
         guard let id = value(DeviceID.self), let key = value(PublicKeyText.self), let hash = value(RotationHash.self),
-            let hasReply = byte(), hasReply <= 1
+            let parts = byte(), parts <= 3
         else { return nil }
-        guard hasReply == 1 else { return Account.Device(id: id, publicKey: key, rotationHash: hash) }
-        guard let reply = reply() else { return nil }
-        return Account.Device(id: id, publicKey: key, rotationHash: hash, reply: reply)
+        var device = Account.Device(id: id, publicKey: key, rotationHash: hash)
+        if parts & 1 != 0 {
+            guard let reply = reply() else { return nil }
+            device.reply = reply
+        }
+        if parts & 2 != 0 {
+            guard let moment = time(), moment > .never else { return nil }
+            device.voidBefore = moment
+        }
+        return device
     }
 
     private mutating func reply() -> CommittedReply? {

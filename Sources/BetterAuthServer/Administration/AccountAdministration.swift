@@ -7,11 +7,17 @@ package struct AccountAdministration: Sendable {
     private let store: any ServerStore
     private let lifetimes: Lifetimes
     private let clock: any ServerClock
+    /// Accounts that one request counts: a fraction of a second.
+    private let countedAtOnce: Int
 
     /// Most accounts in one answer.
     package static let page = 500
 
-    package init(_ store: any ServerStore, _ lifetimes: Lifetimes, clock: any ServerClock = SystemClock()) {
+    package init(
+        _ store: any ServerStore, _ lifetimes: Lifetimes, clock: any ServerClock = SystemClock(),
+        countedAtOnce: Int = 20_000
+    ) {
+        self.countedAtOnce = countedAtOnce
         self.store = store
         self.lifetimes = lifetimes
         self.clock = clock
@@ -19,20 +25,24 @@ package struct AccountAdministration: Sendable {
 
     /// What is asked.
     package enum Request: Sendable, Hashable {
-        case count
+        /// Counts some accounts, those after an identity.
+        case count(after: IdentityID?)
         /// The accounts after an identity.
         case list(IdentityID?)
         case show(IdentityID)
         /// All that is stored of an account, for a user's request.
         case export(IdentityID)
         case change(AccountChange.Administration, IdentityID)
+        /// Ends the sessions of one device.
+        case endSessions(IdentityID, DeviceID)
 
         /// A line of words; nil when it is another one.
         package init?(line: String) {
             let words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
-            let identity = words.count == 2 ? IdentityID(words[1]) : nil
+            let identity = words.count >= 2 ? IdentityID(words[1]) : nil
             switch (words[0], words.count, identity) {
-            case ("count", 1, _): self = .count
+            case ("count", 1, _): self = .count(after: nil)
+            case ("count", 2, let identity?): self = .count(after: identity)
             case ("list", 1, _): self = .list(nil)
             case ("list", 2, let identity?): self = .list(identity)
             case ("show", 2, let identity?): self = .show(identity)
@@ -40,6 +50,9 @@ package struct AccountAdministration: Sendable {
             case (let word, 2, let identity?):
                 guard let change = AccountChange.Administration(rawValue: word) else { return nil }
                 self = .change(change, identity)
+            case (AccountChange.Administration.endSessions.rawValue, 3, let identity?):
+                guard let device = DeviceID(words[2]) else { return nil }
+                self = .endSessions(identity, device)
             default: return nil
             }
         }
@@ -48,8 +61,27 @@ package struct AccountAdministration: Sendable {
         package var identity: IdentityID? {
             switch self {
             case .count, .list: nil
-            case .show(let identity), .export(let identity), .change(_, let identity): identity
+            case .show(let identity), .export(let identity), .change(_, let identity), .endSessions(let identity, _):
+                identity
             }
+        }
+
+        /// What it changes, in a word of ours; nil for a question.
+        package var changes: String? {
+            switch self {
+            case .count, .list, .show, .export: nil
+            case .change, .endSessions: deed
+            }
+        }
+
+        /// Whether it goes on with another one, which was recorded.
+        package var isContinuation: Bool {
+            if case .count(_?) = self { true } else { false }
+        }
+
+        /// What the logs call it: each deed has a name of its own.
+        package var deed: String {
+            if case .endSessions = self { "end-device-sessions" } else { String(word) }
         }
 
         /// The first word of the line.
@@ -58,11 +90,13 @@ package struct AccountAdministration: Sendable {
         /// The line that ``init(line:)`` reads.
         package var line: String {
             switch self {
-            case .count: "count"
+            case .count(let last): last.map { "count \($0)" } ?? "count"
             case .list(let last): last.map { "list \($0)" } ?? "list"
             case .show(let identity): "show \(identity)"
             case .export(let identity): "export \(identity)"
             case .change(let change, let identity): "\(change.rawValue) \(identity)"
+            case .endSessions(let identity, let device):
+                "\(AccountChange.Administration.endSessions.rawValue) \(identity) \(device)"
             }
         }
     }
@@ -71,13 +105,16 @@ package struct AccountAdministration: Sendable {
     /// - Throws: ``StoreError``.
     package func answer(_ request: Request) throws(StoreError) -> String {
         switch request {
-        case .count: return try count()
+        case .count(let last): return try count(after: last)
         case .list(let last): return try list(after: last)
         case .show(let identity):
             return try store.account(identity).map { AccountReport(identity, $0, lifetimes).shown } ?? Self.unknown
         case .export(let identity):
             return try store.account(identity).map { AccountReport(identity, $0, lifetimes).exported } ?? Self.unknown
-        case .change(let change, let identity): return try apply(change, to: identity)
+        case .change(let change, let identity):
+            return try apply(AccountChange(identity: identity, change, moment: clock.now), request)
+        case .endSessions(let identity, let device):
+            return try apply(AccountChange(identity: identity, endSessionsOf: device, moment: clock.now), request)
         }
     }
 
@@ -86,25 +123,18 @@ package struct AccountAdministration: Sendable {
 
     private static let unknown = #"{"error":"there is no such account"}"#
 
-    private func count() throws(StoreError) -> String {
-        var (open, locked, deleted, devices) = (0, 0, 0, 0)
-        var last: IdentityID?
-        while true {
+    /// A part at a time: whoever asks goes on with `next`, and others are answered in between.
+    private func count(after first: IdentityID?) throws(StoreError) -> String {
+        var counts = AccountCounts()
+        var (last, isWhole) = (first, false)
+        while !isWhole && counts.all < countedAtOnce {
             let found = try store.accounts(after: last, most: Self.page)
-            for entry in found {
-                if entry.account.isDeleted {
-                    deleted += 1
-                } else if entry.account.isLocked {
-                    locked += 1
-                } else {
-                    open += 1
-                }
-                devices += entry.account.devices.count
-            }
-            guard let end = found.last else { break }
-            last = end.identity
+            for entry in found { counts.add(entry.account) }
+            last = found.last?.identity ?? last
+            isWhole = found.count < Self.page
         }
-        return #"{"open":\#(open),"locked":\#(locked),"deleted":\#(deleted),"devices":\#(devices)}"#
+        let next = isWhole ? "" : last.map { #","next":"\#($0)""# } ?? ""
+        return String(counts.json.dropLast()) + next + "}"
     }
 
     private func list(after last: IdentityID?) throws(StoreError) -> String {
@@ -116,17 +146,16 @@ package struct AccountAdministration: Sendable {
         return #"{"accounts":[\#(entries.joined(separator: ","))]\#(next)}"#
     }
 
-    private func apply(
-        _ change: AccountChange.Administration, to identity: IdentityID
-    ) throws(StoreError) -> String {
+    private func apply(_ change: AccountChange, _ request: Request) throws(StoreError) -> String {
         let outcome = Monitor<Result<AccountOutcome, StoreError>?>(nil)
-        store.apply(AccountChange(identity: identity, change, moment: clock.now)) { result in
+        store.apply(change) { result in
             outcome.withLock { $0 = result }
             outcome.wakeAll()
         }
         switch try outcome.withLock(when: { $0 != nil }, { $0 ?? .failure(.unavailable("no answer")) }).get() {
-        case .committed, .repeated: return #"{"done":"\#(change.rawValue)","identity":"\#(identity)"}"#
-        case .refused: return Self.unknown
+        case .committed, .repeated: return #"{"done":"\#(request.word)","identity":"\#(change.identity)"}"#
+        case .refused(let error):
+            return error.code == .invalidDevice ? #"{"error":"the account has no such device"}"# : Self.unknown
         }
     }
 }
@@ -154,10 +183,14 @@ private struct AccountReport {
         return "\"\(moment)\""
     }
 
-    private var voidBefore: String { account.voidBefore > .never ? "\"\(account.voidBefore)\"" : "null" }
+    private func text(_ moment: Timestamp) -> String { moment > .never ? "\"\(moment)\"" : "null" }
+
+    private var voidBefore: String { text(account.voidBefore) }
 
     var shown: String {
-        let devices = account.devices.map { #"{"device":"\#($0.id)","changed":\#(moment($0.reply))}"# }
+        let devices = account.devices.map {
+            #"{"device":"\#($0.id)","changed":\#(moment($0.reply)),"sessionsBefore":\#(text($0.voidBefore))}"#
+        }
         return
             #"{"identity":"\#(identity)","state":"\#(account.state)","devices":[\#(devices.joined(separator: ","))],"#
             + #""former":\#(account.former.count),"sessionsBefore":\#(voidBefore)}"#
@@ -166,7 +199,7 @@ private struct AccountReport {
     var exported: String {
         let devices = account.devices.map {
             #"{"device":"\#($0.id)","publicKey":"\#($0.publicKey)","rotationHash":"\#($0.rotationHash)","#
-                + #""changed":\#(moment($0.reply)),"reply":\#(kept($0.reply))}"#
+                + #""changed":\#(moment($0.reply)),"sessionsBefore":\#(text($0.voidBefore)),"reply":\#(kept($0.reply))}"#
         }
         let former = account.former.map { "\"\($0)\"" }.joined(separator: ",")
         let replies = account.departedReplies.map { kept($0) }.joined(separator: ",")

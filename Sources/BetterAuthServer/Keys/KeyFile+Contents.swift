@@ -19,20 +19,20 @@ extension KeyFile {
     ) throws -> ServerKeys {
         let count = contents.count - KeyFile.headSize
         guard count > 0, count % KeyFile.entrySize == 0, count / KeyFile.entrySize <= KeyFile.mostEntries else {
-            throw Failure.damaged(path)
+            throw Failure.damaged(name)
         }
         let isOurs = contents.withBytes { bytes in
             KeyFile.mark.indices.allSatisfy {
                 unsafe bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self) == KeyFile.mark[$0]
             }
         }
-        guard isOurs else { throw Failure.damaged(path) }
+        guard isOurs else { throw Failure.damaged(name) }
         let head = contents.withBytes { bytes in
             unsafe bytes.extracting(KeyFile.mark.count..<KeyFile.headSize).withUnsafeBytes { unsafe Array($0) }
         }
         let generation = head[KeyLineage.size...].reduce(0) { $0 << 8 | UInt64($1) }
         guard let lineage = KeyLineage(name: Array(head[..<KeyLineage.size]), generation: generation) else {
-            throw Failure.damaged(path)
+            throw Failure.damaged(name)
         }
         var entries: [Purpose: [KeySchedule.Entry]] = [:]
         var audit: [AuditKey] = []
@@ -44,7 +44,7 @@ extension KeyFile {
                 )
             }
             guard let purpose = Purpose(rawValue: kind), let usedFrom = Timestamp(milliseconds: moment) else {
-                throw Failure.damaged(path)
+                throw Failure.damaged(name)
             }
             let scalar = try contents.copy(start + 9..<start + KeyFile.entrySize)
             if purpose == .audit {
@@ -56,7 +56,7 @@ extension KeyFile {
         }
         guard let response = KeySchedule(entries[.response] ?? [], lifetime: responseLifetime),
             let access = KeySchedule(entries[.access] ?? [], lifetime: accessLifetime)
-        else { throw Failure.damaged(path) }
+        else { throw Failure.damaged(name) }
         return ServerKeys(response: response, access: access, lineage: lineage, audit: audit)
     }
 
@@ -71,6 +71,8 @@ extension KeyFile {
         let head = KeyFile.mark + lineage.name + generation
         let audit = keys.auditKeys
         let count = entries.count + audit.count
+        // What would not be read again is not written over what is.
+        guard count <= KeyFile.mostEntries else { throw Failure.full(name) }
         var contents = try SecretBytes(zeroed: head.count + count * KeyFile.entrySize)
         try contents.withMutableBytes { bytes in
             for (index, byte) in head.enumerated() {

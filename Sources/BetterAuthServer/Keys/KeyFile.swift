@@ -1,3 +1,4 @@
+package import BetterAuthMessages
 package import Cryptography
 internal import SecretMemory
 internal import SystemCalls
@@ -6,10 +7,14 @@ internal import SystemCalls
 package struct KeyFile: Sendable {
     private static let largest = 8192
     package let path: String
+    /// What errors call it.
+    let name: String
     private let protection: KeyProtection
 
-    package init(_ path: String, _ protection: KeyProtection = .file) {
+    /// - Parameter name: What errors call it; nil for its path.
+    package init(_ path: String, _ protection: KeyProtection = .file, named name: String? = nil) {
         self.path = path
+        self.name = name ?? path
         self.protection = protection
     }
 
@@ -21,6 +26,10 @@ package struct KeyFile: Sendable {
         /// Others may read it.
         case exposed(String)
         case damaged(String)
+        /// It has no room for another key; it is as it was.
+        case full(String)
+        /// Another process changes it, and does not end.
+        case busy(String)
         /// Its keys are sealed, but no key store was named.
         case sealed(String)
         /// Its keys are not sealed, as they should be.
@@ -35,6 +44,8 @@ package struct KeyFile: Sendable {
             case .system(let path, let number): "\(path): \(SystemError(number))"
             case .exposed(let path): "\(path) can be read by other users"
             case .damaged(let path): "\(path) is no file of server keys"
+            case .full(let path): "\(path) has as many keys as it can have; it was not changed"
+            case .busy(let path): "another process is changing \(path), and does not end"
             case .sealed(let path): "\(path) has sealed keys, and nothing was named that unseals them"
             case .plain(let path): "\(path) has keys that are not sealed"
             case .seal(let path, let reason): "\(path): \(reason)"
@@ -50,13 +61,16 @@ package struct KeyFile: Sendable {
     ///   - accessLifetime: The same for tokens.
     /// - Throws: ``Failure``.
     package func load(responseLifetime: Int64, accessLifetime: Int64) throws(Failure) -> ServerKeys {
-        guard let file = try open() else { throw .missing(path) }
+        guard let file = try open() else { throw .missing(name) }
         let status: stat
-        do throws(SystemError) { status = try file.status() } catch { throw .system(path, error.number) }
-        guard status.st_mode & 0o077 == 0 else { throw .exposed(path) }
-        guard (1...KeyFile.largest).contains(Int(status.st_size)) else { throw .damaged(path) }
+        do throws(SystemError) { status = try file.status() } catch { throw .system(name, error.number) }
+        let isFile = status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG)
+        guard isFile, (1...KeyFile.largest).contains(Int(status.st_size)) else { throw .damaged(name) }
         return try named { () throws in
             let whole = try read(file, Int(status.st_size))
+            // What has no keys has none that others may have read.
+            guard KeyFile.isOne(whole) else { throw Failure.damaged(name) }
+            guard status.st_mode & 0o077 == 0 else { throw Failure.exposed(name) }
             if let contents = try opened(whole) { return try parse(contents, responseLifetime, accessLifetime) }
             return try parse(whole, responseLifetime, accessLifetime)
         }
@@ -64,10 +78,11 @@ package struct KeyFile: Sendable {
 
     /// The keys of the file; where there is none, fresh ones, which are kept in it first. Of processes that do so at the
     /// same time one makes them, and all have the same.
+    /// - Parameter moment: Since when fresh keys are in use: the present, for keys that have an age.
     /// - Returns: The keys, and whether they are new.
     /// - Throws: ``Failure``.
     package func loadOrCreate(
-        responseLifetime: Int64, accessLifetime: Int64
+        responseLifetime: Int64, accessLifetime: Int64, usedFrom moment: Timestamp
     ) throws(Failure) -> (keys: ServerKeys, isNew: Bool) {
         while true {
             do throws(Failure) {
@@ -75,7 +90,7 @@ package struct KeyFile: Sendable {
             } catch {
                 guard case .missing = error else { throw error }
             }
-            let keys = try KeyFile.fresh(responseLifetime, accessLifetime)
+            let keys = try KeyFile.fresh(responseLifetime, accessLifetime, moment)
             if try write(keys, isFirst: true) { return (keys, true) }
         }
     }
@@ -99,17 +114,32 @@ package struct KeyFile: Sendable {
     /// The folder of the file, which nobody else changes keys in until its lock is let go.
     private func lockedFolder() throws(Failure) -> OwnedDescriptor {
         do throws(SystemError) {
-            let folder = try OwnedDescriptor(Paths.parent(of: path), O_RDONLY | O_DIRECTORY)
-            try uninterrupted { flock(folder.number, LOCK_EX) }
-            return folder
-        } catch { throw .system(path, error.number) }
+            return try FolderLock.take(Paths.parent(of: path))
+        } catch { throw error.number == EWOULDBLOCK ? .busy(name) : .system(name, error.number) }
+    }
+
+    /// Whether it begins as one of the two forms does.
+    private static func isOne(_ contents: borrowing SecretBytes) -> Bool {
+        let start = contents.withBytes { bytes in
+            unsafe bytes.withUnsafeBytes { unsafe Array($0.prefix(max(mark.count, KeySealing.mark.count))) }
+        }
+        return start.starts(with: mark) || KeySealing.isSealed(start)
     }
 
     /// Nil where there is none.
     private func open() throws(Failure) -> OwnedDescriptor? {
         do throws(SystemError) { return try OwnedDescriptor(path, O_RDONLY | O_NOFOLLOW) } catch {
-            guard error.number == ENOENT else { throw .system(path, error.number) }
+            guard error.number == ENOENT else { throw .system(name, error.number) }
             return nil
+        }
+    }
+
+    /// When the file was last written; nil when there is none.
+    package var changed: Timestamp? {
+        version.map {
+            // A file system may say any number.
+            let (moment, isTooLarge) = Int64($0[1]).multipliedReportingOverflow(by: 1000)
+            return Timestamp(clamping: isTooLarge ? $0[1] < 0 ? .min : .max : moment)
         }
     }
 
@@ -122,14 +152,16 @@ package struct KeyFile: Sendable {
         #else
         let changed = status.st_mtimespec
         #endif
-        return [Int(status.st_ino), Int(changed.tv_sec), Int(changed.tv_nsec)]
+        return [Int(truncatingIfNeeded: status.st_ino), Int(changed.tv_sec), Int(changed.tv_nsec)]
     }
 
-    private static func fresh(_ responseLifetime: Int64, _ accessLifetime: Int64) throws(Failure) -> ServerKeys {
+    private static func fresh(
+        _ responseLifetime: Int64, _ accessLifetime: Int64, _ moment: Timestamp
+    ) throws(Failure) -> ServerKeys {
         do throws(CryptographyError) {
             return ServerKeys(
-                response: KeySchedule(try .generate(), lifetime: responseLifetime),
-                access: KeySchedule(try .generate(), lifetime: accessLifetime))
+                response: KeySchedule(try .generate(), usedFrom: moment, lifetime: responseLifetime),
+                access: KeySchedule(try .generate(), usedFrom: moment, lifetime: accessLifetime))
         } catch { throw .cryptography(error) }
     }
 
@@ -141,8 +173,8 @@ package struct KeyFile: Sendable {
             throw .cryptography(.memory(error))
         } catch let error as CryptographyError {
             if case .memory = error { throw .cryptography(error) }
-            throw .damaged(path)
-        } catch { throw .seal(path, "\(error)") }
+            throw .damaged(name)
+        } catch { throw .seal(name, "\(error)") }
     }
 
     private func read(_ file: borrowing OwnedDescriptor, _ size: Int) throws -> SecretBytes {
@@ -150,7 +182,7 @@ package struct KeyFile: Sendable {
         do throws(SystemError) {
             let count = try contents.withMutableBytes { bytes throws(SystemError) in try file.read(into: &bytes) }
             guard count == size else { throw SystemError(EIO) }
-        } catch { throw Failure.system(path, error.number) }
+        } catch { throw Failure.system(name, error.number) }
         return contents
     }
 
@@ -160,14 +192,30 @@ package struct KeyFile: Sendable {
             unsafe bytes.withUnsafeBytes { unsafe Array($0.prefix(KeySealing.mark.count)) }
         }
         guard KeySealing.isSealed(start) else {
-            if case .sealed = protection { throw Failure.plain(path) }
+            if case .sealed = protection { throw Failure.plain(name) }
             return nil
         }
-        guard let seal = protection.seal else { throw Failure.sealed(path) }
+        guard let seal = protection.seal else { throw Failure.sealed(name) }
         // Nothing in it is secret.
         let file = whole.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
-        guard let contents = try KeySealing.open(file, with: seal) else { throw Failure.damaged(path) }
+        guard let contents = try KeySealing.open(file, with: seal) else { throw Failure.damaged(name) }
         return contents
+    }
+
+    /// Copies the file as it is, durably, for its owner alone.
+    /// - Parameter target: A file that does not exist yet.
+    /// - Throws: ``Failure``.
+    package func copy(to target: String) throws(Failure) {
+        guard let file = try open() else { throw .missing(name) }
+        let status: stat
+        do throws(SystemError) { status = try file.status() } catch { throw .system(name, error.number) }
+        // Other ones are no files of keys.
+        guard (1...KeyFile.largest).contains(Int(status.st_size)) else { throw .damaged(name) }
+        let contents = try named { () throws in try read(file, Int(status.st_size)) }
+        let isNew = try contents.withBytes { bytes throws(Failure) in
+            try KeyFile(target).put(bytes, true)
+        }
+        guard isNew else { throw .system(target, EEXIST) }
     }
 
     /// Replaces the file as a whole, durably.
@@ -189,6 +237,7 @@ package struct KeyFile: Sendable {
         // A name of its own: another process may be writing too.
         let temporary = "\(path).\(getpid()).\(UInt64.random(in: 0 ... .max))"
         defer { unsafe unlink(temporary) }
+        KeyLeftovers.remove(beside: path)
         do throws(SystemError) {
             let file = try OwnedDescriptor(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
             try file.write(bytes)
@@ -202,7 +251,7 @@ package struct KeyFile: Sendable {
             return true
         } catch {
             if isFirst, error.number == EEXIST { return false }
-            throw .system(path, error.number)
+            throw .system(name, error.number)
         }
     }
 }

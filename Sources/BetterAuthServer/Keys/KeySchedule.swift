@@ -1,7 +1,7 @@
 package import BetterAuthMessages
 
-/// The keys of one purpose in the order of their use. A key is published before it is used, and stays published for as
-/// long as what it signed is valid (protocol.md 12.26).
+/// The keys of one purpose in the order of their use, which is that of their making. A key is published before it is used,
+/// and stays published for as long as what it signed is valid (protocol.md 12.26).
 package struct KeySchedule: Sendable {
     package struct Entry: Sendable {
         package let key: ServerKey
@@ -22,19 +22,32 @@ package struct KeySchedule: Sendable {
     /// - Parameter entries: Nil comes back when there is none.
     package init?(_ entries: [Entry], lifetime: Int64) {
         guard !entries.isEmpty else { return nil }
-        self.entries = entries.sorted { $0.usedFrom < $1.usedFrom }
+        self.entries = KeySchedule.sorted(entries)
         self.lifetime = lifetime
     }
 
     /// With one key, in use.
-    package init(_ key: ServerKey, lifetime: Int64) {
-        entries = [Entry(key: key, usedFrom: .never)]
+    /// - Parameter moment: Since when; ``BetterAuthMessages/Timestamp/never`` when that is not known.
+    package init(_ key: ServerKey, usedFrom moment: Timestamp = .never, lifetime: Int64) {
+        entries = [Entry(key: key, usedFrom: moment)]
         self.lifetime = lifetime
     }
 
+    /// Those with the same moment stay in the order that they have.
+    private static func sorted(_ entries: [Entry]) -> [Entry] {
+        entries.enumerated().sorted { ($0.element.usedFrom, $0.offset) < ($1.element.usedFrom, $1.offset) }
+            .map(\.element)
+    }
+
     /// The key that signs now.
-    package func current(now: Timestamp) -> ServerKey {
-        (entries.last { $0.usedFrom <= now } ?? entries[0]).key
+    /// - Parameter isReadable: Whether verifiers can know a key. The youngest of those signs; where there is none, the
+    ///   youngest of all.
+    package func current(now: Timestamp, where isReadable: (PublicKeyText) -> Bool = { _ in true }) -> ServerKey {
+        let readable = entries.indices.last {
+            entries[$0].usedFrom <= now && isPublished($0, now: now) && isReadable(entries[$0].key.publicKey)
+        }
+        if let readable { return entries[readable].key }
+        return (entries.last { $0.usedFrom <= now } ?? entries[0]).key
     }
 
     /// The keys whose signatures are good now or will be: what verifiers have to know.
@@ -48,11 +61,12 @@ package struct KeySchedule: Sendable {
             .map { entries[$0].key }
     }
 
-    /// Publishes another key, and forgets those whose signatures have all expired.
+    /// Publishes another key, and forgets those whose signatures have all expired. No earlier key comes into use after it,
+    /// whatever a clock said when that one was made.
     package mutating func add(_ key: ServerKey, usedFrom: Timestamp, now: Timestamp) {
-        entries = entries.indices.filter { isPublished($0, now: now) }.map { entries[$0] }
+        let kept = entries.indices.filter { isPublished($0, now: now) }.map { entries[$0] }
+        entries = kept.map { Entry(key: $0.key, usedFrom: min($0.usedFrom, usedFrom)) }
         entries.append(Entry(key: key, usedFrom: usedFrom))
-        entries.sort { $0.usedFrom < $1.usedFrom }
     }
 
     /// A key signs until the next one does; its last signature outlives that by the lifetime.

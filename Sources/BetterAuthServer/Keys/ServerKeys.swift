@@ -10,6 +10,10 @@ package final class ServerKeys: Sendable {
         var lineage: KeyLineage
         /// In the order of their use; the last one is in use.
         var audit: [AuditKey]
+        /// Keys that verifiers can learn; nil where that is not known.
+        var readable: Set<PublicKeyText>?
+
+        func isReadable(_ key: PublicKeyText) -> Bool { readable?.contains(key) ?? true }
     }
 
     private let schedules: Mutex<Schedules>
@@ -41,10 +45,17 @@ package final class ServerKeys: Sendable {
     package var lineage: KeyLineage { schedules.withLock { $0.lineage } }
 
     /// The key that signs responses now.
-    package func responseKey(now: Timestamp) -> ServerKey { schedules.withLock { $0.response.current(now: now) } }
+    package func responseKey(now: Timestamp) -> ServerKey {
+        schedules.withLock { $0.response.current(now: now, where: $0.isReadable) }
+    }
 
     /// The key that signs access tokens now.
-    package func accessKey(now: Timestamp) -> ServerKey { schedules.withLock { $0.access.current(now: now) } }
+    package func accessKey(now: Timestamp) -> ServerKey {
+        schedules.withLock { $0.access.current(now: now, where: $0.isReadable) }
+    }
+
+    /// Says which keys verifiers can learn: a new key signs when it is among them, and the one before meanwhile.
+    package func limit(to readable: Set<PublicKeyText>) { schedules.withLock { $0.readable = readable } }
 
     /// What verifies an access key's signatures; nil when no such key is published.
     package func verifier(ofAccessKey key: PublicKeyText, now: Timestamp) -> P256PublicKey? {
@@ -70,7 +81,8 @@ package final class ServerKeys: Sendable {
         let (response, access, lineage) = other.schedules.withLock { ($0.response, $0.access, $0.lineage) }
         let audit = other.auditKeys
         schedules.withLock {
-            $0 = Schedules(response: response, access: access, lineage: lineage, audit: audit)
+            $0 = Schedules(
+                response: response, access: access, lineage: lineage, audit: audit, readable: $0.readable)
         }
     }
 
@@ -88,17 +100,17 @@ package final class ServerKeys: Sendable {
 
     /// Puts new keys in the place of all others, at once: nothing that an earlier key signed counts any more.
     /// - Throws: ``Cryptography/CryptographyError``.
-    package func renounce() throws(CryptographyError) {
+    package func renounce(now: Timestamp) throws(CryptographyError) {
         let (response, access) = (try ServerKey.generate(), try ServerKey.generate())
         // Whoever has the file could write lines that look genuine, and find identities in those of later.
         if !auditKeys.isEmpty { try addAuditKey() }
         schedules.withLock {
-            $0.response = KeySchedule(response, lifetime: $0.response.lifetime)
-            $0.access = KeySchedule(access, lifetime: $0.access.lifetime)
+            $0.response = KeySchedule(response, usedFrom: now, lifetime: $0.response.lifetime)
+            $0.access = KeySchedule(access, usedFrom: now, lifetime: $0.access.lifetime)
             $0.lineage.generation += 1
         }
     }
 
-    /// When the youngest key comes, or came, into use.
+    /// When the youngest key comes, or came, into use; ``BetterAuthMessages/Timestamp/never`` when that is not known.
     package var youngest: Timestamp { schedules.withLock { $0.response.entries.last?.usedFrom ?? .never } }
 }

@@ -12,8 +12,14 @@ package struct StoreGauge: Sendable {
     package let help: String
     /// A label's name, its value, and the number.
     package let samples: [(label: String, value: String, number: Int)]
+    /// Whether it only grows.
+    package let isCounter: Bool
 
-    package init(_ name: String, _ help: String, _ samples: [(label: String, value: String, number: Int)]) {
+    package init(
+        _ name: String, _ help: String, _ samples: [(label: String, value: String, number: Int)],
+        isCounter: Bool = false
+    ) {
+        self.isCounter = isCounter
         self.name = name
         self.help = help
         self.samples = samples

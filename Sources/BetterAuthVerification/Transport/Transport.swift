@@ -36,7 +36,10 @@ public struct TransportReply: Sendable, Hashable {
     public let contentType: String?
 
     /// Puts an answer together.
-    /// - Parameter contentType: The header's value as it came; it may be hostile.
+    /// - Parameters:
+    ///   - status: The HTTP status.
+    ///   - body: The body as it came.
+    ///   - contentType: The header's value as it came; it may be hostile.
     public init(status: Int, body: [UInt8], contentType: String? = nil) {
         self.status = status
         self.body = body

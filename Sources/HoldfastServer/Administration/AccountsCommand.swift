@@ -5,10 +5,12 @@ internal import SystemCalls
 
 extension ServerCommand {
     private static let identityPlace = Place(name: "IDENTITY", kind: .text, help: "The identity of an account.")
+    private static let devicePlace = Place(
+        name: "DEVICE", kind: .text, help: "One of its devices, as accounts show names it.", isOptional: true)
 
-    /// The commands for accounts: they ask the server that listens at `--socket`.
+    /// The commands for accounts: they ask the server that listens at `--admin-socket`, which may stand in its configuration.
     static let accounts: [ServerCommand] = [
-        account("count", "count the accounts and devices", optional: nil) { _ in .count },
+        account("count", "count the accounts and devices", optional: nil) { _ in .count(after: nil) },
         account(
             "list", "list accounts, 500 at a time",
             optional: Place(name: "AFTER", kind: .text, help: "Begin after this identity.", isOptional: true)
@@ -17,7 +19,13 @@ extension ServerCommand {
         account("export", "print all that is stored of an account", required: { .export($0) }),
         account("lock", "lock an account and end its sessions", required: { .change(.lock, $0) }),
         account("unlock", "unlock an account", required: { .change(.unlock, $0) }),
-        account("end-sessions", "end all sessions of an account", required: { .change(.endSessions, $0) }),
+        make("end-sessions", "end all sessions of an account, or of one device", [identityPlace, devicePlace]) {
+            identity, device throws(UsageError) in
+            guard let identity else { throw UsageError("IDENTITY is missing") }
+            guard let device else { return .change(.endSessions, identity) }
+            guard let read = DeviceID(device) else { throw UsageError("\(device) is not a device") }
+            return .endSessions(identity, read)
+        },
         account("delete", "delete an account for ever", required: { .change(.delete, $0) }),
     ]
 
@@ -25,7 +33,7 @@ extension ServerCommand {
         _ word: String, _ summary: String,
         required request: @escaping @Sendable (IdentityID) -> AccountAdministration.Request
     ) -> ServerCommand {
-        make(word, summary, [identityPlace]) { identity throws(UsageError) in
+        make(word, summary, [identityPlace]) { identity, _ throws(UsageError) in
             guard let identity else { throw UsageError("IDENTITY is missing") }
             return request(identity)
         }
@@ -35,29 +43,33 @@ extension ServerCommand {
         _ word: String, _ summary: String, optional place: Place?,
         _ request: @escaping @Sendable (IdentityID?) -> AccountAdministration.Request
     ) -> ServerCommand {
-        make(word, summary, place.map { [$0] } ?? []) { identity throws(UsageError) in request(identity) }
+        make(word, summary, place.map { [$0] } ?? []) { identity, _ throws(UsageError) in request(identity) }
     }
 
     private static func make(
         _ word: String, _ summary: String, _ places: [Place],
-        _ request: @escaping @Sendable (IdentityID?) throws(UsageError) -> AccountAdministration.Request
+        _ request: @escaping @Sendable (IdentityID?, String?) throws(UsageError) -> AccountAdministration.Request
     ) -> ServerCommand {
         let place = places.first.map { $0.isOptional ? "" : " EAbc..." } ?? ""
         return ServerCommand(
             CommandSyntax(
                 ["accounts", word], summary: summary,
                 details: details[word] ?? [
-                    "Asks the running server at --socket. Only its own user and root may."
+                    "Asks the running server at --admin-socket, as this option or the server's own configuration "
+                        + "(--config) names it. Only its own user and root may."
                 ],
-                example: "holdfast-server accounts \(word)\(place) --socket /run/holdfast-server/admin.sock",
-                places: places, required: [ServerOptions.socket.option], options: [ServerOptions.json.option])
+                example: "holdfast-server accounts \(word)\(place) --config /etc/holdfast-server/server.conf",
+                places: places,
+                options: [
+                    ServerOptions.adminSocket.option, ServerOptions.config.option, ServerOptions.json.option,
+                ], isCompletedLater: true)
         ) { arguments in
             var identity: IdentityID?
             if let text = arguments.places.first {
                 guard let read = IdentityID(text) else { throw UsageError("\(text) is not an identity") }
                 identity = read
             }
-            return try AccountsClient.ask(request(identity), arguments)
+            return try AccountsClient.ask(request(identity, arguments.places.dropFirst().first), arguments)
         }
     }
 
@@ -67,7 +79,14 @@ extension ServerCommand {
                 + "their tokens expire. Recovery is refused too. unlock takes it back."
         ],
         "delete": ["The identity can never be used again, not even by its owner. There is no way back."],
-        "export": ["For a user's request for what is stored about them. The output contains no secret."],
+        "export": [
+            "For a user's request for what is stored about them. The output contains no secret. It is JSON, on one line with "
+                + "--json."
+        ],
+        "end-sessions": [
+            "Tokens of before are void: at this server at once, at application servers without revocations when they "
+                + "expire. Devices can open new sessions."
+        ],
     ]
 }
 
@@ -75,20 +94,57 @@ enum AccountsClient {
     private static let largest = 1 << 20
 
     static func ask(_ request: AccountAdministration.Request, _ arguments: Arguments) throws -> ServerExit {
-        let socket = try LocalSocket.connect(arguments.required(ServerOptions.socket))
+        var text = try answer(request, arguments)
+        var members = try members(text)
+        if case .count = request { (text, members) = try counted(members, arguments) }
+        if let error = members["error"] {
+            ServerOutput.complain("holdfast-server: \(words(error))\n")
+            return .failure
+        }
+        let isWhole = if case .export = request { true } else { false }
+        guard !arguments[ServerOptions.json] else {
+            ServerOutput.say(text + "\n")
+            return .done
+        }
+        ServerOutput.say(isWhole ? IndentedJSON.text(text) : AccountsText.lines(members))
+        return .done
+    }
+
+    /// The sum of all parts of a count.
+    private static func counted(
+        _ first: [String: ApplicationData], _ arguments: Arguments
+    ) throws -> (text: String, members: [String: ApplicationData]) {
+        var part = first
+        var sum = AccountCounts()
+        while part["error"] == nil {
+            func number(_ name: String) -> Int { part[name].flatMap { Int(words($0)) } ?? 0 }
+            var counts = AccountCounts()
+            counts.open = number("open")
+            counts.locked = number("locked")
+            counts.deleted = number("deleted")
+            counts.devices = number("devices")
+            sum.add(counts)
+            guard let next = part["next"].flatMap({ IdentityID(words($0)) }) else {
+                return (sum.json, try members(sum.json))
+            }
+            part = try members(answer(.count(after: next), arguments))
+        }
+        return ("", part)
+    }
+
+    private static func members(_ text: String) throws -> [String: ApplicationData] {
+        (try? ApplicationData(json: text))?.members() ?? [:]
+    }
+
+    /// One line of JSON.
+    private static func answer(_ request: AccountAdministration.Request, _ arguments: Arguments) throws -> String {
+        let socket = try LocalSocket.connect(arguments[ServerOptions.adminSocket] ?? AdminServer.place)
         let line = Array((request.line + "\n").utf8)
         try unsafe socket.write(line.span.bytes)
         guard let bytes = try socket.readAll(limit: largest), bytes.last == UInt8(ascii: "\n") else {
             throw LocalSocket.Failure("the server ended the connection; its log says why")
         }
-        let text = String(decoding: bytes.dropLast(), as: UTF8.self)
-        let members = (try? ApplicationData(json: text))?.members() ?? [:]
-        if let error = members["error"] {
-            ServerOutput.complain("holdfast-server: \(words(error))\n")
-            return .failure
-        }
-        ServerOutput.say(arguments[ServerOptions.json] ? text + "\n" : AccountsText.lines(members))
-        return .done
+        return String(decoding: bytes.dropLast(), as: UTF8.self)
     }
 
     /// A string without its quotation marks, and anything else as it is.

@@ -5,6 +5,8 @@ internal import SystemCalls
 /// Answers an operator on this machine while the server runs: one line asks, one line of JSON answers, and the connection
 /// ends. One at a time, on a thread of its own.
 final class AdminServer: Sendable {
+    /// Where `accounts` looks for the socket when nothing else is said.
+    static let place = "/run/holdfast-server/admin.sock"
     private static let longestLine = 4096
     private static let unwritable = #"{"error":"the audit log cannot be written; the server's log says why"}"#
 
@@ -62,9 +64,9 @@ final class AdminServer: Sendable {
             let text = try administration.answer(request)
             let isDone = !AccountAdministration.isRefusal(text)
             if audit?.recordAdministration(request, isDone: isDone) == false { return answer(client, unwritable) }
-            if case .change(let change, _) = request {
+            if let change = request.changes {
                 // Without the identity: the log names nobody.
-                log.write(.notice, "administration", ["change": .text(change.rawValue)])
+                log.write(.notice, "administration", ["change": .text(change)])
             }
             answer(client, text)
         } catch {

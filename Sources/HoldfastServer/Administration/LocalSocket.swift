@@ -9,6 +9,9 @@ enum LocalSocket {
 
     struct Failure: Error, CustomStringConvertible {
         let description: String
+        /// Whether it is the side that asks which failed.
+        var asks = false
+
         init(_ path: String, _ error: SystemError) { description = "\(path): \(error)" }
         init(_ description: String) { self.description = description }
     }
@@ -38,7 +41,11 @@ enum LocalSocket {
         let isConnected = try unsafe withAddress(path) { address, length in
             unsafe SystemCalls.connect(descriptor.number, address, length) == 0
         }
-        guard isConnected else { throw Failure(path, .last) }
+        guard isConnected else {
+            var failure = Failure(path, .last)
+            failure.asks = true
+            throw failure
+        }
         return descriptor
     }
 

@@ -77,14 +77,14 @@ import Testing
         _ = changed
         for word in ["show", "lock", "unlock", "end-sessions"] {
             let result = try runServerCommand(
-                ["accounts", word, device.identity.description, "--socket", socket], folder)
+                ["accounts", word, device.identity.description, "--admin-socket", socket], folder)
             #expect(result.status == 0, "\(result.output)")
         }
         try post("/account/delete", new.deletion().bytes)
-        #expect(try runServerCommand(["accounts", "count", "--socket", socket], folder).status == 0)
+        #expect(try runServerCommand(["accounts", "count", "--admin-socket", socket], folder).status == 0)
         #expect(
             try runServerCommand(
-                ["accounts", "lock", device.identity.description, "--socket", socket], folder
+                ["accounts", "lock", device.identity.description, "--admin-socket", socket], folder
             ).status == 1)
         let shown = try show("--json", "--identity", device.identity.description)
         let operations = shown.compactMap { $0.firstMatch(of: /"operation":"([^"]*)","outcome":"([^"]*)"/)?.output }

@@ -150,7 +150,7 @@ func writeSecret(_ text: String, to path: String) throws {
         let check = try run(["check", "--database", fixture.path], fixture.folder)
         #expect(check.status == 0 && check.output.hasPrefix("1 accounts (0 deleted), 1 devices, "))
         #expect(try run(["vacuum", "--database", fixture.path], fixture.folder).status == 0)
-        #expect(try run(["migrate", "--database=\(fixture.path)"], fixture.folder).output == "Already at version 2.\n")
+        #expect(try run(["migrate", "--database=\(fixture.path)"], fixture.folder).output == "Already at version 3.\n")
         let second = try ServerProcess(arguments, folder: fixture.folder)
         #expect(second.key == first.key)
         #expect(try HTTPClient(second.address).post("/device/rotate", device.rotation().0.bytes).status == 200)
@@ -220,6 +220,8 @@ func writeSecret(_ text: String, to path: String) throws {
             "--admin-token-file", other, "--keys-in", "tpm",
         ]
         try FileManager.default.removeItem(atPath: keys)
+        let begun = ["init-chain", "--folder", fixture.folder, "--keys-in", "tpm"]
+        #expect(try run(begun, fixture.folder, here).status == 0)
         let keeper = try ServerProcess(chain, folder: fixture.folder, environment: here)
         keeper.process.end(SIGTERM)
         #expect(try Data(contentsOf: URL(fileURLWithPath: keys)).starts(with: Data("HOLDFAST SEALED KEYS 1\n".utf8)))
@@ -257,6 +259,9 @@ func writeSecret(_ text: String, to path: String) throws {
             ),
             (["check", "--database", "postgres://u:hunter2@x/y"], "--database: this URL contains a password"),
             (["check", "--database", "postgres://u@x/y?password=hunter2"], "--database: this URL contains a password"),
+            (["check", "--database", "postgres://u:hunt/er2@x/y"], "--database: this URL contains a password"),
+            (["check", "--database", "postgres://u:hunt?er2#@x/y"], "--database: this URL contains a password"),
+            (["check", "--database", "postgres://u:hunter2@@x/y"], "--database: this URL contains a password"),
             (
                 [
                     "serve", "--listen", "127.0.0.1:0", "--keys-file", fixture.folder + "/k", "--database",
@@ -388,14 +393,9 @@ func writeSecret(_ text: String, to path: String) throws {
     @Test func keysAreEndorsed() throws {
         let fixture = try StoreFixture(.memory)
         let folder = fixture.folder
-        let (sign, admin) = (String(repeating: "s", count: 40), String(repeating: "a", count: 40))
-        try writeSecret(sign, to: folder + "/sign")
-        try writeSecret(admin, to: folder + "/admin")
-        let chain = [
-            "hsm", "--listen", "127.0.0.1:0", "--folder", folder + "/chain", "--sign-token-file", folder + "/sign",
-            "--admin-token-file", folder + "/admin",
-        ]
-        let hsm = try ServerProcess(chain, folder: folder)
+        let scene = try KeyChainScene(folder)
+        let (sign, admin) = (scene.sign, scene.admin)
+        let hsm = try scene.keeper()
         let identity = hsm.key
         let client = try HTTPClient(hsm.address)
         let body = Array(#"{"payload":{"purpose":"access"}}"#.utf8)
@@ -411,14 +411,11 @@ func writeSecret(_ text: String, to path: String) throws {
         let endorsed = purposes.replacing("key-authorization", with: "access")
         #expect(try client.post("/sign", Array(endorsed.utf8), headers: authorised).status == 200)
         #expect(try client.post("/rotate", [], headers: "Authorization: Bearer \(sign)\r\n").status == 401)
-        let keys = try ServerProcess(
-            ["keys", "--listen", "127.0.0.1:0", "--hsm", "http://\(hsm.address)", "--trust", identity], folder: folder)
+        let keys = try scene.keys(of: hsm)
         #expect(try HTTPClient(keys.address).post("/keys", body).status == 400)
         let server = try ServerProcess(
-            [
-                "serve", "--listen", "127.0.0.1:0", "--database", ":memory:", "--hsm", "http://\(hsm.address)",
-                "--hsm-token-file", folder + "/sign", "--key-service", "http://\(keys.address)",
-            ], folder: folder)
+            ["serve", "--listen", "127.0.0.1:0", "--database", ":memory:"] + scene.publishing(hsm, keys),
+            folder: folder)
         let listed = try HTTPClient(keys.address).get("/keys").body
         let records = try unsafe EndorsementList(parsing: listed.span.bytes).records
         let key = try #require(PublicKeyText(server.key))
@@ -431,14 +428,7 @@ func writeSecret(_ text: String, to path: String) throws {
         let hash = RecoveryHash(try freshDigest())
         let device = try TestDevice(recovery: hash)
         #expect(try auth.post("/account/create", device.creation(hash).bytes).status == 200)
-        let asked = try auth.post(
-            "/session/request",
-            UnsignedMessage(RequestSession.Request(nonce: freshNonce(), identity: device.identity)).bytes)
-        let challenge = try SignedMessage<Response<RequestSession>>(parsing: asked.body).payload.body.challenge
-        let (opening, current, next) = try TestSession.opening(device, challenge)
-        let opened = try auth.post("/session/create", opening.bytes)
-        let token = try SignedMessage<Response<CreateSession>>(parsing: opened.body).payload.body.token
-        let session = TestSession(current: current, next: next, token: token)
+        let session = try TestSession.opened(device, over: auth)
         let access = try accessRequest(session, #"{"foo":1,"bar":2}"#, now: SystemClock().now)
         #expect(try HTTPClient(app.address).post("/foo/bar", access.bytes).status == 200)
         // Another generation, and the chain goes on after a restart of its keeper.
@@ -452,7 +442,7 @@ func writeSecret(_ text: String, to path: String) throws {
         #expect(try client.post("/rotate", confirmed(0), headers: allowed).status == 400)
         #expect(try client.post("/taint", confirmed(1), headers: allowed).text == "generation 2\n")
         hsm.process.end(SIGTERM)
-        let restarted = try ServerProcess(chain, folder: folder)
+        let restarted = try scene.keeper()
         #expect(restarted.key == identity)
         let events = try HTTPClient(restarted.address).get("/hsm/keys").body
         let list = try unsafe KeyEventList(parsing: events.span.bytes)

@@ -113,8 +113,10 @@ import Testing
         #expect(try again.post("/device/rotate", new.rotation().0.bytes).status == 200)
         #expect(try again.post("/device/rotate", late.rotation().0.bytes).text.contains("BA103"))
         // What was deleted since is there again, until the operator deletes it again.
-        #expect(try run("accounts", "show", deleted.identity.description, "--socket", socket).output.contains("open"))
-        #expect(try run("accounts", "delete", deleted.identity.description, "--socket", socket).status == 0)
+        #expect(
+            try run("accounts", "show", deleted.identity.description, "--admin-socket", socket).output
+                .contains("open"))
+        #expect(try run("accounts", "delete", deleted.identity.description, "--admin-socket", socket).status == 0)
         #expect(try again.post("/device/rotate", deleted.rotation().0.bytes).text.contains("BA103"))
         second.process.end(SIGTERM)
         // Half a dump is no database: the server says what it lacks, and serves nothing.

@@ -155,7 +155,7 @@ func accessRequest(
         #expect(try client.get("/health").status == 200)
     }
 
-    /// Behind a proxy each client is limited by himself, and nobody by an address that he has written down.
+    /// Behind a proxy each client is limited alone, and nobody by an address that a client has written down.
     @Test func clientsBehindAProxyAreLimitedEach() throws {
         var rates = AuthService.Rates()
         rates.requests = (0.001, 2)
@@ -171,7 +171,7 @@ func accessRequest(
         let proxy = try HTTPClient(front.front.address)
         #expect(try ["9.9.9.1", "9.9.9.1", "9.9.9.1"].map { try status(proxy, $0) } == [400, 400, 429])
         #expect(try status(proxy, "9.9.9.2") == 400)
-        // What stands before the last address, the client may have written himself.
+        // What stands before the last address, the client may have written.
         #expect(try status(proxy, "8.8.8.8, 9.9.9.1") == 429)
     }
 
@@ -275,6 +275,21 @@ func accessRequest(
         for client in held { #expect(try client.get("/health").status == 200) }
         #expect(throws: HTTPClient.Problem.self) { try HTTPClient(front.front.address).get("/health") }
         #expect(try held[0].get("/health").status == 200)
+    }
+
+    /// Behind a proxy all clients come from one address: the limit of one address is not the proxy's.
+    @Test func `connections of a trusted proxy are not limited as those of one address`() throws {
+        var settings = HTTPSettings()
+        settings.connectionsPerAddress = 5
+        settings.trustedProxies = [try #require(AddressBlock("127.0.0.1"))]
+        let front = try TestFront(MemoryStore(), settings)
+        let held = try (0..<12).map { _ in try HTTPClient(front.front.address) }
+        for client in held { #expect(try client.get("/health").status == 200) }
+        let others = try (0..<5).map { _ in try HTTPClient(front.front.address, from: "127.0.0.2") }
+        for client in others { #expect(try client.get("/health").status == 200) }
+        #expect(throws: HTTPClient.Problem.self) {
+            try HTTPClient(front.front.address, from: "127.0.0.2").get("/health")
+        }
     }
 
     /// A stop lets in nobody and loses nothing: what was answered is there, and everything that was asked is answered.

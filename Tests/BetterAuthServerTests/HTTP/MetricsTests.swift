@@ -27,16 +27,9 @@ import Testing
     func `promtool finds nothing wrong with the metrics of any server`() throws {
         let fixture = try StoreFixture(.memory)
         let folder = fixture.folder
-        let (sign, admin) = (folder + "/sign", folder + "/admin")
-        try writeSecret(String(repeating: "s", count: 40), to: sign)
-        try writeSecret(String(repeating: "a", count: 40), to: admin)
-        let hsm = try ServerProcess(
-            [
-                "hsm", "--listen", "127.0.0.1:0", "--folder", folder + "/chain", "--sign-token-file", sign,
-                "--admin-token-file", admin,
-            ], folder: folder)
-        let keys = try ServerProcess(
-            ["keys", "--listen", "127.0.0.1:0", "--hsm", "http://\(hsm.address)", "--trust", hsm.key], folder: folder)
+        let scene = try KeyChainScene(folder)
+        let hsm = try scene.keeper()
+        let keys = try scene.keys(of: hsm)
         let app = try ServerProcess(
             ["app", "--listen", "127.0.0.1:0", "--keys", "http://\(keys.address)", "--trust", hsm.key], folder: folder)
         let server = try ServerProcess(
@@ -78,19 +71,98 @@ import Testing
             let said = try complaint(arguments + [file], fixture.folder)
             #expect(said == nil, "\(said ?? "")")
         }
-        let server = try ServerProcess(
-            [
-                "serve", "--listen", "127.0.0.1:0", "--database", fixture.path, "--audit-log",
-                fixture.folder + "/audit.log",
-            ], folder: fixture.folder)
-        _ = try HTTPClient(server.address).get("/ready")
-        let known = try HTTPClient(server.address).get("/metrics").text
+        let pair = try DatabasePair.shared()
+        let scene = try KeyChainScene(fixture.folder)
+        let hsm = try scene.keeper()
+        let keys = try scene.keys(of: hsm)
+        func metrics(_ options: [String]) throws -> String {
+            let server = try ServerProcess(
+                ["serve", "--listen", "127.0.0.1:0", "--audit-log", fixture.folder + "/audit.log"] + options
+                    + scene.publishing(hsm, keys), folder: fixture.folder)
+            try server.waitUntilReady(says: "ready\n")
+            return try HTTPClient(server.address).get("/metrics").text
+        }
+        let database = try pair.postgres.makeDatabase()
+        let url = pair.postgres.url(of: database)
+        #expect(try runServerCommand(["migrate", "--database", url], fixture.folder).status == 0)
+        let (embedded, remote) = (
+            try metrics(["--database", fixture.path]),
+            try metrics([
+                "--database", url, "--redis", pair.redis.location, "--keys-file",
+                fixture.folder + "/keys",
+            ])
+        )
         let certificate = "holdfast_certificate_expiry_timestamp_seconds"  // with TLS only
+        // What only one of the stores has.
+        let ofFile: Set = ["holdfast_database_bytes"]
+        let ofPair: Set = [
+            "holdfast_database_up", "holdfast_pool_idle", "holdfast_pool_used", "holdfast_redis_lost_total",
+            "holdfast_workers", "holdfast_workers_busy",
+        ]
         for file in ["alerts.yml", "dashboard.json"] {
             let text = try String(contentsOf: Self.documents.appending(path: file), encoding: .utf8)
+            // Names of jobs have a hyphen, and folders of rules no underscore.
             for match in text.matches(of: /(holdfast|process)_[a-z_]+[a-z]/) where match.output.0 != certificate {
-                #expect(known.contains("\n\(match.output.0)"), "\(file): \(match.output.0)")
+                let name = String(match.output.0)
+                #expect(ofPair.contains(name) || embedded.contains("\n\(name)"), "\(file), SQLite: \(name)")
+                #expect(ofFile.contains(name) || remote.contains("\n\(name)"), "\(file), PostgreSQL: \(name)")
             }
         }
+    }
+
+    /// What happens first after the start is told too: each of these samples is there before it counts anything.
+    @Test(.enabled(if: MetricsTests.isInstalled, "promtool is not installed"))
+    func `alerts fire when they should, and carry how grave they are`() throws {
+        let fixture = try StoreFixture(.memory)
+        let rules = Self.documents.appending(path: "alerts.yml").path
+        let text = try String(contentsOfFile: rules, encoding: .utf8)
+        let alerts = text.ranges(of: "- alert: ").count
+        let grave = ["critical", "warning"].reduce(0) { $0 + text.ranges(of: "severity: \($1)").count }
+        #expect(alerts > 15 && grave == alerts)
+        func expected(_ minute: Int, _ name: String, _ labels: String, _ summary: String?) -> String {
+            let found = summary.map {
+                "\n      - exp_labels: {\(labels)}\n        exp_annotations: {summary: \"\($0)\"}"
+            }
+            return "    - eval_time: \(minute)m\n      alertname: \(name)\n      exp_alerts:\(found ?? " []")\n"
+        }
+        let one = "instance: a, severity: critical"
+        let cases = """
+            rule_files: [\(rules)]
+            evaluation_interval: 1m
+            tests:
+            - interval: 1m
+              input_series:
+              - {series: 'holdfast_faults_total{instance="a"}', values: '0x5 1x20'}
+              - {series: 'holdfast_redis_lost_total{instance="a",database="redis"}', values: '0x5 1x20'}
+              - {series: 'up{job="holdfast-keys",instance="b"}', values: '1x10 0x20'}
+              - {series: 'holdfast_certificate_expiry_timestamp_seconds{instance="a"}', values: '1213200x200'}
+              - {series: 'holdfast_publishing{instance="a"}', values: '1x5 0x40'}
+              alert_rule_test:
+
+            """
+        let tests = [
+            expected(4, "HoldfastFault", one, nil),
+            expected(7, "HoldfastFault", one, "a answered with a fault of its own."),
+            expected(20, "HoldfastFault", one, nil),
+            expected(
+                7, "HoldfastRedisForgot", one + ", database: redis",
+                "a noticed that Redis has forgotten which keys have refreshed."),
+            expected(9, "HoldfastDown", "", nil),
+            expected(
+                13, "HoldfastDown", "instance: b, job: holdfast-keys, severity: critical",
+                "holdfast-keys at b does not answer."),
+            expected(50, "HoldfastCertificateExpires", "", nil),
+            expected(
+                150, "HoldfastCertificateExpires", "instance: a, severity: warning",
+                "The certificate of a expires in less than 14 days."),
+            expected(10, "HoldfastNotPublishing", "", nil),
+            expected(
+                30, "HoldfastNotPublishing", "instance: a, severity: warning",
+                "a cannot publish its keys: clients lose them when their records end."),
+        ]
+        let file = fixture.folder + "/rules-test.yml"
+        try (cases + tests.joined()).write(toFile: file, atomically: true, encoding: .utf8)
+        let said = try complaint(["test", "rules", file], fixture.folder)
+        #expect(said == nil, "\(said ?? "")")
     }
 }

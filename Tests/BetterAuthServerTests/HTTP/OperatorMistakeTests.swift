@@ -50,6 +50,110 @@ import Testing
         }
     }
 
+    @Test func `a message says what is wrong, and repeats no secret`() throws {
+        let token = String(repeating: "0a1B", count: 12)
+        try writeSecret(token + "\n", to: folder + "/token")
+        try writeSecret(token + " = x\n", to: folder + "/value")
+        try "text".write(toFile: folder + "/text", atomically: true, encoding: .utf8)
+        let missing = folder + "/not/there"
+        for (arguments, part) in [
+            (["rotate-keys", "--keys-file", folder], "no file of server keys"),
+            (["rotate-keys", "--keys-file", folder + "/text"], "no file of server keys"),
+            (["restore", "--from", folder, "--database", folder + "/q.db"], "is no backup, or a part of one"),
+            (["accounts", "count", "--admin-socket", missing], "check that serve runs with this --admin-socket"),
+            (serving + ["--admin-socket", missing], "in a folder that this user may write to"),
+            (["check-config", folder + "/token"], "line 1: it has no value"),
+            (["check-config", folder + "/value"], "line 1: this is no name of an option"),
+            (["backup", "--database", fixture.path, "--to", missing], folder + "/not: No such file"),
+            (["init-chain", "--folder", folder + "/text"], "Not a directory"),
+        ] as [([String], String)] {
+            let result = try run(arguments)
+            #expect(result.status != 0 && result.output.contains(part), "\(arguments): \(result.output)")
+            #expect(!result.output.contains("0a1B") && !result.output.contains("unfinished"), "\(result.output)")
+        }
+    }
+
+    /// A service manager does not start again what ends with 2.
+    @Test func `what may be there later is no mistake in the options`() throws {
+        let missing = folder + "/not/mounted"
+        let scene = try KeyChainScene(folder)
+        for (arguments, status, part) in [
+            (["serve", "--listen", "no-such-host.invalid:0", "--database", ":memory:"], 1, "cannot be found"),
+            (["serve", "--listen", "nowhere", "--database", ":memory:"], 2, "not an address"),
+            (["serve", "--listen", "127.0.0.1:0", "--database", "@" + missing], 1, "No such file"),
+            (["serve", "--config", missing], 1, "No such file"),
+            (serving + ["--tls-certificate", missing, "--tls-key", missing], 1, "No such file"),
+            (serving + ["--attributes", missing], 1, "No such file"),
+            (serving + ["--attributes", folder + "/sign"], 2, "compact JSON"),
+            (["hsm", "--listen", "127.0.0.1:0", "--folder", missing] + scene.options.dropFirst(2), 1, "init-chain"),
+            (["hsm", "--listen", "127.0.0.1:0"] + scene.options.dropLast() + [missing], 1, "No such file"),
+        ] as [([String], Int32, String)] {
+            let result = try run(arguments)
+            #expect(result.status == status && result.output.contains(part), "\(arguments): \(result.output)")
+        }
+    }
+
+    /// What a client sends does not fill the log of the keeper, and is counted.
+    @Test func `refusals of the key chain's keeper are told now and then, and counted all`() throws {
+        let hsm = try KeyChainScene(folder).keeper()
+        let client = try HTTPClient(hsm.address)
+        var wrong = 0
+        for number in 0..<150 {
+            let status = try client.post(number % 2 == 0 ? "/sign" : "/rotate", [0x7B]).status
+            #expect(status == 401 || status == 429)
+            if status == 401 { wrong += 1 }
+        }
+        let lines = hsm.log.split(separator: "\n").filter { $0.contains(#""event":"refused""#) }
+        #expect(
+            (1...40).contains(lines.count) && lines.allSatisfy { $0.contains(#""level":"warning""#) }, "\(lines.count)")
+        let counted = try HTTPClient(hsm.address).get("/metrics").text.split(separator: "\n")
+            .filter { $0.contains(#"code="HF401""#) }.compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }
+        #expect(wrong >= 100 && counted.reduce(0, +) == wrong)
+    }
+
+    /// Another chain would have another identity, which nobody trusts.
+    @Test func `a key chain is begun on purpose only`() throws {
+        let scene = try KeyChainScene(folder)
+        let hsm = try scene.keeper()
+        let before = try Set(FileManager.default.contentsOfDirectory(atPath: folder))
+        var options = scene.options
+        options[1] = folder + "/chian"
+        let slip = try run(["hsm", "--listen", "127.0.0.1:0"] + options)
+        #expect(slip.status == 1 && slip.output.contains("init-chain makes one"), "\(slip.output)")
+        #expect(try Set(FileManager.default.contentsOfDirectory(atPath: folder)) == before)
+        // Keys whose events are lost are no chain either.
+        try FileManager.default.createDirectory(atPath: options[1], withIntermediateDirectories: false)
+        try FileManager.default.copyItem(atPath: folder + "/chain/keys", toPath: options[1] + "/keys")
+        #expect(try run(["hsm", "--listen", "127.0.0.1:0"] + options).status == 1)
+        // And are not begun anew: who trusts the lost chain would not trust another one with its keys.
+        let lost = try Data(contentsOf: URL(fileURLWithPath: options[1] + "/keys"))
+        let anew = try run(["init-chain", "--folder", options[1]])
+        #expect(anew.status == 1 && anew.output.contains("events"), "\(anew.output)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: options[1]) == ["keys"])
+        #expect(try Data(contentsOf: URL(fileURLWithPath: options[1] + "/keys")) == lost)
+        // Its keeper has the chain alone: two would rotate it to different keys.
+        let second = try run(["hsm", "--listen", "127.0.0.1:0"] + scene.options)
+        #expect(second.status == 1 && second.output.contains("another process has this key chain"), "\(second.output)")
+        let again = try run(["init-chain", "--folder", folder + "/chain"])
+        #expect(again.status == 0 && again.output == hsm.key + "\n", "\(again.output)")
+    }
+
+    @Test func `of key chains that are begun together in one folder there is one`() throws {
+        for round in 0..<(TestRun.isSoak ? 50 : 3) {
+            let path = "\(folder)/chain-\(round)"
+            let found = Mutex<[String]>([])
+            DispatchQueue.concurrentPerform(iterations: 8) { [folder] _ in
+                let made = try? runServerCommand(["init-chain", "--folder", path], folder)
+                found.withLock { $0.append(made.map { $0.status == 0 ? $0.output : "refused" } ?? "failed") }
+            }
+            let outputs = found.withLock { $0 }
+            let identities = outputs.filter { $0 != "refused" }.compactMap { $0.split(separator: "\n").last }
+            #expect(outputs.count(where: { $0.hasPrefix("Made ") }) == 1, "\(outputs)")
+            let own = try run(["init-chain", "--folder", path])
+            #expect(Set(identities) == [own.output.dropLast()], "round \(round): \(outputs)")
+        }
+    }
+
     @Test func `init makes what serve then uses, and says so`() throws {
         let made = try run(["init", "--database", fixture.path])
         let lines = made.output.split(separator: "\n").map(String.init)
@@ -176,33 +280,36 @@ import Testing
     }
 
     @Test func `serve outlives the absence of the key chain`() throws {
-        let (sign, admin) = (folder + "/sign", folder + "/admin")
-        try writeSecret(String(repeating: "s", count: 40), to: sign)
-        try writeSecret(String(repeating: "a", count: 40), to: admin)
-        func keeper(_ listen: String) throws -> ServerProcess {
-            try ServerProcess(
-                [
-                    "hsm", "--listen", listen, "--folder", folder + "/chain", "--sign-token-file", sign,
-                    "--admin-token-file", admin,
-                ], folder: folder)
-        }
-        let hsm = try keeper("127.0.0.1:0")
-        let keys = try ServerProcess(
-            ["keys", "--listen", "127.0.0.1:0", "--hsm", "http://\(hsm.address)", "--trust", hsm.key], folder: folder)
+        let scene = try KeyChainScene(folder)
+        let hsm = try scene.keeper()
+        let keys = try scene.keys(of: hsm)
         hsm.process.end(SIGTERM)
-        let server = try start(
-            "--hsm", "http://\(hsm.address)", "--hsm-token-file", sign, "--key-service", "http://\(keys.address)",
-            "--address-rate", "0")
+        let options = ["--address-rate", "0"] + scene.publishing(hsm, keys)
+        let server = try ServerProcess(serving + options, folder: folder)
         try server.waitUntilReady(says: #""failing":["key service"]"#)
         let hash = RecoveryHash(try freshDigest())
         let creation = try TestDevice(recovery: hash).creation(hash).bytes
         #expect(try HTTPClient(server.address).post("/account/create", creation).status == 503)
-        let back = try keeper(hsm.address)
+        let back = try scene.keeper(hsm.address)
         try server.waitUntilReady(says: "ready\n")
         #expect(try HTTPClient(server.address).post("/account/create", creation).status == 200)
-        // Its keys are published by now: without its keeper it goes on.
+        // Its keys are published by now: without its keeper and the key service it goes on, and stays ready.
         back.process.end(SIGTERM)
+        keys.process.end(SIGTERM)
+        func metrics() throws -> String { try HTTPClient(server.address).get("/metrics").text }
+        #expect(try metrics().contains("holdfast_published_until_timestamp_seconds "))
+        #expect(try Patience.wait { try metrics().contains("holdfast_publishing 0\n") })
+        // Beyond the second for which an answer of `/ready` holds.
+        let end = ContinuousClock.now + .milliseconds(1500)
+        while ContinuousClock.now < end {
+            #expect(try HTTPClient(server.address).get("/ready").text == "ready\n")
+        }
         #expect(try HTTPClient(server.address).post("/account/create", creation).status == 200)
+        #expect(server.log.contains(#""event":"publishing""#))
+        // One that starts meanwhile has published nothing.
+        let late = try ServerProcess(
+            ["serve", "--listen", "127.0.0.1:0", "--database", ":memory:"] + options, folder: folder)
+        try late.waitUntilReady(says: #""failing":["key service"]"#)
     }
 
     @Test func `what answers GET answers HEAD, and refusals say what helps`() throws {

@@ -51,7 +51,7 @@ import Testing
                 "/health", [],
                 headers: "X-Request-Id: mine\r\ntraceparent: \(RequestTraceTests.parent)\r\n")
             let name = try #require(reply.headers["x-request-id"])
-            // Each of the three makes them in another form;.
+            // Each of the three makes them in another form.
             #expect(name != "mine" && name.count >= 32 && reply.headers["traceparent"] == nil, "\(name)")
             if kind != .nginx { #expect(name.count == 36) }
             names.insert(name)
@@ -67,7 +67,21 @@ import Testing
         let hash = RecoveryHash(try freshDigest())
         let device = try TestDevice(recovery: hash)
         #expect(try client.post("/account/create", device.creation(hash).bytes).status == 200)
+        func connections() throws -> Int {
+            let text = try HTTPClient(front.front.address).get("/metrics").text
+            let line = text.split(separator: "\n").first { $0.hasPrefix("holdfast_connections_total ") }
+            return try #require(line?.split(separator: " ").last.flatMap { Int($0) })
+        }
+        let before = try connections()
         for _ in 0..<200 { #expect(try client.get("/health").text == "ok\n") }
+        // HAProxy looks at /ready now and then, with a connection each time.
+        #expect(try connections() - before < 100, "the proxy keeps its connections")
+        let head = try HTTPClient(proxy.address).post(
+            "/account/create", [], headers: "X: \(String(repeating: "x", count: 17_000))\r\n")
+        #expect(head.status == 413 && head.text.contains("HF413"), "\(head.status) \(head.text)")
+        let fitting = try HTTPClient(proxy.address).post(
+            "/account/create", [], headers: "X: \(String(repeating: "x", count: 15_000))\r\n")
+        #expect(fitting.status == 400 && !fitting.text.contains("HF"), "\(fitting.status) \(fitting.text)")
         let large = try HTTPClient(proxy.address).post("/account/create", [UInt8](repeating: 0x20, count: 65_537))
         #expect(large.status == 413 && large.text.contains("HF413"))
         // Two requests in the bytes of one: whoever sees two, they are not both answered as if nothing was.
@@ -138,5 +152,13 @@ import Testing
         // The proxy is on this machine, so what comes from this machine may be anybody's.
         #expect(try client.get("/metrics").status == 404)
         #expect(told.all == ["127.0.0.1"])
+        // A reload does not forget it, unless it is the one that trusts the proxy.
+        settings.requestSeconds += 1
+        settings.trustedProxies = [try #require(AddressBlock("10.0.0.0/8"))]
+        try front.front.renew(settings)
+        #expect(try HTTPClient(front.front.address).get("/metrics").status == 404)
+        settings.trustedProxies = [try #require(AddressBlock("127.0.0.0/8"))]
+        try front.front.renew(settings)
+        #expect(try HTTPClient(front.front.address).get("/metrics").status == 200)
     }
 }

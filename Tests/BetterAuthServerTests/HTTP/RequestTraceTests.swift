@@ -67,15 +67,11 @@ import Testing
     @Test func `the log of each service on the way has the name that the proxy gave`() throws {
         let fixture = try StoreFixture(.memory)
         let folder = fixture.folder
-        let (sign, admin) = (String(repeating: "s", count: 40), String(repeating: "a", count: 40))
-        try writeSecret(sign, to: folder + "/sign")
-        try writeSecret(admin, to: folder + "/admin")
+        let scene = try KeyChainScene(folder)
         let common = ["--listen", "127.0.0.1:0", "--trusted-proxy", "127.0.0.1", "--log", "requests"]
-        let hsm = try ServerProcess(
-            ["hsm", "--folder", folder + "/chain", "--sign-token-file", folder + "/sign", "--admin-token-file"]
-                + [folder + "/admin"] + common, folder: folder)
-        let keys = try ServerProcess(
-            ["keys", "--hsm", "http://\(hsm.address)", "--trust", hsm.key] + common, folder: folder)
+        let more = Array(common.dropFirst(2))
+        let hsm = try scene.keeper("127.0.0.1:0", more)
+        let keys = try scene.keys(of: hsm, "127.0.0.1:0", more)
         let app = try ServerProcess(
             ["app", "--keys", "http://\(keys.address)", "--trust", hsm.key] + common, folder: folder)
         let server = try TestServer(clock: TestClock())
@@ -83,7 +79,8 @@ import Testing
         let session = try TestSession(account.device, on: server)
         // Nobody has endorsed the key that the token names: the key service is asked for it.
         let access = try accessRequest(session, #"{"foo":1,"bar":2}"#, now: server.clock.now)
-        let headers = "X-Request-Id: from-the-proxy\r\ntraceparent: \(Self.parent)\r\n"
+        let headers =
+            "X-Request-Id: from-the-proxy\r\ntraceparent: \(Self.parent)\r\ntracestate: a=1\r\ntracestate: b@c=2\r\n"
         let reply = try HTTPClient(app.address).post("/foo/bar", access.bytes, headers: headers)
         #expect(reply.status != 200 && reply.headers["x-request-id"] == "from-the-proxy")
         let fields = #""request":"from-the-proxy","traceparent":"\#(Self.parent)""#

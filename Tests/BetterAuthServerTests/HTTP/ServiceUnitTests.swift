@@ -37,7 +37,7 @@ import Testing
                 try FileManager.default.createDirectory(atPath: parts, withIntermediateDirectories: false)
                 try text(part).write(toFile: parts + "/postgres.conf", atomically: true, encoding: .utf8)
             }
-            // It says what it does not know, and is content all the same.
+            // It says what it does not know, and is still content.
             let said = try verify()
             #expect(said.isEmpty, "\(said)")
         }

@@ -16,7 +16,8 @@ import Testing
         let listener = try HTTPListener("127.0.0.1:0")
         let address = listener.address
         let arguments = [
-            "serve", "--listen", "systemd", "--database", fixture.path, "--address-rate", "0", "--log", "warning",
+            "serve", "--listen", "systemd", "--database", fixture.path, "--address-rate", "0",
+            "--creation-rate", "0", "--log", "warning",
         ]
         func start() throws -> ServerProcess {
             try ServerProcess(
@@ -24,14 +25,19 @@ import Testing
         }
         var server = try start()
         #expect(server.address == address)
-        let load = UpgradeLoad(address, clients: 6) { try $0.post("/key/response", []) }
-        for _ in 0..<(TestRun.isSoak ? 100 : 5) {
+        let load = UpgradeLoad(address, clients: 6, UpgradeLoad.create)
+        for _ in 0..<(TestRun.isSoak ? 100 : 10) {
             server.process.signal(SIGTERM)
             #expect(server.process.wait() == 0)
             server = try start()
-            load.waitForMore(100)
+            load.waitForMore(20)
         }
         #expect(load.end() == [])
+        // What was answered is there.
+        server.process.end(SIGTERM)
+        let checked = try runServerCommand(["check", "--database", fixture.path], fixture.folder)
+        let accounts = checked.output.split(separator: " ").first.flatMap { Int($0) } ?? 0
+        #expect(checked.status == 0 && accounts >= load.count, "\(checked.output)")
     }
 
     @Test func `two processes share a port only when both say so`() throws {

@@ -29,7 +29,7 @@ import Testing
         #expect(map.count == 3 && map.contains(9))
     }
 
-    /// Where everything is used all the time, one goes all the same.
+    /// Where everything is used all the time, one still goes.
     @Test func itEnds() {
         var map = RecentMap<Int, Int>(capacity: 50)
         for key in 0..<500 {
@@ -101,7 +101,7 @@ import Testing
         #expect(known(cache, identity) == small)
     }
 
-    /// Others read all the time; who made a change sees it as soon as he is told, whatever they have read meanwhile.
+    /// Others read all the time; a writer sees its change as soon as it is told, whatever they have read meanwhile.
     @Test(arguments: [StoreKind.sqlite, .sqliteChallenges])
     func acknowledgedChangesAreSeen(_ kind: StoreKind) throws {
         let fixture = try StoreFixture(kind)

@@ -33,9 +33,9 @@ import Testing
         let none = try runServerCommand(serving(url), fixture.folder)
         #expect(none.status == 1 && none.output.contains("holdfast-server migrate"), "\(none.output)")
         let made = try runServerCommand(["migrate", "--database", url], fixture.folder)
-        #expect(made.status == 0 && made.output == "Made the tables of version 1.\n")
+        #expect(made.status == 0 && made.output == "Made the tables of version 2.\n")
         #expect(
-            try runServerCommand(["migrate", "--database", url], fixture.folder).output == "Already at version 1.\n")
+            try runServerCommand(["migrate", "--database", url], fixture.folder).output == "Already at version 2.\n")
         let user = "app_\(database)"
         try pair.postgres.run("CREATE ROLE \(user) LOGIN", in: database)
         let limited = pair.postgres.url(of: database, user: user)
@@ -46,13 +46,32 @@ import Testing
         let server = try ServerProcess(serving(limited), folder: fixture.folder)
         #expect(try create(server.address) == 200)
         #expect(try HTTPClient(server.address).get("/ready").text == "ready\n")
+        // Settings alone prove nothing of accounts.
+        for deed in ["INSERT", "UPDATE", "SELECT"] {
+            try pair.postgres.run("REVOKE \(deed) ON holdfast_accounts FROM \(user)", in: database)
+            try server.waitUntilReady(says: #""failing":["store""#)
+            try pair.postgres.run("GRANT \(deed) ON holdfast_accounts TO \(user)", in: database)
+            try server.waitUntilReady(says: "ready\n")
+        }
+        #expect(try create(server.address) == 200)
+        // What proves it is never seen.
+        try pair.postgres.run(
+            "DO $$ BEGIN ASSERT (SELECT count(*) FROM holdfast_accounts) = 2; END $$", in: database)
         // A later program has updated the tables: this one stops writing, and says why.
+        try pair.postgres.run("UPDATE holdfast_settings SET value = '3' WHERE name = 'schema'", in: database)
+        // The keys too, which the database cannot be asked about.
+        try server.waitUntilReady(says: #""failing":["store""#)
+        #expect(try create(server.address) == 503)
+        #expect(server.log.contains("has version 3"), "\(server.log)")
         try pair.postgres.run("UPDATE holdfast_settings SET value = '2' WHERE name = 'schema'", in: database)
+        try server.waitUntilReady(says: "ready\n")
+        #expect(try create(server.address) == 200)
+        try pair.postgres.run("UPDATE holdfast_settings SET value = '3' WHERE name = 'schema'", in: database)
         server.process.end(SIGTERM)
         let old = try runServerCommand(serving(limited), fixture.folder)
         #expect(old.status == 1 && old.output.contains("update the program"), "\(old.output)")
         let migration = try runServerCommand(["migrate", "--database", url], fixture.folder)
-        #expect(migration.status == 1 && migration.output.contains("has version 2"))
+        #expect(migration.status == 1 && migration.output.contains("has version 3"))
     }
 
     @Test func `servers of one database have one file of keys`() throws {

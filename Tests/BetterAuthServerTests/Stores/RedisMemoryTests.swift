@@ -129,8 +129,13 @@ import Testing
         let redis = try RedisServer()
         let told = Told()
         let stores = try (0..<8).map { _ in try store(redis, .warn, told) }
-        DispatchQueue.concurrentPerform(iterations: 40) { try? stores[$0 % 8].probe(now: TestClock().now) }
-        stores.forEach { $0.close() }
+        defer { stores.forEach { $0.close() } }
+        // A look between two of another's steps is rare: several rounds meet it.
+        for _ in 0..<20 {
+            DispatchQueue.concurrentPerform(iterations: 40) { try? stores[$0 % 8].probe(now: TestClock().now) }
+            try redis.command("FLUSHALL")
+            try pair.get().postgres.run("DELETE FROM holdfast_settings WHERE name = 'redis'", in: "postgres")
+        }
         #expect(told.all == [])
     }
 }

@@ -51,7 +51,7 @@ import Testing
             try FileManager.default.copyItem(atPath: fixture.path + suffix, toPath: path + suffix)
         }
         let maintenance = try SQLiteMaintenance(path)
-        #expect(try maintenance.migrate() == (2, 2))
+        #expect(try maintenance.migrate() == (3, 3))
         var report = try maintenance.check()
         #expect(report.faults.isEmpty)
         #expect(report.accounts == model.count)
@@ -129,6 +129,10 @@ struct KillLog {
     private var after: [String: String] = [:]
     private var asked: [String: (String, String)] = [:]
     private var reserved: Set<String> = []
+
+    /// Changes and refreshes that were acknowledged.
+    var acknowledged: Int { before.count }
+    var refreshes: Int { reserved.count }
 
     private struct EndedByItself: Error {}
 

@@ -99,3 +99,21 @@ func done<Value: Sendable>(
     withoutActuallyEscaping(body) { $0({ answer.give($0) }) }
     return try answer.wait().get()
 }
+
+extension PostgresStore {
+    /// URLs of tests have no secret in them.
+    private static func secret(_ url: String) -> SecretText {
+        guard let text = try? SecretText(url) else { preconditionFailure("there is no locked memory") }
+        return text
+    }
+
+    @discardableResult
+    static func migrate(_ url: String) throws(StoreError) -> (from: Int, to: Int) { try migrate(secret(url)) }
+
+    convenience init(
+        _ url: String, _ redis: RedisLocation, lifetimes: Lifetimes = Lifetimes(), loss: RedisLoss = .warn,
+        report: @escaping @Sendable (RedisNotice) -> Void = { _ in }
+    ) {
+        self.init(PostgresStore.secret(url), redis, lifetimes: lifetimes, loss: loss, report: report)
+    }
+}

@@ -14,13 +14,11 @@ final class HTTPHandler: Sendable {
     /// Requests that have begun and were not answered; nil once no more may begin.
     private let underWay = Mutex<Int?>(0)
     private let isStopping = Atomic(false)
-    /// Whether a peer that is no trusted proxy has sent a proxy's headers, and whether one of this machine has: then a
-    /// request from this machine may be anybody's.
-    private let hasClaims = Atomic(false)
-    private let hasLocalClaims = Atomic(false)
+    private let claims: ProxyClaims
 
     init(_ service: any HTTPService, _ settings: HTTPSettings) {
         self.service = service
+        claims = settings.claims
         self.settings = settings
         peers = HTTPPeers(perAddress: settings.connectionsPerAddress, settings.counters)
     }
@@ -45,7 +43,9 @@ final class HTTPHandler: Sendable {
         var bytes = [UInt8](repeating: 0, count: 16)
         let count = unsafe Int(cmicrohttpd_address(connection, &bytes))
         guard let address = ClientAddress(bytes: Array(bytes.prefix(count))) else { return nil }
-        let peer = unsafe HTTPPeer(address, cmicrohttpd_descriptor(connection), now: MonotonicClock.seconds)
+        let peer = unsafe HTTPPeer(
+            address, cmicrohttpd_descriptor(connection),
+            isLimited: !settings.trustedProxies.contains { $0.contains(address) }, now: MonotonicClock.seconds)
         peers.add(peer)
         return peer
     }
@@ -150,7 +150,7 @@ final class HTTPHandler: Sendable {
         let known = word == "HEAD" ? .get : HTTPRequest.Method(rawValue: word)
         let exchange = unsafe HTTPExchange(
             connection, method: known ?? .get, path: path, service.endpoint(path), origin: origin,
-            isLocal: peer.address.isLoopback && origin.way == .direct && !hasLocalClaims.load(ordering: .relaxed),
+            isLocal: peer.address.isLoopback && origin.way == .direct && !claims.areLocal,
             authorization: header("Authorization", connection),
             trace: RequestTrace(head.trace, isTrusted: origin.isTrusted), start: MonotonicClock.seconds)
         unsafe slot.pointee = Unmanaged.passRetained(exchange).toOpaque()
@@ -176,9 +176,7 @@ final class HTTPHandler: Sendable {
     }
 
     private func note(_ origin: RequestOrigin) {
-        guard origin.way == .claimed else { return }
-        if origin.peer.isLoopback { hasLocalClaims.store(true, ordering: .relaxed) }
-        if !hasClaims.exchange(true, ordering: .relaxed) { settings.onUntrustedProxy(origin.peer) }
+        if claims.note(origin) { settings.onUntrustedProxy(origin.peer) }
     }
 
     /// What makes a head one that others may read otherwise, and the head.

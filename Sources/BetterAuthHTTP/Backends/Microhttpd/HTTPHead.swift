@@ -32,6 +32,7 @@ struct HTTPHead {
             isMarked = true
         case 12 where unsafe HTTPHead.isSame(name, "x-request-id"): unsafe trace.takeID(value)
         case 11 where unsafe HTTPHead.isSame(name, "traceparent"): unsafe trace.takeParent(value)
+        case 10 where unsafe HTTPHead.isSame(name, "tracestate"): unsafe trace.takeState(value)
         case 17 where unsafe HTTPHead.isSame(name, "transfer-encoding"): codings += 1
         default: break
         }

@@ -22,7 +22,7 @@ package struct HTTPListener: ~Copyable {
         guard
             unsafe getaddrinfo(host.isEmpty ? nil : host, port, &hints, &found) == 0,
             let first = unsafe found
-        else { throw .notAnAddress(text) }
+        else { throw .unresolved(text) }
         defer { unsafe freeaddrinfo(found) }
         let descriptor = unsafe socket(
             first.pointee.ai_family, first.pointee.ai_socktype | Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue),
@@ -94,6 +94,8 @@ package struct HTTPListener: ~Copyable {
 /// Why a front does not start.
 package enum HTTPError: Error, Sendable, CustomStringConvertible {
     case notAnAddress(String)
+    /// The name of an address to listen on cannot be found now.
+    case unresolved(String)
     /// A call of the system, and its number.
     case system(String, Int32)
     /// libmicrohttpd does not start; with TLS it is mostly the key or the certificate.
@@ -102,6 +104,7 @@ package enum HTTPError: Error, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .notAnAddress(let text): "\(text) is not an address to listen on"
+        case .unresolved(let text): "the host of \(text) cannot be found"
         case .system(let call, let number): "\(call): \(SystemError(number))"
         case .daemon: "the HTTP daemon does not start"
         }

@@ -5,13 +5,16 @@ internal import SystemCalls
 final class HTTPPeer: Sendable {
     let address: ClientAddress
     let descriptor: Int32
+    /// Whether its address may have only so many connections: a proxy's are those of many clients.
+    let isLimited: Bool
     /// When it began, or its last request ended; infinity while a request is being answered.
     let restingSince: Mutex<Double>
     /// Of the request whose head is being read; nil before it came.
     let target = Mutex<HTTPTarget?>(nil)
 
-    init(_ address: ClientAddress, _ descriptor: Int32, now: Double) {
+    init(_ address: ClientAddress, _ descriptor: Int32, isLimited: Bool, now: Double) {
         self.address = address
+        self.isLimited = isLimited
         self.descriptor = descriptor
         restingSince = Mutex(now)
     }
@@ -42,7 +45,7 @@ final class HTTPPeers: Sendable {
             let name = peer.address.subscriber
             state.perAddress[name, default: 0] += 1
             counters.opened()
-            guard state.perAddress[name, default: 0] > perAddress else { return }
+            guard peer.isLimited, state.perAddress[name, default: 0] > perAddress else { return }
             counters.refuse()
             _ = shutdown(peer.descriptor, Int32(SHUT_RDWR))
         }

@@ -8,6 +8,7 @@ internal import Synchronization
 ///     holdfast:h:{HASH}   1                  holdfast:r:{HASH}   the same
 ///     holdfast:l:{IDENTITY}  challenges of an identity, the earliest first
 ///     holdfast:n:NONCE    1                  holdfast:d:DEVICE   1        holdfast:v:IDENTITY  milliseconds
+///     holdfast:w:DEVICE   milliseconds
 ///     holdfast:mark       a name, without an end
 final class ExpiringEntries: Sendable {
     private let connections: ConnectionPool<RedisConnection, StoreError>
@@ -168,19 +169,28 @@ final class ExpiringEntries: Sendable {
         return false
     }
 
-    /// Tells application servers that devices, and tokens from before a moment, count no longer.
+    /// Tells application servers that devices, and tokens from before a moment, of all devices or of one, count no longer.
     func publish(
-        devices: [DeviceID], of identity: IdentityID, voidBefore: Timestamp, seconds: Int64
+        devices: [DeviceID], of identity: IdentityID, voidBefore: Timestamp,
+        devicesBefore: [(device: DeviceID, voidBefore: Timestamp)] = [], seconds: Int64
     ) throws(StoreError) {
         let life = word(String(seconds * 1000))
         for device in devices { _ = try run([word("SET"), key("d", device), word("1"), word("PX"), life]) }
+        for (device, moment) in devicesBefore {
+            _ = try run([word("SET"), key("w", device), word(String(moment.milliseconds)), word("PX"), life])
+        }
         guard voidBefore > .never else { return }
         _ = try run([word("SET"), key("v", identity), word(String(voidBefore.milliseconds)), word("PX"), life])
     }
 
     func isVoid(_ device: DeviceID, of identity: IdentityID, issuedAt: Timestamp) throws(StoreError) -> Bool {
         if case .bytes = try run([word("GET"), key("d", device)]) { return true }
-        guard case .bytes(let text) = try run([word("GET"), key("v", identity)]) else { return false }
+        if try isVoid(issuedAt, by: key("w", device)) { return true }
+        return try isVoid(issuedAt, by: key("v", identity))
+    }
+
+    private func isVoid(_ issuedAt: Timestamp, by key: [UInt8]) throws(StoreError) -> Bool {
+        guard case .bytes(let text) = try run([word("GET"), key]) else { return false }
         guard let moment = Int64(String(decoding: text, as: UTF8.self)) else { throw .damaged }
         return issuedAt.milliseconds < moment
     }

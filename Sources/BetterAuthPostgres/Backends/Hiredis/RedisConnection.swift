@@ -2,42 +2,6 @@ internal import BetterAuthServer
 internal import CHiredis
 internal import SystemCalls
 
-/// Where Redis is: `redis://[:PASSWORD@]HOST[:PORT][/DATABASE]`, or `unix:PATH`.
-package struct RedisLocation: Sendable, Hashable {
-    let host: String
-    let port: Int32
-    let path: String?
-    let password: String?
-    let database: Int
-
-    /// Nil when the text is none of the two forms.
-    package init?(_ text: String) {
-        if text.hasPrefix("unix:") {
-            (host, port, password, database) = ("", 0, nil, 0)
-            path = String(text.dropFirst(5))
-            return
-        }
-        guard text.hasPrefix("redis://") else { return nil }
-        path = nil
-        var rest = text.dropFirst(8)
-        if let at = rest.lastIndex(of: "@") {
-            let credentials = rest[..<at]
-            password = String(credentials.drop { $0 != ":" }.dropFirst())
-            rest = rest[rest.index(after: at)...]
-        } else {
-            password = nil
-        }
-        let parts = rest.split(separator: "/", maxSplits: 1)
-        guard let place = parts.first, let number = parts.count == 2 ? Int(parts[1]) : 0 else { return nil }
-        database = number
-        let pair = place.split(separator: ":")
-        guard let name = pair.first, pair.count <= 2, let given = pair.count == 2 ? Int32(pair[1]) : 6379 else {
-            return nil
-        }
-        (host, port) = (String(name), given)
-    }
-}
-
 /// One connection to Redis, used by one thread at a time.
 @safe final class RedisConnection: @unchecked Sendable {  // handed from thread to thread, never shared
     private let context: UnsafeMutablePointer<redisContext>
@@ -63,8 +27,15 @@ package struct RedisLocation: Sendable, Hashable {
                 location.host, location.port, location.path, RedisConnection.timeout)
         else { throw .unavailable("Redis: no memory") }
         unsafe context = made
-        guard unsafe context.pointee.err == 0 else { throw .unavailable("Redis cannot be reached") }
-        if let password = location.password { _ = try run(["AUTH", password]) }
+        guard unsafe context.pointee.err == 0 else {
+            // Its own text may name anything.
+            let number = unsafe context.pointee.err == REDIS_ERR_IO ? errno : 0
+            throw .unavailable("Redis cannot be reached\(number == 0 ? "" : ": \(SystemError(number))")")
+        }
+        if let password = location.password {
+            let words = (["AUTH"] + (location.user.map { [$0] } ?? [])).map { Array($0.utf8) }
+            _ = try password.withArray { secret throws(StoreError) in try run(words + [secret], isSecret: true) }
+        }
         if location.database != 0 { _ = try run(["SELECT", String(location.database)]) }
     }
 
@@ -75,9 +46,16 @@ package struct RedisLocation: Sendable, Hashable {
 
     func run(_ words: [String]) throws(StoreError) -> Answer { try run(words.map { Array($0.utf8) }) }
 
-    func run(_ words: [[UInt8]]) throws(StoreError) -> Answer {
+    /// - Parameter isSecret: Whether the copy that is made for the library is overwritten.
+    func run(_ words: [[UInt8]], isSecret: Bool = false) throws(StoreError) -> Answer {
         let sizes = words.map(\.count)
-        let flat = words.flatMap(\.self) + [0]
+        var flat = [UInt8](repeating: 0, count: sizes.reduce(0, +) + 1)
+        var end = 0
+        for word in words {
+            flat.replaceSubrange(end..<end + word.count, with: word)
+            end += word.count
+        }
+        defer { if isSecret { SecretText.wipe(&flat) } }
         let reply = unsafe flat.withUnsafeBytes { flat in
             var start = 0
             var pointers: [UnsafePointer<CChar>?] = unsafe []

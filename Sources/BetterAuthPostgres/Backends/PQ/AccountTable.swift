@@ -1,6 +1,7 @@
 internal import BetterAuthMessages
 internal import BetterAuthServer
 internal import Synchronization
+internal import SystemCalls
 
 /// Accounts in PostgreSQL, or in an engine that speaks its protocol: one table, one row each, keyed by the identity.
 /// Every statement touches one row, so no statement ever needs a transaction of more than itself.
@@ -10,10 +11,10 @@ final class AccountTable: Sendable {
     /// How often a change that lost against another one is decided anew.
     private static let attempts = 200
 
-    init(_ url: String) {
+    init(_ url: SecretText) {
         connections = ConnectionPool { () throws(StoreError) in
             let connection = try PostgresConnection(url)
-            // Each connection looks: the tables may have been changed while a server runs.
+            // Each connection looks, and each probe: the tables may have been changed while a server runs.
             try PostgresSchema.check(connection)
             try connection.prepare("read", "SELECT version, contents FROM holdfast_accounts WHERE identity = $1")
             try connection.prepare(
@@ -45,16 +46,48 @@ final class AccountTable: Sendable {
 
     /// Makes the tables.
     /// - Returns: The version that they had; 0 for none.
-    static func migrate(_ url: String) throws(StoreError) -> Int {
+    static func migrate(_ url: SecretText) throws(StoreError) -> Int {
         try PostgresSchema.migrate(PostgresConnection(url))
     }
 
     private static let probeName = Array("probe".utf8)
     private static let keysName = Array("keys".utf8)
 
-    /// Writes a row, which every process of the service has in common.
+    /// Writes a row, which every process of the service has in common, to tables that are still of this program's version.
+    /// Where they are not, connections are closed: each new one looks before it does anything.
     func probe(_ now: Timestamp) throws(StoreError) {
+        let rows = try run("setting", [PostgresSchema.name])
+        do throws(StoreError) { try PostgresSchema.check(PostgresSchema.version(rows)) } catch {
+            connections.clear()
+            throw error
+        }
         _ = try run("keep", [AccountTable.probeName, Array(String(now.milliseconds).utf8)])
+        try proveAccounts()
+    }
+
+    /// Seconds for which it is proven that accounts can be written.
+    private static let proofLasts = 5.0
+    private let proven = Mutex(-Double.infinity)
+
+    /// Writes an account as operations do, and takes it back: the table of settings may be sound while that of accounts is
+    /// away, full, or shut to this user. Nobody sees the row, whose identity is another one each time.
+    private func proveAccounts() throws(StoreError) {
+        let now = MonotonicClock.seconds
+        guard proven.withLock({ now - $0 >= AccountTable.proofLasts }) else { return }
+        let identity = (0..<IdentityID.rawSize).map { _ in UInt8.random(in: 0 ... .max) }
+        try used { connection throws(StoreError) in
+            try connection.run("BEGIN")
+            do throws(PostgresConnection.Failure) {
+                _ = try connection.execute("read", [identity])
+                _ = try connection.execute("add", [identity, [0]])
+                _ = try connection.execute("swap", [identity, bigEndian(1), [1]])
+            } catch {
+                try? connection.run("ROLLBACK")
+                throw error.store
+            }
+            try connection.run("ROLLBACK")
+        }
+        proven.withLock { $0 = now }
     }
 
     func keyMark() throws(StoreError) -> KeyMark? {
@@ -156,18 +189,22 @@ final class AccountTable: Sendable {
 
     /// Nil after a conflict.
     private func run(_ name: String, _ values: [[UInt8]]) throws(StoreError) -> PostgresConnection.Rows? {
+        try used { connection throws(StoreError) in
+            do throws(PostgresConnection.Failure) {
+                return try connection.execute(name, values)
+            } catch {
+                if case .conflict = error, !AccountTable.reads.contains(name) { return nil }
+                throw error.store
+            }
+        }
+    }
+
+    /// Does something with a connection, and remembers whether that worked.
+    private func used<R>(_ body: (PostgresConnection) throws(StoreError) -> R) throws(StoreError) -> R {
         do throws(StoreError) {
-            let rows: PostgresConnection.Rows? = try connections.use(
-                { connection throws(StoreError) in
-                    do throws(PostgresConnection.Failure) {
-                        return try connection.execute(name, values)
-                    } catch {
-                        if case .conflict = error, !AccountTable.reads.contains(name) { return nil }
-                        throw error.store
-                    }
-                }, isGood: \.isGood)
+            let result = try connections.use(body, isGood: \.isGood)
             works.store(true, ordering: .relaxed)
-            return rows
+            return result
         } catch {
             works.store(false, ordering: .relaxed)
             // A server that was restarted has ended the idle ones too.

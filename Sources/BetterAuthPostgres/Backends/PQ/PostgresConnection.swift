@@ -10,10 +10,11 @@ internal import CPQ
 
     /// - Parameter url: A connection URL or a string of keywords, as libpq takes them.
     /// - Throws: ``StoreError/unavailable(_:)``; its text names neither user nor password.
-    init(_ url: String) throws(StoreError) {
+    init(_ url: SecretText) throws(StoreError) {
+        let limits = ["3", String(PostgresConnection.statementTimeout)]
         let made = unsafe PostgresConnection.withCStrings(["dbname", "connect_timeout", "tcp_user_timeout"]) { names in
-            unsafe PostgresConnection.withCStrings([url, "3", String(PostgresConnection.statementTimeout)]) { values in
-                unsafe PQconnectdbParams(names, values, 1)
+            unsafe url.withCString { url in
+                unsafe PostgresConnection.withCStrings(limits, behind: url) { unsafe PQconnectdbParams(names, $0, 1) }
             }
         }
         guard let made = unsafe made else { throw .unavailable("PostgreSQL: no memory") }
@@ -31,13 +32,14 @@ internal import CPQ
     deinit { unsafe PQfinish(handle) }
 
     private static func withCStrings<R>(
-        _ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> R
+        _ texts: [String], behind first: UnsafePointer<CChar>? = nil,
+        _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> R
     ) -> R {
         let bytes = texts.map { Array($0.utf8CString) }
         let flat = bytes.flatMap(\.self)
         return unsafe flat.withUnsafeBufferPointer { flat in
             var start = 0
-            var pointers: [UnsafePointer<CChar>?] = unsafe []
+            var pointers: [UnsafePointer<CChar>?] = unsafe first.map { unsafe [$0] } ?? []
             for text in bytes {
                 unsafe pointers.append(flat.baseAddress.map { unsafe $0 + start })
                 start += text.count
@@ -50,8 +52,8 @@ internal import CPQ
         }
     }
 
-    /// Whether it can go on.
-    var isGood: Bool { unsafe PQstatus(handle) == CONNECTION_OK }
+    /// Whether it can go on: it is there, and in no transaction.
+    var isGood: Bool { unsafe PQstatus(handle) == CONNECTION_OK && PQtransactionStatus(handle) == PQTRANS_IDLE }
 
     /// The result of a statement.
     @safe final class Rows {

@@ -12,7 +12,9 @@ enum PostgresSchema {
                 identity bytea PRIMARY KEY, version bigint NOT NULL, contents bytea NOT NULL)
             """,
             "CREATE TABLE IF NOT EXISTS holdfast_settings (name text PRIMARY KEY, value bytea NOT NULL)",
-        ]
+        ],
+        // Rows may be of version 2 (``AccountCoding``), which programs of before cannot read.
+        [],
     ]
 
     static var version: Int { migrations.count }
@@ -21,18 +23,29 @@ enum PostgresSchema {
     static func version(of connection: PostgresConnection) throws(StoreError) -> Int {
         do throws(PostgresConnection.Failure) {
             let rows = try connection.query("SELECT value FROM holdfast_settings WHERE name = 'schema'")
-            guard rows.count > 0 else { return 0 }
-            guard let found = Int(String(decoding: rows.bytes(0, 0), as: UTF8.self)) else { throw .store(.damaged) }
-            return found
+            do throws(StoreError) { return try version(rows) } catch { throw .store(error) }
         } catch {
             if case .code("42P01") = error { return 0 }
             throw error.store
         }
     }
 
+    /// The setting that has it.
+    static let name = Array("schema".utf8)
+
+    /// The version that a look at the setting has found.
+    static func version(_ rows: PostgresConnection.Rows?) throws(StoreError) -> Int {
+        guard let rows, rows.count > 0 else { return 0 }
+        guard let found = Int(String(decoding: rows.bytes(0, 0), as: UTF8.self)), found >= 0 else {
+            throw .unavailable("the version of its tables cannot be read (schema in holdfast_settings)")
+        }
+        return found
+    }
+
     /// - Throws: ``StoreError/tooOld(_:_:)``, ``StoreError/tooNew(_:_:)``, ``StoreError/unavailable(_:)``.
-    static func check(_ connection: PostgresConnection) throws(StoreError) {
-        let found = try version(of: connection)
+    static func check(_ connection: PostgresConnection) throws(StoreError) { try check(version(of: connection)) }
+
+    static func check(_ found: Int) throws(StoreError) {
         guard found >= version else { throw .tooOld(found, version) }
         guard found <= version else { throw .tooNew(found, version) }
     }

@@ -2,53 +2,57 @@ internal import SystemCalls
 
 /// A copy of a database that may be in use: one moment of it, in a file of its own.
 package enum SQLiteBackup {
+    /// What a database that may be in use says of its keys; nil when no server has had it.
+    /// - Throws: ``StoreError/missing(_:)``, ``StoreError/unavailable(_:)``, also for the database of another program.
+    package static func keyMark(_ path: String) throws(StoreError) -> KeyMark? { try mark(open(path)) }
+
+    private static func open(_ path: String) throws(StoreError) -> SQLiteConnection {
+        guard unsafe access(path, F_OK) == 0 else { throw .missing(path) }
+        // It reads, and takes no claim on the file: that is the server's. Whosever it is, it stays as it is.
+        let connection = try SQLiteConnection(path, isWriter: false, cache: 2048)
+        guard let version = try SQLiteSchema.version(of: connection), version > 0 else { throw SQLiteSchema.isForeign }
+        return connection
+    }
+
+    /// The first version had no settings.
+    private static func mark(_ connection: SQLiteConnection) throws(StoreError) -> KeyMark? {
+        try SQLiteSchema.version(of: connection) == 1 ? nil : SQLiteSetting.mark(connection)
+    }
+
     /// Writes the copy, with mode 0600 whatever the umask, and returns when it is on the disk.
     /// - Parameter path: The database; a server may have it.
     /// - Parameter target: A file that does not exist yet.
     /// - Throws: ``StoreError/missing(_:)``, ``StoreError/unavailable(_:)``.
     package static func write(_ path: String, to target: String) throws(StoreError) {
-        guard unsafe access(path, F_OK) == 0 else { throw .missing(path) }
-        // It reads, and takes no claim on the file: that is the server's.
-        let connection = try SQLiteConnection(path, isWriter: true, cache: 2048)
-        guard let version = try SQLiteSchema.version(of: connection), version > 0 else {
-            throw .unavailable("the file is the database of another program")
-        }
+        let connection = try open(path)
         do throws(SystemError) {
             let file = try OwnedDescriptor(target, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
             try uninterrupted { fchmod(file.number, 0o600) }
-            // SQLite takes an empty file for a new database.
-            try vacuum(connection, into: target)
-            try file.synchronize()
+        } catch { throw .unavailable("\(target): \(error)") }
+        // SQLite takes an empty file for a new database, and writes to that one only.
+        try connection.execute("PRAGMA query_only = OFF")
+        try connection.prepare("VACUUM INTO CAST(? AS TEXT)").run(.bytes(Array(SQLiteConnection.name(target).utf8)))
+        do throws(SystemError) {
+            try OwnedDescriptor(target, O_RDWR | O_NOFOLLOW).synchronize()
             try OwnedDescriptor(Paths.parent(of: target), O_RDONLY | O_DIRECTORY).synchronize()
         } catch { throw .unavailable("\(target): \(error)") }
     }
 
-    /// Copies a backup to where no database is. The backup's bytes are a stranger's until they were looked at: nothing of it
-    /// is opened by SQLite but a copy of its one file, and nothing is left of one that is refused.
-    /// - Throws: ``StoreError``.
-    package static func restore(_ source: String, to target: String) throws(StoreError) {
+    /// Copies a backup. Its bytes are a stranger's until they were looked at: nothing of it is opened by SQLite but a copy of
+    /// its one file, which has no name yet under which anybody would take it for a database.
+    /// - Parameters:
+    ///   - copy: In a folder of its own.
+    ///   - accept: Called with what the database says of its keys; a throw refuses it.
+    /// - Throws: ``StoreError``, and what `accept` throws.
+    package static func copy(_ source: String, to copy: String, _ accept: (KeyMark?) throws -> Void) throws {
         // A backup has none. SQLite would do what a journal says, deleting other files among it.
         for ending in ["-journal", "-wal", "-shm"] where unsafe access(source + ending, F_OK) == 0 {
-            throw .unavailable("\(source)\(ending) is no part of a backup")
+            throw StoreError.unavailable("\(source)\(ending) is no part of a backup")
         }
-        let folder = target + ".restoring.\(UInt64.random(in: 0 ... .max))"
-        let copy = folder + "/accounts.db"
-        defer {
-            for ending in ["", "-wal", "-shm"] { unsafe unlink(copy + ending) }
-            unsafe rmdir(folder)
+        do throws(SystemError) { try copyFile(source, to: copy) } catch {
+            throw error.number == ENOENT ? StoreError.missing(source) : .unavailable("\(source): \(error)")
         }
-        do throws(SystemError) {
-            try uninterrupted { unsafe mkdir(folder, 0o700) }
-            try copyFile(source, to: copy)
-        } catch {
-            throw error.number == ENOENT ? .missing(source) : .unavailable("\(source): \(error)")
-        }
-        try examine(copy, named: source)
-        do throws(SystemError) {
-            // Fails where something is by now.
-            try uninterrupted { unsafe link(copy, target) }
-            try OwnedDescriptor(Paths.parent(of: target), O_RDONLY | O_DIRECTORY).synchronize()
-        } catch { throw .unavailable("\(target): \(error)") }
+        try accept(examine(copy, named: source))
     }
 
     private static func copyFile(_ source: String, to target: String) throws(SystemError) {
@@ -67,7 +71,8 @@ package enum SQLiteBackup {
     private static let magic = Array("SQLite format 3\0".utf8)
 
     /// Looks at the head of a file before SQLite does, then at what is in it.
-    private static func examine(_ path: String, named name: String) throws(StoreError) {
+    /// - Returns: What it says of its keys.
+    private static func examine(_ path: String, named name: String) throws(StoreError) -> KeyMark? {
         let (head, size): ([UInt8], Int)
         do throws(SystemError) {
             let file = try OwnedDescriptor(path, O_RDONLY | O_NOFOLLOW)
@@ -84,13 +89,6 @@ package enum SQLiteBackup {
         }
         let connection = try SQLiteConnection(path, isWriter: false, cache: 2048)
         guard try SQLiteSchema.isOurs(connection) else { throw foreign }
-    }
-
-    private static func vacuum(_ connection: SQLiteConnection, into target: String) throws(SystemError) {
-        do throws(StoreError) {
-            try connection.prepare("VACUUM INTO CAST(? AS TEXT)").run(.bytes(Array(target.utf8)))
-        } catch {
-            throw SystemError(EIO)
-        }
+        return try mark(connection)
     }
 }

@@ -6,14 +6,20 @@ internal import CSQLite
     /// SQLite writes it after each commit, on the thread that commits.
     private let pages: UnsafeMutablePointer<Int32>
 
-    /// Opens a file that exists.
+    /// A file's name as SQLite takes it for nothing else: `file:x` would be a URI.
+    static func name(_ path: String) -> String { path == memory || path.hasPrefix("/") ? path : "./" + path }
+
+    /// The name of a database without a file.
+    static let memory = ":memory:"
+
+    /// Opens a file that exists. One of another program is refused before anything of it is changed.
     /// - Parameter cache: KiB of pages kept in memory.
     /// - Throws: ``StoreError/unavailable(_:)``.
     init(_ path: String, isWriter: Bool, cache: Int) throws(StoreError) {
         var opened: OpaquePointer?
         // Readers of a WAL need to write its index, so they too open for writing and are kept from it by a pragma.
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW
-        let status = unsafe sqlite3_open_v2(path, &opened, flags, nil)
+        let status = unsafe sqlite3_open_v2(SQLiteConnection.name(path), &opened, flags, nil)
         guard status == SQLITE_OK, let opened = unsafe opened else {
             unsafe sqlite3_close_v2(opened)
             throw .unavailable("the database cannot be opened: \(SQLiteConnection.reason(status))")
@@ -27,6 +33,7 @@ internal import CSQLite
         try execute("PRAGMA trusted_schema = OFF")
         try execute("PRAGMA cell_size_check = ON")
         if isWriter {
+            guard try SQLiteSchema.version(of: self) != nil else { throw SQLiteSchema.isForeign }
             try execute("PRAGMA journal_mode = WAL")
             try execute("PRAGMA synchronous = FULL")
             // A thread of its own does that, off the way of commits.
@@ -48,7 +55,9 @@ internal import CSQLite
     }
 
     private static func reason(_ status: Int32) -> String {
-        unsafe String(cString: sqlite3_errstr(status)) + " (\(status))"
+        // SQLITE_IOERR_SHMSIZE, a macro that Swift does not read: its words are those of a disk that is broken.
+        let words = status == SQLITE_IOERR | 19 << 8 ? "no room for its file -shm" : nil
+        return unsafe (words ?? String(cString: sqlite3_errstr(status))) + " (\(status))"
     }
 
     /// What the last call failed with; never a value of a row.

@@ -19,9 +19,13 @@ enum SQLiteSchema {
             number INTEGER PRIMARY KEY, until INTEGER NOT NULL, nonce BLOB NOT NULL, identity BLOB) STRICT;
         """,
         "CREATE TABLE settings (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID",
+        // Rows of accounts may be of version 2 (``AccountCoding``), which programs of before cannot read.
+        "",
     ]
 
     static var version: Int { migrations.count }
+
+    static let isForeign = StoreError.unavailable("the file is the database of another program")
 
     /// The version of a file; nil when it is another program's.
     static func version(of connection: SQLiteConnection) throws(StoreError) -> Int? {
@@ -29,7 +33,7 @@ enum SQLiteSchema {
         let version = try number("PRAGMA user_version", connection)
         let tables = try number("SELECT count(*) FROM sqlite_schema", connection)
         if application == 0 && version == 0 && tables == 0 { return 0 }
-        return application == applicationID ? Int(version) : nil
+        return application == applicationID && version >= 0 ? Int(version) : nil
     }
 
     /// Brings a file to this program's version, in one transaction.
@@ -38,7 +42,7 @@ enum SQLiteSchema {
     @discardableResult
     static func migrate(_ connection: SQLiteConnection) throws(StoreError) -> Int {
         guard let found = try version(of: connection) else {
-            throw .unavailable("the file is the database of another program")
+            throw isForeign
         }
         guard found <= version else { throw .tooNew(found, version) }
         guard found < version else { return found }
@@ -61,7 +65,7 @@ enum SQLiteSchema {
     static func isOurs(_ connection: SQLiteConnection) throws(StoreError) -> Bool {
         guard let found = try version(of: connection), found > 0 else { return false }
         guard found <= version else { throw .tooNew(found, version) }
-        let own = try SQLiteConnection(":memory:", isWriter: false, cache: 64)
+        let own = try SQLiteConnection(SQLiteConnection.memory, isWriter: false, cache: 64)
         try own.execute("PRAGMA query_only = OFF")
         for migration in migrations[..<found] { try own.execute(migration) }
         return try objects(own) == objects(connection)
