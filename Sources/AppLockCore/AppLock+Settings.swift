@@ -22,7 +22,9 @@ extension AppLock {
     }
 
     /// As ``setTiming(_:passcode:)``, for a vault without a passcode.
-    /// - Parameter proof: ``prove(_:)``; it is used up.
+    /// - Parameters:
+    ///   - timing: How long the app may be away.
+    ///   - proof: ``prove(_:)``; it is used up.
     /// - Throws: As ``changePolicy(proving:_:)``.
     public func setTiming(_ timing: LockTiming, proving proof: consuming Proof) async throws(VaultError) {
         try await changePolicy(proving: proof) { policy throws(VaultError) in policy.lockTiming = timing }

@@ -22,7 +22,8 @@ extension AppLock {
         try opened(prompt, by: .secret(kind))
     }
 
-    /// Opens the vault with its phrase and gives it a new passcode; all attempts are back.
+    /// Opens the vault with its phrase and gives it a new passcode; all attempts are back. A vault that opened without asking asks
+    /// for it from now on, which is also the way back where the device has lost the share.
     /// - Parameters:
     ///   - phrase: The vault's phrase.
     ///   - newPasscode: 1 to 1,024 bytes.
@@ -36,6 +37,10 @@ extension AppLock {
         do throws(VaultError) {
             recovery = try vault.recover(phrase: phrase, newPasscode: newPasscode, hardware: hardware)
         } catch { throw refused(prompt, error) }
+        if recovery.asksNow {
+            adoptSettings()
+            tellProtection()
+        }
         try opened(prompt, by: .recoveryPhrase)
         return recovery
     }

@@ -91,7 +91,9 @@ extension AppLock {
         }
     }
 
-    /// Takes the recovery phrase out of the vault. A forgotten passcode then means that everything in it is lost.
+    /// Takes the recovery phrase out of the vault. A forgotten passcode then means that everything in it is lost. The vault gets
+    /// new keys, so that the phrase opens nothing that is written from now on, and a PIN is removed; what is stored moves to them
+    /// in ``VaultCore/Vault/finishRekey(progress:)``.
     /// - Parameters:
     ///   - passcode: The present passcode.
     ///   - insisting: Whether the user wants just that; otherwise nothing is removed.
@@ -195,6 +197,23 @@ extension AppLock {
         phrase: borrowing RecoveryPhrase, announce: @Sendable (Vault.WipeReceiptKey) throws(VaultError) -> Void
     ) throws(VaultError) -> Vault.WipeReport {
         try wiping { () throws(VaultError) in try vault.wipe(phrase: phrase, announce: announce) }
+    }
+
+    /// As ``wipe(passcode:announce:)``, for a vault without a passcode. The lock must be open.
+    /// - Parameters:
+    ///   - proof: ``prove(_:)`` or ``prove(phrase:)``; it is used up.
+    ///   - announce: As for ``wipe(passcode:announce:)``.
+    /// - Throws: `proofTooWeak` where the vault has a passcode; `proofExpired`, `locked`, `movedElsewhere`; what writing can throw,
+    ///   with nothing erased.
+    public func wipe(
+        proving proof: consuming Proof, announce: @Sendable (Vault.WipeReceiptKey) throws(VaultError) -> Void
+    ) async throws(VaultError) -> Vault.WipeReport {
+        let canAskOwner = await canAskOwner(proof.way)
+        var carried: Proof? = consume proof
+        return try wiping { () throws(VaultError) in
+            guard let proof = carried.take() else { throw .proofTooWeak }
+            return try vault.wipe(proving: proof, canAskOwner: canAskOwner, announce: announce)
+        }
     }
 
     private func wiping(_ wipe: () throws(VaultError) -> Vault.WipeReport) throws(VaultError) -> Vault.WipeReport {

@@ -3,7 +3,7 @@ public import VaultCore
 internal import VaultFormat
 public import VaultStorage
 
-/// The app lock: runs what ``LockMachine`` decides on a vault, and tells its observers.
+/// The app lock: runs what a pure state machine decides on a vault, and tells its observers.
 ///
 /// The machine decides, the vault's keys are the truth: whatever a face shows, nothing can be read while they are gone.
 public actor AppLock {

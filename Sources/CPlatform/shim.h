@@ -36,6 +36,7 @@ static inline int cplatform_is_memory(int descriptor) {
 }
 
 static inline int cplatform_set_dumpable(int dumpable) { return prctl(PR_SET_DUMPABLE, dumpable, 0, 0, 0); }
+static inline int cplatform_set_name(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }
 static inline int cplatform_get_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0); }
 #endif
 

@@ -34,6 +34,8 @@
     X(message_unref) \
     X(message_new_method_return) \
     X(message_new_method_error) \
+    X(message_new_signal) \
+    X(message_set_destination) \
     X(message_append_array) \
     X(message_open_container) \
     X(message_close_container) \

@@ -16,11 +16,15 @@ package struct CommandSyntax: Sendable {
     package let options: [Option]
     /// Whether options may stand elsewhere too, so that ``required`` is not checked by the parser: see ``OptionSource``.
     package let isCompletedLater: Bool
+    /// Titles under which help lists some of the options, in this order; those that have none come first.
+    package let groups: [(title: String, options: [Option])]
 
     package init(
         _ words: [String], synonyms: [String] = [], summary: String, details: [String], example: String,
-        places: [Place] = [], required: [Option] = [], options: [Option], isCompletedLater: Bool = false
+        places: [Place] = [], required: [Option] = [], options: [Option], isCompletedLater: Bool = false,
+        groups: [(title: String, options: [Option])] = []
     ) {
+        self.groups = groups
         self.isCompletedLater = isCompletedLater
         self.words = words
         self.synonyms = synonyms

@@ -20,13 +20,23 @@ extension ProgramTable {
             "\(name) \(command.usage)", first: "Usage: ",
             indent: 7 + name.utf8.count + 1 + command.name.utf8.count + 1)
         for paragraph in command.details { text += "\n" + HelpText.wrapped(paragraph) }
-        text += "\nOptions:\n"
-        var rows = command.places.map { ($0.name, $0.help) }
-        rows += command.options.map { ($0 == Flag.help.option ? "-h, --help" : $0.listed, $0.help) }
-        text += HelpText.definitions(rows)
+        for (title, rows) in sections(of: command) { text += "\n\(title):\n" + HelpText.definitions(rows) }
         text += "\nExample:\n  \(command.example)\n"
         for note in notes where note.applies(command) { text += "\n" + HelpText.wrapped(note.text) }
         return text
+    }
+
+    /// Places and options, by group where the command has groups.
+    private func sections(of command: CommandSyntax) -> [(title: String, rows: [(String, String)])] {
+        func row(_ option: Option) -> (String, String) {
+            (option == Flag.help.option ? "-h, --help" : option.listed, option.help)
+        }
+        let grouped = command.groups.flatMap(\.options)
+        let rest = command.places.map { ($0.name, $0.help) } + command.options.filter { !grouped.contains($0) }.map(row)
+        let groups = command.groups.map { group in
+            (group.title, command.options.filter { group.options.contains($0) }.map(row))
+        }
+        return [("Options", rest)] + groups.filter { !$0.1.isEmpty }
     }
 
     private var overview: String {

@@ -23,7 +23,10 @@ package struct OptionSource: Sendable {
             let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = OptionSource.trimmed(parts[0])
             let place = "\(path), line \(number)"
-            guard parts.count == 2 else { throw UsageError("\(place): \(name) has no value; write \(name) = ...") }
+            guard parts.count == 2 else {
+                let shown = OptionSource.shown(name)
+                throw UsageError("\(place): \(shown ?? "it") has no value; write \(shown ?? "NAME") = ...")
+            }
             let option = try OptionSource.option(name, of: syntax, without: forbidden, at: place)
             guard option.isRepeatable || values[option.name] == nil else {
                 throw UsageError("\(place): \(name) is repeated")
@@ -47,6 +50,11 @@ package struct OptionSource: Sendable {
         }
     }
 
+    /// A name as it may be repeated. Whoever names the wrong file may have named one with a secret.
+    private static func shown(_ name: String) -> String? {
+        name.utf8.count <= 40 && name.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x2D } ? name : nil
+    }
+
     private static func option(
         _ name: String, of syntax: CommandSyntax, without forbidden: [Option], at place: String
     ) throws(UsageError) -> Option {
@@ -55,7 +63,8 @@ package struct OptionSource: Sendable {
         guard !forbidden.contains(where: { $0.name == name }) else {
             throw UsageError("\(place): \(name) is for the command line only")
         }
-        throw UsageError("\(place): unknown option \(name)" + Suggestion.hint(name, known.map(\.name)))
+        guard let shown = shown(name) else { throw UsageError("\(place): this is no name of an option") }
+        throw UsageError("\(place): unknown option \(shown)" + Suggestion.hint(name, known.map(\.name)))
     }
 
     private static func values(

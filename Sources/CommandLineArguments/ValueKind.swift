@@ -25,6 +25,8 @@ package enum ValueKind: Sendable, Hashable {
     case command
     /// The path of an item in the vault.
     case item
+    /// The path of a plain value in the vault.
+    case plainValue
     /// The label of a field.
     case field
     /// A tag.
@@ -38,6 +40,7 @@ package enum ValueKind: Sendable, Hashable {
     var asked: String? {
         switch self {
         case .item: "items"
+        case .plainValue: "values"
         case .field: "fields"
         case .tag: "tags"
         case .collection: "collections"
@@ -48,7 +51,8 @@ package enum ValueKind: Sendable, Hashable {
     /// What is wrong with a value of this kind; nil if it is valid.
     package func complaint(_ text: String) -> String? {
         switch self {
-        case .text, .folder, .file, .item, .field, .tag, .collection, .setting: text.isEmpty ? "must not be empty" : nil
+        case .text, .folder, .file, .item, .plainValue, .field, .tag, .collection, .setting:
+            text.isEmpty ? "must not be empty" : nil
         case .seconds(let range):
             ValueKind.seconds(text, range) == nil
                 ? "must be a time from \(DurationWord.word(range.lowerBound)) to \(DurationWord.word(range.upperBound)), "

@@ -8,6 +8,8 @@ public enum OwnerCapability: Sendable, Hashable {
     case lockedOut(String)
     /// Something else uses it.
     case busy(String)
+    /// There, and the user has not allowed this app to use it.
+    case denied(String)
     /// Not there, or not reachable.
     case missing(String)
     /// There, and it does not do what it should.
@@ -17,7 +19,9 @@ public enum OwnerCapability: Sendable, Hashable {
     public var why: String? {
         switch self {
         case .available: nil
-        case .notEnrolled(let why), .lockedOut(let why), .busy(let why), .missing(let why), .broken(let why): why
+        case .notEnrolled(let why), .lockedOut(let why), .busy(let why), .denied(let why), .missing(let why),
+            .broken(let why):
+            why
         }
     }
 }

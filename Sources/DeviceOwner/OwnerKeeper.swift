@@ -52,7 +52,7 @@ package final class OwnerKeeper: Sendable {
 
     /// Takes a new share.
     /// - Parameter isOnlyWay: Whether the vault has no passcode that could make another one. Non-matches and a changed
-    ///   enrolment then end the fingers alone, and the device's passcode still gets the share; it takes the non-matches back.
+    ///   enrollment then end the fingers alone, and the device's passcode still gets the share; it takes the non-matches back.
     package func arm(_ secret: consuming SecretBytes, asOnlyWay isOnlyWay: Bool = false) {
         var next = Optional(secret)
         state.withLock { state in

@@ -9,6 +9,11 @@ extension HoldfastApp {
     public enum Stores: Sendable, Hashable {
         /// The best key store of this device: the keychain; a TPM or the session's keyring.
         case system
+        #if canImport(Security)
+        /// The keychain, in an access group that the app shares with its extensions, as its entitlements name it: with the team's
+        /// prefix. A vault's group is the same at each start.
+        case group(String)
+        #endif
         /// A file beside the vault. It protects nothing on its own: any program of the user, and anyone with the disk, reads it.
         case file
         /// The memory of this process, for previews and tests. Takes only a folder that this process made in the temporary
@@ -39,21 +44,25 @@ extension HoldfastApp {
     ///   - triggers: What locks at once, whatever the timing.
     ///   - minima: What an unlock must prove at least for a collection, whatever the vault's own rules say.
     ///   - wipeTargets: What of the app is destroyed together with the vault; the same ones at each start.
+    ///   - opensOnly: For an extension of the app: a vault that is there is opened, and what the app itself does at a start is left to
+    ///     it. Nothing is made, moved or cleared away, and without a vault it throws `noVault`.
     /// - Throws: `wiped`; `vaultMissing` where the device remembers a vault that is not in the folder (then
     ///   ``startOver(_:profile:share:stores:)``); `shareUnavailable` where it cannot be asked whether there was one;
     ///   `hardwareUnavailable` without a key store; `invalidName` for a profile; `damaged`, `newerVersion`, `exists`, `diskFull`,
     ///   `readOnly`, `permissionDenied`, `inputOutput`.
     public static func open(
         _ path: String, profile: String = "default", share: ShareTime = .whileUnlocked, stores: Stores = .system,
-        triggers: LockTriggers = .standard, minima: [String: Assurance] = [:], wipeTargets: [any WipeTarget] = []
+        triggers: LockTriggers = .standard, minima: [String: Assurance] = [:], wipeTargets: [any WipeTarget] = [],
+        opensOnly: Bool = false
     ) async throws(VaultError) -> HoldfastApp {
         var settings = try VaultSettings.levels(path, profile, stores)
         settings.minima = minima
         settings.wipeTargets = wipeTargets
+        settings.opensOnly = opensOnly
         return try await start(path, settings, sharing: share.availability, triggers: triggers)
     }
 
-    /// As ``open(_:profile:share:stores:triggers:minima:wipeTargets:)``, with what tests replace.
+    /// As ``open(_:profile:share:stores:triggers:minima:wipeTargets:opensOnly:)``, with what tests replace.
     package static func start(
         _ path: String, _ settings: VaultSettings, sharing: ShareAvailability = .whileUnlocked,
         triggers: LockTriggers = .standard, authenticator: OwnerAuthenticator = .standard
@@ -66,7 +75,7 @@ extension HoldfastApp {
 
     /// Puts a vault aside that does not open here, and begins a new one in its place. Nothing is deleted.
     /// - Returns: Where the old folder is now; nil where there was none.
-    /// - Throws: As ``open(_:profile:share:stores:triggers:minima:wipeTargets:)``.
+    /// - Throws: As ``open(_:profile:share:stores:triggers:minima:wipeTargets:opensOnly:)``.
     public static func startOver(
         _ path: String, profile: String = "default", share: ShareTime = .whileUnlocked, stores: Stores = .system
     ) async throws(VaultError) -> String? {
@@ -74,6 +83,24 @@ extension HoldfastApp {
         return try await blocking { () throws(VaultError) in
             try Vault.startOver(at: path, sharing: sharing, settings: settings)
         }
+    }
+
+    /// Whether this device has a key store for a vault that opens without asking. It may take a moment.
+    package static func canBeginWithoutAsking(_ path: String) async -> Bool {
+        let probe = try? await blocking { () throws(VaultError) in
+            guard let stores = VaultSettings.app.shareStores?(path) else { return false }
+            do throws(ShareFailure) {
+                _ = try stores.best()
+                return true
+            } catch { return false }
+        }
+        return probe ?? false
+    }
+
+    /// Makes a vault that opens without asking, and keeps no floor: nothing but the folder says that it is there.
+    /// - Throws: As ``open(_:profile:share:stores:triggers:minima:wipeTargets:opensOnly:)``.
+    package static func createWithoutAsking(_ path: String) async throws(VaultError) {
+        try await blocking { () throws(VaultError) in try Vault.createAtDevice(at: path, settings: .app) }
     }
 
     /// An app for a preview or a test, in a temporary folder that goes with it, with its shares in memory. Its owner confirms
@@ -96,11 +123,11 @@ extension HoldfastApp {
         case .secret:
             let passcode: SecretBytes
             do throws(SecretMemoryError) { passcode = try SecretBytes(utf8: "preview") } catch {
-                throw VaultError(.outOfMemory, "\(error)")
+                throw VaultError(error)
             }
             try await app.lock.requirePasscode(passcode)
         }
-        try await blocking { () throws(VaultError) in try vault.finishRekey() }
+        _ = try await blocking { () throws(VaultError) in try vault.finishRekey() }
         return app
     }
 
@@ -161,6 +188,11 @@ extension VaultSettings {
         settings.profile = profile
         switch stores {
         case .system: break
+        #if canImport(Security)
+        case .group(let group):
+            settings.shareStores = { ShareStores.system(group: group).reading(filesIn: $0 + "/shares") }
+            settings.ownerStores = { KeyStores(folder: $0 + "/shares", group: group) }
+        #endif
         case .file:
             settings.shareStores = { ShareStores.files(in: $0 + "/shares") }
         case .inMemory:

@@ -6,7 +6,7 @@ extension IdentityError.Code {
     /// The proof that the user is present is too old, or belongs to another opening of the vault; nothing was changed. Ask for
     /// the passcode again.
     public static let proofExpired = IdentityError.Code(.proofExpired)
-    /// The identity is kept at another server than the one that was named; ``VaultIdentity/moveServer(proof:)`` changes
+    /// The identity is kept at another server than the one that was named; `VaultIdentity.moveServer(proof:)` changes
     /// that.
     public static let otherServer = IdentityError.Code(.otherServer)
 }

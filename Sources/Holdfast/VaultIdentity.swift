@@ -109,6 +109,12 @@ public struct VaultIdentity: Sendable {
         try await client.settle()
     }
 
+    /// Comes to an end with an earlier change of the recovery phrase; requests of another kind may go on waiting.
+    package func settleRecovery() async throws(IdentityError) {
+        try requireServer()
+        try await client.settleRecovery()
+    }
+
     // MARK: What needs its owner
 
     /// Lets another device join the account.
@@ -123,7 +129,9 @@ public struct VaultIdentity: Sendable {
     }
 
     /// Removes a device from the account. Where it is this one, its credentials are erased once the server agreed.
-    /// - Parameter proof: A fresh proof; it is used up.
+    /// - Parameters:
+    ///   - device: The device that is removed.
+    ///   - proof: A fresh proof; it is used up.
     /// - Throws: `proofExpired`; `otherServer`; as ``BetterAuth/BetterAuthClient/unlink(_:)``.
     public func unlink(_ device: DeviceID, proof: consuming Proof) async throws(IdentityError) {
         try redeem(proof)

@@ -77,7 +77,7 @@ extension SecretBytes {
 
     init(stored bytes: [UInt8]) throws(KeyStoreError) {
         do throws(SecretMemoryError) { self = unsafe try SecretBytes(copying: bytes.span.bytes) } catch {
-            throw KeyStoreError(.outOfMemory, "\(error)")
+            throw KeyStoreError(error)
         }
     }
 }

@@ -48,7 +48,7 @@ public final class ScriptedOwner: Sendable {
 
     /// Sets what the device can do.
     /// - Parameters:
-    ///   - capability: For example ``OwnerCapability/lockedOut(_:)``.
+    ///   - capability: For example ``DeviceOwner/OwnerCapability/lockedOut(_:)``.
     ///   - step: Of which step.
     public func setCapability(_ capability: OwnerCapability, of step: OwnerStep = .biometrics) {
         state.withLock { $0.sensors[step, default: Sensor()].capability = capability }

@@ -44,7 +44,7 @@ public final class TestVault: Sendable {
         self.chip = chip
         let bytes = Array(passcode.utf8)
         do throws(SecretMemoryError) { self.passcode = unsafe try SecretBytes(copying: bytes.span.bytes) } catch {
-            throw VaultError(.outOfMemory, "\(error)")
+            throw VaultError(error)
         }
         let settings = VaultSettings.costsForTests(clock: clock)
         recoveryPhrase = try Vault.create(at: path, passcode: self.passcode, settings: settings)

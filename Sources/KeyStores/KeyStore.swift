@@ -92,7 +92,7 @@ extension KeyStoreError {
             }
         }
         guard isGood, (1...64).contains(name.utf8.count), name.first != "." else {
-            throw KeyStoreError(.failure, "a key store takes no such name")
+            throw KeyStoreError(.failure, "this name is not valid in a key store")
         }
     }
 }

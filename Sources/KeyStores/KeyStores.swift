@@ -8,8 +8,10 @@ package struct KeyStores: Sendable {
 
     #if canImport(Security)
     /// The keychain, and nothing below it: what it cannot keep is kept nowhere.
-    /// - Parameter folder: Not used; the system knows where.
-    package init(folder: String) { self.init([KeychainStore()]) }
+    /// - Parameters:
+    ///   - folder: Not used; the system knows where.
+    ///   - group: The access group that app and extensions share; nil for the app's own.
+    package init(folder: String, group: String? = nil) { self.init([KeychainStore(group: group)]) }
     #else
     /// A TPM, the session's keyring, and files in a folder of the user.
     package init(folder: String, tpm: TPMLocation? = .standard) {

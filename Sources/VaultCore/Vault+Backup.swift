@@ -18,10 +18,13 @@ extension Vault {
     /// The folder is a home of its own with a manifest of every file's BLAKE3; passcode and phrase are those of now.
     /// - Parameters:
     ///   - path: The new folder; it does not exist or is empty.
+    ///   - updating: Whether the folder may have an earlier backup of this vault, which this one replaces when it is whole: files that are
+    ///     there already, and still what was written, are not copied again.
     ///   - progress: Called with bytes copied and the bytes there are.
-    /// - Throws: `exists` when the folder is not empty, `damaged`, `diskFull`, `readOnly`, `notRecoverable`; a failed backup is removed.
+    /// - Throws: `exists` when the folder is not empty, or its backup is another vault's or was changed; `busy` while another process
+    ///   updates it; `damaged`, `diskFull`, `readOnly`, `notRecoverable`. A failed backup is removed, and an earlier one stays.
     public func backup(
-        to path: String, progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
+        to path: String, updating: Bool = false, progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
     ) throws(VaultError) -> CopyReport {
         let slots = try HeaderFile.read(in: home).slots
         guard slots.contains(where: { $0.kind == .passcode || $0.kind == .recoveryPhrase }) else {
@@ -30,9 +33,17 @@ extension Vault {
                 "a copy of this vault would open nowhere: it has neither a passcode nor a recovery phrase; nothing was written"
             )
         }
+        if updating, let report = try update(BackupPlace(path), progress: progress) { return report }
+        return try backup(into: path, reusing: nil, progress: progress)
+    }
+
+    /// Writes a whole backup; what an earlier one has of it gets another name there in place of a copy.
+    func backup(
+        into path: String, reusing earlier: EarlierBackup?, progress: (UInt64, UInt64) -> Void
+    ) throws(VaultError) -> CopyReport {
         let creation = try VaultCreation(at: path)
         do throws(VaultError) {
-            let report = try copy(to: creation.home, progress: progress)
+            let report = try copy(to: creation.home, reusing: earlier, progress: progress)
             try creation.finish()
             log.append(.backedUp)
             return report
@@ -43,7 +54,7 @@ extension Vault {
     }
 
     private func copy(
-        to target: HomeDirectory, progress: (UInt64, UInt64) -> Void
+        to target: HomeDirectory, reusing earlier: EarlierBackup?, progress: (UInt64, UInt64) -> Void
     ) throws(VaultError) -> CopyReport {
         // While this is held, files that are replaced are left in place, so all that the snapshot names is there.
         guard let folder = try home.openFolder(FileStore.folder) else {
@@ -67,10 +78,17 @@ extension Vault {
         var done: UInt64 = 0
         var entries: [BackupManifest.Entry] = []
         let openFiles = try open.copy(to: target)
-        for name in [HeaderFile.name, DatabaseName.protected.file] + openFiles {
+        entries.append(try FileCopy.digest(HeaderFile.part, in: target, as: HeaderFile.name))
+        for name in [DatabaseName.protected.file] + openFiles {
             entries.append(try FileCopy.digest(name, in: target))
         }
         for (path, _) in paths {
+            if let entry = try earlier?.lend(path, from: home, to: target) {
+                done += entry.size
+                progress(done, total)
+                entries.append(entry)
+                continue
+            }
             guard let entry = try FileCopy.copy(path, from: home, to: target, progress: { progress(done + $0, total) })
             else { throw .damaged("\(path) went away while it was to be copied") }
             done += entry.size
@@ -96,7 +114,7 @@ extension Vault {
             guard let file = try target.openFile(DatabaseName.protected.file, O_RDWR | O_CREAT | O_EXCL) else {
                 throw .damaged("the copy cannot be created")
             }
-            try database.environment.copy(to: file.descriptor)
+            try database.copy(to: file.descriptor)
             try file.synchronize()
             let after = try HeaderFile.read(in: home)
             guard before.sealedKeybag == after.sealedKeybag else { continue }
@@ -109,7 +127,7 @@ extension Vault {
     /// Restores a backup into a folder that does not exist or is empty, after every byte matched the manifest.
     ///
     /// - Parameters:
-    ///   - source: The folder that ``backup(to:progress:)`` wrote.
+    ///   - source: The folder that ``backup(to:updating:progress:)`` wrote.
     ///   - path: The new home.
     ///   - progress: Called with bytes copied and the bytes there are.
     /// - Throws: `exists`, `damaged` when the backup is not what was written, `noBackup` when it is no backup.
@@ -117,16 +135,8 @@ extension Vault {
         from source: String, to path: String, progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
     ) throws(VaultError) -> CopyReport {
         let backup = try HomeDirectory(path: source, takesLinked: true)
-        guard let file = try backup.openFile(BackupManifest.fileName, O_RDONLY) else {
+        guard let manifest = try manifest(of: backup) else {
             throw VaultError(.noBackup, "there is no backup at \(source)")
-        }
-        let size = try file.status().size
-        guard try size <= largestManifest(of: backup) else {
-            throw .damaged("\(BackupManifest.fileName) is too large for the files that are here, or files are missing")
-        }
-        let bytes = try file.read(Int(size), at: 0)
-        let manifest = try format(BackupManifest.fileName) { () throws(FormatError) in
-            try BackupManifest(parsing: bytes, checksum: HeaderFile.checksum)
         }
         let creation = try VaultCreation(at: path)
         do throws(VaultError) {
@@ -137,6 +147,19 @@ extension Vault {
             throw error
         }
         return CopyReport(files: manifest.entries.count, bytes: manifest.entries.reduce(0) { $0 &+ $1.size })
+    }
+
+    /// Nil where a folder is no backup.
+    static func manifest(of backup: HomeDirectory) throws(VaultError) -> BackupManifest? {
+        guard let file = try backup.openFile(BackupManifest.fileName, O_RDONLY) else { return nil }
+        let size = try file.status().size
+        guard try size <= largestManifest(of: backup) else {
+            throw .damaged("\(BackupManifest.fileName) is too large for the files that are here, or files are missing")
+        }
+        let bytes = try file.read(Int(size), at: 0)
+        return try format(BackupManifest.fileName) { () throws(FormatError) in
+            try BackupManifest(parsing: bytes, checksum: HeaderFile.checksum)
+        }
     }
 
     /// A manifest names each file once, so what lies there bounds it.
@@ -152,13 +175,16 @@ extension Vault {
         let total = manifest.entries.reduce(0) { $0 &+ $1.size }
         var done: UInt64 = 0
         for expected in manifest.entries {
+            // The header gets its name once the rest is there.
             let entry = try FileCopy.copy(
-                expected.path, from: backup, to: home, limit: expected.size, progress: { progress(done + $0, total) })
+                expected.path, from: backup, to: home,
+                as: expected.path == HeaderFile.name ? HeaderFile.part : expected.path, limit: expected.size,
+                progress: { progress(done + $0, total) })
             guard let entry else { throw .damaged("\(expected.path) is missing from the backup") }
             guard entry == expected else { throw .damaged("\(expected.path) in the backup is not what was written") }
             done += entry.size
         }
-        let header = try HeaderFile.read(in: home)
+        let header = try HeaderFile.unfinished(in: home)
         guard header.vault == manifest.vault else { throw .damaged("the backup's header is of another vault") }
         try AttemptLedger.copy(from: backup, to: home, vault: header.vault, now: SystemBootClock().now())
         try SecurityLog.copy(from: backup, to: home, vault: header.vault, as: .restored)
@@ -167,7 +193,7 @@ extension Vault {
         guard let database = try home.openFile(DatabaseName.protected.file, O_RDONLY) else {
             throw .damaged("\(DatabaseName.protected.file) is missing from the backup")
         }
-        var pages = try DatabasePages(database, limit: UInt64(DatabaseName.protected.mapSize))
+        var pages = try DatabasePages(database, limit: UInt64(DatabaseName.protected.limit))
         try pages.check(ownEntriesOnly: false)
         // LMDB reads it once before it is relied on.
         _ = try DatabaseEnvironment.acquire(.protected, in: home)
@@ -179,12 +205,13 @@ enum FileCopy {
     private static let blockSize = 256 * 1024
 
     /// Copies one file durably; nil when it is not there.
+    /// - Parameter name: What the copy is called; nil for the same.
     static func copy(
-        _ path: String, from source: HomeDirectory, to target: HomeDirectory, limit: UInt64 = .max,
-        progress: (UInt64) -> Void
+        _ path: String, from source: HomeDirectory, to target: HomeDirectory, as name: String? = nil,
+        limit: UInt64 = .max, progress: (UInt64) -> Void
     ) throws(VaultError) -> BackupManifest.Entry? {
         guard let input = try source.openFile(path, O_RDONLY) else { return nil }
-        guard let output = try target.openFile(path, O_RDWR | O_CREAT | O_EXCL) else {
+        guard let output = try target.openFile(name ?? path, O_RDWR | O_CREAT | O_EXCL) else {
             throw .damaged("\(path) cannot be created")
         }
         let entry = try pass(input, path, limit: limit) { block, offset throws(VaultError) in
@@ -196,9 +223,12 @@ enum FileCopy {
     }
 
     /// Size and BLAKE3 of a file.
-    static func digest(_ path: String, in home: HomeDirectory) throws(VaultError) -> BackupManifest.Entry {
+    /// - Parameter name: What the entry is called; nil for the same.
+    static func digest(
+        _ path: String, in home: HomeDirectory, as name: String? = nil
+    ) throws(VaultError) -> BackupManifest.Entry {
         guard let input = try home.openFile(path, O_RDONLY) else { throw .damaged("\(path) is missing") }
-        return try pass(input, path, limit: .max) { _, _ throws(VaultError) in }
+        return try pass(input, name ?? path, limit: .max) { _, _ throws(VaultError) in }
     }
 
     private static func pass(

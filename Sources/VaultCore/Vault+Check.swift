@@ -142,7 +142,7 @@ extension VaultError {
     private static func this(_ kind: SlotKind) -> String { kind == .pin ? "this PIN" : "this passcode" }
 
     static func noTier(_ kind: SlotKind) -> VaultError {
-        VaultError(.hardwareUnavailable, "\(this(kind)) needs a chip that cannot be asked here")
+        VaultError(.hardwareUnavailable, "\(this(kind)) needs a TPM that does not answer here")
     }
 
     static func foreignHardware(_ kind: SlotKind) -> VaultError {

@@ -45,7 +45,7 @@ extension Vault {
         }
     }
 
-    /// What ``recover(phrase:newPasscode:)`` found on the way.
+    /// What a recovery by the phrase found on the way.
     public struct Recovery: Sendable, Hashable {
         /// The header had been changed by something else than Holdfast: the policy is the standard one again, and slots
         /// other than passcode and phrase are gone.
@@ -54,9 +54,13 @@ extension Vault {
         public let hardwareWasDropped: Bool
         /// The vault had a PIN under a chip, and has none now.
         public let pinWasRemoved: Bool
+        /// The vault opened without asking, and asks for the passcode from now on. It has new keys: ``finishRekey(progress:)``
+        /// moves what is stored to them.
+        public let asksNow: Bool
     }
 
-    /// Opens the vault with its phrase, gives it a new passcode and all attempts back. It is unlocked afterwards.
+    /// Opens the vault with its phrase, gives it a new passcode and all attempts back. It is unlocked afterwards. One that opened
+    /// without asking does so no more.
     /// - Parameters:
     ///   - phrase: The vault's phrase.
     ///   - newPasscode: 1 to 1,024 bytes.
@@ -68,6 +72,7 @@ extension Vault {
     ) throws(VaultError) -> Recovery {
         try Vault.check(passcode: newPasscode)
         try Wipe.finishIfBegun(in: home, settings)
+        if let recovery = try recoverAtDevice(phrase, newPasscode, hardware) { return recovery }
         var locked = try LockedHeader(in: home)
         var header = locked.header
         let master = try unwrap(phrase, header)
@@ -109,7 +114,8 @@ extension Vault {
         try install(open(locked.header, master: master, proving: .keyBound), noting: success)
         if hadPIN { log.append(.pinSet(isThere: false)) }
         takeInOpenItems()
-        return Recovery(headerWasAltered: isAltered, hardwareWasDropped: made.isDropped, pinWasRemoved: hadPIN)
+        return Recovery(
+            headerWasAltered: isAltered, hardwareWasDropped: made.isDropped, pinWasRemoved: hadPIN, asksNow: false)
     }
 
     /// Whether there is a key store that could hold the generation, and answers.
@@ -166,8 +172,20 @@ extension Vault {
     ) throws(VaultError) {
         try check(newPasscode, spending: &attempt)
         let verified = try verifyForChange(passcode, spending: &attempt)
+        if !isNewPhrase { _ = try unwrap(phrase, attempt.header.header) }
+        try renewKeys(newPasscode, verified, &attempt) { header, master throws(VaultError) in
+            header.set(try Vault.recoverySlot(phrase, wrapping: master, header: header))
+        }
+    }
+
+    /// New keys of every kind, with the passcode that is given here, and the phrase that is typed or shown for it. Nothing else
+    /// opens the vault afterwards: no slot is wrapped anew from what was kept under the old master key.
+    /// - Parameter addPhrase: Gives the new header its recovery slot; nothing where the vault is to have none.
+    func renewKeys(
+        _ newPasscode: borrowing SecretBytes, _ verified: borrowing Verified, _ attempt: inout BurnedAttempt,
+        _ addPhrase: (inout Header, borrowing SecretBytes) throws(VaultError) -> Void
+    ) throws(VaultError) {
         var header = attempt.header.header
-        if !isNewPhrase { _ = try unwrap(phrase, header) }
         let master = try Vault.newKey()
         let epoch = header.epoch + 1
         let keybag = try Keybag(epoch: epoch, keeping: verified.keys.keybag)
@@ -175,10 +193,10 @@ extension Vault {
         let costs = try newCosts(header)
         header.epoch = epoch
         let hadPIN = header.pinSlot != nil
-        // Slots of other kinds wrap the old master key and would open nothing.
-        header.slots.removeAll { $0.kind != .passcode && $0.kind != .recoveryPhrase }
+        // Slots of other kinds wrap the old master key and would open nothing. The passcode's is replaced below.
+        header.slots.removeAll { $0.kind != .passcode }
         header.sealedKeybag = try keybag.sealed(by: headerKeys, vault: header.vault, epoch: epoch)
-        header.set(try Vault.recoverySlot(phrase, wrapping: master, header: header))
+        try addPhrase(&header, master)
         try claim(&header, verified.standing, opening: verified.keys.headerKeys, headerKeys)
         // Last: what hardware holds for it goes again should the header not be written.
         let noteKey = headerKeys.noteKey
@@ -217,24 +235,36 @@ extension Vault {
     }
 
     /// Moves what lies under older keys to the newest ones, a few hundred records at a time, and forgets the older keys
-    /// when nothing is left there. May be killed and called again; reads and writes go on meanwhile.
+    /// when nothing is left there. May be killed and called again; reads and writes go on meanwhile. ``protection()`` tells how
+    /// far it is.
     ///
+    /// A record that its keys do not open is set aside: it stays as it is, ``verify(progress:)`` goes on calling it damaged, and
+    /// the log has how many there were.
     /// - Parameter progress: Called with the number of records looked at and the number there are.
-    /// - Throws: `locked`, `damaged` when a record cannot be read, and what writing can throw.
-    public func finishRekey(progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }) throws(VaultError) {
-        guard try isRekeyUnfinished else { return }
+    /// - Returns: How many records were set aside.
+    /// - Throws: `locked`, `damaged` when a file cannot be read, and what writing can throw.
+    @discardableResult
+    public func finishRekey(progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }) throws(VaultError) -> Int {
+        guard try isRekeyUnfinished else { return 0 }
         let total = try beginMoving()
+        moving.set(Protection.Moving(done: 0, total: total))
+        defer { moving.set(nil) }
         var start: [UInt8]? = [0]  // no key is smaller
-        var done = 0
+        var (done, misfits) = (0, 0)
         while let from = start {
             let step = try moveSome(from: from)
             for file in step.files { try rewriteFile(file) }
             done += Vault.movedAtOnce
+            misfits += step.misfits
+            moving.set(Protection.Moving(done: min(done, total), total: total))
             progress(min(done, total), total)
             start = step.next
         }
         try drainOpenItems()
+        // Before the keys that did not open them are gone.
+        if misfits > 0 { log.append(.recordsSetAside(count: UInt32(clamping: misfits))) }
         try forgetOlderKeys()
+        return misfits
     }
 
     /// What was sealed to the older public key must be taken in before its private key is forgotten. Nothing is sealed
@@ -258,21 +288,28 @@ extension Vault {
     }
 
     /// One transaction's worth; between two of them the vault can be used and locked.
-    private func moveSome(from start: [UInt8]) throws(VaultError) -> (files: [RecordName], next: [UInt8]?) {
+    private func moveSome(
+        from start: [UInt8]
+    ) throws(VaultError) -> (files: [RecordName], misfits: Int, next: [UInt8]?) {
         let vault = try gate.enter()
         defer { gate.leave() }
         let now = WallClock.milliseconds
         var files: [RecordName] = []
+        var misfits = 0
         var next: [UInt8]?
         let released = try vault.queue.perform { session throws(VaultError) in
             let found = try session.outdated(from: start, limit: Vault.movedAtOnce)
             next = found.next
             for lookup in found.records {
-                if let file = try session.move(lookup, now: now) { files.append(file) }
+                switch try session.move(lookup, now: now) {
+                case .done: break
+                case .file(let file): files.append(file)
+                case .misfit: misfits += 1
+                }
             }
         }
         FileStore.remove(released, in: home)
-        return (files, next)
+        return (files, misfits, next)
     }
 
     /// Copies a file under a fresh key and points its record there, unless the record changed meanwhile.

@@ -103,7 +103,7 @@ extension Vault {
         if let unsettled = verified.unsettled { throw unsettled }
         var header = attempt.header.header
         try change(&header.policy)
-        if let obstacle = header.policy.obstacle(at: header.level) {
+        if let obstacle = header.obstacle(to: header.policy) {
             throw VaultError(.invalidPolicy, "\(obstacle); nothing was changed")
         }
         do throws(FormatError) {

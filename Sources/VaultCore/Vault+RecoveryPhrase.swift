@@ -1,6 +1,7 @@
 package import Cryptography
 package import SecretMemory
 internal import VaultFormat
+internal import VaultLog
 package import VaultStorage
 
 extension Vault {
@@ -62,7 +63,8 @@ extension Vault {
     /// Takes the recovery phrase out of the vault: its passcode is the only lasting way in from then on. A forgotten
     /// passcode, used-up attempts and, under a chip, the loss of the chip are then the loss of everything in it.
     ///
-    /// Old copies of the header still open with the phrase.
+    /// The vault gets new keys (``finishRekey(progress:)`` moves what is stored), so that the phrase and an old copy of the
+    /// header open nothing that is written from now on. A PIN goes: its slot cannot be made for them without it.
     /// - Parameters:
     ///   - passcode: The present passcode.
     ///   - attempt: Spent on it.
@@ -85,13 +87,8 @@ extension Vault {
             throw error
         }
         let verified = try verifyForChange(passcode, spending: &attempt)
-        var header = attempt.header.header
-        try claim(&header, verified.standing, verified.keys.headerKeys)
-        header.slots.removeAll { $0.kind == .recoveryPhrase }
-        try replace(&attempt, with: header, noting: .recoveryPhraseSet(isThere: false), verified.keys) {
-            covered throws(VaultError) in
-            try verified.keys.headerKeys.mac(covered)
-        }
+        try renewKeys(passcode, verified, &attempt) { _, _ throws(VaultError) in }
+        log.append(.recoveryPhraseSet(isThere: false))
     }
 }
 

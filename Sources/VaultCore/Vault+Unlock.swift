@@ -22,7 +22,7 @@ extension Vault {
     private func burn() throws(VaultError) -> BurnedAttempt {
         let header = try LockedHeader(in: home)
         guard let slot = header.header.passcodeSlot else {
-            throw VaultError(.damaged, "this vault has no passcode")
+            throw .noPasscode
         }
         if let costs = slot.derivation {
             try format(HeaderFile.name) { () throws(FormatError) in try settings.limits.check(costs) }
@@ -137,7 +137,10 @@ extension Vault {
             if isCopy, !evenIfDamaged { dropCopiedShares(&locked) }
             followFloor(locked.header)
         }
-        if !evenIfDamaged { takeInOpenItems() }
+        if !evenIfDamaged {
+            tidyLogKeys(keys)
+            takeInOpenItems()
+        }
         return master
     }
 
@@ -184,6 +187,8 @@ extension Vault {
 }
 
 extension VaultError {
+    static let noPasscode = VaultError(.noPasscode, "this vault has no passcode; nothing was changed")
+
     static let headerAltered = VaultError.damaged(
         "the header was changed by something else than Holdfast")
 }

@@ -7,12 +7,14 @@ package import VaultStorage
 /// An encrypted vault in a folder: records and files that only the passcode or the recovery phrase opens.
 ///
 /// Safe to use from any thread. Calls block for as long as their disk access takes; a returned write survives a crash
-/// and a power loss. Several processes may use one vault at once.
+/// and a power loss. Several processes may use one vault at once; on Apple's systems one waits while another reads or writes.
 public final class Vault: Sendable {
     package let home: HomeDirectory
     package let settings: VaultSettings
     let gate = Gate()
     let wrongTag = WrongTag()
+    /// How far the records have moved to new keys, while this process moves them.
+    let moving = MovingPlace()
     /// The owner's way in, while there is one, and the half of its key that a release brings.
     let ownerSlot = OwnerSlotPlace()
     package let ownerKeeper = OwnerKeeper()
@@ -48,9 +50,10 @@ public final class Vault: Sendable {
         home = try HomeDirectory(path: path)
         self.settings = settings
         open = OpenCompartment(in: home, gate: gate, minima: settings.minima)
-        guard !home.exists(VaultCreation.marker) else {
+        guard home.exists(HeaderFile.name) || !home.exists(VaultCreation.marker) else {
             throw VaultError(.noVault, "the vault at \(path) was never finished")
         }
+        try VaultCreation.removeLeftover(in: home)
         _ = try Wipe.identifiers(of: settings.wipeTargets)
         try Wipe.finishIfBegun(in: home, settings)
         let vault = try HeaderFile.read(in: home).vault

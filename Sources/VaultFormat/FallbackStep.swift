@@ -52,7 +52,7 @@ public enum FallbackCondition: UInt8, LogWord, Hashable {
     case expired = 5
     /// The user asked for another way by the prompt's own button.
     case requested = 6
-    /// The user cancelled. Only the open compartment may name it, and only with ``FallbackPolicy/cancelWords``.
+    /// The user cancelled. Only the open compartment may name it, and only with the words of a policy that says so.
     case cancelled = 7
 
     /// Its word in a policy's JSON.

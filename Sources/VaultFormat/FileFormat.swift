@@ -49,7 +49,7 @@ package struct FileDescriptor: Sendable, Hashable {
         guard bytes.byteCount == FileDescriptor.size, let length = bytes.integer(at: 16, as: UInt64.self) else {
             throw .invalid(field: "file record")
         }
-        id = (0..<16).map { bytes.integer(at: $0, as: UInt8.self) ?? 0 }
+        id = (0..<16).map { bytes.present(at: $0, as: UInt8.self) }
         self.length = length
     }
 

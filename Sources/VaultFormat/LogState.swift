@@ -182,6 +182,6 @@ package struct LogState: Sendable, Hashable {
 
     /// Never asked for the key's place.
     private static func array(_ bytes: RawSpan, _ range: Range<Int>) -> [UInt8] {
-        range.map { bytes.integer(at: $0, as: UInt8.self) ?? 0 }
+        range.map { bytes.present(at: $0, as: UInt8.self) }
     }
 }

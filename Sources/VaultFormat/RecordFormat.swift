@@ -36,14 +36,15 @@ package enum SealedRecord {
 
     /// Authenticated data: vault id, epoch, lookup key, format version. The lookup key is a keyed hash of collection and
     /// name and so binds both.
-    package static let authenticatedSize = 16 + 4 + 32 + 4
+    package static let authenticatedSize = 16 + 4 + lookupKeySize + 4
+    @inlinable package static var lookupKeySize: Int { 32 }
 
     package static func writeAuthenticatedData(
         vault: VaultID, epoch: UInt32, lookupKey: RawSpan, into output: inout MutableRawSpan
     ) {
         let id = unsafe vault.bytes.span.bytes
         for offset in stride(from: 0, to: 16, by: 8) {
-            output.store(id.integer(at: offset, as: UInt64.self) ?? 0, at: offset)
+            output.store(id.present(at: offset, as: UInt64.self), at: offset)
         }
         output.store(epoch, at: 16)
         writeLookupKey(lookupKey, into: &output)
@@ -53,7 +54,7 @@ package enum SealedRecord {
     /// Makes authenticated data that of another record of the same vault and epoch.
     package static func writeLookupKey(_ lookupKey: RawSpan, into output: inout MutableRawSpan) {
         for offset in stride(from: 0, to: 32, by: 8) {
-            output.store(lookupKey.integer(at: offset, as: UInt64.self) ?? 0, at: 20 + offset)
+            output.store(lookupKey.present(at: offset, as: UInt64.self), at: 20 + offset)
         }
     }
 }

@@ -40,13 +40,13 @@ package struct RootRecord: Sendable, Hashable {
         self.count = count
         nextSequence = next
         sum = Sum256(bytes, at: 16)
-        transaction = bytes.integer(at: 48, as: UInt64.self) ?? 0
-        seals = bytes.integer(at: 56, as: UInt64.self) ?? 0
+        transaction = bytes.present(at: 48, as: UInt64.self)
+        seals = bytes.present(at: 56, as: UInt64.self)
         // The open compartment's can be written by anyone with its key; absurd numbers must not overflow ours.
         guard count < 1 << 62, next < 1 << 62, seals < 1 << 62 else { throw .invalid(field: "root record") }
         guard bytes.byteCount == RootRecord.markedSize else { return }
         mark = OpenMark(
-            sequence: bytes.integer(at: RootRecord.plainSize, as: UInt64.self) ?? 0,
+            sequence: bytes.present(at: RootRecord.plainSize, as: UInt64.self),
             sum: Sum256(bytes, at: RootRecord.plainSize + 8))
     }
 
@@ -101,11 +101,11 @@ package struct Sum256: Sendable, Hashable {
 
     package init() { words = .zero }
 
-    /// Reads 32 little-endian bytes; missing bytes count as zero.
+    /// Reads 32 little-endian bytes, which are there.
     package init(_ bytes: RawSpan, at offset: Int = 0) {
         words = SIMD4(
-            bytes.integer(at: offset, as: UInt64.self) ?? 0, bytes.integer(at: offset + 8, as: UInt64.self) ?? 0,
-            bytes.integer(at: offset + 16, as: UInt64.self) ?? 0, bytes.integer(at: offset + 24, as: UInt64.self) ?? 0)
+            bytes.present(at: offset, as: UInt64.self), bytes.present(at: offset + 8, as: UInt64.self),
+            bytes.present(at: offset + 16, as: UInt64.self), bytes.present(at: offset + 24, as: UInt64.self))
     }
 
     package mutating func add(_ other: Sum256) {

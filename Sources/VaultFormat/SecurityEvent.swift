@@ -1,6 +1,6 @@
 /// Everything that the security log knows. Never a secret, and never the name of a record.
 ///
-/// This file has everything that an event is but its texts: its case, then number, word and fields (``form``), then how it
+/// This file has everything that an event is but its texts: its case, then number, word and fields, then how it
 /// is read. The document of the format and the second reader have the same table, which the tests compare.
 public enum SecurityEvent: Sendable, Hashable {
     /// The vault was made, and its log with it. Only ever the first entry of a chain.

@@ -1,6 +1,6 @@
 /// How far a vault has grown: what has to be there, or to be known, for it to open.
 ///
-/// The level is never stored: it follows from the slots of the header (``Header/level``).
+/// The level is never stored: it follows from the slots of the header.
 public enum VaultLevel: UInt8, Sendable, Hashable, CaseIterable {
     /// A share in this device's key store opens it; nobody is asked.
     case device = 0

@@ -76,7 +76,7 @@ extension VaultPolicy {
     }
 
     private func validate() throws(FormatError) {
-        guard (3...10).contains(attemptLimit) else { throw .invalid(field: "policy attempt limit") }
+        guard VaultPolicy.attemptLimits.contains(attemptLimit) else { throw .invalid(field: "policy attempt limit") }
         guard (1...VaultPolicy.maximumDelays).contains(delays.count), delays.allSatisfy({ $0 <= 3600 }),
             zip(delays, delays.dropFirst()).allSatisfy({ $0 <= $1 })
         else { throw .invalid(field: "policy delays") }

@@ -26,6 +26,8 @@ public struct VaultPolicy: Sendable, Hashable {
         attemptLimit: 5, delays: [0, 0, 30, 60, 300, 900, 1800, 3600], selfDestruct: false,
         lockTiming: .immediately, collectionMinima: [:])
 
+    /// What ``attemptLimit`` may be.
+    package static let attemptLimits = 3...10
     /// Seconds that a countdown may last.
     package static let countdownRange: ClosedRange<UInt32> = 30...86_400
 

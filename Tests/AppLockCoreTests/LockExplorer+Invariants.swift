@@ -178,7 +178,7 @@ extension World {
         return before.now >= since + UInt64(limit) ? [.background] : []
     }
 
-    /// The owner gets a prompt when he asks for it, one by itself when he comes, and goes on with it after a retry.
+    /// The owner gets a prompt on request, one by itself on coming back, and the same one after a retry.
     private func brokenPrompt(from before: World, _ event: LockMachine.Event) -> String? {
         if case .authenticationEnded(let number, .retry) = event, number == before.prompt?.number,
             machine.isShut == before.machine.isShut, prompt != before.prompt

@@ -8,7 +8,7 @@ enum Step: Hashable, CustomStringConvertible {
     case event(LockMachine.Event)
     /// The running prompt is answered with a wrong secret; what that means the ledger says.
     case wrongSecret
-    /// The prompt that was cancelled answers all the same.
+    /// The prompt answers although it was cancelled.
     case late(AuthenticationOutcome)
     /// Seconds go by and nobody tells the machine.
     case pass(UInt64)

@@ -1,4 +1,6 @@
 import Testing
+import DeviceOwner
+import VaultCore
 import VaultFormat
 
 @testable import AppLockCore
@@ -77,6 +79,36 @@ import VaultFormat
         #expect(codes { _ in } == [.noSecretStep, .recoveryPhraseMissing])
         linter.hasRecoveryPhrase = true
         #expect(codes { _ in } == [.passcodeMissing])
+    }
+
+    /// Without a passcode the device's owner is the way in, and their passcode the last step.
+    @Test mutating func `rules of the levels below a secret have no false errors`() throws {
+        linter.hasPasscode = false
+        linter.keepsOwnerSlotOnDisk = true
+        for steps in [[.biometrics], [.devicePasscode], Set(OwnerStep.allCases)] as [Set<OwnerStep>] {
+            for hasPhrase in [true, false] {
+                linter.hasRecoveryPhrase = hasPhrase
+                let policy = VaultPolicy.standard.at(.owner, owner: steps)
+                let found = linter.issues(policy)
+                let errors = found.filter(\.isError)
+                #expect(errors.isEmpty, "\(steps): \(found)")
+                #expect(found.map(\.code) == (hasPhrase ? [] : [.recoveryPhraseMissing]), "\(steps): \(found)")
+            }
+        }
+        // And none that is right is lost.
+        linter.hasRecoveryPhrase = true
+        let strict = codes { _ in }
+        let aged = codes {
+            $0.fallback = .convenient
+            $0.usesBiometrics = true
+        }
+        #expect(strict.contains(.noSecretStep))
+        #expect(aged.contains(.noSecretStep), "a step with hours never opens without a passcode")
+        linter.asksNobody = true
+        linter.keepsOwnerSlotOnDisk = false
+        #expect(linter.issues(VaultPolicy.standard.at(.device, owner: [])).isEmpty)
+        linter.hasRecoveryPhrase = false
+        #expect(linter.issues(VaultPolicy.standard.at(.device, owner: [])).map(\.code) == [.recoveryPhraseMissing])
     }
 
     @Test mutating func minima() throws {

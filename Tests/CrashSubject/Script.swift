@@ -25,7 +25,7 @@ package enum Script {
 
     /// Lines: `begin KIND ...`, and `done` or `failed CODE`; inside a guess `burned`.
     ///
-    /// A step that failed is not repeated; the next ones are tried all the same.
+    /// A step that failed is not repeated; the next ones are still tried.
     static func run(_ home: String, _ clock: FileClock) throws {
         let vault = try Vault.known(home, clock)
         let key = PasscodeInHand(vault, clock)

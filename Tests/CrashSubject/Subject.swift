@@ -1,6 +1,7 @@
 import SystemCalls
 import SecretMemory
 import VaultCore
+import VaultStorage
 
 /// A process to be killed: it works on a vault and acknowledges on standard output what has returned.
 ///
@@ -11,6 +12,8 @@ import VaultCore
         guard words.count >= 3 else { usage() }
         let (home, clock, rest) = (words[1], FileClock(words[2]), Array(words.dropFirst(3)))
         ProcessHardening.apply()
+        let locks = unsafe getenv("HOLDFAST_TEST_LOCKS").map { unsafe String(cString: $0) }
+        if locks == "own" { DatabaseLocks.chooseOwn() }
         do {
             guard try run(words[0], home, clock, rest) else { usage() }
         } catch {
@@ -37,6 +40,12 @@ import VaultCore
         case "flip-write":
             try FlippedWrites.run(home, clock)
             return true
+        case "hold":
+            try Holding.run(home, clock)
+            return true
+        case "small-map":
+            try SmallMap.run(home, clock)
+            return true
         case "open-garbage":
             try OpenGarbage.run(home, clock)
             return true
@@ -51,6 +60,7 @@ import VaultCore
         case "phrase": try KeyChanges.phrases(home, clock, passcode: number(rest, 0), from: number(rest, 1))
         case "recover": try KeyChanges.recoveries(home, clock, from: number(rest, 0), phrase: number(rest, 1))
         case "rekey": try KeyChanges.rekeys(home, clock, from: number(rest, 0), phrase: number(rest, 1))
+        case "move": try Moves.endless(home, clock, from: number(rest, 0))
         case "policy": try PolicyChanges.endless(home, clock, from: number(rest, 0))
         case "log": try LogAppends.endless(home, clock, first: number(rest, 0))
         case "log-some": try LogAppends.some(home, clock, first: number(rest, 0), count: number(rest, 1))
@@ -68,6 +78,7 @@ import VaultCore
         case "toggle": try Wipes.toggle(home, clock)
         case "claim": try Wipes.claim(home, clock)
         case "small-disk": try SmallDisk.run(home, clock)
+        case "small-space": try SmallSpace.run(home, clock, megabytes: number(rest, 0))
         default: return false
         }
         return true

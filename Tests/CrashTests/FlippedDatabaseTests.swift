@@ -6,7 +6,8 @@ import Testing
 import VaultCore
 import VaultStorage
 
-/// Bytes of the database changed in turn. LMDB trusts its file, so each is read in a child process, which may crash.
+/// Bytes of the database changed in turn. LMDB trusts its file, so each is read in a child process: were LMDB shown what was
+/// changed, that would end.
 @Suite(.seeded) struct FlippedDatabaseTests {
     /// LMDB's two pages of its own; they say which transaction was the last.
     private static let metaPages = 2 * 4_096
@@ -30,9 +31,10 @@ import VaultStorage
         var generator = TestRun.generator("database")
         let good = try home.bytes("vault.mdb")
         // Most of a small database is empty: what is not comes first.
+        let (full, empty) = TestRun.isSoak ? (6_000, 1_000) : (300, 100)
         let offsets =
-            TestRun.sample(good.indices.filter { good[$0] != 0 }, 300, using: &generator)
-            + TestRun.sample(good.indices.filter { good[$0] == 0 }, 100, using: &generator)
+            TestRun.sample(good.indices.filter { good[$0] != 0 }, full, using: &generator)
+            + TestRun.sample(good.indices.filter { good[$0] == 0 }, empty, using: &generator)
         var tally = Tally()
         var orders = (FlippedDatabaseTests.known(good) + offsets.map { ($0, generator.mask()) })[...]
         while !orders.isEmpty {
@@ -41,12 +43,11 @@ import VaultStorage
             try? FileManager.default.removeItem(atPath: home.path("vault.mdb-lock"))
             try FlippedDatabaseTests.run(home, &orders, &tally)
         }
-        #expect(tally.found > 0 && tally.unnoticed > 0)
+        #expect(tally.found > 0 && tally.unnoticed > 0 && tally.crashed == 0)
         TestRun.report(
             "database",
             "\(offsets.count) of \(good.count) bytes changed: \(tally.unnoticed) in no use, \(tally.found) found, "
-                + "\(tally.refused) not opened, \(tally.takenBack) took the last transaction back, "
-                + "\(tally.crashed) crashed LMDB")
+                + "\(tally.refused) not opened, \(tally.takenBack) took the last transaction back")
     }
 
     /// Every bit of what LMDB goes by before it comes to a record: its two first pages, and the pages that trees begin with.
@@ -59,7 +60,7 @@ import VaultStorage
         var bytes = [0, 4_096].flatMap { Array($0 + 16..<$0 + 152) + Array($0..<$0 + 16) }
         for root in roots { bytes += (root..<root + 4_096).filter { $0 < root + 40 || good[$0] != 0 } }
         let all = bytes.flatMap { offset in (0..<8).map { (offset, UInt8(1) << UInt8($0)) } }
-        var orders = TestRun.sample(all, 1_000, using: &generator)[...]
+        var orders = TestRun.sample(all, TestRun.isSoak ? all.count : 1_000, using: &generator)[...]
         let count = orders.count
         var tally = Tally()
         while !orders.isEmpty {
@@ -116,8 +117,7 @@ import VaultStorage
             }
             guard look.verdict != nil else {
                 let end = child.wait()
-                let crashes: Set<Child.End> = [.killed(SIGSEGV), .killed(SIGBUS), .killed(SIGABRT)]
-                #expect(crashes.contains(end), "\(end): byte \(offset) ^ \(mask)")
+                Issue.record("\(end): byte \(offset) ^ \(mask)")
                 judge(look, &tally, crashed: true)
                 return
             }

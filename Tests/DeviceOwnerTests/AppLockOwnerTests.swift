@@ -250,7 +250,11 @@ import VaultStorage
         #expect(await ask(elsewhere, .devicePasscode, prompts) == "passcodeNeeded", "another machine")
         await lock.forceLock()
         let passcode = try secret("right")
-        try await lock.removeOwner(.devicePasscode, passcode: passcode)
+        await #expect(throws: VaultError.self, "the phrase would go") {
+            try await lock.removeOwner(.devicePasscode, passcode: passcode)
+        }
+        #expect(lock.vault.keepsOwner)
+        try await lock.removeOwner(.devicePasscode, passcode: passcode, insisting: true)
         #expect(!lock.vault.keepsOwner)
         let after = try home.lock(rules.authenticator, tpm: location)
         await after.handle(.launch)

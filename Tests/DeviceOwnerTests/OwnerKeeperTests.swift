@@ -29,7 +29,7 @@ import VaultFormat
         #expect(keeper.expiry(of: .biometrics) == nil && keeper.nonMatches == 0, "the owner was there")
     }
 
-    @Test func `as the only way another enrolment ends the fingers until they are set up anew`() throws {
+    @Test func `as the only way another enrollment ends the fingers until they are set up anew`() throws {
         let keeper = try armed(asOnlyWay: true)
         keeper.note(OwnerEnrollment(["right-index-finger"]))
         #expect(!keeper.isUnchanged(OwnerEnrollment(["left-thumb"])))

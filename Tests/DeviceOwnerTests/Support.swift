@@ -6,7 +6,7 @@ import VaultFormat
 
 @testable import DeviceOwner
 
-/// The owner, played: does something at each thing that he is shown, and answers prompts.
+/// The owner, played: does something at each thing that is shown, and answers prompts.
 final class PlayedOwner: OwnerConversation {
     let cancellation = Cancellation()
     private let seen = Mutex<[OwnerGuidance]>([])

@@ -12,7 +12,7 @@ import VaultFormat
 @testable import VaultStorage
 
 /// Another `wipe.key` in the vault's own folder makes it look like a backup, whose changes leave the shares in the chip to the
-/// vault. Until the user has said which it is, nothing is changed; and nothing that is planted later undoes what he said.
+/// vault. Until the user has said which it is, nothing is changed; and nothing that is planted later undoes the answer.
 @Suite(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: planted wipe keys are not tried on a chip"))
 struct PlantedKeyTests {
     private let home: HardwareHome

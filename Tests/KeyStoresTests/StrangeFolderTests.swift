@@ -10,8 +10,8 @@ import VaultFormat
 @testable import VaultCore
 @testable import VaultStorage
 
-/// A folder that somebody left, looked at on the machine of a vault that he knows everything of but what only its home has:
-/// he has a backup of it, and so its header. Nothing of that vault, and nothing of any other program, goes from the chip.
+/// A folder that somebody left, looked at on the machine of a vault of which they know everything but what only its home has:
+/// they have a backup of it, and so its header. Nothing of that vault, and nothing of any other program, goes from the chip.
 @Suite(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: strange folders are not tried on a chip"))
 struct StrangeFolderTests {
     private static let foreign = "0x1800077"

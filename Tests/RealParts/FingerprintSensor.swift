@@ -79,7 +79,7 @@ package final class FingerprintSensor: Sendable {
 
     private var socket: String { "\(bus.folder)/finger.sock" }
 
-    /// Does something at the sensor, once it is claimed: `SCAN finger`, `RETRY 1`, `ERROR 0`, `UNPLUG` and the like.
+    /// Does something at the sensor, once it is claimed: `SCAN finger`, `RETRY 1`, `ERROR 0`, `UNPLUG` and so on.
     package func touch(_ command: String) throws {
         try bus.wait("the sensor") { send(command) }
     }

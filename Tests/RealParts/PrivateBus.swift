@@ -17,6 +17,7 @@ package final class PrivateBus: Sendable {
              "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
             <busconfig>
               <type>system</type><listen>unix:path=\(folder)/bus.sock</listen><auth>EXTERNAL</auth>
+              <limit name="max_connections_per_user">2000</limit>
               <policy context="default">
                 <allow user="*"/><allow own="*"/><allow send_destination="*" eavesdrop="true"/>
                 <allow eavesdrop="true"/><allow send_type="method_call"/><allow send_type="signal"/>

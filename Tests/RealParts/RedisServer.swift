@@ -42,6 +42,16 @@ package final class RedisServer: Sendable {
         guard status == 0 else { throw PostgresServer.Missing(description: "redis-cli refuses: \(words)") }
     }
 
+    /// Has it listen at a port of this machine too.
+    package func listen() throws -> UInt16 {
+        // Another program may take the port in between.
+        for _ in 0..<20 {
+            let port = try ReverseProxy.freePort()
+            if (try? command("CONFIG", "SET", "port", "\(port)")) != nil { return port }
+        }
+        throw PostgresServer.Missing(description: "Redis finds no port")
+    }
+
     package func stop(_ signal: Int32 = SIGTERM) {
         running.withLock { child in
             child?.end(signal)

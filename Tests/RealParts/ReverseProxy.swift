@@ -97,7 +97,8 @@ package final class ReverseProxy {
         }
     }
 
-    private static func freePort() throws -> UInt16 {
+    /// A port that nobody has at this moment.
+    static func freePort() throws -> UInt16 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         var place = sockaddr_in()

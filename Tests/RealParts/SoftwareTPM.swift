@@ -56,6 +56,9 @@ package final class SoftwareTPM: Sendable {
         try start()
     }
 
+    /// The number of its process; 0 while it does not run.
+    package var process: Int32 { running.withLock { $0?.identifier ?? 0 } }
+
     private func stop(_ signal: Int32 = SIGTERM) {
         running.withLock { child in
             child?.end(signal)

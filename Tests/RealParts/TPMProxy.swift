@@ -13,12 +13,25 @@ package final class TPMProxy: Sendable {
         var commands = 0
         var codes: [UInt32] = []
         var heard: [UInt8] = []
+        /// When the chip got the command that it has not answered, and how long it took for all before.
+        var asked: ContinuousClock.Instant?
+        var working = Duration.zero
         var cut: Int?
         var isCut = false
         /// The chip gets the command, and its answer is lost.
         var losesAnswer = false
         var action: (@Sendable () -> Void)?
         var isEnded = false
+
+        mutating func note(_ bytes: ArraySlice<UInt8>, isCommand: Bool) {
+            heard += bytes
+            if isCommand {
+                asked = .now
+            } else if let begun = asked {
+                working += begun.duration(to: .now)
+                asked = nil
+            }
+        }
     }
 
     package init(_ chip: SoftwareTPM) throws {
@@ -51,6 +64,8 @@ package final class TPMProxy: Sendable {
     package var commands: Int { state.withLock { $0.commands } }
     /// Their codes.
     package var codes: [UInt32] { state.withLock { $0.codes } }
+    /// How long the chip worked on them: from the last byte of each to the first of its answer.
+    package var working: Duration { state.withLock { $0.working } }
     /// Everything that was sent since then, either way.
     package var heard: [UInt8] { state.withLock { $0.heard } }
     /// Whether the action was begun; returns when it has ended.
@@ -70,6 +85,8 @@ package final class TPMProxy: Sendable {
             state.commands = 0
             state.codes = []
             state.heard = []
+            state.asked = nil
+            state.working = .zero
             state.cut = number
             state.isCut = false
             state.isEnded = false
@@ -138,7 +155,7 @@ package final class TPMProxy: Sendable {
                             break pump
                         }
                     }
-                    if isData { state.withLock { $0.heard += buffer[..<count] } }
+                    if isData { state.withLock { $0.note(buffer[..<count], isCommand: index == 0) } }
                     guard unsafe send(other, buffer, count, Int32(MSG_NOSIGNAL)) == count else { break pump }
                 }
             }

@@ -5,7 +5,7 @@ import Testing
 @testable import SecretMemory
 
 #if os(Linux) && !canImport(Darwin)
-/// What secrets lie in where the kernel hides nothing. This kernel may; its locked pages are made all the same.
+/// What secrets lie in where the kernel hides nothing. This kernel may; its locked pages are made in any case.
 @Suite struct LockedFallbackTests {
     @Test func pagesAreLockedOutOfCoreFilesAndNotInherited() throws {
         let size = LockedPages.pageSize * 2

@@ -11,7 +11,7 @@ private let sizes = [
     2049, 4095, 4096, 4097, 8191, 8192, 8193, 65_536, 1 << 20,
 ]
 
-// One at a time: the tests of an ordinary user share the 8 MiB that he may lock.
+// One at a time: the tests of an ordinary user share the 8 MiB that it may lock.
 @Suite(.serialized) struct SecretBytesTests {
     @Test("holds what was written", arguments: sizes, [SecretLifetime.transient, .longLived])
     func roundTrip(_ count: Int, _ lifetime: SecretLifetime) throws {

@@ -1,6 +1,7 @@
 import Foundation
 import SystemCalls
 package import Testing
+import VaultStorage
 @_exported public import SeededNumbers
 
 /// What a run of the tests is told from outside: from which seed, and how much.
@@ -17,6 +18,10 @@ package enum TestRun {
 
     /// Set by `make soak`: the loops run their full counts.
     package static let isSoak = environment["HOLDFAST_SOAK"] != nil
+
+    /// Before a test opens a vault: `HOLDFAST_TEST_LOCKS=own` has databases locked as on Apple's systems. The subjects that
+    /// tests start read the same.
+    package static func chooseLocks() { if environment["HOLDFAST_TEST_LOCKS"] == "own" { DatabaseLocks.chooseOwn() } }
 
     /// A whole number that the run is told.
     package static func number(_ name: String) -> Int? {

@@ -51,6 +51,179 @@ import VaultStorage
         #expect(!FileManager.default.fileExists(atPath: backup.path + "2"))
     }
 
+    @Test func `a backup is brought up to date: what is the same is kept, what is new comes, what is gone goes`() throws
+    {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        for number in 0..<3 { try vault.stream(pattern(Vault.largestInlineValue + number), "file \(number)") }
+        let backup = try TestHome()
+        _ = try vault.backup(to: backup.path)
+        let folder = FileManager.default
+        func files() throws -> [String: UInt64] {
+            var files: [String: UInt64] = [:]
+            for name in try folder.contentsOfDirectory(atPath: backup.file("files")) {
+                var status = stat()
+                try #require(unsafe stat(backup.file("files/" + name), &status) == 0)
+                files[name] = UInt64(status.st_ino)
+            }
+            return files
+        }
+        let before = try files()
+        try vault.delete("file 0")
+        try vault.stream(pattern(Vault.largestInlineValue + 9), "file 9")
+        try vault.put([1], "inline")
+        let report = try vault.backup(to: backup.path + "/", updating: true)
+        let after = try files()
+        // Two are the same files as before, not copies of them.
+        #expect(after.count == 3 && after.filter { before[$0.key] == $0.value }.count == 2)
+        #expect(report.files == 6)
+        for left in [".holdfast-new", ".holdfast-old"] { #expect(!folder.fileExists(atPath: backup.path + left)) }
+        let restored = try TestHome()
+        #expect(try Vault.restore(from: backup.path, to: restored.path) == report)
+        let again = try restored.reopened()
+        #expect(try again.readAll("file 9") == pattern(Vault.largestInlineValue + 9))
+        #expect(try again.readAll("file 1") == pattern(Vault.largestInlineValue + 1))
+        #expect(errorCode { _ = try again.readAll("file 0") } == .recordNotFound)
+        #expect(try again.verify().isIntact)
+    }
+
+    @Test func `a file of an earlier backup that has rotted is copied anew`() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        try vault.stream(pattern(Vault.largestInlineValue + 5), "file")
+        let backup = try TestHome()
+        _ = try vault.backup(to: backup.path)
+        let name = "files/" + (try FileManager.default.contentsOfDirectory(atPath: backup.file("files"))[0])
+        let whole = try backup.bytes(name)
+        var bytes = whole
+        bytes[bytes.count / 2] ^= 1
+        try backup.write(bytes, to: name)
+        _ = try vault.backup(to: backup.path, updating: true)
+        let restored = try TestHome()
+        _ = try Vault.restore(from: backup.path, to: restored.path)
+        #expect(try backup.bytes(name) == whole && restored.bytes(name) == whole)
+    }
+
+    @Test func `a backup of another vault, or one that was opened and changed, is never replaced`() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        let other = try TestHome()
+        let another = try other.unlocked()
+        let backup = try TestHome()
+        _ = try another.backup(to: backup.path)
+        #expect(errorCode { _ = try vault.backup(to: backup.path, updating: true) } == .exists)
+        #expect(errorCode { _ = try vault.backup(to: home.path, updating: true) } == .exists)
+        let own = try TestHome()
+        _ = try vault.backup(to: own.path)
+        let opened = try own.reopened()
+        try opened.put([1], "only here")
+        opened.lock()
+        #expect(errorCode { _ = try vault.backup(to: own.path, updating: true) } == .exists)
+        let still = try own.reopened()
+        #expect(try still.get("only here") == [1])
+        for left in [own.path + ".holdfast-new", own.path + ".holdfast-old"] {
+            #expect(!FileManager.default.fileExists(atPath: left))
+        }
+    }
+
+    @Test func `an update that was interrupted anywhere is ended or begun anew by the next one`() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        try vault.stream(pattern(Vault.largestInlineValue + 5), "file")
+        let backup = try TestHome()
+        let (new, old) = (backup.path + ".holdfast-new", backup.path + ".holdfast-old")
+        let files = FileManager.default
+        defer { for path in [new, old] { try? files.removeItem(atPath: path) } }
+        let interruptions: [() throws -> Void] = [
+            // While the new one was written.
+            {
+                try files.createDirectory(atPath: new, withIntermediateDirectories: false)
+                try Data().write(to: URL(fileURLWithPath: new + "/.creating"))
+            },
+            // When it was whole.
+            { try files.copyItem(atPath: backup.path, toPath: new) },
+            // Between the two names.
+            {
+                try files.copyItem(atPath: backup.path, toPath: new)
+                try files.moveItem(atPath: backup.path, toPath: old)
+            },
+            // Before the earlier one was removed.
+            { try files.copyItem(atPath: backup.path, toPath: old) },
+            // While it was removed: the marker is there, the header is gone, and some of the rest.
+            {
+                try files.copyItem(atPath: backup.path, toPath: old)
+                try Data().write(to: URL(fileURLWithPath: old + "/.creating"))
+            },
+            {
+                try files.copyItem(atPath: backup.path, toPath: old)
+                try Data().write(to: URL(fileURLWithPath: old + "/.creating"))
+                for gone in ["header", "files", "vault.mdb"] { try files.removeItem(atPath: "\(old)/\(gone)") }
+            },
+        ]
+        _ = try vault.backup(to: backup.path)
+        for (number, interrupt) in interruptions.enumerated() {
+            try interrupt()
+            try vault.put([UInt8(number)], "number", replacing: true)
+            _ = try vault.backup(to: backup.path, updating: true)
+            let restored = try TestHome()
+            _ = try Vault.restore(from: backup.path, to: restored.path)
+            let again = try restored.reopened()
+            #expect(try again.get("number") == [UInt8(number)])
+            for path in [new, old] { #expect(!files.fileExists(atPath: path), "interruption \(number)") }
+        }
+    }
+
+    @Test
+    func `a backup that is being updated is not updated by another process, nor is one removed that it is made of`()
+        throws
+    {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        let backup = try TestHome()
+        _ = try vault.backup(to: backup.path)
+        let old = backup.path + ".holdfast-old"
+        defer { try? FileManager.default.removeItem(atPath: old) }
+        func busyWhileHeld(_ path: String) throws {
+            let folder = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            try #require(folder >= 0 && flock(folder, LOCK_EX | LOCK_NB) == 0)
+            defer { close(folder) }
+            #expect(errorCode { _ = try vault.backup(to: backup.path, updating: true) } == .busy)
+            #expect(FileManager.default.fileExists(atPath: path + "/header"))
+        }
+        try busyWhileHeld(backup.path)
+        try FileManager.default.copyItem(atPath: backup.path, toPath: old)
+        try busyWhileHeld(old)
+        // Between the two names.
+        try FileManager.default.removeItem(atPath: backup.path)
+        try busyWhileHeld(old)
+        _ = try vault.backup(to: backup.path, updating: true)
+        #expect(!FileManager.default.fileExists(atPath: old))
+    }
+
+    @Test
+    func `an earlier backup that is kept beside the next one stays, and a link leads to the backup that is updated`()
+        throws
+    {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        let backup = try TestHome()
+        _ = try vault.backup(to: backup.path)
+        let files = FileManager.default
+        let (kept, link) = (backup.path + ".old", backup.path + ".link")
+        defer { for path in [kept, link] { try? files.removeItem(atPath: path) } }
+        try files.moveItem(atPath: backup.path, toPath: kept)
+        try vault.put([1], "new")
+        _ = try vault.backup(to: backup.path, updating: true)
+        #expect(files.fileExists(atPath: kept + "/header"))
+        try files.createSymbolicLink(atPath: link, withDestinationPath: backup.path)
+        try vault.put([2], "newer")
+        _ = try vault.backup(to: link, updating: true)
+        #expect(try files.destinationOfSymbolicLink(atPath: link) == backup.path)
+        let restored = try TestHome()
+        _ = try Vault.restore(from: backup.path, to: restored.path)
+        #expect(try restored.reopened().get("newer") == [2])
+    }
+
     @Test func `a manifest that is larger than its files allow is refused before it is read`() throws {
         let home = try TestHome()
         let vault = try home.unlocked()
@@ -126,5 +299,14 @@ import VaultStorage
         _ = try vault.removeOrphanedFiles()
         #expect(try vault.verify().isIntact)
         #expect(try vault.verify().orphanedFiles == 0)
+    }
+}
+
+extension TestHome {
+    /// A vault that is there already, opened and unlocked.
+    fileprivate func reopened() throws -> Vault {
+        let vault = try open()
+        try vault.unlock("right")
+        return vault
     }
 }

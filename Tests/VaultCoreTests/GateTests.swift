@@ -225,7 +225,7 @@ import SystemCalls
             // While the header is held by somebody else the last step waits, outside of the gate.
             let held = try LockedHeader(in: home.open().home)
             finisher = GateTests.thread {
-                try? vault.finishRekey { _, _ in moved.reach() }
+                _ = try? vault.finishRekey { _, _ in moved.reach() }
             }
             moved.wait(for: 1)
             vault.lock()

@@ -103,7 +103,7 @@ import VaultFormat
         try vault.unlock("right")
     }
 
-    @Test func `a chip that is away while rules change after an enrolment was cut off does not lock the vault`() throws
+    @Test func `a chip that is away while rules change after an enrollment was cut off does not lock the vault`() throws
     {
         let passcode = try secret("right")
         try vault.removeHardware(passcode: passcode, spending: vault.burnAttempt())

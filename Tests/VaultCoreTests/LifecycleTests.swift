@@ -24,8 +24,9 @@ import VaultStorage
         let home = try TestHome()
         try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: false)
         _ = try home.create()
-        // As a creation killed late leaves it: everything there, the marker not yet gone.
+        // As a creation killed late leaves it: everything there, the header without its name yet.
         #expect(FileManager.default.createFile(atPath: home.file(".creating"), contents: nil))
+        try FileManager.default.moveItem(atPath: home.file("header"), toPath: home.file(".header.part"))
         #expect(errorCode { _ = try home.open() } == .noVault)
         _ = try home.create("second")
         let vault = try home.open()
@@ -36,6 +37,24 @@ import VaultStorage
         for name in ["header", "ledger", "vault.mdb"] {
             let mode = try FileManager.default.attributesOfItem(atPath: home.file(name))[.posixPermissions] as? Int
             #expect(mode == 0o600, "\(name)")
+        }
+    }
+
+    @Test func `a marker of a creation beside a header takes nothing from the vault`() throws {
+        let home = try TestHome()
+        _ = try home.create()
+        let before = try home.bytes("header")
+        for isFolder in [false, true] {
+            if isFolder {
+                try FileManager.default.createDirectory(
+                    atPath: home.file(".creating"), withIntermediateDirectories: false)
+            } else {
+                #expect(FileManager.default.createFile(atPath: home.file(".creating"), contents: nil))
+            }
+            #expect(errorCode { _ = try home.create("second") } == .exists)
+            #expect(try home.bytes("header") == before)
+            try home.open().unlock("right")
+            #expect(home.exists(".creating") == isFolder)
         }
     }
 

@@ -112,7 +112,7 @@ import VaultFormat
         _ = try vault.rekeyForTest("right", to: "next")
         #expect(try vault.inbox().count == 2, "the rekey is an unlock")
         #expect(try home.bytes("open.pub") != publicKey)
-        // Sealed to the old key all the same: by somebody who read it before.
+        // Still sealed to the old key: by somebody who read it before.
         try home.write(publicKey, to: "open.pub")
         try vault.open.drop([3], "sealed late")
         try vault.finishRekey()

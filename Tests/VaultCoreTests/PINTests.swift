@@ -221,7 +221,7 @@ import VaultStorage
         #expect(chip.objectCount == 1)
     }
 
-    /// Whoever has the PIN opens the vault; what the passcode is asked for he cannot do.
+    /// Anyone with the PIN opens the vault, and can do nothing that the passcode is asked for.
     @Test func opensNothingButTheVault() throws {
         let (vault, _) = try create()
         #expect(errorCode { try vault.unlock("2580") } == .wrongPasscode)

@@ -53,7 +53,7 @@ import Testing
             let file = home.path + "/" + DatabaseName.protected.file
             let descriptor = unsafe open(file, O_RDONLY | O_CLOEXEC)
             try #require(descriptor >= 0)
-            let limit = UInt64(DatabaseName.protected.mapSize)
+            let limit = UInt64(DatabaseName.protected.limit)
             return try DatabasePages(DurableFile(owning: descriptor, name: file), limit: limit, preferring: wanted)
         }
         try vault.put([1], "one")

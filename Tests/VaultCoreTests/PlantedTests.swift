@@ -68,7 +68,7 @@ enum Plant: String, CaseIterable, CustomTestStringConvertible {
         ".identity-lock", "hardware.pending", "hardware.pending.part", "backup.manifest", "open.mdb.damaged",
         "open.key.damaged", ".header.part", ".open.mdb.part", ".open.pub.part", ".receipt.key.part", ".wipe.key.part",
         ".wipe.journal.part", ".wipe-receipt.part", "files/0123456789abcdef0123456789abcdef",
-        "shares/owner.share",
+        "shares/owner.share", "wipe.key", "hardware.pending.refused",
     ]
 
     /// A home with one of every file, and the places around it.
@@ -167,6 +167,10 @@ enum Plant: String, CaseIterable, CustomTestStringConvertible {
         case .wipe where name == "header", .resumedWipe where !hasVault:
             let isLinked = plant == .secondName || plant == .foreignFile
             #expect(code == (isLinked ? .hardLinked : .damaged), context)
+        case .resumedWipe where name == "wipe.key" && plant != .secondName:
+            // Its keys are gone; that it was this home that began it cannot be seen any more (constructions.md 9.3).
+            #expect(code == .damaged, context)
+            #expect(FileManager.default.fileExists(atPath: home.file("vault.mdb")), context)
         case .wipe, .resumedWipe:
             #expect(code == (deed == .wipe ? nil : .wiped), context)
             let left = try home.names()

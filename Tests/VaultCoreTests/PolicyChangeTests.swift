@@ -54,7 +54,7 @@ import VaultStorage
     }
 
     #if os(Linux) && !canImport(Darwin)
-    /// The right passcode, and a ledger that keeps the wrong ones all the same: at a lower limit the next start would
+    /// The right passcode, and a ledger that still keeps the wrong ones: at a lower limit the next start would
     /// destroy the vault of an owner who did nothing wrong.
     @Test func countsThatCouldNotBeGivenBackMeetNoNewRules() throws {
         let home = try TestHome()

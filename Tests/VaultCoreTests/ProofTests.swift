@@ -113,7 +113,7 @@ import VaultStorage
         expectExpired(try prove("right", strange.unlocked()), "of another vault")
     }
 
-    /// Who can write to the home puts a header of the same vault with a passcode of his own there.
+    /// A program that can write to the home puts a header of the same vault there, with a passcode of its own.
     @Test func aHeaderInThePlaceOfOursProvesNothing() throws {
         let copy = try TestHome()
         try FileManager.default.copyItem(atPath: home.path, toPath: copy.path)

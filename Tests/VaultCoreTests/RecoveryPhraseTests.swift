@@ -42,6 +42,27 @@ import VaultStorage
         #expect(opens(phrase) == nil)
     }
 
+    @Test func `a phrase that was taken away opens nothing of what comes later`() throws {
+        try vault.unlock("right")
+        try vault.put([1], "name")
+        let old = try home.bytes("header")
+        try remove()
+        #expect(try vault.isRekeyUnfinished && vault.get("name") == [1])
+        try vault.finishRekey()
+        try vault.put([2], "later")
+        vault.lock()
+        let new = try home.bytes("header")
+        try home.write(old, to: "header")
+        let attacked = try home.open()
+        do throws(VaultError) {
+            try attacked.unlock(phrase: phrase.phrase)
+            #expect(errorCode { _ = try attacked.get("later") } != nil)
+        } catch {}  // the database is not of these keys
+        try home.write(new, to: "header")
+        try vault.unlock("right")
+        #expect(try vault.get("later") == [2])
+    }
+
     @Test func withoutItThePasscodeIsTheOnlyWayIn() throws {
         try vault.unlock("right")
         try vault.put([1], "name")

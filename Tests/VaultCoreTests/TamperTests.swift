@@ -4,6 +4,7 @@ import SecretMemory
 import TestSupport
 import Testing
 import VaultFormat
+import VaultLog
 
 @testable import VaultCore
 @testable import VaultStorage
@@ -58,6 +59,48 @@ import VaultFormat
         #expect(errorCode { _ = try vault.get("name", "a") } == .damaged)
         #expect(errorCode { _ = try vault.get("name", "b") } == .damaged)
         #expect(try vault.verify().damagedRecords == 2)
+    }
+
+    /// What does not fit keeps nothing else from moving to new keys, and a change of keys makes nothing of it right.
+    @Test func `a record that nobody can read is set aside by a change of keys, and told`() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        for name in ["good", "bad", "old"] { try vault.put([1], name) }
+        let older = try value(vault, "old")
+        try vault.put([2], "old", replacing: true)
+        var bad = try value(vault, "bad")
+        bad.value[bad.value.count - 1] ^= 1
+        // As a database that goes on being written: its root record is of the last transaction.
+        let open = try #require(vault.gate.current)
+        let root = try RecordReader(open.keys.records, open.database).root()
+        let state = try WriterState(open.keys.records, open.database, in: vault.home)
+        let transaction = try WriteTransaction(open.database)
+        for (key, value) in [bad, older] {
+            try key.withRawSpan { key in
+                _ = try transaction.put(key, in: .records, size: value.count, replacing: true) { bytes in
+                    for (index, byte) in value.enumerated() { bytes.store(byte, at: index) }
+                }
+            }
+        }
+        try WriteSession.writeRoot(root, state, transaction)
+        try transaction.commit()
+        try vault.rekey(
+            passcode: secret("right"), spending: vault.burnAttempt(), newPasscode: secret("right"),
+            phrase: Vault.newRecoveryPhrase(), isNewPhrase: true)
+        #expect(try vault.protection().moving != nil)
+        var told: [Protection.Moving?] = []
+        let misfits = try vault.finishRekey { _, _ in told.append((try? vault.protection())?.moving) }
+        #expect(misfits == 1)
+        #expect(told.last??.done == 3 && told.last??.total == 3 && told.last??.percent == 100)
+        #expect(try !vault.isRekeyUnfinished && vault.protection().moving == nil)
+        #expect(try vault.get("good") == [1])
+        let report = try vault.verify()
+        #expect(report.damagedRecords == 1 && report.isRolledBack, "the older value is not laundered")
+        let entries = try vault.securityLog().entries.map(\.event)
+        #expect(entries.contains(.recordsSetAside(count: 1)))
+        vault.lock()
+        try vault.unlock("right")
+        #expect(try vault.get("good") == [1])
     }
 
     @Test func anOlderValueOfARecordIsFoundByVerify() throws {

@@ -283,7 +283,7 @@ import VaultFormat
         #expect(try home.names() == ["wipe-receipt"])
     }
 
-    /// Without a wipe key the rules destroy all the same; so do the passcode and the phrase.
+    /// Without a wipe key the rules still destroy; so do the passcode and the phrase.
     @Test func aWipeNeedsNoWipeKeyToBegin() throws {
         let home = try TestHome()
         let vault = try home.filled()

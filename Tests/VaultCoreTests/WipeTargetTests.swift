@@ -99,7 +99,7 @@ extension WipeHostileTests {
         #expect(report.summary.contains("org.example.cache (pending)"))
         #expect(report.receipt?.isComplete == false)
         #expect(target.calls == 0)
-        // Everything of the vault is gone all the same.
+        // Everything of the vault is still gone.
         #expect(try home.names() == ["header", "receipt.key", "wipe-receipt", "wipe.journal", "wipe.key"])
         #expect(errorCode { _ = try home.open() } == .wiped)
         #expect(target.calls == 0)

@@ -19,6 +19,12 @@ import VaultFormat
         formatError { () throws(FormatError) in _ = try parse(bytes) }
     }
 
+    @Test func `bytes of a key that are there are read from their place`() {
+        let bytes = repeated(0, 24) + [1, 2, 3, 4, 5, 6, 7, 8]
+        #expect(bytes.lend { $0.present(at: 24, as: UInt64.self) } == 0x0807_0605_0403_0201)
+        #expect(bytes.lend { $0.present(at: 31, as: UInt8.self) } == 8)
+    }
+
     @Test func bytesAreThoseOfTheDocument() throws {
         var written = repeated(0xFF, RecordFields.size)
         written.lendForWriting { Self.fields.write(into: &$0) }

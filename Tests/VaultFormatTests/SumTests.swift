@@ -61,6 +61,17 @@ import VaultFormat
         let bytes = Array(0..<32) as [UInt8]
         #expect(sum(bytes).words[0] == 0x0706_0504_0302_0100 && sum(bytes).words[3] == 0x1F1E_1D1C_1B1A_1918)
         #expect((repeated(9, 16) + bytes).lend { Sum256($0, at: 16) } == sum(bytes))
-        #expect([].lend { Sum256($0) } == Sum256(), "missing bytes count as zero")
     }
+
+    #if !os(iOS)
+    @Test func `bytes that are missing end the process and are never zeros`() async {
+        await #expect(processExitsWith: .failure) { _ = repeated(1, 31).lend { Sum256($0) } }
+        await #expect(processExitsWith: .failure) {
+            var written = repeated(0, SealedRecord.authenticatedSize)
+            repeated(1, 31).lend { key in
+                written.lendForWriting { SealedRecord.writeLookupKey(key, into: &$0) }
+            }
+        }
+    }
+    #endif
 }

@@ -105,13 +105,18 @@ extension AppLock {
     ///   - prompts: What the app shows while the system asks.
     ///   - phrase: The vault's words, where the user has typed them for this change; without them a phrase of before no longer
     ///     opens the vault, and the app says so first.
+    ///   - hardware: What the user said of a folder whose own key is missing or another one (`hardwareUnclaimed`).
     /// - Throws: `ownerNotEnrolled` and its like where the device cannot ask its owner; `notConfirmed`, `cancelled`, `timedOut`;
-    ///   `proofTooWeak` where the vault has a passcode: use ``requireOwner(_:proving:phrase:)``; `stillMoving`,
+    ///   `proofTooWeak` where the vault has a passcode: use ``requireOwner(_:proving:phrase:hardware:)``; `stillMoving`,
     ///   `movedElsewhere`, `shareUnavailable`, `hardwareUnclaimed`, `locked`, `busy`.
+    ///
+    /// It also ends that a vault's rules contradict its slots (`levelContradicted`): the lock stays shut then.
     public func requireOwner(
-        _ prompts: OwnerPrompts = OwnerPrompts(), phrase: consuming RecoveryPhrase? = nil
+        _ prompts: OwnerPrompts = OwnerPrompts(), phrase: consuming RecoveryPhrase? = nil,
+        hardware: HardwareDecision? = nil
     ) async throws(VaultError) {
-        let wish = try await ownerWish(prompts, phrase: phrase)
+        try await keepForChange()
+        let wish = try await ownerWish(prompts, phrase: phrase, hardware)
         // The owner has just confirmed, and the new share is read back with that.
         let protection = try vault.protection()
         guard protection.ways.contains(.device) else { throw .proofTooWeak }
@@ -119,13 +124,17 @@ extension AppLock {
         await noteOwner().value
     }
 
-    /// As ``requireOwner(_:phrase:)``, for a vault with a passcode, which is asked for no more afterwards.
-    /// - Parameter proof: ``prove(passcode:)`` or ``prove(phrase:)``.
+    /// As ``requireOwner(_:phrase:hardware:)``, for a vault with a passcode, which is asked for no more afterwards.
+    /// - Parameters:
+    ///   - prompts: What the system's prompt says.
+    ///   - proof: ``prove(passcode:)`` or ``prove(phrase:)``.
+    ///   - phrase: The recovery phrase that the vault keeps; without it the vault has none afterwards.
+    ///   - hardware: As for ``requireOwner(_:phrase:hardware:)``.
     public func requireOwner(
         _ prompts: OwnerPrompts = OwnerPrompts(), proving proof: consuming Proof,
-        phrase: consuming RecoveryPhrase? = nil
+        phrase: consuming RecoveryPhrase? = nil, hardware: HardwareDecision? = nil
     ) async throws(VaultError) {
-        let wish = try await ownerWish(prompts, phrase: phrase)
+        let wish = try await ownerWish(prompts, phrase: phrase, hardware)
         try change(to: wish, proving: proof)
         await noteOwner().value
     }
@@ -134,32 +143,74 @@ extension AppLock {
     /// - Parameters:
     ///   - passcode: 1 to 1,024 bytes.
     ///   - prompts: What the app shows while the system asks.
-    ///   - phrase: As for ``requireOwner(_:phrase:)``.
+    ///   - phrase: As for ``requireOwner(_:phrase:hardware:)``.
+    ///   - hardware: As there.
     /// - Throws: As there; `invalidPasscode`.
     public func requirePasscode(
         _ passcode: consuming SecretBytes, _ prompts: OwnerPrompts = OwnerPrompts(),
-        phrase: consuming RecoveryPhrase? = nil
+        phrase: consuming RecoveryPhrase? = nil, hardware: HardwareDecision? = nil
     ) async throws(VaultError) {
-        let proof = try await strongestProof(prompts)
+        try await keepForChange()
+        let proof = try await strongestProof(prompts, hardware)
         var wish = LevelWish(.secret)
         wish.passcode = consume passcode
         wish.phrase = consume phrase
         wish.canAskOwner = proof.way == .owner
+        wish.hardware = hardware
         try change(to: wish, proving: proof)
     }
 
     /// The switch off: from now on nobody is asked. The owner confirms it; a vault with a passcode wants
-    /// ``stopAsking(proving:)``.
-    /// - Throws: As ``requireOwner(_:phrase:)``; `invalidPolicy` while self-destruct is on.
-    public func stopAsking(_ prompts: OwnerPrompts = OwnerPrompts()) async throws(VaultError) {
-        let proof = try await strongestProof(prompts)
-        try change(to: LevelWish(.device), proving: proof)
+    /// ``stopAsking(proving:hardware:)``. Of a vault that asks nobody already it makes the keys and the share anew.
+    /// - Throws: As ``requireOwner(_:phrase:hardware:)``; `invalidPolicy` while self-destruct is on.
+    public func stopAsking(
+        _ prompts: OwnerPrompts = OwnerPrompts(), hardware: HardwareDecision? = nil
+    ) async throws(VaultError) {
+        try await keepForChange()
+        try stopAsking(proving: await strongestProof(prompts, hardware), hardware: hardware)
     }
 
-    /// As ``stopAsking(_:)``, with a proof that is at hand.
-    /// - Parameter proof: ``prove(passcode:)``, ``prove(phrase:)`` or ``prove(by:_:)``.
-    public func stopAsking(proving proof: consuming Proof) throws(VaultError) {
-        try change(to: LevelWish(.device), proving: proof)
+    /// As ``stopAsking(_:hardware:)``, with a proof that is at hand.
+    /// - Parameters:
+    ///   - proof: ``prove(passcode:)``, ``prove(phrase:)`` or ``prove(by:_:)``.
+    ///   - hardware: As for ``requireOwner(_:phrase:hardware:)``.
+    public func stopAsking(
+        proving proof: consuming Proof, hardware: HardwareDecision? = nil
+    ) throws(VaultError) {
+        var wish = LevelWish(.device)
+        wish.canAskOwner = proof.way == .owner
+        wish.hardware = hardware
+        try change(to: wish, proving: proof)
+    }
+
+    /// New keys at the level where the vault stands, so that old copies of its header open nothing that is written from now on.
+    /// A vault with a passcode wants ``rekey(passcode:newPasscode:phrase:isNewPhrase:)``.
+    /// - Parameters:
+    ///   - prompts: What the app shows while the system asks.
+    ///   - phrase: As for ``requireOwner(_:phrase:hardware:)``.
+    /// - Throws: As there; `proofTooWeak` where the vault has a passcode.
+    public func rekey(
+        _ prompts: OwnerPrompts = OwnerPrompts(), phrase: consuming RecoveryPhrase? = nil
+    ) async throws(VaultError) {
+        let proof = try await strongestProof(prompts)
+        guard try vault.protection().level == .device else {
+            return try await requireOwner(prompts, proving: proof, phrase: phrase)
+        }
+        var wish = LevelWish(.device)
+        wish.canAskOwner = proof.way == .owner
+        wish.phrase = consume phrase
+        try change(to: wish, proving: proof)
+    }
+
+    /// Says that the folder is the vault itself, where another key than its own lies in it (`hardwareUnclaimed`): its own is put
+    /// back. For a vault without a passcode; a copy says `leave` in its next change of the level.
+    /// - Throws: `proofTooWeak` where the vault has a passcode: ``claimHardware(passcode:)``; as ``prove(by:_:)``; `damaged` where
+    ///   the header has another home's key.
+    public func claimHardware(_ prompts: OwnerPrompts = OwnerPrompts()) async throws(VaultError) {
+        try await keepForChange()
+        let proof = try await strongestProof(prompts, .claim)
+        let canAskOwner = proof.way == .owner
+        try vault.claimHardware(proving: proof, canAskOwner: canAskOwner)
     }
 
     /// A recovery phrase for this vault, which opens nothing until ``RecoveryPhraseIssue/confirm(_:)``: show it, let the user
@@ -212,8 +263,7 @@ extension AppLock {
     public func changePolicy(
         proving proof: consuming Proof, _ change: @Sendable (inout VaultPolicy) throws(VaultError) -> Void
     ) async throws(VaultError) -> VaultPolicy {
-        var canAskOwner = proof.way == .owner
-        if !canAskOwner { canAskOwner = await !ownerSteps().steps.isEmpty }
+        let canAskOwner = await canAskOwner(proof.way)
         let policy = try vault.changePolicy(proving: proof, canAskOwner: canAskOwner, change)
         adoptSettings()
         return policy
@@ -221,20 +271,30 @@ extension AppLock {
 
     // MARK: parts
 
+    /// Whether the device can ask its owner: where it can, nobody is no proof.
+    func canAskOwner(_ given: Proof.Way) async -> Bool {
+        if given == .owner { return true }
+        return await !ownerSteps().steps.isEmpty
+    }
+
     /// The strongest way that needs nothing typed into the app.
-    private func strongestProof(_ prompts: OwnerPrompts) async throws(VaultError) -> Proof {
+    /// - Parameter hardware: What the user said of a folder whose key is not its own.
+    private func strongestProof(
+        _ prompts: OwnerPrompts, _ hardware: HardwareDecision? = nil
+    ) async throws(VaultError) -> Proof {
         let ways = try vault.protection().ways
         let (steps, _) = await ownerSteps()
         if ways.contains(.device) {
             guard let step = steps.preferred else { return try vault.proveNobody() }
-            return try vault.proveOwner(atDevice: await confirmed(step, prompts), after: steps)
+            let release = try await confirmed(step, prompts)
+            return try vault.proveOwner(atDevice: release, after: steps, hardware: hardware)
         }
         guard !ways.contains(.passcode), ways.contains(.owner), let step = steps.preferred else { throw .proofTooWeak }
         return try await prove(by: step, prompts)
     }
 
     private func ownerWish(
-        _ prompts: OwnerPrompts, phrase: consuming RecoveryPhrase?
+        _ prompts: OwnerPrompts, phrase: consuming RecoveryPhrase?, _ hardware: HardwareDecision?
     ) async throws(VaultError) -> LevelWish {
         let (steps, obstacle) = await ownerSteps()
         // The device's passcode is the way that remains where biometrics are changed or erased.
@@ -249,7 +309,17 @@ extension AppLock {
         var wish = LevelWish(.owner)
         wish.owner = LevelWish.Owner(steps, enrollment: enrollment ?? nil, release)
         wish.phrase = consume phrase
+        wish.hardware = hardware
         return wish
+    }
+
+    /// A vault whose rules contradict its slots can be changed, and nothing else.
+    private func keepForChange() async throws(VaultError) {
+        let vault = vault
+        guard !vault.isChangeable else { return }
+        let answer = await OwnerThread.run { Result { () throws(VaultError) in try vault.keepForChange() } }
+        guard let answer else { throw VaultError(.busy, "the system has no thread left") }
+        try answer.get()
     }
 
     private func change(to wish: consuming LevelWish, proving proof: consuming Proof) throws(VaultError) {
@@ -268,12 +338,12 @@ extension AppLock {
         _ prompts: OwnerPrompts,
         _ ask: @escaping @Sendable (OwnerPromptTalk) throws(VaultError) -> OwnerRelease
     ) async throws(VaultError) -> OwnerRelease {
-        let wasUnlocked = vault.isUnlocked
+        let wasOpen = vault.isChangeable
         guard ownerPrompt == nil else { throw VaultError(.busy, "another prompt is up") }
-        let answer = await answer(to: .rehearsal, prompts) { talk in
+        let answer = await answer(to: wasOpen ? .change : .rehearsal, prompts) { talk in
             Result { () throws(VaultError) in OwnerReleaseBox(try ask(talk)) }
         }
-        guard vault.isUnlocked == wasUnlocked, let release = try answer.get().take() else { throw .locked }
+        guard vault.isChangeable == wasOpen, let release = try answer.get().take() else { throw .locked }
         return release
     }
 

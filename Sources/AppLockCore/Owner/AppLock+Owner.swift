@@ -1,3 +1,4 @@
+public import Cryptography
 public import DeviceOwner
 public import SecretMemory
 internal import VaultCore
@@ -53,13 +54,26 @@ extension AppLock {
         await noteOwner().value
     }
 
-    /// Removes an owner step from the policy, and from the disk.
-    /// - Throws: As ``changePasscode(from:to:)``.
-    public func removeOwner(_ step: OwnerStep, passcode: borrowing SecretBytes) throws(VaultError) {
+    /// Removes an owner step from the policy, and from the disk. Where it survives restarts the vault gets new keys, so that an
+    /// old copy of the header with it opens nothing that is written from now on; what is stored moves to them in
+    /// ``VaultCore/Vault/finishRekey(progress:)``.
+    /// - Parameters:
+    ///   - step: The way.
+    ///   - passcode: The vault's passcode; an attempt is spent on it, two where the way survives restarts.
+    ///   - phrase: The vault's words, where the way survives restarts: without them they no longer open the vault.
+    ///   - insisting: Whether the vault may lose its phrase over that.
+    /// - Throws: As ``changePasscode(from:to:)``; `lastWayIn` where the phrase would be lost, `wrongPhrase`, with nothing changed.
+    public func removeOwner(
+        _ step: OwnerStep, passcode: borrowing SecretBytes, phrase: consuming RecoveryPhrase? = nil,
+        insisting: Bool = false
+    ) throws(VaultError) {
+        if vault.keepsOwner {
+            let attempt = try vault.burnAttempt()
+            try vault.dropKeptOwner(passcode: passcode, spending: attempt, phrase: phrase, insisting: insisting)
+        }
         try vault.changePolicy(passcode: passcode, spending: vault.burnAttempt()) { policy throws(VaultError) in
             try policy.refuse(step)
         }
-        if vault.keepsOwner { try vault.dropKeptOwner(passcode: passcode, spending: vault.burnAttempt()) }
     }
 
     /// Has the system confirm the device owner, and opens the vault if it did. ``cancelPrompt()``, a lock, and the
@@ -142,6 +156,7 @@ extension AppLock {
         case .unlock(.some(let number)): if machine.prompt?.number == number { return }
         case .unlock(nil): return
         case .rehearsal: if vault.isUnlocked { return }
+        case .change: if vault.isChangeable { return }
         }
         ownerPrompt.cancellation.cancel()
     }
@@ -172,6 +187,8 @@ struct OwnerRunning {
         case unlock(UInt64?)
         /// To see that it works.
         case rehearsal
+        /// For a change of a vault that is open, or kept for that alone.
+        case change
     }
 
     let purpose: Purpose

@@ -23,7 +23,7 @@ public final class RecoveryPhraseIssue: Sendable {
 
     /// The user has written the words down: from now on they open the vault. The device's owner confirms it, where the device can
     /// ask; the time for that begins now and not when the words were shown.
-    /// - Throws: As ``AppLock/requireOwner(_:phrase:)``; `proofTooWeak` where the vault has a passcode.
+    /// - Throws: As ``AppLock/requireOwner(_:phrase:hardware:)``; `proofTooWeak` where the vault has a passcode.
     public func confirm(_ prompts: OwnerPrompts = OwnerPrompts()) async throws(VaultError) {
         try await lock.enroll(self, prompts)
     }

@@ -94,7 +94,7 @@ extension OwnerOutcome {
         case .released(let release): return release
         case .refused: throw VaultError(.notConfirmed, "the owner was not recognised")
         case .cancelled: throw VaultError(.cancelled, "cancelled; nothing was opened")
-        case .timedOut: throw VaultError(.timedOut, "nobody came in time; nothing was opened")
+        case .timedOut: throw VaultError(.timedOut, "nobody answered in time; nothing was opened")
         case .impossible(let capability): throw VaultError(capability)
         case .expired(let expiry): throw .passcodeNeeded(expiry)
         }
@@ -121,7 +121,7 @@ extension VaultError {
         case .notEnrolled: self.init(.ownerNotEnrolled, why)
         case .lockedOut: self.init(.ownerLockedOut, why)
         case .busy: self.init(.ownerBusy, why)
-        case .missing, .broken, .available: self.init(.ownerUnavailable, why)
+        case .denied, .missing, .broken, .available: self.init(.ownerUnavailable, why)
         }
     }
 }

@@ -9,6 +9,8 @@ package struct PolicyLinter: Sendable {
     package var hasRecoveryPhrase: Bool
     /// Whether a slot that opens without a secret of the owner's lies on the disk.
     package var keepsOwnerSlotOnDisk: Bool
+    /// Whether the vault opens without asking.
+    package var asksNobody: Bool
     /// What the steps can do on this machine.
     package var capabilities: [FallbackStep: StepCapability]
 
@@ -16,22 +18,31 @@ package struct PolicyLinter: Sendable {
     package init(_ status: Vault.Status) {
         self.init(
             hasPasscode: status.slots.contains(.passcode), hasRecoveryPhrase: status.slots.contains(.recoveryPhrase),
-            keepsOwnerSlotOnDisk: status.slots.contains(.deviceOwner),
+            keepsOwnerSlotOnDisk: status.slots.contains(.deviceOwner), asksNobody: status.slots.contains(.device),
             capabilities: [FallbackStep: StepCapability](status))
     }
 
     init(
         hasPasscode: Bool = true, hasRecoveryPhrase: Bool = true, keepsOwnerSlotOnDisk: Bool = false,
-        capabilities: [FallbackStep: StepCapability]
+        asksNobody: Bool = false, capabilities: [FallbackStep: StepCapability]
     ) {
         self.hasPasscode = hasPasscode
         self.hasRecoveryPhrase = hasRecoveryPhrase
         self.keepsOwnerSlotOnDisk = keepsOwnerSlotOnDisk
+        self.asksNobody = asksNobody
         self.capabilities = capabilities
     }
 
+    /// Whether the device's owner opens the vault, and no passcode does: their steps have no age, and end with the device's
+    /// passcode.
+    private var opensForOwner: Bool { keepsOwnerSlotOnDisk && !hasPasscode && !asksNobody }
+
     /// Errors first.
     package func issues(_ policy: VaultPolicy) -> [PolicyIssue] {
+        // Nobody is asked, so nothing is in the rules that could be wrong: they come and go with the level.
+        if asksNobody && policy.fallback.asksNobody {
+            return hasRecoveryPhrase ? [] : [PolicyLinter.noPhrase(lost: "a lost device")]
+        }
         let all = chain(policy) + ageing(policy) + minima(policy) + attempts(policy) + lock(policy)
         return all.filter(\.isError) + all.filter { !$0.isError }
     }
@@ -49,7 +60,14 @@ package struct PolicyLinter: Sendable {
         }
         let hasPasscodeStep = steps.contains(.appPasscode) && hasPasscode
         let hasPhraseStep = steps.contains(.recoveryPhrase) && hasRecoveryPhrase
-        if !hasPasscodeStep && !hasPhraseStep {
+        if opensForOwner {
+            if !rules.contains(where: { opens(policy, $0) }) {
+                issues.append(
+                    PolicyIssue(
+                        code: .noSecretStep,
+                        words: "the vault has no passcode, and no step asks the device's owner: nothing would open"))
+            }
+        } else if !hasPasscodeStep && !hasPhraseStep {
             issues.append(
                 PolicyIssue(
                     code: .noSecretStep,
@@ -61,10 +79,7 @@ package struct PolicyLinter: Sendable {
                     words: "no step asks for the passcode: after a restart only the recovery phrase opens"))
         }
         if !hasRecoveryPhrase {
-            issues.append(
-                PolicyIssue(
-                    code: .recoveryPhraseMissing, words: "the vault has no recovery phrase: a lost passcode is the end")
-            )
+            issues.append(PolicyLinter.noPhrase(lost: opensForOwner ? "a lost device" : "a lost passcode"))
         } else if !steps.contains(.recoveryPhrase) {
             issues.append(
                 PolicyIssue(
@@ -94,22 +109,36 @@ package struct PolicyLinter: Sendable {
         return issues
     }
 
+    private static func noPhrase(lost: String) -> PolicyIssue {
+        PolicyIssue(code: .recoveryPhraseMissing, words: "the vault has no recovery phrase: \(lost) is the end")
+    }
+
+    /// Whether a step of the device's owner opens a vault without a passcode: it has no age there.
+    private func opens(_ policy: VaultPolicy, _ rule: FallbackPolicy.Rule) -> Bool {
+        guard rule.step.isJudgedBySystem, rule.withinHours == nil, rule.assurance <= .presence else { return false }
+        return rule.step != .biometrics || policy.usesBiometrics
+    }
+
     /// Steps judged by the system, and the switch of one of them.
     private func ageing(_ policy: VaultPolicy) -> [PolicyIssue] {
         let rules = policy.fallback.rules
         var issues: [PolicyIssue] = []
+        let endsAge: [FallbackStep] =
+            opensForOwner ? [.devicePasscode, .recoveryPhrase] : [.appPasscode, .recoveryPhrase]
         for (index, rule) in rules.enumerated() where rule.step.isJudgedBySystem {
             let leads = rules[(index + 1)...].contains {
-                $0.conditions.contains(.expired) && [.appPasscode, .recoveryPhrase].contains($0.step)
+                $0.conditions.contains(.expired) && endsAge.contains($0.step)
             }
-            if !leads {
+            // Without a passcode the device's own is the last step, and it does not run out.
+            let isLast = opensForOwner && rule.step == .devicePasscode
+            if !leads && !isLast {
                 issues.append(
                     PolicyIssue(
                         code: .expiredLeadsNowhere,
                         words: "when \(rule.step.name) has run out (after a restart, its hours, or 5 samples without a "
                             + "match) no step with a secret follows; add \"expired\" to one"))
             }
-            if rule.withinHours == nil {
+            if rule.withinHours == nil && !opensForOwner {
                 issues.append(
                     PolicyIssue(
                         code: .noMaximumAge,

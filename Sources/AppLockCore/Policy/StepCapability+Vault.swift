@@ -25,7 +25,7 @@ extension [FallbackStep: StepCapability] {
         case .notEnrolled(let why): .notEnrolled(why: why)
         case .lockedOut(let why): .lockedOut(why: why)
         case .busy(let why): .busy(why: why)
-        case .missing(let why), .broken(let why): .missing(why: why)
+        case .denied(let why), .missing(let why), .broken(let why): .missing(why: why)
         }
     }
 

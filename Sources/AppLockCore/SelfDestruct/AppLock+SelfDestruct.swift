@@ -27,7 +27,10 @@ extension AppLock {
     }
 
     /// As ``begin(_:passcode:countdown:)``, for a vault without a passcode.
-    /// - Parameter proof: ``prove(_:)`` for this alone; ``finish(_:proving:)`` wants another one.
+    /// - Parameters:
+    ///   - change: What it is to become.
+    ///   - proof: ``prove(_:)`` for this alone; ``finish(_:proving:)`` wants another one.
+    ///   - countdown: As for ``begin(_:passcode:countdown:)``.
     /// - Throws: `locked`, `exists`, `proofExpired`; `invalidPolicy` where the vault opens without asking, so that there is
     ///   nothing to guess; `proofTooWeak` where it has a passcode.
     public func begin(
@@ -63,7 +66,9 @@ extension AppLock {
     }
 
     /// As ``finish(_:passcode:)``, for a vault without a passcode.
-    /// - Parameter proof: Another one than that of the beginning.
+    /// - Parameters:
+    ///   - change: What ``begin(_:proving:countdown:)`` gave.
+    ///   - proof: Another one than that of the beginning.
     public func finish(
         _ change: SelfDestructSwitch, proving proof: consuming Proof
     ) throws(VaultError) -> Vault.WipeReceiptKey? {

@@ -35,7 +35,7 @@ package struct SelfDestruct: Sendable, Hashable {
         case confirm
         /// The user cancelled.
         case cancel
-        /// The app left the foreground, or the owner turned away from it.
+        /// The app left the foreground, or the prompt was cancelled from it.
         case leave
         /// Time passed; sent by a timer, early or late.
         case tick

@@ -5,7 +5,7 @@ extension ProgramTable {
             # bash completion for \(name)
             \(shellName)() {
                 local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-                local path='' places=0 skip='' i
+                local path='' places=0 place='' skip='' i
                 COMPREPLY=()
                 # --option=value comes as three words
                 if [[ $previous == = ]]; then previous=${COMP_WORDS[COMP_CWORD - 2]}; fi
@@ -21,7 +21,10 @@ extension ProgramTable {
                     *)
                         case "$path ${COMP_WORDS[i]}" in
                         \(prefixes.map { "' \($0)'" }.joined(separator: " | "))) path+=" ${COMP_WORDS[i]}" ;;
-                        *) places=$((places + 1)) ;;
+                        *)
+                            if ((places == 0)); then place=${COMP_WORDS[i]//\\\\/}; fi
+                            places=$((places + 1))
+                            ;;
                         esac
                         ;;
                     esac
@@ -58,14 +61,11 @@ extension ProgramTable {
             }
 
             \(shellName)_asked() {
-                local line item='' j
-                for ((j = 2; j < COMP_CWORD; j++)); do
-                    if [[ ${COMP_WORDS[j]} != -* ]]; then item=${COMP_WORDS[j]}; fi
-                done
+                local line begun=${word//\\\\/}
                 # Only what an open agent says; nothing is asked for here.
                 while IFS= read -r line; do
-                    if [[ $line == "$word"* ]]; then COMPREPLY+=("$(printf '%q' "$line")"); fi
-                done < <(\(name) complete "$1" ${item:+"$item"} 2>/dev/null </dev/null)
+                    if [[ $line == "$begun"* ]]; then COMPREPLY+=("$(printf '%q' "$line")"); fi
+                done < <(\(name) complete "$1" ${place:+"$place"} 2>/dev/null </dev/null)
             }
 
             \(shellName)_folders() {
@@ -102,7 +102,7 @@ extension ProgramTable {
         case .command: "\(shellName)_words '\(allWords)'"
         case .setting(let keys):
             "compopt -o nospace 2>/dev/null; \(shellName)_words '\(keys.joined(separator: " "))'"
-        case .item, .field, .tag, .collection: "\(shellName)_asked \(kind.asked ?? "")"
+        case .item, .plainValue, .field, .tag, .collection: "\(shellName)_asked \(kind.asked ?? "")"
         }
     }
 }

@@ -23,6 +23,29 @@ extension ProgramTable {
                 end
                 test "$words" = "$argv[1]"
             end
+            # The first word behind the command.
+            function _\(shellName)_place
+                set -l words
+                set -l skip no
+                for word in (commandline -opc)[2..-1]
+                    if test $skip = yes
+                        set skip no
+                        continue
+                    end
+                    switch $word
+                        case \(optionsWithValue.joined(separator: " "))
+                            set skip yes
+                        case '-*'
+                        case '*'
+                            if contains -- "$words $word" \(prefixes.map { ShellText.quoted(" " + $0) }.joined(separator: " "))
+                                set words "$words $word"
+                            else
+                                echo $word
+                                return
+                            end
+                    end
+                end
+            end
 
             complete -c \(name) -f
 
@@ -75,8 +98,8 @@ extension ProgramTable {
         case .word(let words): ShellText.quoted(words.joined(separator: " "))
         case .setting(let keys): ShellText.quoted(keys.joined(separator: " "))
         case .command: ShellText.quoted(allWords)
-        case .item, .tag, .collection: "'(\(name) complete \(kind.asked ?? "") 2>/dev/null </dev/null)'"
-        case .field: "'(\(name) complete fields (commandline -opc)[-1] 2>/dev/null </dev/null)'"
+        case .item, .plainValue, .tag, .collection: "'(\(name) complete \(kind.asked ?? "") 2>/dev/null </dev/null)'"
+        case .field: "'(\(name) complete fields (_\(shellName)_place) 2>/dev/null </dev/null)'"
         }
     }
 }

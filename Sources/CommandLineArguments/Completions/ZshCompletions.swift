@@ -9,6 +9,22 @@ extension ProgramTable {
             }
             script += "\n}\n\n"
         }
+        script += """
+            # The first word behind the command.
+            \(shellName)_place() {
+                local word skip=''
+                for word in ${words[2,CURRENT-1]}; do
+                    if [[ -n $skip ]]; then skip=''; continue; fi
+                    case $word in
+                    (\(optionsWithValue.joined(separator: "|"))) skip=yes ;;
+                    (-*) ;;
+                    (*) print -r -- ${(Q)word}; return ;;
+                    esac
+                done
+            }
+
+
+            """
         for group in groups { script += dispatcher(group, [Flag.help.option]) }
         script += dispatcher([], general)
         return script + """
@@ -70,9 +86,10 @@ extension ProgramTable {
         case .word(let words): "(\(words.joined(separator: " ")))"
         case .command: "(\(allWords))"
         case .setting(let keys): "{compadd -S \"\" -- \(keys.joined(separator: " "))}"
-        case .item, .tag, .collection:
+        case .item, .plainValue, .tag, .collection:
             "{compadd -- ${(f)\"$(\(name) complete \(kind.asked ?? "") 2>/dev/null </dev/null)\"}}"
-        case .field: "{compadd -- ${(f)\"$(\(name) complete fields ${words[2]} 2>/dev/null </dev/null)\"}}"
+        case .field:
+            "{compadd -- ${(f)\"$(\(name) complete fields \"$(\(shellName)_place)\" 2>/dev/null </dev/null)\"}}"
         }
     }
 

@@ -33,6 +33,7 @@ public struct PasswordRules: Sendable, Hashable {
     /// - Parameters:
     ///   - length: Clamped to ``lengths``.
     ///   - characters: ``Characters/all`` where it is empty.
+    ///   - avoidsLookalikes: Whether characters that are taken for others are left out.
     public init(length: Int = 20, characters: Characters = .all, avoidsLookalikes: Bool = false) {
         self.length = min(max(length, PasswordRules.lengths.lowerBound), PasswordRules.lengths.upperBound)
         self.characters = characters.isEmpty ? .all : characters
@@ -91,6 +92,8 @@ public struct WordRules: Sendable, Hashable {
     /// - Parameters:
     ///   - count: Clamped to ``counts``.
     ///   - separator: A hyphen where it is longer than ``longestSeparator``.
+    ///   - capitalizes: Whether each word begins with a capital letter.
+    ///   - addsDigit: Whether a digit follows one of the words.
     public init(count: Int = 6, separator: String = "-", capitalizes: Bool = false, addsDigit: Bool = false) {
         self.count = min(max(count, WordRules.counts.lowerBound), WordRules.counts.upperBound)
         self.separator = separator.utf8.count <= WordRules.longestSeparator ? separator : "-"

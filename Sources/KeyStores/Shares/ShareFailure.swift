@@ -13,7 +13,7 @@ package enum ShareFailure: Error, Sendable, Hashable {
     case nameTaken
     /// The item is not one that was written for this vault. Nothing was asked of the store.
     case damaged
-    /// The store wants the owner confirmed, and was not shown it; or the owner turned away.
+    /// The store wants the owner confirmed, and was not shown it; or the prompt was cancelled.
     case notConfirmed
     /// A call failed in a way that says nothing about the share.
     case failed(KeyStoreError)

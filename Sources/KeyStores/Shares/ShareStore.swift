@@ -70,7 +70,7 @@ package enum ShareRule: Sendable, Hashable {
     /// Every program that has this store: nobody is asked.
     case nobodyAsked(ShareAvailability)
     /// Whoever confirms to be the device's owner in one of these ways. With biometrics it is what is enrolled now; where
-    /// the device's passcode is among them, it stays when the enrolment changes.
+    /// the device's passcode is among them, it stays when the enrollment changes.
     case owner(Set<OwnerStep>)
 }
 

@@ -65,12 +65,18 @@ enum HeaderFile {
         }
     }
 
-    /// Writes the first header of a vault.
+    /// Writes the first header of a vault that is being made, which gets its name at the end (``VaultCreation/finish()``).
     static func create(_ header: Header, in home: HomeDirectory) throws(VaultError) {
-        guard let file = try home.openFile(name, O_RDWR | O_CREAT | O_EXCL) else { throw missing(home) }
+        guard let file = try home.openFile(part, O_RDWR | O_CREAT | O_EXCL) else { throw missing(home) }
         let copy = try format(name) { () throws(FormatError) in try header.encoded(checksum: checksum) }
         try file.write(copy + copy, at: 0)
         try file.synchronize()
+    }
+
+    /// The header of a vault that is being made.
+    static func unfinished(in home: HomeDirectory) throws(VaultError) -> Header {
+        guard let file = try home.openFile(part, O_RDONLY) else { throw missing(home) }
+        return try decide(file.read(Header.fileSize, at: 0), home).header
     }
 
     static func missing(_ home: HomeDirectory) -> VaultError {

@@ -3,13 +3,14 @@ internal import VaultLog
 internal import VaultStorage
 internal import SystemCalls
 
-/// Prepares a folder for a new home. A marker lies in it until everything is written, so that a killed creation is
-/// never taken for a vault, and can be started over.
+/// Prepares a folder for a new home. The header gets its name last, once everything is on the disk: from then on the folder is
+/// a vault. A marker without a header is a creation that was cut short, which can be started over; beside a header it means
+/// nothing, so that no one who lays one there makes anything of a vault go away.
 struct VaultCreation: ~Copyable {
     static let marker = ".creating"
-    /// What a creation may have left behind.
+    /// What a creation may have left behind. The header's own name is not among them.
     static let ownNames = Set(SecurityLog.fileNames + OpenFiles.all + WipeKeyFile.names + HardwareNote.names).union([
-        marker, HeaderFile.name, AttemptLedger.name, DatabaseName.protected.file,
+        marker, HeaderFile.part, AttemptLedger.name, DatabaseName.protected.file,
         DatabaseName.protected.file + "-lock", FileStore.folder, BackupManifest.fileName,
     ])
 
@@ -33,6 +34,9 @@ struct VaultCreation: ~Copyable {
             do throws(VaultError) {
                 VaultCreation.removeContents(of: home)
                 try system("protecting \(path)") { fchmod(home.descriptor, 0o700) }
+                #if canImport(Darwin)
+                FileProtection.set(on: home.descriptor)
+                #endif
                 try home.makeFolder(FileStore.folder)
             } catch {
                 VaultCreation.removeContents(of: home)
@@ -56,12 +60,13 @@ struct VaultCreation: ~Copyable {
         } catch {}  // whatever lies there is no vault of ours, and not touched
     }
 
-    /// Lays the marker into an empty folder, or takes over one that was left behind.
+    /// Lays the marker into an empty folder, or takes over one that was left behind. A folder with a header is a vault,
+    /// whatever else lies there.
     /// - Throws: `exists`, `busy` while another process holds it.
     private static func takeMarker(_ home: HomeDirectory) throws(VaultError) -> DurableFile {
         let names = try VaultCreation.names(in: home)
         let isEmpty = names.isEmpty
-        guard isEmpty || names.contains(marker) && ownNames.isSuperset(of: names) else { throw exists(home, names) }
+        guard isEmpty || isUnfinished(home) else { throw exists(home, names) }
         // A marker that is gone, or there, by now was taken away or laid by another process that was quicker.
         guard let file = try home.openFile(marker, isEmpty ? O_RDWR | O_CREAT | O_EXCL : O_RDWR),
             try file.tryLock(exclusive: true), let current = try home.openFile(marker, O_RDONLY),
@@ -69,7 +74,7 @@ struct VaultCreation: ~Copyable {
         else { throw busy(home) }
         // Ours from here on. The other one may have finished between the look into the folder and our marker.
         let namesNow = try VaultCreation.names(in: home)
-        guard !isEmpty || namesNow == [marker] else {
+        guard isEmpty ? namesNow == [marker] : !namesNow.contains(HeaderFile.name) else {
             home.remove(marker)
             throw exists(home, namesNow)
         }
@@ -90,23 +95,46 @@ struct VaultCreation: ~Copyable {
         VaultError(.busy, "another process is creating a vault at \(home.path)")
     }
 
-    /// Makes the new home durable and takes the marker away: from now on it is a vault.
+    /// Makes the new home durable and gives the header its name: from now on it is a vault. What goes wrong with the marker
+    /// after that is made up for by the first start.
     func finish() throws(VaultError) {
         try home.synchronize(FileStore.folder)
         try home.synchronize()
         for folder in madeFolders { try VaultCreation.synchronizeParent(of: folder) }
-        try system("finishing \(home.path)") { unsafe unlinkat(home.descriptor, VaultCreation.marker, 0) }
-        try home.synchronize()
+        guard !home.exists(HeaderFile.name) else { throw VaultCreation.exists(home, [HeaderFile.name]) }
+        try home.rename(HeaderFile.part, to: HeaderFile.name)
+        do throws(VaultError) { try home.synchronize() } catch {
+            // While the marker is held nobody opens it.
+            try? home.rename(HeaderFile.name, to: HeaderFile.part)
+            throw error
+        }
+        home.remove(VaultCreation.marker)
     }
 
-    /// Undoes everything after a failure.
+    /// Takes away a marker that lies beside a header.
+    /// - Throws: `busy` while the process that makes the vault has not finished.
+    static func removeLeftover(in home: HomeDirectory) throws(VaultError) {
+        // What is no file was laid there by no creation.
+        guard home.exists(marker), let file = try? home.openFile(marker, O_RDONLY) else { return }
+        guard try file.tryLock(exclusive: true) else { throw busy(home) }
+        home.remove(marker)
+    }
+
+    /// Whether nothing lies there but what a creation leaves that was cut short.
+    static func isUnfinished(_ home: HomeDirectory) -> Bool {
+        guard let names = try? names(in: home) else { return false }
+        return names.contains(marker) && ownNames.isSuperset(of: names)
+    }
+
+    /// Undoes everything after a failure. Where the header could not be taken back the folder stays a vault.
     func abandon() {
+        guard !home.exists(HeaderFile.name) else { return }
         VaultCreation.removeContents(of: home)
         home.remove(VaultCreation.marker)
         VaultCreation.remove(madeFolders)
     }
 
-    private static func removeContents(of home: HomeDirectory) {
+    static func removeContents(of home: HomeDirectory) {
         for name in (try? home.names(in: FileStore.folder)) ?? [] { home.remove(FileStore.path(name)) }
         unsafe unlinkat(home.descriptor, FileStore.folder, AT_REMOVEDIR)
         for name in VaultCreation.ownNames where name != VaultCreation.marker { home.remove(name) }
@@ -139,7 +167,7 @@ struct VaultCreation: ~Copyable {
     }
 
     /// A new folder's name lies in the one above it.
-    private static func synchronizeParent(of path: String) throws(VaultError) {
+    static func synchronizeParent(of path: String) throws(VaultError) {
         var parent = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         if parent.isEmpty { parent = "/" }
         let folder = try system("opening \(parent)") { unsafe open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }

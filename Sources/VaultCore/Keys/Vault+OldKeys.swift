@@ -73,6 +73,16 @@ extension Vault {
         } catch {}
     }
 
+    /// As ``tidyLogKeys(_:)-(LockedHeader)``, for an unlock that does not hold the header: it takes it where there is something
+    /// to do, and waits for nobody.
+    func tidyLogKeys(_ keys: UnlockedKeys) {
+        let mayForget = keys.epochs.count == 1 && keys.keybag.logEpochs.count > 1
+        guard keys.keybag.mayLogBeOlder || mayForget, var locked = try? LockedHeader(in: home, patience: 0),
+            keys.headerKeys.authenticates(locked.header), locked.header.generation == keys.generation
+        else { return }
+        tidyLogKeys(&locked)
+    }
+
     /// - Returns: Nil where there is nothing to do.
     private func tidied(_ locked: inout LockedHeader, _ keys: UnlockedKeys) throws(VaultError) -> UnlockedKeys? {
         if keys.keybag.mayLogBeOlder { return try noteLogReached(in: &locked, keys) }

@@ -1,9 +1,9 @@
-internal import KeyStores
-internal import VaultStorage
+package import KeyStores
+package import VaultStorage
 
 extension VaultError {
     /// A key store's failure is never a wrong secret.
-    init(_ error: KeyStoreError) {
+    package init(_ error: KeyStoreError) {
         switch error.code.kind {
         case .outOfMemory: self.init(.outOfMemory, error.reason)
         case .hardLinked: self.init(.hardLinked, error.reason)

@@ -7,7 +7,7 @@ enum FirstLook: Sendable, Hashable {
     case open
     /// There is nothing, and nothing ever was: make one.
     case create
-    /// A creation was cut short: what it left is swept, then one is made.
+    /// A creation was cut short before it had a header: what it left is swept, then one is made.
     case createAnew
     /// A vault was destroyed here.
     case wiped
@@ -21,7 +21,7 @@ enum FirstLook: Sendable, Hashable {
     struct Folder: Sendable, Hashable {
         /// The header's file, whatever is in it.
         var hasHeader = false
-        /// The marker of a creation, and no process holds it.
+        /// The marker of a creation.
         var isUnfinished = false
         /// A receipt of a wipe.
         var hasReceipt = false
@@ -39,28 +39,22 @@ enum FirstLook: Sendable, Hashable {
         case unknown
     }
 
-    init(_ folder: Folder, floor: Floor, noted: VaultID? = nil) {
-        // A marker comes before the header and goes after it: with one there is no vault yet.
-        if folder.isUnfinished {
-            switch floor {
-            case .unknown: self = .unknown
-            case .unreadable: self = .missing(nil)
-            // The floor is written after the header, and the marker goes after that: it is the same creation's.
-            case .some(let floor) where floor.vault != noted: self = .missing(floor)
-            case .some, .none: self = .createAnew
-            }
-            return
-        }
+    init(_ folder: Folder, floor: Floor) {
+        // Whatever else lies there: a marker can be laid beside a vault by anyone who can write the folder.
         if folder.hasHeader {
             self = .open
             return
         }
-        switch (folder.hasReceipt, floor) {
-        case (true, _): self = .wiped
-        case (false, .some(let floor)): self = .missing(floor)
-        case (false, .unreadable): self = .missing(nil)
-        case (false, .unknown): self = .unknown
-        case (false, .none): self = .create
+        if folder.hasReceipt && !folder.isUnfinished {
+            self = .wiped
+            return
+        }
+        switch floor {
+        // The floor is written once the header is there: with one, this is a vault whose header is gone.
+        case .some(let floor): self = .missing(floor)
+        case .unreadable: self = .missing(nil)
+        case .unknown: self = .unknown
+        case .none: self = folder.isUnfinished ? .createAnew : .create
         }
     }
 }

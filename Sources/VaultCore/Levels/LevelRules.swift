@@ -19,7 +19,8 @@ extension VaultPolicy {
                 default: true
                 }
             }
-            policy.fallback = (try? FallbackPolicy(FallbackPolicy.Rule.leading(rules))) ?? .strict
+            let leading = FallbackPolicy.Rule.leading(steps.contains(.devicePasscode) ? rules : rules.map(\.lastWay))
+            policy.fallback = (try? FallbackPolicy(leading)) ?? .strict
         case .secret: policy.fallback = .strict
         }
         return policy
@@ -38,7 +39,27 @@ extension VaultPolicy {
     }
 }
 
+extension Header {
+    /// As ``VaultPolicy/obstacle(at:)``, for rules that are to stand in this header: also whether somebody can open the vault.
+    func obstacle(to policy: VaultPolicy) -> String? {
+        if let obstacle = policy.obstacle(at: level) { return obstacle }
+        guard deviceSlot == nil, passcodeSlot == nil, pinSlot == nil, !ownerSlots.isEmpty else { return nil }
+        // The slot that is kept has no age, and proves what its store gives: more is never had from it.
+        let isOpen = OwnerStep.allCases.contains { step in
+            guard policy.asks(for: step), let rule = policy.fallback[step.fallback] else { return false }
+            return rule.withinHours == nil && rule.assurance <= .presence
+        }
+        return isOpen ? nil : "no step would open the vault: it has no passcode, and the device's owner must be asked"
+    }
+}
+
 extension FallbackPolicy.Rule {
+    /// The phrase, where no passcode of the device follows biometrics: then it is what a finger that runs out leads to.
+    fileprivate var lastWay: FallbackPolicy.Rule {
+        guard step == .recoveryPhrase else { return self }
+        return FallbackPolicy.Rule(step, assurance: assurance, when: conditions.union([.failed, .expired]))
+    }
+
     /// The first step needs no reason.
     fileprivate static func leading(_ rules: [FallbackPolicy.Rule]) -> [FallbackPolicy.Rule] {
         guard let first = rules.first else { return [] }

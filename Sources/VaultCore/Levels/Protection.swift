@@ -1,3 +1,4 @@
+internal import Synchronization
 public import VaultFormat
 
 /// How a vault is protected now: the one value that every settings screen draws.
@@ -65,6 +66,15 @@ public struct Protection: Sendable, Hashable {
         }
         self.moving = moving
     }
+}
+
+/// What is told of a change of keys while it is being finished.
+final class MovingPlace: Sendable {
+    private let state = Mutex<Protection.Moving?>(nil)
+
+    var current: Protection.Moving? { state.withLock { $0 } }
+
+    func set(_ moving: Protection.Moving?) { state.withLock { $0 = moving } }
 }
 
 extension Protection.Way {

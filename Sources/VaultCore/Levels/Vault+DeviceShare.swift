@@ -83,12 +83,29 @@ extension VaultError {
     init(_ failure: ShareFailure) {
         switch failure {
         case .lost: self.init(.shareLost, failure.reason)
-        case .unavailable: self.init(.shareUnavailable, failure.reason)
+        case .unavailable(let obstacle):
+            self.init(.shareUnavailable, failure.reason)
+            until = ShareWait(obstacle)
         case .damaged: self = .damaged(failure.reason)
         case .notConfirmed: self.init(VaultError.Code(.notConfirmed), failure.reason)
         case .nameTaken: self.init(.hardwareUnavailable, failure.reason)
         case .failed(let error): self.init(error)
         }
+    }
+}
+
+extension ShareWait {
+    init(_ obstacle: ShareObstacle) {
+        self =
+            switch obstacle {
+            case .locked: .unlocked
+            case .otherBackend(let kept, let found): .otherKeyring(kept: kept, found: found)
+            case .busy: .free
+            case .absent: .present
+            case .full: .room
+            case .ownedByAnother: .permitted
+            case .noDevicePasscode: .devicePasscode
+            }
     }
 }
 

@@ -18,31 +18,34 @@ extension Vault {
     /// - Parameters:
     ///   - release: Of the owner who was asked for this change.
     ///   - steps: The ways in which the owner may have been confirmed.
+    ///   - hardware: What the user said of a folder whose own key is missing or another one.
     /// - Throws: As ``proveNobody()``; `notConfirmed` for a release that gets nothing back; `hardwareUnclaimed`.
     package func proveOwner(
-        atDevice release: consuming OwnerRelease, after steps: Set<OwnerStep>
+        atDevice release: consuming OwnerRelease, after steps: Set<OwnerStep>, hardware: HardwareDecision? = nil
     ) throws(VaultError) -> Proof {
         let proof = try proveByDevice(.owner)
-        try redeemScratch(release, steps)
+        try redeemScratch(release, steps, hardware)
         return proof
     }
 
     private func proveByDevice(_ way: Proof.Way) throws(VaultError) -> Proof {
-        guard let opening = gate.current else { throw .locked }
+        guard let opening = gate.changeable else { throw .locked }
         let header = try HeaderFile.read(in: home)
         guard opening.keys.headerKeys.authenticates(header) else { throw .movedElsewhere }
         return Proof(way, opening, at: settings.clock.now(), master: try unwrapDevice(header))
     }
 
     /// The share is noted as one that no header names: whoever ends this process leaves it to the next start.
-    private func redeemScratch(_ release: borrowing OwnerRelease, _ steps: Set<OwnerStep>) throws(VaultError) {
-        guard let opening = gate.current else { throw .locked }
+    private func redeemScratch(
+        _ release: borrowing OwnerRelease, _ steps: Set<OwnerStep>, _ hardware: HardwareDecision?
+    ) throws(VaultError) {
+        guard let opening = gate.changeable else { throw .locked }
         let locked = try LockedHeader(in: home)
         let header = locked.header
         guard opening.keys.headerKeys.authenticates(header) else { throw .movedElsewhere }
         let noteKey = opening.keys.headerKeys.noteKey
-        // A folder whose key is not its own has nothing that the store could know it by; the change itself asks what it is.
-        guard standing(of: header, [noteKey]) == .own else { throw .hardwareUnclaimed }
+        // What is left of it in a folder whose key is not its own goes once its user's decision has given it one.
+        guard hardware != nil || standing(of: header, [noteKey]) == .own else { throw .hardwareUnclaimed }
         let home = home
         defer { sweepHardware(header, of: header.owner, noteKey) }
         try shares { stores throws(ShareFailure) in
@@ -59,7 +62,7 @@ extension Vault {
     /// The owner as a proof: the release redeems a share that unwraps the master key.
     /// - Throws: `locked`, `movedElsewhere`, `passcodeNeeded`, `shareUnavailable`, `shareLost`.
     package func prove(_ release: consuming OwnerRelease) throws(VaultError) -> Proof {
-        guard let opening = gate.current else { throw .locked }
+        guard let opening = gate.changeable else { throw .locked }
         let header = try HeaderFile.read(in: home)
         guard opening.keys.headerKeys.authenticates(header) else { throw .movedElsewhere }
         let master = try unwrapOwner(release, header)
@@ -67,15 +70,19 @@ extension Vault {
     }
 
     /// Makes the vault open as is wished, and in no other way. It stays open meanwhile; what is stored moves to the new keys in
-    /// ``finishRekey(progress:)``.
+    /// ``finishRekey(progress:)``. A vault that was kept for this change alone (`levelContradicted`) is locked afterwards.
     ///
-    /// A failure before the header was written changes nothing: shares that were made are revoked, now or at the next start.
+    /// An error changes nothing: shares that were made are revoked, now or at the next start. Once the header is written
+    /// nothing is thrown any more; what is left then is made up for at the next start.
     /// - Throws: `proofTooWeak`, `proofExpired`, `stillMoving`, `movedElsewhere`, `invalidPolicy`, `shareUnavailable`,
     ///   `notConfirmed`, `invalidPasscode`, `hardwareUnclaimed`, and what writing can throw.
     package func change(to wish: consuming LevelWish, proving proof: consuming Proof) throws(VaultError) {
+        guard !settings.opensOnly else {
+            throw VaultError(.proofTooWeak, "the app itself changes how the vault opens, not its extension")
+        }
         takeInOpenItems()
-        guard let opening = gate.current else { throw .locked }
-        guard opening.keys.epochs.count == 1 else { throw .stillMoving }
+        guard let opening = gate.changeable else { throw .locked }
+        guard opening.keys.epochs.count == 1 else { throw .stillMoving(moving.current) }
         let way = proof.way
         let master = try proof.redeem(for: opening, at: settings.clock.now())
         var move = try PendingLevelMove(self, opening, master, wish.hardware)
@@ -115,7 +122,7 @@ private struct PendingLevelMove: ~Copyable {
         header.epoch = present.epoch + 1
         header.slots = []
         let keys = try Keybag(opened: before.openKeybag(of: present))
-        guard keys.epochs.count == 1 else { throw .stillMoving }
+        guard keys.epochs.count == 1 else { throw .stillMoving(vault.moving.current) }
         let keybag = try Keybag(epoch: header.epoch, keeping: keys)
         header.sealedKeybag = try keybag.sealed(by: after, vault: present.vault, epoch: header.epoch)
         switch (standing, decision) {
@@ -235,6 +242,12 @@ private struct PendingLevelMove: ~Copyable {
         let floor = LevelFloor(header.vault, header.level)
         let after = try after.copy()
         let next = header
+        // All that can fail for want of memory, of a file or of a right key does so now.
+        let opened: UnlockedVault
+        do throws(VaultError) { opened = try UnlockedVault(nextKeys(), in: vault.home) } catch {
+            undo()
+            throw error
+        }
         do throws(VaultError) {
             if next.level < old.level { try vault.writeFloor(floor) }
             try locked.replace(next) { covered throws(VaultError) in try after.mac(covered) }
@@ -247,16 +260,33 @@ private struct PendingLevelMove: ~Copyable {
             }
             // The new header is there, with a copy that is not: the change is made.
         }
-        let admission = opening.keys.admission.assurance
-        let keys = try vault.open(locked.header, master: master, proving: admission)
-        vault.note(Vault.Success(.rekeyed(epoch: next.epoch), after: vault.budget(locked.header)), keys)
-        vault.sweepHardware(locked.header, of: next.owner, after.noteKey) {
-            if next.level > old.level { try? vault.writeFloor(floor) }
+        settle(opened, from: old, floor)
+    }
+
+    /// The keys of the header that is about to be written.
+    private func nextKeys() throws(VaultError) -> UnlockedKeys {
+        var next = header
+        next.generation = locked.header.generation + 1
+        return try UnlockedKeys(
+            header: next, headerKeys: after.copy(), keybag: Keybag(opened: after.openKeybag(of: next)),
+            admission: Admission(
+                opening.keys.admission.assurance, policy: next.policy.collectionMinima, settings: vault.settings.minima)
+        )
+    }
+
+    /// After the one write: nothing of it can fail the change.
+    private mutating func settle(_ opened: UnlockedVault, from old: Header, _ floor: LevelFloor) {
+        let level = header.level
+        vault.note(Vault.Success(.rekeyed(epoch: header.epoch), after: vault.budget(locked.header)), opened.keys)
+        vault.sweepHardware(locked.header, of: header.owner, after.noteKey) {
+            if level > old.level { try? vault.writeFloor(floor) }
         }
-        if next.passcodeSlot != nil || old.passcodeSlot != nil {
+        if header.passcodeSlot != nil || old.passcodeSlot != nil {
             try? AttemptLedger.reset(in: vault.home, header: locked.header, clock: vault.settings.clock)
         }
-        vault.gate.replace(opening, with: try UnlockedVault(keys, in: vault.home))
+        vault.gate.replace(opening, with: opened)
+        // An old log that is put back later is not taken for one that has yet to go over to the new key.
+        if vault.gate.current === opened { vault.tidyLogKeys(&locked) }
         vault.beginRekey()
     }
 }
@@ -273,8 +303,12 @@ extension Optional<LevelWish.Owner> {
 }
 
 extension VaultError {
-    static let stillMoving = VaultError(
-        .stillMoving, "records still move to the keys of the change before; nothing was changed")
+    static func stillMoving(_ moving: Protection.Moving?) -> VaultError {
+        let how = moving.map { " (\($0.percent) % are there)" } ?? ""
+        return VaultError(
+            .stillMoving, "records still move to the keys of the change before\(how); nothing was changed")
+    }
+
     package static let proofTooWeak = VaultError(
         .proofTooWeak, "this change wants a stronger proof; nothing was changed")
     static let movedElsewhere = VaultError(

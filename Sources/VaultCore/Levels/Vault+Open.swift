@@ -13,8 +13,9 @@ extension Vault {
     ///   - accepts: Whether the user has confirmed that the vault is another one than the device remembers, or less
     ///     protected.
     ///   - expecting: The vault that it has to be; nil for any.
-    /// - Throws: `shareUnavailable`, `shareLost`; `levelLowered` without `accepts`, and for another vault than was expected; `levelContradicted` where the rules ask for a
-    ///   lock; `passcodeNeeded` where the vault is at a higher level; `wiped`, `damaged`, `keysChanged`.
+    /// - Throws: `shareUnavailable`, `shareLost`; `levelLowered` without `accepts`, and for another vault than was expected;
+    ///   `levelContradicted` where the rules ask for a lock, and then a change of the level is possible and nothing else;
+    ///   `passcodeNeeded` where the vault is at a higher level; `wiped`, `damaged`, `keysChanged`.
     package func openByDevice(accepting accepts: Bool = false, expecting: VaultID? = nil) throws(VaultError) {
         try Wipe.finishIfBegun(in: home, settings)
         let header = try HeaderFile.read(in: home)
@@ -25,16 +26,19 @@ extension Vault {
         let floor = try readFloor()
         let master: SecretBytes
         do throws(VaultError) { master = try unwrapDevice(header) } catch {
-            if error.code == .shareLost { try check(header, against: floor, accepting: accepts) }
+            if error.code == .shareLost, !accepts { try refuse(header, under: floor) }
             throw error
         }
         let keys = try open(header, master: master, proving: .none)
         try settleLevel(header, keys, floor, accepting: accepts)
         guard !header.contradictsItself else {
             log.append(.levelContradicted)
+            // For a change of the level alone, which ends the contradiction.
+            gate.keep(try UnlockedVault(keys, in: home))
             throw .levelContradicted
         }
         try install(keys, noting: nil)
+        tidyLogKeys(keys)
         // A log that was lost begins anew with the first keys that are there.
         if log.stateKind == nil {
             let budget = budget(header)
@@ -42,6 +46,22 @@ extension Vault {
                 logBegin(keys, refused: budget.refused, unsettled: budget.spent - min(budget.refused, budget.spent)))
         }
         takeInOpenItems()
+    }
+
+    /// Whether a change can be made now: the vault is open, or kept for a change alone.
+    package var isChangeable: Bool { gate.changeable != nil }
+
+    /// Keeps a vault whose rules contradict its slots (`levelContradicted`) for the change that ends this, and for nothing else.
+    /// Does nothing for any other vault.
+    /// - Throws: As ``openByDevice(accepting:expecting:)``.
+    package func keepForChange() throws(VaultError) {
+        guard gate.changeable == nil, try HeaderFile.read(in: home).contradictsItself else { return }
+        do throws(VaultError) { try openByDevice() } catch {
+            guard error.code == .levelContradicted else { throw error }
+            return
+        }
+        // Another process was quicker: there is nothing to end any more, and nobody asked for an open vault.
+        lock()
     }
 
     /// What a start does once a header's MAC is known: a change that was cut short is undone or finished, and the floor follows.
@@ -62,6 +82,7 @@ extension Vault {
 
     /// Acts on what is noted, for a header that is genuine and locked.
     func settleNote(_ header: Header, _ keys: UnlockedKeys) {
+        guard !settings.opensOnly else { return }
         let noteKey = keys.headerKeys.noteKey
         if standing(of: header, [noteKey]) == .own { sweepHardware(header, of: header.owner, noteKey) }
     }
@@ -78,7 +99,18 @@ extension Vault {
             case .floor(let floor): .floor(floor)
             case .unreadable: .unreadable
             }
-        } catch { throw VaultError(.shareUnavailable, error.reason) }
+        } catch {
+            var unavailable = VaultError(.shareUnavailable, error.reason)
+            if case .unavailable(let obstacle) = error { unavailable.until = ShareWait(obstacle) }
+            throw unavailable
+        }
+    }
+
+    /// Before a header is known to be genuine, or once it cannot be any more: nothing is written for it.
+    /// - Throws: `levelLowered`.
+    func refuse(_ header: Header, under floor: FloorVerdict.Found) throws(VaultError) {
+        guard case .lowered(let kind, let was) = FloorVerdict(header.present, floor) else { return }
+        throw .levelLowered(kind, was: was)
     }
 
     /// - Throws: `levelLowered`.
@@ -109,7 +141,9 @@ extension Vault {
     }
 
     func writeFloor(_ floor: LevelFloor) throws(VaultError) {
-        guard let profile = settings.profile, let stores = shareStores, stores.hasFloors else { return }
+        guard let profile = settings.profile, let stores = shareStores, stores.hasFloors, !settings.opensOnly else {
+            return
+        }
         do throws(ShareFailure) { try stores.set(floor, of: profile) } catch { throw VaultError(error) }
     }
 
@@ -118,7 +152,7 @@ extension Vault {
     public func protection() throws(VaultError) -> Protection {
         let header = try HeaderFile.read(in: home)
         guard let open = gate.current, open.keys.epochs.count > 1 else { return Protection(header) }
-        return Protection(header, moving: Protection.Moving(done: 0, total: 0))
+        return Protection(header, moving: moving.current ?? Protection.Moving(done: 0, total: 0))
     }
 }
 

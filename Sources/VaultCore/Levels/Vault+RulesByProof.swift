@@ -56,7 +56,7 @@ extension Vault {
         else { throw .proofTooWeak }
         var header = old
         try change(&header.policy)
-        if let obstacle = header.policy.obstacle(at: header.level) {
+        if let obstacle = header.obstacle(to: header.policy) {
             throw VaultError(.invalidPolicy, "\(obstacle); nothing was changed")
         }
         do throws(FormatError) {

@@ -18,7 +18,11 @@ extension Vault {
     ) throws(VaultError) -> Vault {
         switch try look(at: path, settings) {
         case .open, .wiped: break  // a vault that was destroyed says so when it is looked for
-        case .create, .createAnew: try createAtDevice(at: path, sharing: sharing, settings: settings)
+        case .create, .createAnew:
+            guard !settings.opensOnly else {
+                throw VaultError(.noVault, "there is no vault at \(path), and this process makes none")
+            }
+            try createAtDevice(at: path, sharing: sharing, settings: settings)
         case .missing(let floor):
             let what = floor.map { "the vault \($0.vault)" } ?? "a vault"
             throw VaultError(
@@ -33,20 +37,18 @@ extension Vault {
     /// What lies in the folder and in the key store.
     static func look(at path: String, _ settings: VaultSettings) throws(VaultError) -> FirstLook {
         var folder = FirstLook.Folder()
-        var noted: VaultID?
         if let home = try homeIfThere(path) {
             folder.hasHeader = home.exists(HeaderFile.name)
             folder.isUnfinished = home.exists(VaultCreation.marker)
             folder.hasReceipt = home.exists(WipeReceipt.fileName)
-            noted = try HardwareNote.unproved(in: home)?.note.coming.first?.name.vault
         }
         // A vault that is there is not looked for.
-        guard !folder.hasHeader || folder.isUnfinished else { return .open }
+        guard !folder.hasHeader else { return .open }
         var floor = FirstLook.Floor.none
         if let stores = settings.shareStores, let profile = settings.profile {
             floor = remembered(stores(path), profile)
         }
-        return FirstLook(folder, floor: floor, noted: noted)
+        return FirstLook(folder, floor: floor)
     }
 
     private static func remembered(_ stores: ShareStores, _ profile: FloorProfile) -> FirstLook.Floor {
@@ -77,7 +79,9 @@ extension Vault {
         at path: String, sharing: ShareAvailability = .whileUnlocked, settings: VaultSettings
     ) throws(VaultError) -> String? {
         var aside: String?
-        if try homeIfThere(path) != nil {
+        // What a creation left that was cut short is swept by the next one, its share too.
+        let home = try homeIfThere(path)
+        if let home, !VaultCreation.isUnfinished(home) {
             guard let free = (1...100).lazy.map({ "\(path).before-\($0)" }).first(where: { !isThere($0) }) else {
                 throw VaultError(.exists, "there are 100 folders that were put aside")
             }

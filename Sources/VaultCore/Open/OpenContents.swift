@@ -35,7 +35,7 @@ struct OpenContents: ~Copyable {
         }
         let keys = try RecordKeys(openKey: key, vault: vault)
         var cipher = try RecordCipher(keys)
-        var pages = try DatabasePages(file, limit: UInt64(DatabaseName.open.mapSize))
+        var pages = try DatabasePages(file, limit: UInt64(DatabaseName.open.limit))
         var entries: [Entry] = []
         var sum = Sum256()
         let (problems, root) = try OpenContents.visit(&pages, &cipher) { lookup, value, plaintext throws(VaultError) in
@@ -106,10 +106,10 @@ struct OpenContents: ~Copyable {
     static func term(_ lookup: Digest, _ value: RawSpan) -> Sum256 {
         var input = lookup.bytes
         for offset in SealedRecord.epochSize..<SealedRecord.boxOffset {
-            input.append(value.integer(at: offset, as: UInt8.self) ?? 0)
+            input.append(value.present(at: offset, as: UInt8.self))
         }
         for offset in (value.byteCount - SealedRecord.tagSize)..<value.byteCount {
-            input.append(value.integer(at: offset, as: UInt8.self) ?? 0)
+            input.append(value.present(at: offset, as: UInt8.self))
         }
         return input.withRawSpan { BLAKE3.hash($0).withBytes { Sum256($0) } }
     }

@@ -28,7 +28,7 @@ extension OpenCompartment {
     private func copy(_ name: String, to target: HomeDirectory) throws(VaultError) -> Bool {
         do throws(VaultError) {
             guard let file = try home.openFile(name, O_RDONLY),
-                try file.status().size <= UInt64(DatabaseName.open.mapSize)
+                try file.status().size <= UInt64(DatabaseName.open.limit)
             else { return false }
         } catch {
             guard error.code == .damaged else { throw error }

@@ -70,7 +70,7 @@ struct LockedOpenKey: ~Copyable {
     private borrowing func mayHoldItems(ifUnreadable: Bool) throws(VaultError) -> Bool {
         guard home.exists(OpenFiles.database) else { return false }
         guard let database = (try? home.openFile(OpenFiles.database, O_RDONLY)) ?? nil,
-            var pages = try? DatabasePages(database, limit: UInt64(DatabaseName.open.mapSize)),
+            var pages = try? DatabasePages(database, limit: UInt64(DatabaseName.open.limit)),
             let holds = try? pages.mayHoldRecords()
         else { return ifUnreadable }
         return holds

@@ -7,9 +7,9 @@ internal import SystemCalls
 
 extension DatabaseName {
     /// Twice the largest quota: LMDB copies on write.
-    static let open = DatabaseName(file: OpenFiles.database, mapSize: 64 << 20)
+    static let open = DatabaseName(file: OpenFiles.database, limit: 64 << 20, room: 64 << 20)
     /// The same until it is whole.
-    static let newOpen = DatabaseName(file: OpenFiles.newDatabase, mapSize: open.mapSize)
+    static let newOpen = DatabaseName(file: OpenFiles.newDatabase, limit: open.limit, room: open.room)
 }
 
 /// The open compartment's database, open. Used under the compartment's lock.
@@ -26,7 +26,7 @@ final class OpenStore: Sendable {
             throw .damaged("\(OpenFiles.database) is missing")
         }
         identity = try file.status()
-        var pages = try DatabasePages(file, limit: UInt64(DatabaseName.open.mapSize))
+        var pages = try DatabasePages(file, limit: UInt64(DatabaseName.open.limit))
         try pages.check()
         let keys = try RecordKeys(openKey: key, vault: vault)
         database = try DatabaseEnvironment.acquire(.open, in: home)

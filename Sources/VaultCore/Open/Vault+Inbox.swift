@@ -66,7 +66,7 @@ extension Vault {
     }
 
     /// Who wrote a record. What hands values to other programs passes over all that is not
-    /// ``RecordOrigin/protected``, or reads with ``withConfirmedValue(for:in:_:)``.
+    /// `RecordOrigin.protected`, or reads with ``withConfirmedValue(for:in:_:)``.
     /// - Throws: `locked`, `recordNotFound`, `damaged`.
     public func origin(of name: String, in collection: String = Vault.defaultCollection) throws(VaultError)
         -> RecordOrigin

@@ -1,8 +1,9 @@
-internal import Cryptography
+package import Cryptography
 package import DeviceOwner
 internal import KeyStores
 package import SecretMemory
 internal import VaultFormat
+internal import VaultLog
 package import VaultStorage
 
 extension Vault {
@@ -59,19 +60,36 @@ extension Vault {
         }
     }
 
-    /// Takes the owner's way in off the disk.
-    /// - Throws: As ``changePasscode(from:spending:to:)``.
+    /// Takes the owner's way in off the disk. The vault gets new keys (``finishRekey(progress:)`` moves what is stored), so that
+    /// what opened it before, with an old copy of the header, opens nothing that is written from now on. A PIN goes.
+    /// - Parameters:
+    ///   - passcode: The present passcode.
+    ///   - attempt: Spent on it.
+    ///   - phrase: The vault's words, typed for this change: without them they no longer open the vault.
+    ///   - insisting: Whether the vault may lose its phrase. Otherwise nothing is changed without it.
+    /// - Throws: `lastWayIn` for a vault with a phrase that is not given, without `insisting`, with nothing spent; `wrongPhrase`;
+    ///   as ``changePasscode(from:spending:to:)``.
     package func dropKeptOwner(
-        passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt
+        passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt,
+        phrase: consuming RecoveryPhrase? = nil, insisting: Bool = false
     ) throws(VaultError) {
-        let verified = try verifyForChange(passcode, spending: &attempt)
-        var header = attempt.header.header
-        guard header.slots.contains(where: { $0.kind == .deviceOwner }) else { return }
-        try claim(&header, verified.standing, verified.keys.headerKeys)
-        header.slots.removeAll { $0.kind == .deviceOwner }
-        try replace(&attempt, with: header, noting: nil, verified.keys) { covered throws(VaultError) in
-            try verified.keys.headerKeys.mac(covered)
+        let present = attempt.header.header
+        let isGiven = phrase.isThere
+        guard isGiven || insisting || present.recoverySlot == nil || present.ownerSlots.isEmpty else {
+            try? attempt.refund()
+            throw VaultError(
+                .lastWayIn,
+                "this makes new keys, and the recovery phrase goes with the old ones unless it is entered too. Nothing was changed"
+            )
         }
+        let verified = try verifyForChange(passcode, spending: &attempt)
+        guard !present.ownerSlots.isEmpty else { return }
+        try renewKeys(passcode, verified, &attempt) { header, master throws(VaultError) in
+            guard let phrase = phrase.take() else { return }
+            _ = try unwrap(phrase, present)
+            header.set(try Vault.recoverySlot(phrase, wrapping: master, header: header))
+        }
+        if !isGiven, present.recoverySlot != nil { log.append(.recoveryPhraseSet(isThere: false)) }
         forgetOwner()
     }
 
@@ -101,6 +119,17 @@ extension Vault {
         ownerKeeper.arm(secret, asOnlyWay: isOnlyWay)
         if !data.enrollment.isEmpty {
             ownerKeeper.note(OwnerEnrollment(data.enrollment.split(separator: "\n").map(String.init)))
+        }
+    }
+}
+
+extension Optional<RecoveryPhrase> {
+    fileprivate var isThere: Bool {
+        borrowing get {
+            switch self {
+            case .some: true
+            case .none: false
+            }
         }
     }
 }

@@ -49,12 +49,21 @@ extension Vault {
             throw .passcodeNeeded("the passcode or the rules were changed")
         }
         try checkAnchor(header, ledger: AttemptLedger.sequence(in: home, vault: header.vault))
-        let share = try ownerShare(owner, release)
+        // Before anything is called lost: a home that was put in the place of ours has no share here.
+        let floor: FloorVerdict.Found = if case .share = owner.place { try readFloor() } else { .unkept }
+        let share: SecretBytes
+        do throws(VaultError) { share = try ownerShare(owner, release) } catch {
+            if error.code == .shareLost {
+                if !accepts { try refuse(header, under: floor) }
+                noteChangedEnrollment(release.step)
+            }
+            throw error
+        }
         let key = try SlotKey(factor: release.secret, slot: owner.slot, share: share)
         guard key.matches(owner.slot) else { throw lostOwner(release.step) }
         let master = try key.unwrap(owner.slot, vault: header.vault, policyDigest: header.policy.digest())
         let keys = try open(header, master: master, proving: assurance(of: owner, release.step))
-        if case .share = owner.place { try settleLevel(header, keys, readFloor(), accepting: accepts) }
+        if case .share = owner.place { try settleLevel(header, keys, floor, accepting: accepts) }
         // Now the rules are known to be genuine.
         if let obstacle = ownerObstacle(release.step, keys.policy) { throw obstacle }
         try install(keys, noting: Success(byOwner: release.step, after: budget(header)))
@@ -64,6 +73,7 @@ extension Vault {
         {
             try? AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
         }
+        tidyLogKeys(keys)
         takeInOpenItems()
     }
 
@@ -72,7 +82,11 @@ extension Vault {
         guard let owner = ownerSlot.current, owner.belongs(to: header) else {
             throw .passcodeNeeded("the owner has no way in here")
         }
-        let share = try ownerShare(owner, release)
+        let share: SecretBytes
+        do throws(VaultError) { share = try ownerShare(owner, release) } catch {
+            if error.code == .shareLost { noteChangedEnrollment(release.step) }
+            throw error
+        }
         let key = try SlotKey(factor: release.secret, slot: owner.slot, share: share)
         guard key.matches(owner.slot) else { throw lostOwner(release.step) }
         return try key.unwrap(owner.slot, vault: header.vault, policyDigest: header.policy.digest())
@@ -147,17 +161,11 @@ extension Vault {
     private func ownerShare(
         _ item: ShareItem, _ release: borrowing OwnerRelease
     ) throws(VaultError) -> SecretBytes {
-        let vault = item.name.vault
-        do throws(VaultError) {
-            guard let stores = shareStores, let store = stores.store(of: item.store) else {
-                throw VaultError(.shareUnavailable, "this program may not use the key store that has the share")
-            }
-            do throws(ShareFailure) { return try store.read(item, of: vault, after: release) } catch {
-                throw VaultError(error)
-            }
-        } catch {
-            if error.code == .shareLost { noteChangedEnrollment(release.step) }
-            throw error
+        guard let stores = shareStores, let store = stores.store(of: item.store) else {
+            throw VaultError(.shareUnavailable, "this program may not use the key store that has the share")
+        }
+        do throws(ShareFailure) { return try store.read(item, of: item.name.vault, after: release) } catch {
+            throw VaultError(error)
         }
     }
 

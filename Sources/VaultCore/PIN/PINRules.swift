@@ -39,5 +39,5 @@ enum PINRules {
 }
 
 extension RawSpan {
-    fileprivate subscript(index: Int) -> UInt8 { integer(at: index, as: UInt8.self) ?? 0 }
+    fileprivate subscript(index: Int) -> UInt8 { present(at: index, as: UInt8.self) }
 }

@@ -13,14 +13,26 @@ final class Gate: StreamGate {
 
     var current: UnlockedVault? { monitor.withLock { $0.unlocked } }
 
+    /// What a change can be made to: what is unlocked, or what was kept for a change alone.
+    var changeable: UnlockedVault? { monitor.withLock { $0.unlocked ?? $0.kept } }
+
+    /// Keeps keys for a change and for nothing else: nothing is let in. A lock takes them away, and so does an unlock.
+    func keep(_ vault: UnlockedVault) {
+        _ = monitor.withLock { $0.keep(vault) }
+    }
+
     /// Publishes new keys; readers of the old ones are dropped.
     func open(_ vault: UnlockedVault) {
         _ = monitor.withLock { $0.publish(vault) }  // the old keys are wiped outside the lock
     }
 
-    /// Publishes new keys in place of `old`, unless the vault was locked or unlocked anew meanwhile.
+    /// Publishes new keys in place of `old`, unless the vault was locked or unlocked anew meanwhile. What was kept for a change
+    /// is only dropped.
     func replace(_ old: UnlockedVault, with new: UnlockedVault) {
-        _ = monitor.withLock { $0.unlocked === old ? $0.publish(new) : ([], nil) }
+        _ = monitor.withLock { state in
+            if state.kept === old { return ([], state.keep(nil)) }
+            return state.unlocked === old ? state.publish(new) : ([], nil)
+        }
     }
 
     /// Takes the keys away and returns when no operation that was let in before uses them. Not waited for: operations of
@@ -31,6 +43,8 @@ final class Gate: StreamGate {
     func close() -> Bool {
         let me = ReaderSlots.thisThread
         let (old, last) = monitor.withLock { $0.shut(me) }
+        // Wiped outside of the monitor, like what was published.
+        _ = monitor.withLock { $0.keep(nil) }
         monitor.wakeAll()
         monitor.withLock(when: { !$0.mustWait(for: last) }) { state in
             for holder in state.finishClosing(me, last) { holder.dropKeys() }
@@ -118,6 +132,8 @@ extension Gate {
     /// What the monitor guards.
     private struct State {
         private(set) var unlocked: UnlockedVault?
+        /// For a change alone: nobody enters with it.
+        private(set) var kept: UnlockedVault?
         /// The idle ones are of the keys that are published now.
         private let readers: ReaderSlots
         /// Streams that stay open between operations; locking still removes their keys.
@@ -135,10 +151,16 @@ extension Gate {
 
         var isClosing: Bool { !closing.isEmpty }
 
+        /// - Returns: What was kept before; the caller drops it.
+        mutating func keep(_ vault: UnlockedVault?) -> UnlockedVault? {
+            defer { kept = vault }
+            return kept
+        }
+
         /// - Returns: What was published before; the caller drops it.
         mutating func publish(_ vault: UnlockedVault) -> ([RecordReader], UnlockedVault?) {
             defer {
-                unlocked = vault
+                (unlocked, kept) = (vault, nil)
                 generation += 1
             }
             return (readers.recall(), unlocked)

@@ -43,11 +43,17 @@ struct SecretFile {
     }
 
     /// What is stored.
-    /// - Parameter vault: Whose it must be; nil for anyone's.
+    /// - Parameters:
+    ///   - vault: Whose it must be; nil for anyone's.
+    ///   - evenIfLinked: Whether a file that has a second name is read too.
     /// - Returns: Nil when there is none, it is another vault's, or it is not what was written.
     /// - Throws: What reading can throw.
-    func load(for vault: VaultID?, in home: HomeDirectory) throws(VaultError) -> SecretBytes? {
-        guard let file = try home.openFile(name, O_RDONLY), try file.status().size == UInt64(size) else { return nil }
+    func load(
+        for vault: VaultID?, in home: HomeDirectory, evenIfLinked: Bool = false
+    ) throws(VaultError) -> SecretBytes? {
+        guard let file = try home.openFile(name, O_RDONLY, evenIfLinked: evenIfLinked),
+            try file.status().size == UInt64(size)
+        else { return nil }
         var bytes = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: size) }
         let count = try bytes.withMutableBytes { bytes throws(VaultError) in try file.read(into: &bytes, at: 0) }
         let isWhole = bytes.withBytes { bytes in

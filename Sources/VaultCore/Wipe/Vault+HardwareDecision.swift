@@ -31,7 +31,31 @@ extension Vault {
         note(Success(.confirmed, after: attempt.budgetBefore), verified.keys)
     }
 
-    /// What ``leaveHardware(passcode:spending:)`` took out of the copy.
+    /// As ``claimHardware(passcode:spending:)``, with the strongest way that a vault without a passcode has.
+    /// - Parameters:
+    ///   - proof: It is used up.
+    ///   - canAskOwner: Whether the device can ask its owner: then nobody is no proof.
+    /// - Throws: `proofTooWeak`, `proofExpired`, `locked`, `movedElsewhere`; `damaged` where the header has another home's key;
+    ///   what writing can throw.
+    package func claimHardware(proving proof: consuming Proof, canAskOwner: Bool) throws(VaultError) {
+        guard let opening = gate.changeable else { throw .locked }
+        let way = proof.way
+        let master = try proof.redeem(for: opening, at: settings.clock.now())
+        let locked = try LockedHeader(in: home)
+        let header = locked.header
+        let keys = try HeaderKeys(master: master, vault: header.vault)
+        guard keys.authenticates(header) else { throw .movedElsewhere }
+        guard ChangeNeed(ChangeNeed.Facts(header, canAskOwner: canAskOwner)).ways.contains(way) else {
+            throw .proofTooWeak
+        }
+        guard standing(of: header, [keys.noteKey]) != .own else { return }
+        try WipeKeyFile.write(keys.ownWipeKey(of: header), in: home)
+        try? followAnchor(header, ledger: 0)
+        sweepHardware(header, of: header.owner, keys.noteKey)
+        note(Success(.confirmed, after: budget(header)), opening.keys)
+    }
+
+    /// What was taken out of a copy whose hardware was left to the folder that it is a copy of.
     public struct LeftHardware: Sendable, Hashable {
         /// The PIN, whose share is the other folder's.
         public let pinWasRemoved: Bool

@@ -31,7 +31,7 @@ extension Wipe {
             if error.code == .wiped { return error }
             return VaultError(
                 .wiped,
-                "this vault is to be destroyed, which cannot be done now (\(error.reason)); it goes on at the next start",
+                "this vault is to be destroyed, which cannot be done now (\(error.reason)); the wipe continues at the next start",
                 remainingAttempts: 0)
         }
     }
@@ -93,7 +93,9 @@ extension HeaderFile {
     /// The mark of a wipe that this home began, and whose the things are that it may let go of.
     static func genuineMark(in bytes: [UInt8], _ home: HomeDirectory) -> (mark: WipeMark, owner: HardwareOwner)? {
         for mark in marks(in: bytes) {
-            if let key = WipeKeyFile.stored(in: home, vault: mark.vault), key.authenticates(mark) {
+            if let key = WipeKeyFile.stored(in: home, vault: mark.vault, evenIfLinked: true),
+                key.authenticates(mark)
+            {
                 return (mark, key.owner)
             }
         }

@@ -270,7 +270,7 @@ struct Wipe {
         if let problem = problems.first { text += "; \(problem)" }
         return Ending(
             receipt: receipt, isFinished: false,
-            error: VaultError(.wiped, text + "; it goes on at the next start", remainingAttempts: 0))
+            error: VaultError(.wiped, text + "; the wipe continues at the next start", remainingAttempts: 0))
     }
 
     static func done(_ receipt: WipeReceipt, in home: HomeDirectory) -> VaultError {

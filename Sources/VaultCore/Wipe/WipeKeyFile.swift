@@ -44,8 +44,10 @@ enum WipeKeyFile {
 
     /// The stored key; nil when there is none for this vault, or what is there is not what was written.
     /// - Throws: What reading can throw.
-    static func load(in home: HomeDirectory, vault: VaultID) throws(VaultError) -> WipeKey? {
-        guard let bytes = try file.load(for: vault, in: home) else { return nil }
+    static func load(
+        in home: HomeDirectory, vault: VaultID, evenIfLinked: Bool = false
+    ) throws(VaultError) -> WipeKey? {
+        guard let bytes = try file.load(for: vault, in: home, evenIfLinked: evenIfLinked) else { return nil }
         let secret = try bytes.withBytes { bytes throws(VaultError) in
             try secretMemory { () throws(SecretMemoryError) in
                 try SecretBytes(copying: bytes.extracting(secretOffset..<secretOffset + WipeKey.size))
@@ -75,8 +77,12 @@ enum WipeKeyFile {
     }
 
     /// The stored key, where there is one that can be read.
-    static func stored(in home: HomeDirectory, vault: VaultID) -> WipeKey? {
-        do throws(VaultError) { return try load(in: home, vault: vault) } catch { return nil }
+    /// - Parameter evenIfLinked: Whether a file that has a second name is read too: to know the mark of a wipe, which a program
+    ///   that makes such names must not hold up.
+    static func stored(in home: HomeDirectory, vault: VaultID, evenIfLinked: Bool = false) -> WipeKey? {
+        do throws(VaultError) {
+            return try load(in: home, vault: vault, evenIfLinked: evenIfLinked)
+        } catch { return nil }
     }
 
     /// Whose hardware the stored key stands for.

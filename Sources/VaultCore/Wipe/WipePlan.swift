@@ -87,7 +87,8 @@ extension Vault {
     /// - Throws: `damaged` when the header is not what was written, `inputOutput`.
     package func wipeWarnings() throws(VaultError) -> [String] {
         let header = try HeaderFile.read(in: home)
-        if HardwareNote(of: header).isEmpty { return [] }
+        let namesCounted = !HardwareNote(of: header).isEmpty
+        guard namesCounted || !header.shareItems.isEmpty else { return [] }
         guard owner(of: header) != nil else {
             return [
                 "What the TPM or the keyring holds for this vault was made for another folder and stays: this one is a "
@@ -95,10 +96,18 @@ extension Vault {
                     + "claim the hardware first: the wipe then takes what they hold, too."
             ]
         }
-        var warnings = [
-            "The TPM and the keyring let go of what they hold for this vault. Backups and other copies use it too: what "
-                + "opens them afterwards is the recovery phrase, or a passcode that is not under the TPM."
-        ]
+        var warnings: [String] = []
+        if namesCounted {
+            warnings.append(
+                "The TPM and the keyring let go of what they hold for this vault. Backups and other copies use it too: what "
+                    + "opens them afterwards is the recovery phrase, or a passcode that is not under the TPM.")
+        } else {
+            let hasSecret = header.passcodeSlot != nil || header.recoverySlot != nil
+            warnings.append(
+                "The key store lets go of the share that opens this vault. Copies of this folder no longer open with it"
+                    + (hasSecret
+                        ? ", only with the passcode or the recovery phrase." : ", and nothing else opens them."))
+        }
         if WipeKeyFile.isFromElsewhere(home) {
             warnings.append(
                 "This folder is a copy of the one that the vault was made in, or was moved. If the vault is still used in "

@@ -27,7 +27,7 @@ extension WipeReceipt {
     ///
     /// - Parameters:
     ///   - bytes: The file's content.
-    ///   - key: The public key that was shown when self-destruct was switched on, in hexadecimal. Without it, the
+    ///   - expected: The public key that was shown when self-destruct was switched on, in hexadecimal. Without it, the
     ///     receipt is only known to be unchanged since it was signed.
     /// - Throws: `damaged`, naming the place, for what is no receipt or was changed; `receiptMismatch` when it was signed
     ///   with another key; `invalidName` when `key` is no public key.

@@ -75,7 +75,7 @@ extension RawSpan {
     package func isBefore(_ other: RawSpan) -> Bool {
         for offset in 0..<min(byteCount, other.byteCount) {
             let (left, right) = (
-                integer(at: offset, as: UInt8.self) ?? 0, other.integer(at: offset, as: UInt8.self) ?? 0
+                present(at: offset, as: UInt8.self), other.present(at: offset, as: UInt8.self)
             )
             if left != right { return left < right }
         }

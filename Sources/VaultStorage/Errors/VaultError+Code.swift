@@ -20,7 +20,7 @@ extension VaultError.Code {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         case noVault = "noVault", noBackup = "noBackup", otherVault = "otherVault", exists = "exists"
         case wrongPasscode = "wrongPasscode", wrongPhrase = "wrongPhrase", malformedPhrase = "malformedPhrase"
-        case noRecoveryPhrase = "noRecoveryPhrase", noPIN = "noPIN", lastWayIn = "lastWayIn"
+        case noRecoveryPhrase = "noRecoveryPhrase", noPIN = "noPIN", noPasscode = "noPasscode", lastWayIn = "lastWayIn"
         case delayed = "delayed", attemptsExhausted = "attemptsExhausted", noWayLeft = "noWayLeft", wiped = "wiped"
         case passcodeNeeded = "passcodeNeeded", notPending = "notPending", receiptMismatch = "receiptMismatch"
         case rollbackSuspected = "rollbackSuspected", hardwareUnavailable = "hardwareUnavailable"
@@ -94,8 +94,7 @@ extension VaultError.Code {
     /// answers, which removes them.
     public static let hardwareFull = VaultError.Code(.hardwareFull)
     /// A chip or key store holds shares that the folder is not known to own. Nothing was changed; ask the user whether the
-    /// folder is the vault itself or a copy (``VaultCore/Vault/claimHardware(passcode:spending:)``,
-    /// ``VaultCore/Vault/leaveHardware(passcode:spending:)``).
+    /// folder is the vault itself or a copy (`AppLock.claimHardware`, `AppLock.leaveHardware`).
     public static let hardwareUnclaimed = VaultError.Code(.hardwareUnclaimed)
     /// The operation needs an unlocked vault.
     public static let locked = VaultError.Code(.locked)
@@ -169,6 +168,9 @@ extension VaultError.Code {
     public static let levelLowered = VaultError.Code(.levelLowered)
     /// The vault would open without asking, and its rules ask for a lock. Raise its level, or stop asking.
     public static let levelContradicted = VaultError.Code(.levelContradicted)
+    /// The vault has no passcode: it opens without asking, with its device's owner, or with its recovery phrase alone. No
+    /// attempt was spent, and nothing was changed.
+    public static let noPasscode = VaultError.Code(.noPasscode)
     /// The change wants a stronger proof: the passcode, or the device's owner. Nothing was changed.
     public static let proofTooWeak = VaultError.Code(.proofTooWeak)
     /// Records still move to the keys of the change before. Finish that first; nothing was changed.

@@ -17,6 +17,8 @@ public struct VaultError: Error, Sendable, Hashable {
     public var retryAfter: Duration?
     /// What an unlock must prove, where this one proved too little.
     public var neededAssurance: Assurance?
+    /// What has to happen first, where a key store cannot be asked now (`shareUnavailable`) and that is known.
+    public var until: ShareWait?
 
     package init(_ code: Code, _ reason: String, remainingAttempts: Int? = nil, retryAfter: Duration? = nil) {
         self.code = code

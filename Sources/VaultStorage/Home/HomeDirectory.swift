@@ -84,12 +84,26 @@ package final class HomeDirectory: Sendable {
         return FileLock(file)
     }
 
+    /// Takes the lock of the folder itself.
+    /// - Returns: Nil while another has it.
+    package func lockFolder() throws(VaultError) -> FileLock? {
+        guard let folder = try openFolder("."), try folder.tryLock(exclusive: true) else { return nil }
+        return FileLock(folder)
+    }
+
+    /// Whether files of one can be renamed into the other.
+    package func isOnSameDisk(as other: HomeDirectory) throws(VaultError) -> Bool {
+        try status().device == other.status().device
+    }
+
     package func isSameFolder(as other: HomeDirectory) throws(VaultError) -> Bool {
-        var mine = stat()
-        var theirs = stat()
-        try system("examining \(path)") { unsafe fstat(descriptor, &mine) }
-        try system("examining \(other.path)") { unsafe fstat(other.descriptor, &theirs) }
-        return FileStatus(mine).isSameFile(as: FileStatus(theirs))
+        try status().isSameFile(as: other.status())
+    }
+
+    private func status() throws(VaultError) -> FileStatus {
+        var status = stat()
+        try system("examining \(path)") { unsafe fstat(descriptor, &status) }
+        return FileStatus(status)
     }
 
     package func exists(_ name: String) -> Bool {

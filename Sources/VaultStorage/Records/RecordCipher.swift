@@ -72,7 +72,9 @@ package struct RecordCipher: ~Copyable {
         guard epoch == newestEpoch || older.contains(where: { $0.epoch == epoch }) else { throw .keysChanged }
         let size = value.byteCount - SealedRecord.overhead
         // A size that no writer writes comes from a damaged page; it may reach beyond the map.
-        guard size <= RecordCipher.largestPlaintext else { throw .damagedRecord }
+        guard size <= RecordCipher.largestPlaintext, lookupKey.byteCount == SealedRecord.lookupKeySize else {
+            throw .damagedRecord
+        }
         if size > scratch.count { scratch = try RecordCipher.buffer(size) }
         prepareAssociatedData(epoch, lookupKey)
         do throws(CryptographyError) {
@@ -140,8 +142,8 @@ package struct RecordCipher: ~Copyable {
         prepareAssociatedData(newestEpoch, lookupKey)
         value.store(newestEpoch, at: 0)
         nonce.withBytes { nonce in
-            value.store(nonce.integer(at: 0, as: UInt64.self) ?? 0, at: SealedRecord.epochSize)
-            value.store(nonce.integer(at: 8, as: UInt32.self) ?? 0, at: SealedRecord.epochSize + 8)
+            value.store(nonce.present(at: 0, as: UInt64.self), at: SealedRecord.epochSize)
+            value.store(nonce.present(at: 8, as: UInt32.self), at: SealedRecord.epochSize + 8)
         }
         do throws(CryptographyError) {
             try value.withPart(SealedRecord.boxOffset..<value.byteCount) { box throws(CryptographyError) in

@@ -142,7 +142,7 @@ extension RecordReader.State {
     }
 
     mutating func root(evenIfDamaged: Bool) throws(VaultError) -> RootRecord {
-        try transaction.renew()
+        try transaction.renewForMain()
         defer { transaction.park() }
         let root = try openRoot()
         guard evenIfDamaged || root.isOf(snapshot: transaction.number) else { throw .foreignState }

@@ -51,7 +51,12 @@ package final class WriteQueue: Sendable {
             queue.performer = CurrentThread.word
         }
         defer { endLead() }
-        return try transact(patience: patience, body)
+        do throws(VaultError) {
+            return try transact(patience: patience, body)
+        } catch {
+            // A caller's closure runs once.
+            throw writer.makesRoom() ? .roomWasMade : error
+        }
     }
 
     /// One transaction for this alone.
@@ -73,7 +78,11 @@ package final class WriteQueue: Sendable {
     package func join(_ body: (inout WriteSession) throws(VaultError) -> Void) throws(VaultError) -> [String] {
         if try leadAlone() {
             defer { endLead() }
-            return try transact(body)
+            while true {
+                do throws(VaultError) { return try transact(body) } catch {
+                    if !writer.makesRoom() { throw error }
+                }
+            }
         }
         // The closure does not outlive this call: we return only when its result is there.
         let result = withoutActuallyEscaping(body) { body in
@@ -125,6 +134,7 @@ package final class WriteQueue: Sendable {
             do throws(VaultError) {
                 try attempt(batch, &results)
             } catch {
+                if writer.makesRoom() { continue }
                 for index in results.indices where results[index] == nil { results[index] = .failure(error) }
             }
         }
@@ -146,6 +156,7 @@ package final class WriteQueue: Sendable {
                 try batch[index].run?(&session)
                 done.append((index, Array(session.releasedFiles[filesBefore...])))
             } catch {
+                if writer.makesRoom() { return }
                 results[index] = .failure(error)
                 if session.operationChanged || !error.leavesTransactionWhole { return }
             }

@@ -10,20 +10,29 @@ package final class WriterState: @unchecked Sendable {  // used by the leader of
     var sealer: RecordSealer
     /// What the last commit wrote: still the root record when the next transaction's number is the next one.
     var written: RootRecord?
-    /// Its `flock` stands before LMDB's own mutex, which could not be waited for with an end.
+    /// Its `flock` stands before LMDB's own mutex, which could not be waited for with an end. With our own locks a transaction
+    /// takes it, for readers too.
     private let lockedFile: DurableFile
+    private var usesLock: Bool { database.environment.exclusion.locks == .ofLMDB }
 
     /// Milliseconds that another writer is waited for.
-    static let patience = 30_000
+    static let patience = DatabaseExclusion.patience
+    /// The same for the transaction that comes.
+    fileprivate var patience = WriterState.patience
 
     /// - Throws: `busy` when another writes for long.
     package func lock(patience: Int = WriterState.patience) throws(VaultError) {
+        self.patience = patience
+        guard usesLock else { return }
         try lockedFile.lock(
             exclusive: true, patience: patience,
             orBusy: "another process has been writing for a long time")
     }
 
-    package func unlock() { lockedFile.unlock() }
+    package func unlock() { if usesLock { lockedFile.unlock() } }
+
+    /// Whether a transaction that failed may be run again, because it did not fit into the map, which can grow.
+    func makesRoom() -> Bool { database.environment.exclusion.makesMoreRoom() }
 
     package init(_ keys: RecordKeys, _ database: DatabaseLease, in home: HomeDirectory) throws(VaultError) {
         let name = database.environment.name.file
@@ -93,7 +102,7 @@ public struct WriteSession: ~Copyable {
 
     /// - Throws: `keysChanged` when another process moved the vault to keys that we do not have.
     package init(_ state: WriterState) throws(VaultError) {
-        let transaction = try WriteTransaction(state.database)
+        let transaction = try WriteTransaction(state.database, patience: state.patience)
         if let root = state.written, root.transaction == transaction.number &- 1 {
             self.root = root
         } else {
@@ -364,16 +373,22 @@ extension WriteSession {
 
     /// Moves one record to the newest keys. A record with its content in a file is left to the caller, which writes the
     /// file again.
-    /// - Returns: Collection and name of a record that has a file.
-    package mutating func move(_ lookup: Digest, now: Int64) throws(VaultError) -> RecordName? {
+    package mutating func move(_ lookup: Digest, now: Int64) throws(VaultError) -> Moved {
         let state = state
-        let size = try lookup.withBytes { key throws(VaultError) in
-            try transaction.withValue(key) { value throws(VaultError) -> Int? in
-                guard let value else { return nil }
-                return try state.sealer.cipher.open(value, lookupKey: key)
+        let size: Int?
+        do throws(VaultError) {
+            size = try lookup.withBytes { key throws(VaultError) in
+                try transaction.withValue(key) { value throws(VaultError) -> Int? in
+                    guard let value else { return nil }
+                    return try state.sealer.cipher.open(value, lookupKey: key)
+                }
             }
+        } catch {
+            // Nobody reads it with any key: it stays as it is, and keeps nothing else from moving.
+            guard error.code == .damaged else { throw error }
+            return .misfit
         }
-        guard let size else { return nil }
+        guard let size else { return .done }
         let fields = try state.sealer.cipher.withPlaintext(size) { plaintext throws(VaultError) in
             try RecordReader.fields(plaintext)
         }
@@ -385,11 +400,21 @@ extension WriteSession {
         }
         state.sealer.cipher.wipe(size)
         guard let record else { throw .damagedRecord }
-        if fields.kind == .file { return record }
+        if fields.kind == .file { return .file(record) }
         let draft = RecordDraft(
             collection: record.collection, name: record.name, kind: fields.kind, moving: fields, now: now)
         try content.withBytes { content throws(VaultError) in try put(draft, content: content) }
-        return nil
+        return .done
+    }
+
+    /// What became of a record that was to move to the newest keys.
+    package enum Moved: Sendable {
+        /// It is under them, or there no more.
+        case done
+        /// It has a file, which its caller writes again.
+        case file(RecordName)
+        /// Its keys do not open it: it is left as it is.
+        case misfit
     }
 
     /// Number of records.

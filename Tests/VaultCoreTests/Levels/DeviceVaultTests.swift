@@ -337,6 +337,72 @@ import VaultStorage
         try vault.openByDevice()
     }
 
+    /// Anyone who can write the folder can lay a marker and a note there. They have no key of the key store.
+    @Test func `a marker and a note that are laid beside a vault make no place for a new one`() throws {
+        for hasFloor in [true, false] {
+            let home = try LevelHome()
+            let vault = try home.opened()
+            try vault.put([1], "name")
+            vault.lock()
+            let header = try home.header()
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: home.path + "/header"))
+            var note = HardwareNote()
+            note.coming = header.shareItems
+            try note.write(in: HomeDirectory(path: home.path), [])
+            #expect(FileManager.default.createFile(atPath: home.path + "/.creating", contents: nil))
+            if !hasFloor { home.store.state.withLock { $0.floor = nil } }
+            #expect(code { try Vault.createAtDevice(at: home.path, settings: home.settings) } == .exists)
+            let again = try Vault.start(at: home.path, settings: home.settings)
+            try again.openByDevice()
+            #expect(try again.get("name") == [1])
+            #expect(try Data(contentsOf: URL(fileURLWithPath: home.path + "/header")) == bytes)
+            #expect(home.store.state.withLock { $0.shares.count } == 1)
+            #expect(!FileManager.default.fileExists(atPath: home.path + "/.creating"))
+        }
+    }
+
+    /// A power cut before and after each change of the key store, of a first start and of starting over.
+    @Test(arguments: [false, true])
+    func `a creation that is cut short anywhere ends in one vault with one share`(_ startsOver: Bool) throws {
+        let home = try LevelHome()
+        if startsOver {
+            try home.opened().lock()
+            try FileManager.default.removeItem(atPath: home.path)
+            home.store.state.withLock { $0.shares = [:] }
+        }
+        let cuts = Mutex<[LevelHome.Snapshot]>([])
+        home.store.watch.withLock {
+            $0 = {
+                let number = cuts.withLock { $0.count }
+                let cut = home.snapshot("cut-\(number)")
+                cuts.withLock { $0.append(cut) }
+            }
+        }
+        if startsOver {
+            _ = try Vault.startOver(at: home.path, settings: home.settings)
+        } else {
+            _ = try Vault.start(at: home.path, settings: home.settings)
+        }
+        home.store.watch.withLock { $0 = nil }
+        let all = cuts.withLock { $0 }
+        #expect(all.count > 3)
+        for cut in all {
+            let store = ModelStore()
+            store.state.withLock { $0 = cut.state }
+            let settings = home.settings(store)
+            do throws(VaultError) { _ = try Vault.start(at: cut.path, settings: settings) } catch {
+                #expect(startsOver && error.code == .vaultMissing, "\(error) at \(cut.path)")
+                #expect(try Vault.startOver(at: cut.path, settings: settings) == nil, "\(cut.path)")
+            }
+            let vault = try Vault.start(at: cut.path, settings: settings)
+            // Before the floor of a vault that was started over is there, its user confirms it.
+            try vault.openByDevice(accepting: startsOver)
+            let header = try HeaderFile.read(in: HomeDirectory(path: cut.path))
+            #expect(Set(store.state.withLock { $0.shares.keys }) == Set(header.shareItems.map(\.name)), "\(cut.path)")
+            #expect(store.state.withLock { $0.floor } == header.present)
+        }
+    }
+
     @Test func `starting over puts the old home aside and deletes nothing`() throws {
         let home = try LevelHome()
         let vault = try home.opened()
@@ -398,5 +464,49 @@ import VaultStorage
         let contradictory = try home.open()
         #expect(code { try contradictory.openByDevice() } == .levelContradicted)
         #expect(!contradictory.isUnlocked && home.store.state.withLock { $0.shares.count } == 1)
+    }
+
+    @Test(arguments: [Way.device, .owner, .passcode])
+    func `a contradicted header ends with a change of the level, and opens nothing before it`(_ way: Way) throws {
+        let home = try LevelHome()
+        let vault = try home.opened()
+        try vault.put([1], "name")
+        vault.lock()
+        try home.rewrite { header, _ in header.policy.isLockEnabled = true }
+        let found = try home.open()
+        #expect(code { try found.openByDevice() } == .levelContradicted)
+        #expect(code { _ = try found.get("name") } == .locked)
+        #expect(code { try found.finishRekey() } == .locked)
+        // A lock takes it away.
+        found.lock()
+        #expect(code { _ = try found.proveNobody() } == .locked)
+        #expect(code { try found.openByDevice() } == .levelContradicted)
+        switch way {
+        case .device: try found.change(to: .device(), proving: found.proveNobody())
+        case .owner: try found.change(to: .owner(), proving: found.proveNobody())
+        case .passcode: try found.change(to: .secret("right"), proving: found.proveNobody())
+        }
+        #expect(!found.isUnlocked, "it is opened as its level wants it")
+        #expect(code { _ = try found.proveNobody() } == .locked)
+        let after = try home.open()
+        #expect(way.open(after) == nil)
+        #expect(try after.get("name") == [1])
+        try after.finishRekey()
+        let header = try home.header()
+        #expect(!header.contradictsItself && header.policy.obstacle(at: header.level) == nil)
+        #expect(Set(home.store.state.withLock { $0.shares.keys }) == Set(header.shareItems.map(\.name)))
+    }
+
+    @Test func `what goes wrong after the header was written is no refusal`() throws {
+        let home = try LevelHome()
+        let vault = try home.opened()
+        try vault.put([1], "name")
+        // The database cannot be opened anew from now on: a change says so with nothing changed, or is made.
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: home.path + "/header"))
+        try FileManager.default.moveItem(atPath: home.path + "/vault.mdb", toPath: home.path + "/aside")
+        let failed = code { try vault.change(to: .secret("right"), proving: vault.proveNobody()) }
+        let after = try Data(contentsOf: URL(fileURLWithPath: home.path + "/header"))
+        #expect((failed == nil) == (after != bytes), "\(String(describing: failed))")
+        try FileManager.default.moveItem(atPath: home.path + "/aside", toPath: home.path + "/vault.mdb")
     }
 }

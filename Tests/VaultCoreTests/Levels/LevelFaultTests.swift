@@ -120,6 +120,47 @@ import VaultStorage
         try home.open().openByDevice()
     }
 
+    @Test func `a home of another vault at owner is called that, and not a lost share`() throws {
+        let home = try LevelHome()
+        let vault = try home.opened()
+        try vault.change(to: .owner(), proving: vault.proveNobody())
+        vault.lock()
+        let other = VaultID(bytes: Array(1...16)).map { LevelFloor($0, .device) }
+        home.store.state.withLock { ($0.floor, $0.shares) = (other, [:]) }
+        let found = try home.open()
+        found.loadKeptOwner()
+        #expect(refuses(.levelLowered) { try found.unlock(release()) })
+        #expect(found.ownerState.isArmed, "nobody's enrollment changed")
+        // Its user has said that it is the right one: then the share is what is missing.
+        #expect(refuses(.shareLost) { try found.unlock(release(), accepting: true) })
+        #expect(home.store.state.withLock { $0.floor } == other, "nothing is written for a header that nobody proved")
+    }
+
+    @Test func `no floor is written for a header that nobody proved`() throws {
+        let home = try LevelHome()
+        try home.opened().lock()
+        let other = VaultID(bytes: Array(1...16)).map { LevelFloor($0, .secret) }
+        home.store.state.withLock { ($0.floor, $0.shares) = (other, [:]) }
+        let found = try home.open()
+        #expect(refuses(.levelLowered) { try found.openByDevice() })
+        #expect(refuses(.shareLost) { try found.openByDevice(accepting: true) })
+        #expect(home.store.state.withLock { $0.floor } == other)
+    }
+
+    @Test func `a wipe says first what becomes of copies that open with the share`() throws {
+        let home = try LevelHome()
+        let vault = try home.opened()
+        #expect(try vault.wipeWarnings().count == 1)
+        try FileManager.default.copyItem(atPath: home.path, toPath: home.place("copy"))
+        let copy = try Vault(at: home.place("copy"), settings: home.settings)
+        #expect(try copy.wipeWarnings().count == 2, "the share may be another folder's, too")
+        try FileManager.default.removeItem(atPath: home.place("copy") + "/wipe.key")
+        #expect(try copy.wipeWarnings().count == 1)
+        #expect(try copy.wipeWarnings() != vault.wipeWarnings())
+        try vault.change(to: .secret("right"), proving: vault.proveNobody())
+        #expect(try vault.wipeWarnings() == [])
+    }
+
     @Test func `the floor rises after the old share is gone, and before the note is`() throws {
         let home = try LevelHome()
         let vault = try home.opened()

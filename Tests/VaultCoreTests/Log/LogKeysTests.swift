@@ -46,7 +46,7 @@ import VaultFormat
     }
 
     /// Everything that a thief with one copy of the home can compute, tried on all that comes after it: the key of the copy
-    /// leads forward, and with it he can tell that an entry was written, and nothing else.
+    /// leads forward, and tells that an entry was written, and nothing else.
     @Test func whoCopiedTheStateReadsNothingThatComesLater() throws {
         let copied = try state()
         var key = try stateKey()
@@ -197,7 +197,7 @@ import VaultFormat
         #expect(try vault.logged().contains("created"), "what was there before is kept")
     }
 
-    /// The same in the moment of a rekey: the new keys begin their chain all the same.
+    /// The same in the moment of a rekey: the new keys still begin their chain.
     @Test(arguments: [2, 3] as [UInt32])
     func aStateOfAnotherEpochDoesNotKeepTheLogFromItsNewKeys(_ epoch: UInt32) throws {
         var state = try state()

@@ -1,6 +1,7 @@
 #if canImport(LocalAuthentication)
 internal import Foundation
 internal import LocalAuthentication
+internal import Security
 internal import Synchronization
 internal import VaultFormat
 
@@ -19,6 +20,10 @@ struct SystemOwner: OwnerBackend {
         defer { context.invalidate() }
         var error: NSError?
         if unsafe context.canEvaluatePolicy(step.policy, error: &error) { return .available }
+        // Known after the question. A finger needs no permission: its sensor is below a closed lid, for instance.
+        if let error, isCode(.biometryNotAvailable, error), [.faceID, .opticID].contains(context.biometryType) {
+            return .denied("this app may not use the device's sensor")
+        }
         return OwnerVerdict(error, step).capability
     }
 
@@ -83,8 +88,15 @@ package final class SystemAttempt: OwnerProof, @unchecked Sendable {
         guard reply.signal.isPossible else { return (.impossible(.missing("no descriptor can be had")), false) }
         guard !cancellation.isCancelled else { return (.cancelled, false) }
         // The reply holds neither this nor the context: one that comes too late must not keep them alive.
-        context.evaluatePolicy(step.policy, localizedReason: reason) { isConfirmed, error in
-            reply.give(isConfirmed ? .confirmed : OwnerVerdict(error, step), !isConfirmed && isFallback(error))
+        let answer = { @Sendable (isConfirmed: Bool, error: (any Error)?) in
+            reply.give(
+                isConfirmed ? .confirmed : OwnerVerdict(error, step),
+                !isConfirmed && error.map { isCode(.userFallback, $0 as NSError) } == true)
+        }
+        if let rule = step.rule {
+            context.evaluateAccessControl(rule, operation: .useItem, localizedReason: reason, reply: answer)
+        } else {
+            context.evaluatePolicy(step.policy, localizedReason: reason, reply: answer)
         }
         let end = Cancellation.wait([reply.signal, cancellation], until: deadline)
         if end !== reply.signal {
@@ -112,13 +124,26 @@ private final class SystemReply: Sendable {
     func take() -> (OwnerVerdict, Bool)? { verdict.withLock { $0.take() } }
 }
 
-/// Whether the prompt's own button for another way was pressed.
-private func isFallback(_ error: (any Error)?) -> Bool {
-    guard let error = error.map({ $0 as NSError }) else { return false }
-    return error.domain == LAErrorDomain && LAError.Code(rawValue: error.code) == .userFallback
+private func isCode(_ code: LAError.Code, _ error: NSError) -> Bool {
+    error.domain == LAErrorDomain && LAError.Code(rawValue: error.code) == code
 }
 
 extension OwnerStep {
+    /// What asks for the device's passcode alone: the policy for the device's owner would ask for a face first, which was asked for
+    /// or left a moment ago. Nil where the policy is right; a Mac's takes a watch, too.
+    fileprivate var rule: SecAccessControl? {
+        #if os(macOS)
+        nil
+        #else
+        guard self == .devicePasscode else { return nil }
+        var error: Unmanaged<CFError>?
+        let rule = unsafe SecAccessControlCreateWithFlags(
+            kCFAllocatorDefault, kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly, .devicePasscode, &error)
+        unsafe error?.release()
+        return rule
+        #endif
+    }
+
     fileprivate var policy: LAPolicy {
         switch self {
         case .biometrics: .deviceOwnerAuthenticationWithBiometrics

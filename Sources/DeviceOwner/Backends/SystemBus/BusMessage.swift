@@ -53,6 +53,14 @@ internal import CSystemd
         return value
     }
 
+    /// An unsigned number of 64 bits.
+    func longNumber() -> UInt64? {
+        guard isNext(UInt8(ascii: "t")) else { return nil }
+        var value: UInt64 = 0
+        guard unsafe systemd.call.message_read_basic(message, CChar(UInt8(ascii: "t")), &value) > 0 else { return nil }
+        return value
+    }
+
     /// A descriptor, the message's own: duplicate it to keep it.
     func descriptor() -> Int32? {
         guard isNext(UInt8(ascii: "h")) else { return nil }

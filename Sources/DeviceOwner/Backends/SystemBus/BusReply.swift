@@ -1,6 +1,6 @@
 internal import CSystemd
 
-/// The answer to a call, built from front to back. What cannot be added makes it an answer that is not sent.
+/// The answer to a call, or a signal, built from front to back. What cannot be added makes it one that is not sent.
 @safe package final class BusReply {
     private let message: OpaquePointer
     private let bus: SystemBus
@@ -15,6 +15,18 @@ internal import CSystemd
         self.bus = bus
         // Overwritten when it was sent: it may hold a secret.
         unsafe _ = bus.systemd.call.message_sensitive(message)
+    }
+
+    /// A signal.
+    /// - Parameter client: The only one that is told; nil for all who listen.
+    init?(signal member: String, of interface: String, on path: String, to client: String?, _ bus: SystemBus) {
+        var made: OpaquePointer?
+        guard unsafe bus.systemd.call.message_new_signal(bus.bus, &made, path, interface, member) >= 0,
+            let made = unsafe made
+        else { return nil }
+        unsafe message = made
+        self.bus = bus
+        if let client { note(unsafe bus.systemd.call.message_set_destination(message, client)) }
     }
 
     deinit { unsafe _ = bus.systemd.call.message_unref(message) }

@@ -14,25 +14,47 @@ package final class ServiceBus {
     }
 
     private let bus: SystemBus
-    /// Milliseconds that the bus has to answer.
-    private static let patience: UInt64 = 2000
+    private let name: String
+    /// Whether the name is ours.
+    package private(set) var isOwner = false
+    /// Something may have come in that ``descriptor`` does not tell of: a call to the bus waits for its answer, and libsystemd keeps what
+    /// comes before that.
+    package private(set) var hasMore = true
+    /// Milliseconds that the bus has to answer. One that does not is taken for gone: nothing is waited for twice.
+    private static let patience: UInt64 = 10_000
+    private var isSilent = false
 
     /// Connects, claims a name that no other process has, and asks to be told of clients that leave.
+    /// - Parameter waits: Whether to wait for a name that another process has: it is ours when that gives it up.
     /// - Throws: ``Problem``.
-    package init(claiming name: String) throws(Problem) {
+    package convenience init(claiming name: String, waits: Bool = false) throws(Problem) {
+        let bus: SystemBus
+        do throws(BusFailure) { bus = try SystemBus(session: ()) } catch { throw .unavailable(error.number) }
+        try self.init(claiming: name, on: bus, waits: waits)
+    }
+
+    /// As ``init(claiming:waits:)``, on any bus.
+    init(claiming name: String, on bus: SystemBus, waits: Bool = false) throws(Problem) {
+        (self.name, self.bus) = (name, bus)
         do throws(BusFailure) {
-            bus = try SystemBus(session: ())
             let rule =
                 "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',"
                 + "member='NameOwnerChanged',arg2=''"
             try bus.subscribe(rule, patience: ServiceBus.patience)
             // 4: without waiting for the name. Without 1 no other process can take it from us.
-            let reply = try bus.call(.bus, "RequestName", [.text(name), .number(4)], patience: ServiceBus.patience)
-            guard reply.number() != 1 else { return }
+            let reply = try bus.call(
+                .bus, "RequestName", [.text(name), .number(waits ? 0 : 4)], patience: ServiceBus.patience)
+            isOwner = reply.number() == 1
         } catch { throw .unavailable(error.number) }
+        guard isOwner || waits else { throw .taken(process: owner()) }
+    }
+
+    /// The process that has the name; nil where nobody has it, or the bus does not tell.
+    package func owner() -> Int32? {
+        hasMore = true
         let owner = try? bus.call(
             .bus, "GetConnectionUnixProcessID", [.text(name)], patience: ServiceBus.patience)
-        throw .taken(process: owner?.number().flatMap { Int32(exactly: $0) })
+        return owner?.number().flatMap { Int32(exactly: $0) }
     }
 
     /// For `poll(2)`; with it ``events``.
@@ -50,20 +72,87 @@ package final class ServiceBus {
     /// The next of what came in; nil if there is none.
     /// - Throws: ``Problem`` when the connection is gone, and the name with it.
     package func next() throws(Problem) -> Incoming? {
+        hasMore = true
+        guard !isSilent else { throw .unavailable(ETIMEDOUT) }
         do throws(BusFailure) {
             while let message = try bus.next() {
                 if message.isCall { return .call(BusCall(message, bus)) }
-                guard message.isSignal, message.sender == "org.freedesktop.DBus",
-                    message.member == "NameOwnerChanged", let name = message.text(), name.hasPrefix(":")
-                else { continue }
-                return .left(name)
+                guard message.isSignal, message.sender == "org.freedesktop.DBus" else { continue }
+                switch (message.member, message.text()) {
+                case ("NameAcquired", name): isOwner = true
+                case ("NameLost", name): isOwner = false
+                case ("NameOwnerChanged", let client?) where client.hasPrefix(":"): return .left(client)
+                default: break
+                }
             }
+            hasMore = false
             return nil
         } catch { throw .unavailable(error.number) }
     }
 
-    /// The user that a client runs as; nil when it has left or the bus does not tell.
-    package func user(of client: String) -> UInt32? { try? bus.user(of: client, patience: ServiceBus.patience) }
+    /// The process of a client; nil when it has left or the bus does not tell.
+    package func process(of client: String) -> BusProcess? {
+        hasMore = true
+        guard !isSilent else { return nil }
+        do throws(BusFailure) {
+            return BusProcess(
+                try bus.call(.bus, "GetConnectionCredentials", [.text(client)], patience: ServiceBus.patience))
+        } catch {
+            isSilent = error.isSilence
+            return nil
+        }
+    }
+
+    /// A signal without content yet; nil without memory for one.
+    /// - Parameter client: The only one that is told; nil for all who listen.
+    package func signal(_ member: String, of interface: String, on path: String, to client: String? = nil) -> BusReply?
+    {
+        BusReply(signal: member, of: interface, on: path, to: client, bus)
+    }
+}
+
+/// The process that made a client's connection, by the kernel's word to the bus when it did.
+@safe package final class BusProcess {
+    package let user: UInt32
+    /// 0 where the bus does not tell.
+    package let process: Int32
+    /// Has the descriptor, and closes it.
+    private let message: BusMessage
+    private let descriptor: Int32?
+
+    fileprivate init?(_ message: BusMessage) {
+        var (user, process, descriptor): (UInt32?, UInt32?, Int32?)
+        guard message.enter(UInt8(ascii: "a"), "{sv}") else { return nil }
+        while message.enter(UInt8(ascii: "e"), "sv") {
+            switch message.text() {
+            case "UnixUserID":
+                guard message.enter(UInt8(ascii: "v"), "u") else { return nil }
+                user = message.number()
+                message.leave()
+            case "ProcessID":
+                guard message.enter(UInt8(ascii: "v"), "u") else { return nil }
+                process = message.number()
+                message.leave()
+            case "ProcessFD":
+                guard message.enter(UInt8(ascii: "v"), "h") else { return nil }
+                descriptor = message.descriptor()
+                message.leave()
+            default: guard message.skip("v") else { return nil }
+            }
+            message.leave()
+        }
+        guard let user else { return nil }
+        self.user = user
+        self.process = process.flatMap { Int32(exactly: $0) } ?? 0
+        (self.message, self.descriptor) = (message, descriptor)
+    }
+
+    /// Whether it still runs. A bus before 1.15.8 gives no descriptor to tell by; then its number and its start must do.
+    package var isAlive: Bool {
+        guard let descriptor else { return true }
+        var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&waiting, 1, 0) == 0
+    }
 }
 
 /// A call that came in: its arguments are read in their order, then it is answered once.
@@ -115,7 +204,7 @@ package final class BusCall {
 
 extension BusMessage {
     fileprivate var isCall: Bool { unsafe systemd.call.message_is_method_call(message, nil, nil) > 0 }
-    fileprivate var isSignal: Bool { unsafe systemd.call.message_is_signal(message, nil, nil) > 0 }
+    var isSignal: Bool { unsafe systemd.call.message_is_signal(message, nil, nil) > 0 }
 
     fileprivate var signature: String {
         guard let text = unsafe systemd.call.message_get_signature(message, 1) else { return "" }
@@ -123,9 +212,9 @@ extension BusMessage {
     }
 
     /// Has libsystemd overwrite the message when it is done with.
-    fileprivate func wipeLater() { unsafe _ = systemd.call.message_sensitive(message) }
+    func wipeLater() { unsafe _ = systemd.call.message_sensitive(message) }
 
-    fileprivate func text(_ type: Unicode.Scalar, atMost longest: Int) -> String? {
+    func text(_ type: Unicode.Scalar, atMost longest: Int) -> String? {
         var next: CChar = 0
         guard unsafe systemd.call.message_peek_type(message, &next, nil) > 0,
             UInt8(bitPattern: next) == UInt8(ascii: type)
@@ -137,7 +226,7 @@ extension BusMessage {
         return unsafe String(validatingCString: text)
     }
 
-    fileprivate func bytes(atMost longest: Int) -> SecretBytes? {
+    func bytes(atMost longest: Int) -> SecretBytes? {
         var (next, contents): (CChar, UnsafePointer<CChar>?) = (0, nil)
         guard unsafe systemd.call.message_peek_type(message, &next, &contents) > 0,
             UInt8(bitPattern: next) == UInt8(ascii: "a"), let contents = unsafe contents,

@@ -92,6 +92,9 @@ struct BusFailure: Error, Hashable {
         case text(String)
         case path(String)
         case number(UInt32)
+        case paths([String])
+        /// A variant of bytes.
+        case bytes([UInt8])
     }
 
     /// Where a call goes.
@@ -119,6 +122,21 @@ struct BusFailure: Error, Hashable {
             case .path(let path): status = unsafe append(message, "o", path)
             case .number(var number):
                 status = unsafe systemd.call.message_append_basic(message, CChar(UInt8(ascii: "u")), &number)
+            case .paths(let paths):
+                status = unsafe container(message, "a", "o") {
+                    for path in paths {
+                        let status = unsafe append(message, "o", path)
+                        guard status >= 0 else { return status }
+                    }
+                    return 0
+                }
+            case .bytes(let bytes):
+                status = unsafe container(message, "v", "ay") {
+                    unsafe bytes.withUnsafeBufferPointer { bytes in
+                        unsafe systemd.call.message_append_array(
+                            message, CChar(UInt8(ascii: "y")), bytes.baseAddress, bytes.count)
+                    }
+                }
             }
             guard status >= 0 else { throw BusFailure(name: "", number: -status) }
         }
@@ -135,6 +153,14 @@ struct BusFailure: Error, Hashable {
 
     private func append(_ message: OpaquePointer, _ type: Unicode.Scalar, _ text: String) -> Int32 {
         unsafe text.withCString { unsafe systemd.call.message_append_basic(message, CChar(UInt8(ascii: type)), $0) }
+    }
+
+    private func container(
+        _ message: OpaquePointer, _ type: Unicode.Scalar, _ contents: String, _ body: () -> Int32
+    ) -> Int32 {
+        var status = unsafe systemd.call.message_open_container(message, CChar(UInt8(ascii: type)), contents)
+        if status >= 0 { status = body() }
+        return status >= 0 ? unsafe systemd.call.message_close_container(message) : status
     }
 
     /// Asks the bus for signals; they come out of ``next()``.

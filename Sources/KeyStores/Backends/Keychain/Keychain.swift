@@ -7,7 +7,10 @@ internal import Security
 ///
 /// Queries are made here alone. Each asks for the data-protection keychain: a Mac would else take the old one, which knows
 /// nothing of access control.
-enum Keychain {
+struct Keychain {
+    /// The access group of app and extensions; nil for the app's own.
+    let group: String?
+
     /// What an item has to be released for.
     enum Guard: Sendable, Hashable {
         /// No rule: available to this app on the unlocked device.
@@ -40,13 +43,13 @@ enum Keychain {
     /// Stores a value under a name that is free. It never leaves this device, in no backup and no synchronisation.
     /// - Returns: False when the name is taken.
     /// - Throws: ``KeyStoreError``.
-    static func add(
+    func add(
         _ value: borrowing SecretBytes, as account: String, guardedBy owner: Guard
     ) throws(KeyStoreError) -> Bool {
         var attributes = query(account)
         if let flags = owner.flags {
             // Gone with the device's passcode, which is what the owner's finger stands for.
-            attributes[kSecAttrAccessControl as String] = try accessControl(
+            attributes[kSecAttrAccessControl as String] = try Keychain.accessControl(
                 kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly, flags)
         } else {
             attributes[kSecAttrAccessible as String] = kSecAttrAccessibleWhenUnlockedThisDeviceOnly
@@ -58,19 +61,19 @@ enum Keychain {
         var nothing: CFTypeRef?
         let status = unsafe SecItemAdd(attributes as CFDictionary, &nothing)
         if status == errSecDuplicateItem { return false }
-        try check(status)
+        try Keychain.check(status)
         return true
     }
 
     /// Reads a value of 32 bytes with the context that the owner was confirmed in. It shows no prompt.
     /// - Throws: ``KeyStoreError``.
-    static func share(of account: String, context: AnyObject?) throws(KeyStoreError) -> SecretBytes {
+    func share(of account: String, context: AnyObject?) throws(KeyStoreError) -> SecretBytes {
         var query = query(account)
         query[kSecReturnData as String] = true
         query[kSecMatchLimit as String] = kSecMatchLimitOne
         if let context { query[kSecUseAuthenticationContext as String] = context }
         var result: CFTypeRef?
-        try check(unsafe SecItemCopyMatching(query as CFDictionary, &result))
+        try Keychain.check(unsafe SecItemCopyMatching(query as CFDictionary, &result))
         guard let value = result as? Data, value.count == 32 else {
             throw KeyStoreError(.damaged, "the keychain's share is not what was stored")
         }
@@ -87,19 +90,19 @@ enum Keychain {
 
     /// Forgets an item; one that is gone already is fine.
     /// - Throws: ``KeyStoreError``.
-    static func delete(_ account: String) throws(KeyStoreError) {
+    func delete(_ account: String) throws(KeyStoreError) {
         let status = SecItemDelete(query(account) as CFDictionary)
-        if status != errSecItemNotFound { try check(status) }
+        if status != errSecItemNotFound { try Keychain.check(status) }
     }
 
     /// Makes sure that the keychain answers.
     /// - Throws: ``KeyStoreError``.
-    static func probe() throws(KeyStoreError) {
+    func probe() throws(KeyStoreError) {
         var query = query("probe")
         query[kSecMatchLimit as String] = kSecMatchLimitOne
         var nothing: CFTypeRef?
         let status = unsafe SecItemCopyMatching(query as CFDictionary, &nothing)
-        if status != errSecItemNotFound { try check(status) }
+        if status != errSecItemNotFound { try Keychain.check(status) }
     }
 
     /// - Throws: ``KeyStoreError``: `unavailable`, where the device has no passcode for instance.
@@ -110,18 +113,20 @@ enum Keychain {
         let control = unsafe SecAccessControlCreateWithFlags(kCFAllocatorDefault, protection, flags, &error)
         guard let control else {
             unsafe error?.release()
-            throw KeyStoreError(.unavailable, "the system takes no such rule for a share")
+            throw KeyStoreError(.unavailable, "the system refused this access rule for a share")
         }
         return control
     }
 
-    private static func query(_ account: String) -> [String: Any] {
-        [
+    private func query(_ account: String) -> [String: Any] {
+        var query: [String: Any] = [
             kSecClass as String: kSecClassGenericPassword,
-            kSecAttrService as String: service,
+            kSecAttrService as String: Keychain.service,
             kSecAttrAccount as String: account,
             kSecUseDataProtectionKeychain as String: true,
         ]
+        if let group { query[kSecAttrAccessGroup as String] = group }
+        return query
     }
 
     /// What an answer of the keychain means. None of them means that the wrong person tried: `errSecAuthFailed` also
@@ -130,8 +135,9 @@ enum Keychain {
         switch status {
         case errSecSuccess: return
         case errSecItemNotFound:
-            throw KeyStoreError(.notFound, "the keychain has no such share any more, or what is enrolled has changed")
-        case errSecUserCanceled: throw KeyStoreError(.cancelled, "the owner turned away")
+            throw KeyStoreError(
+                .notFound, "the keychain no longer has this share, or the enrolled faces or fingers have changed")
+        case errSecUserCanceled: throw KeyStoreError(.cancelled, "the prompt was cancelled")
         case errSecAuthFailed: throw KeyStoreError(.busy, "the keychain did not release the share this time")
         case errSecInteractionNotAllowed, errSecInteractionRequired:
             throw KeyStoreError(.lockedOut, "the device is locked, or its owner was not confirmed for this share")

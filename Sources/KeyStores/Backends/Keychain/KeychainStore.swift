@@ -9,8 +9,10 @@ package import VaultFormat
 /// in which the owner was confirmed: a program that leaves out our checks gets nothing by it.
 package struct KeychainStore: KeyStore {
     package let kind = KeyStoreKind.keychain
+    private let keychain: Keychain
 
-    package init() {}
+    /// - Parameter group: The access group that app and extensions share; nil for the app's own.
+    package init(group: String? = nil) { keychain = Keychain(group: group) }
 
     /// The keys over the keychain are in the Enclave, where there is one.
     package var assurance: Assurance { SecureEnclave.isAvailable ? .hardwareBound : .presence }
@@ -43,10 +45,10 @@ package struct KeychainStore: KeyStore {
     ) throws(KeyStoreError) -> KeyStoreItem {
         try KeyStoreError.checkName(name)
         guard share.count == 32 else { throw KeyStoreError(.failure, "a share has 32 bytes") }
-        if try !Keychain.add(share, as: name, guardedBy: rule) {
+        if try !keychain.add(share, as: name, guardedBy: rule) {
             // An item's rule cannot be changed: the old one goes.
-            try Keychain.delete(name)
-            guard try Keychain.add(share, as: name, guardedBy: rule) else {
+            try keychain.delete(name)
+            guard try keychain.add(share, as: name, guardedBy: rule) else {
                 throw KeyStoreError(.busy, "another program of this app writes the same share")
             }
         }
@@ -61,13 +63,13 @@ package struct KeychainStore: KeyStore {
             throw KeyStoreError(.unavailable, "the owner was not confirmed by this system")
         }
         return try attempt.withContext { context throws(KeyStoreError) in
-            try Keychain.share(of: account, context: context)
+            try keychain.share(of: account, context: context)
         }
     }
 
-    package func delete(_ item: KeyStoreItem) throws(KeyStoreError) { try Keychain.delete(account(of: item)) }
+    package func delete(_ item: KeyStoreItem) throws(KeyStoreError) { try keychain.delete(account(of: item)) }
 
-    package func probe() throws(KeyStoreError) { try Keychain.probe() }
+    package func probe() throws(KeyStoreError) { try keychain.probe() }
 
     /// With an item that needs no prompt.
     package func roundTrip() throws(KeyStoreError) {
@@ -75,7 +77,7 @@ package struct KeychainStore: KeyStore {
             let share = try SecureRandom.secret(32)
             let item = try put(share, as: "doctor", guardedBy: .none)
             defer { try? delete(item) }
-            guard try Keychain.share(of: account(of: item), context: nil).isEqual(to: share) else {
+            guard try keychain.share(of: account(of: item), context: nil).isEqual(to: share) else {
                 throw KeyStoreError(.damaged, "what was stored did not come back")
             }
         }

@@ -58,7 +58,7 @@ package struct EnclaveSigningKeys: SigningKeyStore {
         do throws(CryptographyError) {
             let point = try unsafe P256PublicKey(compressed: key.publicKey.span.bytes)
             guard unsafe point.isValid(signature: signature.span.bytes, for: message) else { throw .invalidPoint }
-        } catch { throw KeyStoreError(.failure, "the Enclave gave a signature that is none") }
+        } catch { throw KeyStoreError(.failure, "the Secure Enclave returned something that is not a signature") }
         return signature
     }
 

@@ -4,15 +4,17 @@ internal import SystemCalls
 
 extension DatabaseEnvironment {
     /// Looks at the pages that LMDB goes by when it opens a file, which it believes. Takes some ten microseconds.
+    /// - Returns: The number of the state that was looked at.
     /// - Throws: `damaged`, with nothing opened; `busy`, `inputOutput`.
-    static func checkFront(of name: DatabaseName, in home: HomeDirectory) throws(VaultError) {
+    static func checkFront(of name: DatabaseName, in home: HomeDirectory) throws(VaultError) -> UInt64 {
         for _ in 0..<100 {
             guard let file = try home.openFile(name.file, O_RDONLY), let again = try home.openFile(name.file, O_RDONLY)
             else { throw .damaged("\(name.file) is missing") }
             let before = try DatabasePages.front(of: again)
             do throws(VaultError) {
-                var pages = try DatabasePages(file, limit: UInt64(name.mapSize))
-                return try pages.checkFront()
+                var pages = try DatabasePages(file, limit: UInt64(name.limit))
+                try pages.checkFront()
+                return pages.transaction
             } catch {
                 // Another process may have committed meanwhile, and written pages anew.
                 guard error.code == .damaged, try DatabasePages.front(of: again) != before else { throw error }
@@ -43,7 +45,7 @@ extension DatabaseEnvironment {
     /// Notes a commit of a transaction that began with checked pages.
     func noteCommit(_ transaction: UInt64) { checkedState.store(transaction, ordering: .relaxed) }
 
-    fileprivate func check(_ pages: inout DatabasePages) throws(VaultError) {
+    func check(_ pages: inout DatabasePages) throws(VaultError) {
         var statistics = MDB_stat()
         unsafe mdb_env_stat(handle, &statistics)
         guard pages.pageSize == Int(statistics.ms_psize) else { throw DatabasePages.notWhole }
@@ -52,12 +54,12 @@ extension DatabaseEnvironment {
 
     /// The file that LMDB has open, as it is now.
     /// - Parameter wanted: The state that is taken if it is there; else the newer one.
-    fileprivate func pages(preferring wanted: UInt64? = nil) throws(VaultError) -> DatabasePages {
+    func pages(preferring wanted: UInt64? = nil) throws(VaultError) -> DatabasePages {
         var descriptor: Int32 = -1
         unsafe mdb_env_get_fd(handle, &descriptor)
         let copy = try system("reading the database") { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }
         return try DatabasePages(
-            DurableFile(owning: copy, name: name.file), limit: UInt64(name.mapSize), preferring: wanted)
+            DurableFile(owning: copy, name: name.file), limit: UInt64(name.limit), preferring: wanted)
     }
 }
 
@@ -69,7 +71,7 @@ extension DatabaseLease {
         for _ in 0..<100 {
             // No page of a snapshot is written anew while a reader has it. A commit is in the file some milliseconds before
             // readers begin with it, hence the reader's own state, which only the commit after that overwrites.
-            try snapshot.renew()
+            try snapshot.begin()
             defer { snapshot.park() }
             var pages = try environment.pages(preferring: snapshot.number)
             if pages.transaction == snapshot.number { return try environment.check(&pages) }

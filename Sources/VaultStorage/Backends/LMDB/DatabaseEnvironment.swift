@@ -5,52 +5,91 @@ internal import SystemCalls
 /// One of the databases in a home.
 package struct DatabaseName: Sendable {
     package let file: String
-    /// Address space reserved, not memory or disk; the most that records can take.
-    package let mapSize: Int
+    /// The most bytes that records can take.
+    package let limit: Int
+    /// How many bytes more than it has a database can take before its map has to grow.
+    package let room: Int
 
-    package static let protected = DatabaseName(file: "vault.mdb", mapSize: 64 << 30)
+    package static let protected = DatabaseName(file: "vault.mdb", limit: 64 << 30, room: usualRoom)
 
-    package init(file: String, mapSize: Int) {
+    package init(file: String, limit: Int, room: Int) {
         self.file = file
-        self.mapSize = mapSize
+        self.limit = limit
+        self.room = room
     }
+
+    #if os(Linux) && !canImport(Darwin)
+    private static let usualRoom = 1 << 30
+    #else
+    /// A phone gives a process a few gigabytes of address space.
+    private static let usualRoom = 256 << 20
+    #endif
 }
 
 /// One LMDB environment, at most one per file and process: a second one would drop the first one's file locks.
 ///
-/// The map is read-only for us (no `MDB_WRITEMAP`). LMDB believes the offsets in a page: reading a file that was changed on
-/// purpose can end this process. Where it copies pages into memory of its own, to write or to compact them, it would also
-/// write over what lies behind that memory; it gets to do so only after ``checkPages(before:)`` or
-/// ``DatabaseLease/checkPages()``. The lock file, which programs of one user share, is trusted.
+/// The map is read-only for us (no `MDB_WRITEMAP`). LMDB believes the offsets in a page, so it reads a state only after
+/// ``look(at:isFront:)``; a file that another program changes meanwhile can still end this process. Where it copies pages into
+/// memory of its own, to write or to compact them, it would also write over what lies behind that memory; it gets to do so only
+/// after ``checkPages(before:)`` or ``DatabaseLease/checkPages()``. The lock file, which programs of one user share, is trusted
+/// where LMDB has its own locks.
 @safe package final class DatabaseEnvironment: @unchecked Sendable {  // LMDB environments are thread-safe
     let name: DatabaseName
     let handle: OpaquePointer
     let trees: DatabaseTrees
     let isReadOnly: Bool
+    let exclusion: DatabaseExclusion
     /// Pages that the file was seen to have by a writer. It never becomes shorter while writers keep to their lock.
     let seenPages = Atomic<UInt64>(0)
     /// The state whose pages have been checked, or were written by this process from such ones.
     let checkedState = Atomic<UInt64>(.max)
+    /// The one that is being committed: readers see it before ``checkedState`` says so.
+    let comingState = Atomic<UInt64>(.max)
+    /// As ``checkedState``, looked at for those who read: a writer looks again, before LMDB writes.
+    let readState = Atomic<UInt64>(.max)
+    /// The state whose first pages were looked at, which is enough for the main tree.
+    let frontState: Atomic<UInt64>
+    /// States that LMDB must not read.
+    let damagedStates = DamagedStates()
     private let identity: FileStatus
     private var users = 1
 
     private static let open = Mutex<[DatabaseEnvironment]>([])
 
     /// Opens the home's database, or shares the environment that this process has open for it.
-    package static func acquire(_ name: DatabaseName, in home: HomeDirectory) throws(VaultError) -> DatabaseLease {
-        guard let file = try home.openFile(name.file, O_RDONLY) else {
+    /// - Parameter locks: Those of one that is not open yet.
+    /// - Throws: `busy` when another process has a database with our own locks for long; `damaged`, `outOfMemory`, and what the
+    ///   system says.
+    package static func acquire(
+        _ name: DatabaseName, in home: HomeDirectory, locks: DatabaseLocks = .inUse
+    ) throws(VaultError) -> DatabaseLease {
+        guard let opened = try home.openFile(name.file, O_RDONLY) else {
             throw .damaged("\(name.file) is missing")
         }
-        let identity = try file.status()
+        let identity = try opened.status()
+        if let shared = open.withLock({ share(identity, of: $0) }) { return shared }
+        // Before that: a thread of ours that uses it is not waited for.
+        if locks == .own { try wait(for: opened) }
+        var file: DurableFile? = consume opened
         return try open.withLock { open throws(VaultError) in
-            if let shared = open.first(where: { $0.identity.isSameFile(as: identity) }) {
-                shared.users += 1
-                return DatabaseLease(shared)
-            }
-            let environment = try DatabaseEnvironment(name, in: home, identity: identity)
+            if let shared = share(identity, of: open) { return shared }
+            guard let file = file.take() else { throw .heldElsewhere }
+            let environment = try DatabaseEnvironment(name, in: home, file: file, locks: locks)
             open.append(environment)
             return DatabaseLease(environment)
         }
+    }
+
+    private static func share(_ identity: FileStatus, of open: [DatabaseEnvironment]) -> DatabaseLease? {
+        guard let shared = open.first(where: { $0.identity.isSameFile(as: identity) }) else { return nil }
+        shared.users += 1
+        return DatabaseLease(shared)
+    }
+
+    /// Waits until no other process uses the database.
+    private static func wait(for file: borrowing DurableFile) throws(VaultError) {
+        try file.lock(
+            exclusive: true, patience: DatabaseExclusion.patience, orBusy: VaultError.heldElsewhere.reason)
     }
 
     /// LMDB opens its lock file by name and writes to it: a link planted there would lead it anywhere. It is looked at and
@@ -66,9 +105,12 @@ package struct DatabaseName: Sendable {
     }
 
     /// Makes the file of a new vault, with an empty tree of records. It is flushed to the disk with the next commit.
-    package static func create(_ name: DatabaseName, in home: HomeDirectory) throws(VaultError) {
+    package static func create(
+        _ name: DatabaseName, in home: HomeDirectory, locks: DatabaseLocks = .inUse
+    ) throws(VaultError) {
         guard let file = try home.openFile(name.file, O_RDWR | O_CREAT | O_EXCL) else { return }
-        let environment = try DatabaseEnvironment(name, in: home, identity: file.status(), isNew: true)
+        if locks == .own { try wait(for: file) }
+        let environment = try DatabaseEnvironment(name, in: home, file: file, locks: locks, isNew: true)
         environment.close()
     }
 
@@ -84,29 +126,35 @@ package struct DatabaseName: Sendable {
 
     private func close() { unsafe mdb_env_close(handle) }
 
+    /// - Parameter file: With our own locks it is locked.
     private init(
-        _ name: DatabaseName, in home: HomeDirectory, identity: FileStatus, isNew: Bool = false
+        _ name: DatabaseName, in home: HomeDirectory, file: consuming DurableFile, locks: DatabaseLocks,
+        isNew: Bool = false
     ) throws(VaultError) {
         let path = home.pathForLibraries(name.file)
+        let identity = try file.status()
         let lockFile = try DatabaseEnvironment.lockFile(name, home)
         self.name = name
         self.identity = identity
         if !isNew && identity.size < UInt64(2 * sysconf(Int32(_SC_PAGESIZE))) {
             throw .damaged("\(name.file) is too short")
         }
-        if !isNew { try DatabaseEnvironment.checkFront(of: name, in: home) }
+        frontState = Atomic(isNew ? .max : try DatabaseEnvironment.checkFront(of: name, in: home))
         var readOnly = false
-        let flags = isNew ? UInt32(MDB_NOSYNC) : 0
-        var opened = try unsafe DatabaseEnvironment.openHandle(path, name, flags: flags)
+        let own = locks == .own ? UInt32(MDB_NOLOCK) : 0
+        let flags = own | (isNew ? UInt32(MDB_NOSYNC) : 0)
+        let sizes = DatabaseMap.sizes(for: name, used: identity.size, file)
+        var opened = try unsafe DatabaseEnvironment.openHandle(path, sizes, flags: flags)
         // A new database that cannot be written is treated as absent.
         if unsafe !isNew && (opened.status == EROFS || opened.status == EACCES) {
             unsafe mdb_env_close(opened.handle)
             readOnly = true
-            unsafe opened = try DatabaseEnvironment.openHandle(path, name, flags: UInt32(MDB_RDONLY))
+            unsafe opened = try DatabaseEnvironment.openHandle(path, sizes, flags: own | UInt32(MDB_RDONLY))
             if unsafe opened.status == EROFS || opened.status == EACCES {
                 // Where nothing can be written, no lock file can be made; but then there are no writers either.
                 unsafe mdb_env_close(opened.handle)
-                unsafe opened = try DatabaseEnvironment.openHandle(path, name, flags: UInt32(MDB_RDONLY | MDB_NOLOCK))
+                let flags = UInt32(MDB_RDONLY | MDB_NOLOCK)
+                unsafe opened = try DatabaseEnvironment.openHandle(path, sizes, flags: flags)
             }
         }
         guard unsafe opened.status == 0 else {
@@ -123,15 +171,18 @@ package struct DatabaseName: Sendable {
                 throw VaultError(.busy, "the database's lock was replaced while it was opened")
             }
             unsafe DatabaseFile.noteNoReads(opened.handle)
-            try unsafe DatabaseFile.checkExtent(opened.handle, readOnly: readOnly, isLocked: false)
+            try unsafe DatabaseFile.checkExtent(
+                opened.handle, readOnly: readOnly, isLocked: locks == .own)
             if !isNew { try unsafe DatabaseFile.checkMetaPages(opened.handle) }
             trees = try unsafe DatabaseTrees(opened.handle, creating: isNew)
         } catch {
             unsafe mdb_env_close(opened.handle)
             throw error
         }
+        unsafe exclusion = DatabaseExclusion(opened.handle, file, name, locks)
         var dead: Int32 = 0
         unsafe mdb_reader_check(handle, &dead)  // slots of killed readers would keep old pages alive
+        exclusion.letGo()
     }
 
     /// LMDB went by the path; it must have found the file that we looked at.
@@ -145,16 +196,24 @@ package struct DatabaseName: Sendable {
         }
     }
 
-    private static func openHandle(_ path: String, _ name: DatabaseName, flags: UInt32)
+    /// Opens it with the largest map that the system gives.
+    private static func openHandle(_ path: String, _ sizes: [Int], flags: UInt32)
         throws(VaultError) -> (handle: OpaquePointer, status: Int32)
     {
-        var environment: OpaquePointer?
-        let made = unsafe mdb_env_create(&environment)
-        guard made == 0, let environment = unsafe environment else { throw .database(made, "preparing the database") }
-        unsafe mdb_env_set_mapsize(environment, name.mapSize)
-        unsafe mdb_env_set_maxdbs(environment, 1)  // the records
-        let all = flags | UInt32(MDB_NOSUBDIR) | UInt32(MDB_NOTLS)
-        return unsafe (environment, mdb_env_open(environment, path, all, 0o600))
+        for size in sizes {
+            var environment: OpaquePointer?
+            let made = unsafe mdb_env_create(&environment)
+            guard made == 0, let environment = unsafe environment else {
+                throw .database(made, "preparing the database")
+            }
+            unsafe mdb_env_set_mapsize(environment, size)
+            unsafe mdb_env_set_maxdbs(environment, 1)  // the records
+            let all = flags | UInt32(MDB_NOSUBDIR) | UInt32(MDB_NOTLS)
+            let status = unsafe mdb_env_open(environment, path, all, 0o600)
+            if status != ENOMEM { return unsafe (environment, status) }
+            unsafe mdb_env_close(environment)
+        }
+        throw .noAddressSpace
     }
 }
 

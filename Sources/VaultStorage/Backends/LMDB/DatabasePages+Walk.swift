@@ -127,7 +127,7 @@ extension DatabasePages {
     /// The first of the pages that a value lies in, all of them taken; nil when they cannot be the value's.
     ///
     /// There may be more than the value needs: one that is replaced within a transaction by a shorter one keeps its pages.
-    private mutating func takeRun(of node: Page.Node, in page: Page, _ walk: inout Walk) throws(VaultError) -> UInt64? {
+    mutating func takeRun(of node: Page.Node, in page: Page, _ walk: inout Walk) throws(VaultError) -> UInt64? {
         // All numbers of pages fit into one entry of the free list.
         let most = walk.kind == .freePages ? 8 * (Int(min(lastPage, mostPages)) + 2) : DatabasePages.largestValue
         let first = page.bytes.withRawSpan { $0.integer(at: node.value.lowerBound, as: UInt64.self) ?? 0 }

@@ -14,6 +14,14 @@ package struct DatabasePages: ~Copyable {
         let flags: UInt16
         let depth: Int
         let branchPages, leafPages, overflowPages, entries, root: UInt64
+
+        /// Bytes of its pages, as it says.
+        func usedBytes(pageSize: Int) -> Int {
+            [branchPages, leafPages, overflowPages].reduce(0) { sum, pages in
+                // Of three numbers that anybody may have written, none overflows the sum.
+                sum + Int(clamping: min(pages, UInt64(Int32.max))) * pageSize
+            }
+        }
     }
 
     let file: DurableFile
@@ -78,7 +86,7 @@ package struct DatabasePages: ~Copyable {
         forgetVisits()
     }
 
-    private mutating func forgetVisits() {
+    mutating func forgetVisits() {
         for index in isVisited.indices { isVisited[index] = index < 2 }
         endOfUse = UInt64(pages)  // read-only walks have no in-use limit
     }
