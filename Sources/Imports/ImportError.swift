@@ -66,6 +66,8 @@ package struct ImportError: Error, Sendable, Hashable {
 package enum ImportLimits {
     /// Bytes of a file.
     package static let file = 64 << 20
+    /// Bytes of a key file.
+    package static let keyFile = 1 << 20
     /// Bytes that compressed or encrypted content may become.
     package static let expanded = 128 << 20
     /// Items of a file.
@@ -74,6 +76,11 @@ package enum ImportLimits {
     package static let nodes = 4_000_000
     /// How deep values may be inside of each other.
     package static let depth = 64
+    /// Bytes that a key derivation may fill altogether, each pass anew: a minute or two of one core. A hostile file could ask for hours
+    /// before its password is known.
+    package static let derivation = 64 << 30
+    /// Bytes of memory that a derivation by scrypt may take.
+    package static let scryptMemory = 1 << 30
 }
 
 func memory<R: ~Copyable>(_ body: () throws(SecretMemoryError) -> R) throws(ImportError) -> R {

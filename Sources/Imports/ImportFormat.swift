@@ -4,7 +4,11 @@ internal import VaultFormat
 /// What can be imported.
 package enum ImportFormat: String, Sendable, Hashable, CaseIterable {
     case kdbx = "kdbx", keepassXML = "keepass-xml", bitwarden = "bitwarden", onePassword = "1pux"
-    case aegis = "aegis", csv = "csv", pass = "pass"
+    case aegis = "aegis", csv = "csv", pass = "pass", holdfast = "holdfast"
+    case keyring = "gnome-keyring"
+
+    /// Whether it is what a program is asked for, and no file.
+    package var isOfProgram: Bool { self == .keyring }
 
     /// What a file looks like.
     package static func detected(_ bytes: RawSpan) -> ImportFormat? {
@@ -17,13 +21,15 @@ package enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         guard start < bytes.byteCount else { return nil }
         switch bytes[start] {
         case UInt8(ascii: "<"): return .keepassXML
+        case UInt8(ascii: "{") where bytes.contains("\"\(HoldfastImport.format)\""): return .holdfast
         case UInt8(ascii: "{"): return bytes.contains("\"db\"") && bytes.contains("\"slots\"") ? .aegis : .bitwarden
         case 0..<32: return nil
         default: return .csv
         }
     }
 
-    /// Reads a file of this format. The folder of `pass` is none: its entries are decrypted one by one (``PassImport``).
+    /// Reads a file of this format. The folder of `pass` is none, whose entries are decrypted one by one (``PassImport``), and neither is the
+    /// session's keyring, which is asked.
     /// - Parameters:
     ///   - password: The file's own password; nil until the user was asked for it.
     ///   - keyFile: What is in the key file of a database of KeePass; nil without one.
@@ -41,8 +47,9 @@ package enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         case .onePassword: try OnePasswordImport.read(memory { () throws(SecretMemoryError) in try bytes.copy() })
         case .aegis:
             try AegisImport.read(memory { () throws(SecretMemoryError) in try bytes.copy() }, password: password)
+        case .holdfast: try HoldfastImport.read(memory { () throws(SecretMemoryError) in try bytes.copy() })
         case .csv: try TableImport.read(memory { () throws(SecretMemoryError) in try bytes.copy() }, columns: columns)
-        case .pass: Imported()
+        case .pass, .keyring: Imported()
         }
     }
 }

@@ -1,5 +1,6 @@
 internal import Cryptography
 package import Items
+internal import OneTimeCodes
 internal import SecretMemory
 internal import SystemCalls
 internal import VaultCore
@@ -42,65 +43,114 @@ package struct ImportPlan: Sendable {
             names.insert(record.name)
             guard !record.isFile else { continue }
             let item = try items.item(record.name, in: collection)
-            known[try ImportPlan.digest(item, record.name, key)] = record.name
+            let content = try ImportPlan.digest(item, key)
+            known[try ImportPlan.digest(content, record.name, key)] = record.name
+            // An import that found its name taken has put a number behind it.
+            guard let plain = ImportPlan.withoutNumber(record.name) else { continue }
+            let digest = try ImportPlan.digest(content, plain, key)
+            if known[digest] == nil { known[digest] = record.name }
         }
+        var numbers = Numbers(names)
         for item in imported.items {
             let wanted = prefix.isEmpty ? item.name : "\(prefix)/\(item.name)"
-            let digest = try ImportPlan.digest(item.item, wanted, key)
+            let digest = try ImportPlan.digest(ImportPlan.digest(item.item, key), wanted, key)
             if let same = known[digest] {
                 steps.append(.duplicate(item, of: same))
                 continue
             }
-            var (name, number) = (wanted, 2)
-            while !names.insert(name).inserted {
-                name = "\(wanted) (\(number))"
-                number += 1
-            }
+            let name = numbers.name(wanted)
             known[digest] = name
             steps.append(.add(item, name: name))
         }
     }
 
-    /// Of the last part of the name, the fields in any order, and the notes.
+    /// Gives names that are taken a number each, from 2.
+    struct Numbers {
+        private var taken: Set<String>
+        /// The number to try next, by the name without one: thousands of items may have the same name.
+        private var next: [String: Int] = [:]
+        /// Names that were tried and taken.
+        private(set) var tries = 0
+
+        init(_ taken: Set<String>) { self.taken = taken }
+
+        mutating func name(_ wanted: String) -> String {
+            if taken.insert(wanted).inserted { return wanted }
+            var number = next[wanted] ?? 2
+            while !taken.insert("\(wanted) (\(number))").inserted {
+                number += 1
+                tries += 1
+            }
+            next[wanted] = number + 1
+            return "\(wanted) (\(number))"
+        }
+    }
+
+    /// A name without the number that an import gave it; nil for one without.
+    static func withoutNumber(_ name: String) -> String? {
+        guard name.hasSuffix(")"), let start = name.lastIndex(of: "("), name[..<start].hasSuffix(" ") else {
+            return nil
+        }
+        let digits = name[start...].dropFirst().dropLast()
+        guard digits.first != "0", digits.utf8.allSatisfy({ (48...57).contains($0) }), let number = Int(digits),
+            number > 1
+        else { return nil }
+        return String(name[..<start].dropLast())
+    }
+
+    /// Of the last part of a name, and of what the item has.
     private static func digest(
-        _ item: borrowing Item, _ name: String, _ key: borrowing SecretBytes
+        _ content: [UInt8], _ name: String, _ key: borrowing SecretBytes
+    ) throws(VaultError) -> [UInt8] {
+        let last = name.utf8.lastIndex(of: UInt8(ascii: "/")).map { name[name.utf8.index(after: $0)...] } ?? name[...]
+        return try unsafe digest(0, last.lowercased(), content.span.bytes, key)
+    }
+
+    /// Of the fields in any order, and the notes.
+    private static func digest(
+        _ item: borrowing Item, _ key: borrowing SecretBytes
     ) throws(VaultError) -> [UInt8] {
         var parts: [[UInt8]] = []
         for field in item.fields {
             parts.append(
                 try item.withValue(of: field) { value throws(VaultError) in
-                    try digest(field.kind.rawValue, field.label.lowercased(), value, key)
+                    let (kind, label) = (field.kind.rawValue, field.label.lowercased())
+                    switch field.kind == .oneTimeCode ? canonical(value) : nil {
+                    case .none: return try digest(kind, label, value, key)
+                    case .some(let text):
+                        return try text.withBytes { text throws(VaultError) in try digest(kind, label, text, key) }
+                    }
                 })
         }
         let notes = try item.withNotes { notes throws(VaultError) in try digest(0, "", notes, key) }
         if let notes { parts.append(notes) }
         parts.sort { $0.lexicographicallyPrecedes($1) }
-        let all = parts.flatMap(\.self)
-        return try unsafe digest(0, name.split(separator: "/").last?.lowercased() ?? "", all.span.bytes, key)
+        return parts.flatMap(\.self)
     }
 
+    /// A code's text with all of its settings: the same code may be written with or without the usual ones. Nil for what is none.
+    private static func canonical(_ text: RawSpan) -> SecretBytes? { try? OneTimeCode(parsing: text).text() }
+
+    /// Under the key, of a kind, the size of a label, the label and a value.
     private static func digest(
         _ kind: UInt8, _ label: String, _ value: RawSpan, _ key: borrowing SecretBytes
     ) throws(VaultError) -> [UInt8] {
-        var message = SecretBuffer()
+        var front: [UInt8] = [kind]
+        for shift in 0..<4 { front.append(UInt8(truncatingIfNeeded: label.utf8.count >> (8 * shift))) }
+        front += label.utf8
+        let message: SecretBytes
         do throws(SecretMemoryError) {
-            try message.append(kind)
-            try append(label, to: &message)
-            try message.append(value)
+            message = try SecretBytes(count: front.count + value.byteCount) { bytes in
+                bytes.store(unsafe front.span.bytes, at: 0)
+                bytes.store(value, at: front.count)
+            }
         } catch { throw VaultError(error) }
-        let digest = try message.withBytes { message throws(VaultError) in
-            try crypto { () throws(CryptographyError) in try HMACSHA256.authenticate(message, key: key) }
+        defer { WorkingMemory.wipe() }
+        return try message.withBytes { message throws(VaultError) in
+            try key.withBytes { key throws(VaultError) in
+                try crypto { () throws(CryptographyError) in try BLAKE3.keyedHash(message, key: key) }.bytes
+            }
         }
-        return digest.withBytes { digest in (0..<digest.byteCount).map { digest[$0] } }
-    }
-
-    private static func append(_ text: String, to message: inout SecretBuffer) throws(SecretMemoryError) {
-        try append(size: text.utf8.count, to: &message)
-        try message.append(text)
-    }
-
-    private static func append(size: Int, to message: inout SecretBuffer) throws(SecretMemoryError) {
-        for shift in 0..<4 { try message.append(UInt8(truncatingIfNeeded: size >> (8 * shift))) }
     }
 
     /// Stores everything as one transaction: all of it, or nothing.

@@ -12,25 +12,71 @@ package final class ImportedItem: @unchecked Sendable {  // built by one thread,
     /// Where it was in the file.
     package let place: String
     package fileprivate(set) var item: Item
+    /// What of it could not be kept as it was.
+    fileprivate var remarks: [String] = []
 
     init(_ kind: ItemKind, path: [String], place: String, created: Int64? = nil) throws(ImportError) {
-        name = ImportedItem.name(path)
+        let (name, isCut) = ImportedItem.name(path)
+        self.name = name
         self.place = place
         do throws(VaultError) { item = try Item(kind, now: created ?? Item.now) } catch {
             throw ImportError(error, place)
         }
+        if isCut { remarks.append("a name of more than \(ImportedItem.longestName) bytes, which was cut") }
     }
 
+    /// An item that another program gave.
+    /// - Parameters:
+    ///   - path: The groups that it is in, and its title.
+    ///   - place: Where it was, for people.
+    package init(_ item: consuming Item, path: [String], place: String) {
+        (name, _) = ImportedItem.name(path)
+        self.place = place
+        self.item = item
+    }
+
+    private static let longestName = 1000
+
     /// Without what no name may have, at most 1,000 bytes.
-    private static func name(_ path: [String]) -> String {
+    private static func name(_ path: [String]) -> (name: String, isCut: Bool) {
         let parts = path.map { part in
-            let plain = String(
-                part.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F || $0 == "/" ? " " : Character($0) })
-            return plain.split(separator: " ").joined(separator: " ")
-        }.filter { !$0.isEmpty }
-        var name = parts.joined(separator: "/")
-        while name.utf8.count > 1000 { name.removeLast() }
-        return name.isEmpty ? "unnamed" : name
+            if isPlain(part) { return (text: part, isCut: false) }
+            // A title may be as long as the file; spaces that go away may be in front of what stays.
+            let (plain, isCut) = cleaned(part, 2 * longestName) { $0 == "/" ? " " : $0 }
+            return (text: plain.split(separator: " ").joined(separator: " "), isCut: isCut)
+        }.filter { !$0.text.isEmpty }
+        let isCut = parts.contains { $0.isCut }
+        if parts.count == 1, !isCut, isPlain(parts[0].text) { return (parts[0].text, false) }
+        let whole = parts.map(\.text).joined(separator: "/")
+        let (name, isWholeCut) = cleaned(whole, longestName) { $0 }
+        return (name.isEmpty ? "unnamed" : name, isWholeCut || isCut)
+    }
+
+    /// Whether a part of a name stays as it is: most do, and taking them apart costs as much as the rest of an item.
+    private static func isPlain(_ part: String) -> Bool {
+        guard 1...longestName ~= part.utf8.count else { return false }
+        var last = UInt8(ascii: " ")
+        for byte in part.utf8 {
+            guard 0x20..<0x7F ~= byte, byte != UInt8(ascii: "/"), byte != 0x20 || last != 0x20 else { return false }
+            last = byte
+        }
+        return last != 0x20
+    }
+
+    /// A text with spaces in place of control characters, cut by whole scalars to so many bytes: before anything is made of each
+    /// character.
+    fileprivate static func cleaned(
+        _ text: String, _ limit: Int, _ change: (Unicode.Scalar) -> Unicode.Scalar
+    ) -> (String, isCut: Bool) {
+        var plain = String.UnicodeScalarView()
+        var count = 0
+        for scalar in text.unicodeScalars {
+            let scalar = scalar.value < 0x20 || scalar.value == 0x7F ? " " : change(scalar)
+            count += UTF8.width(scalar)
+            guard count <= limit else { return (String(plain), true) }
+            plain.append(scalar)
+        }
+        return (String(plain), false)
     }
 }
 
@@ -43,28 +89,35 @@ package struct Imported: Sendable {
     /// Nothing yet.
     package init() {}
 
-    mutating func append(_ item: ImportedItem) throws(ImportError) {
+    /// - Throws: ``ImportError`` (`tooLarge`).
+    package mutating func append(_ item: ImportedItem) throws(ImportError) {
         guard items.count < ImportLimits.items else {
             throw ImportError(.tooLarge, item.place, "a file has at most \(ImportLimits.items) items")
         }
         items.append(item)
+        for remark in item.remarks { note(item.place, remark) }
     }
 
-    mutating func note(_ place: String, _ what: String) { notes.append("\(place): \(what)") }
+    /// Notes something that no item is made of.
+    package mutating func note(_ place: String, _ what: String) { notes.append("\(place): \(what)") }
 }
 
 extension ImportedItem {
     /// Adds a field; an empty value adds none.
     /// - Throws: ``ImportError`` where an item cannot hold it.
-    func add(_ kind: FieldKind, _ label: String, _ value: borrowing SecretBytes) throws(ImportError) {
-        try value.withBytes { value throws(ImportError) in try add(kind, label, bytes: value) }
+    func add(
+        _ kind: FieldKind, _ label: String, _ value: borrowing SecretBytes, keepsEmpty: Bool = false
+    ) throws(ImportError) {
+        try value.withBytes { value throws(ImportError) in try add(kind, label, bytes: value, keepsEmpty: keepsEmpty) }
     }
 
-    func add(_ kind: FieldKind, _ label: String, bytes value: RawSpan) throws(ImportError) {
-        guard value.byteCount > 0 else { return }
+    func add(
+        _ kind: FieldKind, _ label: String, bytes value: RawSpan, keepsEmpty: Bool = false
+    ) throws(ImportError) {
+        guard value.byteCount > 0 || keepsEmpty else { return }
         // A text that is none is kept, as a secret; a label is made one that an item can have.
         let kind = ItemValue.isValid(value, kind) ? kind : .secret
-        do throws(VaultError) { try item.add(kind, ImportedItem.label(label), bytes: value) } catch {
+        do throws(VaultError) { try item.add(kind, self.label(label), bytes: value) } catch {
             throw ImportError(error, place)
         }
     }
@@ -74,9 +127,11 @@ extension ImportedItem {
         try unsafe add(kind, label, bytes: bytes.span.bytes)
     }
 
-    private static func label(_ label: String) -> String {
-        var plain = String(label.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : Character($0) })
-        while plain.utf8.count > ItemLimits.label { plain.removeLast() }
+    /// A label that an item can have.
+    private func label(_ label: String) -> String {
+        if label.utf8.count < 64, label.utf8.allSatisfy({ 0x20..<0x7F ~= $0 }), !label.isEmpty { return label }
+        let (plain, isCut) = ImportedItem.cleaned(label, ItemLimits.label) { $0 }
+        if isCut { remarks.append("a label of more than \(ItemLimits.label) bytes, which was cut") }
         return plain.isEmpty ? "field" : plain
     }
 
@@ -97,9 +152,9 @@ extension ImportedItem {
     }
 
     func addFile(_ label: String, name: String, content: RawSpan) throws(ImportError) {
-        let plain = String(
-            name.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F || $0 == "/" ? "_" : Character($0) })
-        let isName = !plain.isEmpty && plain != "." && plain != ".." && plain.utf8.count <= ItemLimits.fileName
+        let (plain, isCut) = ImportedItem.cleaned(name, ItemLimits.fileName) { $0 == "/" ? "_" : $0 }
+        let isName = !isCut && !plain.isEmpty && plain != "." && plain != ".."
+        if !isName { remarks.append("a file of a name that no file has; it is called file") }
         do throws(VaultError) { try item.addFile(label, name: isName ? plain : "file", content: content) } catch {
             throw ImportError(error, place)
         }
@@ -115,19 +170,32 @@ extension ImportedItem {
 
     func addEarlier(_ kind: FieldKind, _ label: String, bytes value: RawSpan, replaced: Int64?) throws(ImportError) {
         do throws(VaultError) {
-            try item.addEarlier(kind, ImportedItem.label(label), bytes: value, replaced: replaced ?? item.created)
+            try item.addEarlier(kind, self.label(label), bytes: value, replaced: replaced ?? item.created)
         } catch { throw ImportError(error, place) }
     }
 
-    func setNotes(_ notes: borrowing SecretBytes) throws(ImportError) {
+    /// Puts a text below the notes that are there.
+    func addNotes(_ notes: borrowing SecretBytes) throws(ImportError) {
         guard notes.count > 0 else { return }
-        do throws(VaultError) { try item.setNotes(notes) } catch { throw ImportError(error, place) }
+        let all = try memory { () throws(SecretMemoryError) in
+            var all = SecretBuffer()
+            _ = try item.withNotes { notes throws(SecretMemoryError) in
+                try all.append(notes)
+                try all.append(UInt8(ascii: "\n"))
+            }
+            try notes.withBytes { notes throws(SecretMemoryError) in try all.append(notes) }
+            return try all.bytes()
+        }
+        do throws(VaultError) { try item.setNotes(all) } catch { throw ImportError(error, place) }
     }
 
-    /// Adds a tag; what no tag can be is left out.
+    /// Adds a tag; what no tag can be is left out and said.
     func addTag(_ tag: String) {
         let plain = tag.split(separator: " ").joined(separator: " ")
-        try? item.addTag(plain)
+        guard !plain.isEmpty else { return }
+        do throws(VaultError) { try item.addTag(plain) } catch {
+            remarks.append("a tag that no item can have, which is left out")
+        }
     }
 
     func favour() { item.isFavourite = true }

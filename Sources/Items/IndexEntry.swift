@@ -101,20 +101,20 @@ struct IndexedEntry {
 
     /// What is told of a record; its tags are folded, so they are not of it.
     func match(_ bytes: RawSpan) -> ItemStore.Match {
-        let kind = bytes.integer(at: start + 14, as: UInt8.self) ?? 0
-        let flags = bytes.integer(at: start + 15, as: UInt8.self) ?? 0
+        let kind = bytes.present(at: start + 14, as: UInt8.self)
+        let flags = bytes.present(at: start + 15, as: UInt8.self)
         return ItemStore.Match(
             name: bytes.text(name), collection: bytes.text(collection),
             kind: kind == 0 ? nil : ItemKind(rawValue: kind), isFile: flags & IndexEntry.isFile != 0,
             isFavourite: flags & IndexEntry.isFavourite != 0,
-            modified: bytes.integer(at: start + 16, as: Int64.self) ?? 0,
-            created: bytes.integer(at: start + 24, as: Int64.self) ?? 0,
-            size: bytes.integer(at: start + 32, as: UInt64.self) ?? 0)
+            modified: bytes.present(at: start + 16, as: Int64.self),
+            created: bytes.present(at: start + 24, as: Int64.self),
+            size: bytes.present(at: start + 32, as: UInt64.self))
     }
 }
 
 extension RawSpan {
-    fileprivate func size(at offset: Int) -> Int { Int(integer(at: offset, as: UInt16.self) ?? 0) }
+    fileprivate func size(at offset: Int) -> Int { Int(present(at: offset, as: UInt16.self)) }
 
-    fileprivate func longSize(at offset: Int) -> Int { Int(integer(at: offset, as: UInt32.self) ?? 0) }
+    fileprivate func longSize(at offset: Int) -> Int { Int(present(at: offset, as: UInt32.self)) }
 }

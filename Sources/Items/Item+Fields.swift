@@ -94,6 +94,13 @@ extension Item {
         try value.withBytes { value throws(VaultError) in try set(field, bytes: value, now: Item.now) }
     }
 
+    /// Changes the value of the field with this label, or adds such a field.
+    /// - Throws: What ``add(_:_:bytes:)`` and a change of a value throw.
+    package mutating func put(_ kind: FieldKind, _ label: String, bytes value: RawSpan) throws(VaultError) {
+        guard let field = field(label) else { return try add(kind, label, bytes: value) }
+        try set(field, bytes: value)
+    }
+
     /// - Parameter keepsEarlier: Whether what it held becomes an earlier value; not where it is worth nothing, as the number of a
     ///   code that was used.
     package mutating func set(
@@ -125,7 +132,9 @@ extension Item {
     }
 
     /// Puts a field at another place among the fields; no value changes.
-    /// - Parameter index: The place it gets, from 0.
+    /// - Parameters:
+    ///   - field: The field that moves.
+    ///   - index: The place it gets, from 0.
     /// - Throws: `outOfMemory`. A field of another item, or a place behind the last, traps.
     public mutating func move(_ field: Field, to index: Int) throws(VaultError) {
         precondition(layout.fields.indices.contains(index), "no such place")

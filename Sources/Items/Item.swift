@@ -84,7 +84,7 @@ public struct Item: ~Copyable, Sendable {
         set { setFront { $0.isFavourite = newValue } }
     }
 
-    /// Bytes that it takes in a record; at most ``ItemLimits/size``.
+    /// Bytes that it takes in a record; at most ``VaultFormat/ItemLimits/size``.
     public var size: Int { bytes.count }
 
     mutating func setFront(_ change: (inout ItemFront) -> Void) {

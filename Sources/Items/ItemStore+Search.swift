@@ -21,7 +21,10 @@ public struct ItemQuery: Sendable {
     /// Words that are looked for, at most; more are left out.
     public static let mostWords = 16
 
-    /// - Parameter text: What the user typed.
+    /// - Parameters:
+    ///   - text: What the user typed.
+    ///   - collection: Only in this collection; everywhere when nil.
+    ///   - kind: Only items of this kind; all, and plain values, when nil.
     public init(_ text: String, in collection: String? = nil, kind: ItemKind? = nil) {
         words = text.lowercased().split(whereSeparator: \.isWhitespace).prefix(ItemQuery.mostWords).map { word in
             let isTag = word.count > 1 && word.first == "#"

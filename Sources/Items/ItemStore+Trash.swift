@@ -21,7 +21,10 @@ extension ItemStore {
     /// Moves an item or a plain value to the trash, where nothing but its restoring reads it. Its name is free at once.
     ///
     /// What has been in the trash for longer than its lifetime is removed on the way.
-    /// - Parameter lifetime: How long the trash keeps it, by the clock of the machine.
+    /// - Parameters:
+    ///   - name: The item's name.
+    ///   - collection: Where it is.
+    ///   - lifetime: How long the trash keeps it, by the clock of the machine.
     /// - Throws: `recordNotFound`, `assuranceTooLow`, `unconfirmed`; `tooLarge` for a value stored as a file, which only
     ///   ``VaultCore/Vault/delete(_:in:)`` removes, and for good.
     public func trash(

@@ -72,7 +72,10 @@ public final class ItemStore: Sendable {
     }
 
     /// Reads an item, changes it and stores it, with no other write in between.
-    /// - Parameter change: Runs while other writers wait; it must not wait for the user.
+    /// - Parameters:
+    ///   - name: The item's name.
+    ///   - collection: Where it is.
+    ///   - change: Runs while other writers wait; it must not wait for the user.
     /// - Throws: As ``item(_:in:)`` and ``add(_:as:in:)``, and what `change` throws; then nothing was changed.
     public func change(
         _ name: String, in collection: String = Vault.defaultCollection, _ change: (inout Item) throws -> Void

@@ -41,6 +41,8 @@ struct OneTimeAddress {
     private mutating func add(_ parameter: Range<Int>, of text: RawSpan) throws(OneTimeCodeError) {
         guard !parameter.isEmpty else { return }
         guard let equals = text.first("=", in: parameter) else { throw .invalid(.parameters) }
+        // KeePassXC writes codes of other alphabets so; digits would be wrong.
+        guard !text.isSame(parameter.lowerBound..<equals, as: "encoder") else { throw .invalid(.parameters) }
         let name = Name.allCases.first { text.isSame(parameter.lowerBound..<equals, as: $0.rawValue) }
         guard let name else { return }
         guard values.updateValue(equals + 1..<parameter.upperBound, forKey: name) == nil else {

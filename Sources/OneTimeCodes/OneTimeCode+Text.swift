@@ -5,7 +5,8 @@ extension OneTimeCode {
     /// Bytes of a text, at most.
     public static let longestText = 4096
 
-    /// Reads `otpauth://totp/Issuer:account?secret=…`. Parameters that mean nothing here (pictures, colours) are passed over.
+    /// Reads `otpauth://totp/Issuer:account?secret=…`. Parameters that mean nothing here (pictures, colours) are passed over; one that
+    /// asks for other characters than digits (`encoder`) is refused.
     /// - Throws: ``OneTimeCodeError``, which names the part.
     public init(parsing text: borrowing SecretBytes) throws(OneTimeCodeError) {
         defer { WorkingMemory.wipe() }
@@ -15,10 +16,17 @@ extension OneTimeCode {
     /// Reads a key in base 32 alone, as services print it beside the QR code; with the settings that nearly all of them have.
     /// - Throws: ``OneTimeCodeError/invalid(_:)``, ``OneTimeCodeError/tooLong``, ``OneTimeCodeError/memory(_:)``.
     public init(base32 text: borrowing SecretBytes) throws(OneTimeCodeError) {
+        try self.init(base32: text, hash: .sha1, digits: 6, moment: .time(period: 30))
+    }
+
+    /// As ``init(base32:)``, with settings that were written beside the key.
+    package init(
+        base32 text: borrowing SecretBytes, hash: Hash, digits: Int, moment: Moment
+    ) throws(OneTimeCodeError) {
         defer { WorkingMemory.wipe() }
         guard text.count <= OneTimeCode.longestText else { throw .tooLong }
         let key = try text.withBytes { text throws(OneTimeCodeError) in try Base32.decode(text) }
-        try self.init(key: key)
+        try self.init(key: key, hash: hash, digits: digits, moment: moment)
     }
 
     package init(parsing text: RawSpan) throws(OneTimeCodeError) {

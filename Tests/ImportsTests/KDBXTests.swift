@@ -31,6 +31,14 @@ import VaultFormat
     }
 
     private func export(_ change: (inout KDBXExport.Settings) -> Void) throws -> SecretBytes {
+        var settings = KDBXExport.Settings()
+        settings.memoryKiB = 1 << 10
+        change(&settings)
+        return try KDBXTests.filled().seal(password: secret("pass w\u{f6}rd"), settings: settings)
+    }
+
+    /// With two items, one of them with everything.
+    static func filled() throws -> KDBXExport {
         var item = try Item(.login)
         try item.add(.text, "username", secret("ad\u{e4}"))
         try item.add(.secret, "password", secret("a<b>&\"c\" \n d"))
@@ -43,12 +51,9 @@ import VaultFormat
         let root = KDBXGroup()
         root.add("logins/web/mail", item)
         root.add("bank", try Item(.note))
-        var settings = KDBXExport.Settings()
-        settings.memoryKiB = 1 << 10
-        change(&settings)
         var export = try KDBXExport(title: "t<t")
         try export.append(root)
-        return try export.seal(password: secret("pass w\u{f6}rd"), settings: settings)
+        return export
     }
 
     static let settings: [@Sendable (inout KDBXExport.Settings) -> Void] = [
@@ -108,6 +113,66 @@ import VaultFormat
         #expect(mail.earlier == ["password"])
         #expect(mail.file == [7, 8, 9])
         #expect(throws: ImportError.self) { _ = try KDBXImport.read(bytes, password: secret("wrong"), keyFile: nil) }
+    }
+
+    private static let keyFile =
+        "<?xml version=\"1.0\"?><KeyFile><Meta><Version>2.0</Version></Meta><Key><Data Hash=\"630DCD29\">"
+        + "000102030405060708090A0B0C0D0E0F 101112131415161718191A1B1C1D1E1F</Data></Key></KeyFile>"
+
+    /// pykeepass writes version 4 with Argon2d and AES.
+    @Test(arguments: [true, false], [true, false])
+    func `a database of pykeepass is read, by password, by key file and by both`(_ hasPassword: Bool, _ hasFile: Bool)
+        throws
+    {
+        guard hasPassword || hasFile else { return }
+        let folder = try ScratchFolder("kdbx")
+        let key = folder["a.keyx"]
+        try Data(KDBXTests.keyFile.utf8).write(to: URL(fileURLWithPath: key))
+        let script = """
+            import sys
+            from pykeepass import create_database
+            path, password, key = sys.argv[1:]
+            kp = create_database(path, password=password or None, keyfile=key or None)
+            e = kp.add_entry(kp.add_group(kp.root_group, 'Web'), 'Mail', 'ada', 's3cret', url='https://a.example', notes='n\\nm', tags=['t1'])
+            e.set_custom_property('PIN', '1234')
+            e.add_attachment(kp.add_binary(b'\\x07\\x08\\x09'), 'b.bin')
+            kp.save()
+            """
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+        process.arguments = ["-c", script, folder["a.kdbx"], hasPassword ? "p\u{f6}w" : "", hasFile ? key : ""]
+        try process.run()
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0, "python3-pykeepass is needed (scripts/bootstrap --test)")
+        let bytes = try secret(Array(Data(contentsOf: URL(fileURLWithPath: folder["a.kdbx"]))))
+        func read(_ password: String?, _ file: String?) throws(ImportError) -> Imported {
+            let password: SecretBytes? = password == nil ? nil : try! secret(password ?? "")
+            let file: SecretBytes? = file == nil ? nil : try! secret(file ?? "")
+            return try KDBXImport.read(bytes, password: password, keyFile: file)
+        }
+        let right = try read(hasPassword ? "p\u{f6}w" : nil, hasFile ? KDBXTests.keyFile : nil)
+        let mail = try #require(right.items.first)
+        #expect(right.items.map(\.name) == ["Web/Mail"] && right.notes.isEmpty, "\(right.notes)")
+        #expect(mail.text("username") == "ada" && mail.text("password") == "s3cret" && mail.text("PIN") == "1234")
+        #expect(mail.notes == "n\nm" && mail.tags == ["t1"] && mail.file == [7, 8, 9])
+        #expect(throws: ImportError.self) { try read("wrong", hasFile ? KDBXTests.keyFile : nil) }
+        #expect(throws: ImportError.self) { try read(hasPassword ? "p\u{f6}w" : nil, "another file") }
+    }
+
+    /// KeePassXC's own key file, which it writes where there is none.
+    @Test func `a database that KeePassXC made with a key file alone or beside a password is read`() throws {
+        let folder = try ScratchFolder("kdbx")
+        for hasPassword in [true, false] {
+            let (path, key) = (folder["\(hasPassword).kdbx"], folder["\(hasPassword).keyx"])
+            let words = ["db-create", "-q", "-t", "100", "--set-key-file", key] + (hasPassword ? ["-p"] : []) + [path]
+            #expect(try run(words, input: hasPassword ? "pw\npw\n" : "").code == 0)
+            let bytes = try secret(Array(Data(contentsOf: URL(fileURLWithPath: path))))
+            let file: SecretBytes? = try secret(Array(Data(contentsOf: URL(fileURLWithPath: key))))
+            let password: SecretBytes? = hasPassword ? try secret("pw") : nil
+            let read = try KDBXImport.read(bytes, password: password, keyFile: file)
+            #expect(read.items.isEmpty)
+            #expect(throws: ImportError.self) { _ = try KDBXImport.read(bytes, password: secret("pw"), keyFile: nil) }
+        }
     }
 
     /// What KeePassXC writes where nothing asks for version 4.

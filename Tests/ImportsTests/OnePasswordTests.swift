@@ -9,7 +9,7 @@ import VaultFormat
 /// 1Password's export, and the ZIP archive that it is.
 @Suite struct OnePasswordTests {
     /// An archive of Info-ZIP's `zip`: two vaults with four items, one of them in the trash, and an attachment that two name.
-    private static let archive: [UInt8] = Array(
+    static let archive: [UInt8] = Array(
         Data(
             base64Encoded: """
                 UEsDBBQAAgAIAJF1d13L6b1iTAAAAFcAAAARAAAAZXhwb3J0LmF0dHJpYnV0ZXOrVipLLSrOzM9TslIw1lFQSkktTi7KLCiBiCgZBiQWF5fnF6\

@@ -7,7 +7,7 @@ import VaultFormat
 
 /// Exports that are protected with a password: made with Python's libraries by the formats' descriptions.
 @Suite struct ProtectedExportTests {
-    private static let exports: [String] = [
+    static let exports: [String] = [
         #"""
         {"encrypted": true, "passwordProtected": true, "salt": "MDEyMzQ1Njc4OWFiY2RlZg==", "kdfType": 0, "kdfIterations": 1000, "encKeyValidation_DO_NOT_EDIT": "2.AAAAAAAAAAAAAAAAAAAAAA==|oTEsIif3qKMWXVXUtHR0XQ==|ElwDO+c3PFBcuyifN4U5f/H7CAEiGvO/Kweg8gW4+SY=", "data": "2.AAECAwQFBgcICQoLDA0ODw==|zowIGp8O59IeqXGme7BH+Kr4e7fwZQ/6wJV+JcFNAqVhUDNevXsaIqY0Un4t1Uvvc8FBTGo9DCzXoAlyw9FUattlEpA9Qt2yK+9z6xBUZb/pF3x9KetRLVP++hvd+foX|Q9R0l/mUucSO980+4V3/a9uhLCQKAvi4q8pnP3545Tc="}
         """#,
@@ -16,7 +16,7 @@ import VaultFormat
         """#,
     ]
 
-    private static let aegis = #"""
+    static let aegis = #"""
         {"version": 1, "header": {"slots": [{"type": 2, "uuid": "b"}, {"type": 1, "uuid": "a", "key": "7dc902a389becee132e0cfb1dd57d6eaab345e1d1741e24ff578f055b097379a", "key_params": {"nonce": "000000000000000000000000", "tag": "3a5e9eee75ff381c24dfa75cf1e1586f"}, "n": 16, "r": 8, "p": 1, "salt": "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"}], "params": {"nonce": "000102030405060708090a0b", "tag": "5875a42b0e5befa9381bb19cb841d9da"}}, "db": "5IlOKc8+qIbzMaTopLaokIx5SeJEZqMH/TKycHGYOJDVFPb0D15tvvLzzM00gSclsWLlkUCCDWO2kiKMqxpvhbpwmeVJrzRl5MajxgfGHb/uHnzReeGGqboSJRk1KOySsNVgDJvczC2lqQAwbd35aMWh+sQI3aRz4IHDBLU6FGewk7HN8gpUJZvB3RTEmtOW8MOTrclkHWUH24Q2Alc="}
         """#
 

@@ -49,7 +49,7 @@ package enum AegisImport {
                 continue
             }
             if try !item.addCode("code", text) { result.note(place, "settings that no code can have") }
-            if let note = try document.string(node["note"]) { try item.setNotes(note) }
+            if let note = try document.string(node["note"]) { try item.addNotes(note) }
             if node["favorite"]?.isTrue ?? false { item.favour() }
             for group in node["groups"]?.elements ?? [] {
                 if let tag = try document.text(group).flatMap({ groups[$0] }) { item.addTag(tag) }
@@ -102,8 +102,9 @@ package enum AegisImport {
         var master: SecretBytes?
         let slots = header?["slots"]?.elements ?? []
         guard slots.count <= 16 else { throw ImportError(.tooLarge, "header", "there are more than 16 slots") }
+        var work = 0
         for (index, slot) in slots.enumerated() where document.integer(slot["type"]) == 1 {
-            master = try key(slot, document, password, "slot \(index + 1)")
+            master = try key(slot, document, password, "slot \(index + 1)", work: &work)
             if master != nil { break }
         }
         let content = try memory { () throws(SecretMemoryError) in
@@ -121,14 +122,20 @@ package enum AegisImport {
 
     /// What the password opens of a slot; nil where it is not the slot's.
     private static func key(
-        _ slot: JSONNode, _ document: borrowing JSONDocument, _ password: borrowing SecretBytes, _ place: String
+        _ slot: JSONNode, _ document: borrowing JSONDocument, _ password: borrowing SecretBytes, _ place: String,
+        work: inout Int
     ) throws(ImportError) -> SecretBytes? {
         guard let cost = document.integer(slot["n"]), let block = document.integer(slot["r"]),
             let lanes = document.integer(slot["p"]), let salt = try hex(slot["salt"], document),
             let sealed = try hex(slot["key"], document), let params = slot["key_params"]
         else { throw .malformed(place, "a part is missing") }
-        guard cost > 1, cost <= 1 << 20, cost & (cost - 1) == 0, (1...32).contains(block), (1...16).contains(lanes)
+        guard cost > 1, cost <= 1 << 20, cost & (cost - 1) == 0, (1...32).contains(block), (1...16).contains(lanes),
+            128 * cost * block <= ImportLimits.scryptMemory
         else {
+            throw ImportError(.tooLarge, place, "the key derivation asks for too much")
+        }
+        work += 128 * cost * block * lanes
+        guard work <= ImportLimits.derivation else {
             throw ImportError(.tooLarge, place, "the key derivation asks for too much")
         }
         let derived = try salt.withBytes { salt throws(ImportError) in

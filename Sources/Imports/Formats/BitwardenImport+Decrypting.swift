@@ -41,7 +41,9 @@ extension BitwardenImport {
         case 1:
             let memory = document.integer(root["kdfMemory"]) ?? 64
             let lanes = document.integer(root["kdfParallelism"]) ?? 4
-            guard (1...100).contains(rounds), (1...2048).contains(memory), (1...64).contains(lanes) else {
+            guard (1...100).contains(rounds), (1...2048).contains(memory), (1...64).contains(lanes),
+                rounds * memory << 20 <= ImportLimits.derivation
+            else {
                 throw ImportError(.tooLarge, "kdfMemory", "the key derivation asks for too much")
             }
             let digest = salt.withBytes { SHA256.hash($0) }

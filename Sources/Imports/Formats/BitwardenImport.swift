@@ -51,6 +51,7 @@ package enum BitwardenImport {
         guard let type = document.integer(node["type"]), let kind = kinds[type] else {
             return result.note(place, "an item of a kind that is not known")
         }
+        guard node["deletedDate"]?.isEmpty ?? true else { return result.note(place, "an item in the trash") }
         guard let name = try document.text(node["name"]) else { throw .malformed(place, "an item has no name") }
         var path: [String] = []
         if let folder = try document.text(node["folderId"]).flatMap({ folders[$0] }) {
@@ -74,8 +75,9 @@ package enum BitwardenImport {
                 try item.add(document.integer(field["type"]) == 1 ? .secret : .text, label, value)
             }
         }
-        if let notes = try document.string(node["notes"]) { try item.setNotes(notes) }
+        if let notes = try document.string(node["notes"]) { try item.addNotes(notes) }
         if node["favorite"]?.isTrue ?? false { item.favour() }
+        if !(node["archivedDate"]?.isEmpty ?? true) { item.addTag("archived") }
         for earlier in (node["passwordHistory"]?.elements ?? []).reversed() {
             guard let value = try document.string(earlier["password"]) else { continue }
             let time = try document.text(earlier["lastUsedDate"]).flatMap(ForeignTime.milliseconds)
@@ -124,7 +126,7 @@ package enum BitwardenImport {
         (
             "card",
             [
-                ("cardholderName", "cardholder", .text), ("brand", "brand", .text), ("number", "number", .secret),
+                ("cardholderName", "holder", .text), ("brand", "brand", .text), ("number", "number", .secret),
                 ("code", "security code", .secret),
             ]
         ),

@@ -61,7 +61,7 @@ package enum OnePasswordImport {
         if let attachment = details?["documentAttributes"] {
             try files.add(attachment, document, "file", item, &result)
         }
-        if let notes = try document.string(details?["notesPlain"]) { try item.setNotes(notes) }
+        if let notes = try document.string(details?["notesPlain"]) { try item.addNotes(notes) }
         for tag in overview?["tags"]?.elements ?? [] {
             if let text = try document.text(tag) { item.addTag(text) }
         }

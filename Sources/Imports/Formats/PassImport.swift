@@ -31,7 +31,7 @@ package enum PassImport {
                     }
                 }
             }
-            try item.setNotes(try memory { () throws(SecretMemoryError) in try notes.bytes() })
+            try item.addNotes(try memory { () throws(SecretMemoryError) in try notes.bytes() })
         }
         try result.append(item)
     }

@@ -7,6 +7,8 @@ package enum TableImport {
     /// What a column is.
     package enum Role: Sendable, Hashable {
         case title, group, username, password, url, notes, code, created, modified, favourite, tags
+        /// What Bitwarden calls an item: `login` or `note`.
+        case kind
         /// A field of this label.
         case text(String)
         case secret(String)
@@ -50,7 +52,7 @@ package enum TableImport {
         ],
         // Bitwarden
         [
-            "folder": .group, "favorite": .favourite, "type": .nothing, "name": .title, "notes": .notes,
+            "folder": .group, "favorite": .favourite, "type": .kind, "name": .title, "notes": .notes,
             "fields": .notes,
             "reprompt": .nothing, "login_uri": .url, "login_username": .username, "login_password": .password,
             "login_totp": .code,
@@ -70,18 +72,37 @@ package enum TableImport {
         for (title, role) in zip(titles, roles) where role == nil {
             result.note("line 1", "the column \"\(title.prefix(64))\"")
         }
+        let places = Places(roles)
         for index in table.rows.indices.dropFirst() {
-            try read(table, index, roles, into: &result)
+            try read(table, index, roles, places, into: &result)
         }
         return result
     }
+
+    /// Columns that are looked up for each row.
+    private struct Places {
+        let title, group, username, url, created, modified, kind: Int?
+
+        init(_ roles: [Role?]) {
+            func place(_ role: Role) -> Int? { roles.firstIndex(of: role) }
+            (title, group, username, url) = (place(.title), place(.group), place(.username), place(.url))
+            (created, modified, kind) = (place(.created), place(.modified), place(.kind))
+        }
+    }
+
+    /// Roles that one column at most can have, because an item has one of each.
+    private static let single: Set<Role> = [.title, .group, .created, .modified, .kind]
 
     private static func roles(_ titles: [String], _ columns: [String: Role]) throws(ImportError) -> [Role?] {
         guard columns.isEmpty else {
             for name in columns.keys where !titles.contains(name.lowercased()) {
                 throw .malformed("line 1", "there is no column \"\(name.prefix(64))\"")
             }
-            return titles.map { title in columns.first { $0.key.lowercased() == title }?.value }
+            let roles = titles.map { title in columns.first { $0.key.lowercased() == title }?.value }
+            for role in single where roles.count(where: { $0 == role }) > 1 {
+                throw .malformed("line 1", "two columns have the role \"\(role)\"; an item has only one")
+            }
+            return roles
         }
         let fitting = known.filter { program in
             titles.allSatisfy { program[$0] != nil } && titles.contains { program[$0] == .password }
@@ -94,43 +115,50 @@ package enum TableImport {
     }
 
     private static func read(
-        _ table: borrowing DelimitedText, _ index: Int, _ roles: [Role?], into result: inout Imported
+        _ table: borrowing DelimitedText, _ index: Int, _ roles: [Role?], _ places: Places, into result: inout Imported
     ) throws(ImportError) {
         let place = "line \(table.lines[index])"
         let row = table.rows[index]
-        func text(_ role: Role) throws(ImportError) -> String? {
-            guard let column = roles.firstIndex(of: role) else { return nil }
+        func text(_ column: Int?) throws(ImportError) -> String? {
+            guard let column else { return nil }
             let text = try table.text(row[column])
             return text.isEmpty ? nil : text
         }
-        var path = (try text(.group) ?? "").split(separator: "/").map(String.init)
+        var path = (try text(places.group) ?? "").split(separator: "/").map(String.init)
         // KeePassXC begins every path with the name of the root group.
         if path.first == "Root" || path.first == "Passwords" { path.removeFirst() }
-        let address = try text(.url)
-        let (named, user) = (try text(.title), try text(.username))
+        let address = try text(places.url)
+        let (named, user) = (try text(places.title), try text(places.username))
         let title = named ?? address.map(host) ?? user ?? "unnamed"
-        let item = try ImportedItem(.login, path: path + [title], place: place, created: time(try text(.created)))
+        let kind: ItemKind = try text(places.kind) == "note" ? .note : .login
+        let item = try ImportedItem(kind, path: path + [title], place: place, created: time(try text(places.created)))
         for (column, role) in roles.enumerated() {
             guard let role else { continue }
-            let value = try table.value(row[column])
+            let cell = row[column]
+            guard !cell.range.isEmpty else { continue }
+            func add(_ kind: FieldKind, _ label: String) throws(ImportError) {
+                try table.withValue(cell) { value throws(ImportError) in try item.add(kind, label, bytes: value) }
+            }
             switch role {
-            case .username: try item.add(.text, "username", value)
-            case .password: try item.add(.secret, "password", value)
-            case .url: try item.add(.url, "website", value)
-            case .notes: try item.setNotes(value)
+            case .username: try add(.text, "username")
+            case .password: try add(.secret, "password")
+            case .url: try add(.url, "website")
+            case .notes: try item.addNotes(try table.value(cell))
             case .code:
-                if try !item.addCode("code", value) {
+                if try !item.addCode("code", try table.value(cell)) {
                     result.note(place, "a one-time code in a form that is not known; it is kept as a secret")
                 }
-            case .text(let label): try item.add(.text, label, value)
-            case .secret(let label): try item.add(.secret, label, value)
-            case .favourite: if value.openText() == "1" { item.favour() }
+            case .text(let label): try add(.text, label)
+            case .secret(let label): try add(.secret, label)
+            case .favourite: if try table.text(cell) == "1" { item.favour() }
             case .tags:
-                for tag in value.openText().split(whereSeparator: { ",;".contains($0) }) { item.addTag(String(tag)) }
-            case .title, .group, .created, .modified, .nothing: break
+                for tag in try table.text(cell).split(whereSeparator: { ",;".contains($0) }) {
+                    item.addTag(String(tag))
+                }
+            case .title, .group, .created, .modified, .kind, .nothing: break
             }
         }
-        item.finish(modified: time(try text(.modified)))
+        item.finish(modified: time(try text(places.modified)))
         try result.append(item)
     }
 

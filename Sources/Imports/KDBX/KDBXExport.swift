@@ -217,7 +217,6 @@ extension KDBXExport {
     package consuming func seal(
         password: borrowing SecretBytes, settings: Settings = Settings()
     ) throws(ImportError) -> SecretBytes {
-        try write("</Group></Root></KeePassFile>")
         let seed = try KDBXExport.random(32)
         let vector = try KDBXExport.random(settings.isChaCha20 ? 12 : 16)
         let salt = try KDBXExport.random(32)
@@ -273,7 +272,7 @@ extension KDBXExport {
     }
 
     /// The inner header, whose stream nothing uses, the files and the XML.
-    private func innerContent() throws(ImportError) -> SecretBufferBox {
+    func innerContent() throws(ImportError) -> SecretBufferBox {
         let content = SecretBufferBox(limit: ImportLimits.expanded)
         let key = try KDBXExport.random(64)
         let front =
@@ -287,10 +286,12 @@ extension KDBXExport {
         let end: [UInt8] = [0, 0, 0, 0, 0]
         try unsafe content.append(end.span.bytes)
         try xml.withBytes { xml throws(ImportError) in try content.append(xml) }
+        let close = Array("</Group></Root></KeePassFile>".utf8)
+        try unsafe content.append(close.span.bytes)
         return content
     }
 
-    private static func header(_ settings: Settings, _ seed: [UInt8], _ vector: [UInt8], _ salt: [UInt8]) -> [UInt8] {
+    static func header(_ settings: Settings, _ seed: [UInt8], _ vector: [UInt8], _ salt: [UInt8]) -> [UInt8] {
         func field(_ id: UInt8, _ data: [UInt8]) -> [UInt8] { [id] + littleEndian(UInt32(data.count)) + data }
         var bytes: [UInt8] = [0x03, 0xD9, 0xA2, 0x9A, 0x67, 0xFB, 0x4B, 0xB5, 0, 0, 4, 0]
         bytes += field(2, settings.isChaCha20 ? KDBXHeader.chachaCipher : KDBXHeader.aesCipher)

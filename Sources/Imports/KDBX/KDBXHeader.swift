@@ -131,7 +131,7 @@ struct KDBXHeader {
             throw ImportError(.unsupported, "header", "a variant of Argon2 that is not known")
         }
         guard (1...10_000).contains(passes), (8 << 10...2 << 30).contains(memory), (1...64).contains(lanes),
-            (8...64).contains(salt.count), memory / 1024 >= 8 * lanes
+            (8...64).contains(salt.count), memory / 1024 >= 8 * lanes, passes * memory <= ImportLimits.derivation
         else { throw ImportError(.tooLarge, "header", "the key derivation asks for too much, or for too little") }
         return .argon2(
             isDataDependent: kind == argon2d, passes: Int(passes), memoryKiB: Int(memory / 1024), lanes: Int(lanes),

@@ -108,7 +108,7 @@ package enum KDBXImport {
     }
 
     /// The inner header, then XML whose protected values are encrypted once more.
-    private static func inner(_ bytes: RawSpan) throws(ImportError) -> Imported {
+    static func inner(_ bytes: RawSpan) throws(ImportError) -> Imported {
         var reader = ByteReader(0)
         var cipher: UInt8?
         var key: SecretBytes?

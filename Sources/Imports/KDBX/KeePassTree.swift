@@ -95,8 +95,14 @@ package enum KeePassTree {
             root["Meta"]?["RecycleBinEnabled"]?.openText.lowercased() == "true"
             ? root["Meta"]?["RecycleBinUUID"]?.openText : nil
         var result = Imported()
-        try group(top, [], bin, files, into: &result)
+        try group(top, [], bin, Context(files: files, references: KeePassReferences(top)), into: &result)
         return result
+    }
+
+    /// What entries refer to.
+    private struct Context {
+        let files: Files
+        let references: KeePassReferences
     }
 
     /// A file in the XML itself.
@@ -118,30 +124,36 @@ package enum KeePassTree {
     }
 
     private static func group(
-        _ node: XMLNode, _ path: [String], _ bin: String?, _ files: Files, into result: inout Imported
+        _ node: XMLNode, _ path: [String], _ bin: String?, _ context: Context, into result: inout Imported
     ) throws(ImportError) {
         if let bin, node["UUID"]?.openText == bin {
             let count = entries(node)
             if count > 0 { result.note("line \(node.line)", "\(count) entries in the recycle bin, which are left out") }
             return
         }
-        for entry in node.all("Entry") { try self.entry(entry, path, files, into: &result) }
+        for entry in node.all("Entry") { try self.entry(entry, path, context, into: &result) }
         for child in node.all("Group") {
-            try group(child, path + [child["Name"]?.openText ?? "unnamed"], bin, files, into: &result)
+            try group(child, path + [child["Name"]?.openText ?? "unnamed"], bin, context, into: &result)
         }
     }
+
+    /// Fields that every entry has.
+    private static let standard: Set = ["Title", "UserName", "Password", "URL", "Notes"]
 
     private static func entries(_ node: XMLNode) -> Int {
         node.all("Entry").count + node.all("Group").reduce(0) { $0 + entries($1) }
     }
 
     private static func entry(
-        _ node: XMLNode, _ path: [String], _ files: Files, into result: inout Imported
+        _ node: XMLNode, _ path: [String], _ context: Context, into result: inout Imported
     ) throws(ImportError) {
         let strings = node.all("String")
-        func string(_ key: String) -> XMLNode? { strings.first { $0["Key"]?.openText == key }?["Value"] }
-        let title = string("Title")?.openText ?? ""
         let place = "line \(node.line)"
+        func string(_ key: String) -> XMLNode? {
+            let value = strings.first { $0["Key"]?.openText == key }?["Value"]
+            return value.map { context.references.followed($0, place, &result) }
+        }
+        let title = string("Title")?.openText ?? ""
         let times = node["Times"]
         let item = try ImportedItem(
             .login, path: path + [title.isEmpty ? "unnamed" : title], place: place,
@@ -153,13 +165,18 @@ package enum KeePassTree {
         }
         try string("Notes")?.text?.withBytes { notes throws(ImportError) in
             let notes = try memory { () throws(SecretMemoryError) in try SecretBytes(copying: notes) }
-            try item.setNotes(notes)
+            try item.addNotes(notes)
         }
-        for field in strings { try custom(field, item, &result) }
+        let codes = try KeePassCodes.add(strings, to: item, &result)
+        for field in strings {
+            let key = field["Key"]?.openText ?? ""
+            guard !standard.contains(key), !codes.contains(key), let value = field["Value"] else { continue }
+            try custom(field, context.references.followed(value, place, &result), item)
+        }
         for binary in node.all("Binary") {
             let name = binary["Key"]?.openText ?? "file"
             guard let value = binary["Value"] else { continue }
-            if let file = value.attributes["Ref"].flatMap({ Int($0) }).flatMap({ files[$0] }) {
+            if let file = value.attributes["Ref"].flatMap({ Int($0) }).flatMap({ context.files[$0] }) {
                 try file.content.withBytes { content throws(ImportError) in
                     try addFile(name, content, to: item, &result)
                 }
@@ -172,15 +189,17 @@ package enum KeePassTree {
         for tag in (node["Tags"]?.openText ?? "").split(whereSeparator: { ",;".contains($0) }) {
             item.addTag(String(tag))
         }
-        let history = (node["History"]?.all("Entry") ?? []).map { old in
-            (old, old.all("String").first { $0["Key"]?.openText == "Password" }?["Value"])
+        func password(_ entry: XMLNode) -> XMLNode? {
+            entry.all("String").first { $0["Key"]?.openText == "Password" }?["Value"]
         }
-        for (index, (old, password)) in history.enumerated() {
+        let history = (node["History"]?.all("Entry") ?? []).map { old in (old, password(old)) }
+        for (index, (old, earlier)) in history.enumerated() {
             // Each is the whole entry as it was: only where the next one has another password was this one changed.
-            let next = index + 1 < history.count ? history[index + 1].1 : string("Password")
-            let isSame = password?.text?.withBytes { value in next?.text?.isEqual(to: value) ?? false } ?? true
+            let next = index + 1 < history.count ? history[index + 1].1 : password(node)
+            let isSame = earlier?.text?.withBytes { value in next?.text?.isEqual(to: value) ?? false } ?? true
             guard !isSame else { continue }
-            try password?.text?.withBytes { value throws(ImportError) in
+            let value = earlier.map { context.references.followed($0, place, &result) }
+            try value?.text?.withBytes { value throws(ImportError) in
                 try item.addEarlier(
                     .secret, "password", bytes: value, replaced: time(old["Times"]?["LastModificationTime"]))
             }
@@ -202,24 +221,13 @@ package enum KeePassTree {
         }
     }
 
-    /// Settings of one-time codes in the forms of several programs, and what the user added.
-    private static func custom(
-        _ field: XMLNode, _ item: ImportedItem, _ result: inout Imported
-    ) throws(ImportError) {
+    /// What the user added.
+    private static func custom(_ field: XMLNode, _ value: XMLNode, _ item: ImportedItem) throws(ImportError) {
         let key = field["Key"]?.openText ?? ""
-        guard !["Title", "UserName", "Password", "URL", "Notes"].contains(key), let value = field["Value"] else {
-            return
-        }
-        let isProtected =
-            value.attributes["Protected"]?.lowercased() == "true"
-            || value.attributes["ProtectInMemory"]?.lowercased() == "true"
-        if ["TOTP Settings"].contains(key) { return }
-        if ["otp", "TOTP Seed", "TimeOtp-Secret-Base32"].contains(key) {
-            guard let code = try memory({ () throws(SecretMemoryError) in try value.text?.copy() }) else { return }
-            if try !item.addCode("code", code) {
-                result.note(item.place, "a one-time code in a form that is not known; it is kept as a secret")
-            }
-            return
+        // A reference keeps its own mark, not that of what it refers to.
+        let isProtected = [field["Value"], value].contains { value in
+            value?.attributes["Protected"]?.lowercased() == "true"
+                || value?.attributes["ProtectInMemory"]?.lowercased() == "true"
         }
         let kind: FieldKind = key.hasPrefix("KP2A_URL") ? .url : isProtected ? .secret : .text
         try value.text?.withBytes { value throws(ImportError) in try item.add(kind, key, bytes: value) }

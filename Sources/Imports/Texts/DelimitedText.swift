@@ -42,6 +42,14 @@ struct DelimitedText: ~Copyable {
         }
     }
 
+    /// Lends the value of a cell: where nothing in it is doubled it is there already.
+    borrowing func withValue(_ cell: Cell, _ body: (RawSpan) throws(ImportError) -> Void) throws(ImportError) {
+        guard cell.hasDoubledQuotes else {
+            return try bytes.withBytes { bytes throws(ImportError) in try body(bytes.extracting(cell.range)) }
+        }
+        try value(cell).withBytes(body)
+    }
+
     /// As ``value(_:)``, for what is no secret.
     borrowing func text(_ cell: Cell) throws(ImportError) -> String { try value(cell).openText() }
 }

@@ -19,7 +19,7 @@ package struct JSONDocument: ~Copyable {
     }
 
     /// The value of a string, its escapes decoded; nil for anything else.
-    func string(_ node: JSONNode?) throws(ImportError) -> SecretBytes? {
+    package func string(_ node: JSONNode?) throws(ImportError) -> SecretBytes? {
         guard case .string(let range, let hasEscapes) = node?.value else { return nil }
         return try bytes.withBytes { bytes throws(ImportError) in
             guard hasEscapes else {
@@ -30,7 +30,7 @@ package struct JSONDocument: ~Copyable {
     }
 
     /// As ``string(_:)``, for what is no secret.
-    func text(_ node: JSONNode?) throws(ImportError) -> String? { try string(node)?.openText() }
+    package func text(_ node: JSONNode?) throws(ImportError) -> String? { try string(node)?.openText() }
 
     /// A whole number; nil for anything else.
     func integer(_ node: JSONNode?) -> Int? {
@@ -53,7 +53,7 @@ package struct JSONNode: Sendable {
     let value: Value
     let line: Int
 
-    subscript(key: String) -> JSONNode? {
+    package subscript(key: String) -> JSONNode? {
         guard case .object(let members) = value else { return nil }
         return members.first { $0.key == key }?.value
     }

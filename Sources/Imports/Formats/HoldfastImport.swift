@@ -1,0 +1,88 @@
+package import SecretMemory
+internal import Items
+internal import VaultCore
+internal import VaultFormat
+
+/// Our own export in plain text, `holdfast export --plain`. Items of collections other than the default one become a group.
+package enum HoldfastImport {
+    /// What the member `format` of the file says.
+    package static let format = "holdfast-items"
+
+    /// - Throws: ``ImportError``.
+    package static func read(_ bytes: consuming SecretBytes) throws(ImportError) -> Imported {
+        let document = try JSONDocument(bytes)
+        guard try document.text(document.root["format"]) == format, let items = document.root["items"]?.elements else {
+            throw .malformed("", "this is no export of Holdfast")
+        }
+        guard document.integer(document.root["version"]) == 1 else {
+            throw ImportError(.unsupported, "", "the file was written by a newer version of Holdfast")
+        }
+        var result = Imported()
+        for (index, node) in items.enumerated() {
+            try read(node, document, "line \(node.line), item \(index + 1)", into: &result)
+        }
+        return result
+    }
+
+    private static func read(
+        _ node: JSONNode, _ document: borrowing JSONDocument, _ place: String, into result: inout Imported
+    ) throws(ImportError) {
+        guard let name = try document.text(node["name"]), let collection = try document.text(node["collection"]),
+            let word = try document.text(node["kind"]), let fields = node["fields"]?.elements
+        else { throw .malformed(place, "an item has no name, collection, kind or fields") }
+        guard !(node["hasNotes"]?.isTrue ?? false) || node["isRevealed"]?.isTrue ?? false else {
+            throw .malformed(place, "an item was written without its secrets")
+        }
+        let kind = ItemKind(word: word)
+        if kind == nil { result.note(place, "a kind of a newer version; the item is imported as a note") }
+        let group = collection == Vault.defaultCollection ? [] : [collection]
+        let item = try ImportedItem(
+            kind ?? .note, path: group + name.split(separator: "/").map(String.init), place: place,
+            created: try document.text(node["created"]).flatMap(ForeignTime.milliseconds))
+        for field in fields { try read(field, document, item, &result) }
+        if let notes = try value(node["notes"], document, place) { try item.addNotes(notes) }
+        for tag in node["tags"]?.elements ?? [] {
+            if let tag = try document.text(tag) { item.addTag(tag) }
+        }
+        if node["favourite"]?.isTrue ?? false { item.favour() }
+        item.finish(modified: try document.text(node["modified"]).flatMap(ForeignTime.milliseconds))
+        try result.append(item)
+    }
+
+    private static func read(
+        _ field: JSONNode, _ document: borrowing JSONDocument, _ item: ImportedItem, _ result: inout Imported
+    ) throws(ImportError) {
+        guard let label = try document.text(field["label"]) else {
+            throw .malformed(item.place, "a field has no label")
+        }
+        switch try value(field["value"], document, item.place) {
+        case .none: throw .malformed(item.place, "a field was written without its value")
+        case .some(let value):
+            if let file = try document.text(field["file"]) {
+                return try value.withBytes { value throws(ImportError) in
+                    try item.addFile(label, name: file, content: value)
+                }
+            }
+            let kind = try document.text(field["kind"]).flatMap { FieldKind(word: $0) }
+            if kind == nil {
+                result.note(item.place, "a field of a kind of a newer version, which is imported as a secret")
+            }
+            try item.add(kind ?? .secret, label, value, keepsEmpty: true)
+        }
+    }
+
+    /// A string, or an object whose member `base64` is one; nil for null.
+    private static func value(
+        _ node: JSONNode?, _ document: borrowing JSONDocument, _ place: String
+    ) throws(ImportError) -> SecretBytes? {
+        guard let text = node?["base64"] else { return try document.string(node) }
+        switch try document.string(text) {
+        case .none: return nil
+        case .some(let text):
+            let box = SecretBufferBox(limit: ImportLimits.expanded)
+            let isValid = try text.withBytes { text throws(ImportError) in try box.appendBase64(text) }
+            guard isValid else { throw .malformed(place, "a value is not base 64") }
+            return try box.bytes()
+        }
+    }
+}

@@ -1,0 +1,172 @@
+import Items
+import OneTimeCodes
+import SecretMemory
+import TestSupport
+import Testing
+import VaultFormat
+
+@testable import Imports
+
+/// Nothing of a file is lost or becomes something else without a note.
+@Suite struct FidelityTests {
+    private func entries(_ entries: String) throws(ImportError) -> Imported {
+        try KeePassTree.read(
+            export: try! secret(
+                "<KeePassFile><Root><Group><Name>R</Name>\(entries)</Group></Root></KeePassFile>"))
+    }
+
+    private func entry(_ fields: [(String, String)]) throws(ImportError) -> Imported {
+        try entries("<Entry>\(fields.map { string($0, $1) }.joined())</Entry>")
+    }
+
+    private func string(_ key: String, _ value: String) -> String {
+        "<String><Key>\(key)</Key><Value>\(value)</Value></String>"
+    }
+
+    @Test func `notes of several columns are all kept`() throws {
+        let table =
+            "folder,favorite,type,name,notes,fields,reprompt,login_uri,login_username,login_password,login_totp\n"
+            + "Work,1,login,Mail,the notes,\"PIN: 99\nwho: me\",0,,ada,pw,\n,,note,N,text,,0,,,,\n"
+        let read = try TableImport.read(secret(table))
+        #expect(read.items[0].notes == "the notes\nPIN: 99\nwho: me")
+        #expect(read.items.map { $0.item.kind } == [.login, .note])
+        let mapped = try TableImport.read(
+            secret("a,b,c\n1,2,3\n"), columns: ["a": .title, "b": .notes, "c": .notes])
+        #expect(mapped.items[0].notes == "2\n3")
+        #expect(throws: ImportError.self) {
+            try TableImport.read(secret("a,b\n1,2\n"), columns: ["a": .title, "b": .title])
+        }
+    }
+
+    @Test(arguments: [
+        (
+            [("TOTP Seed", "JBSWY3DPEHPK3PXP"), ("TOTP Settings", "60;8")],
+            "otpauth://totp/?secret=JBSWY3DPEHPK3PXP&algorithm=SHA1&digits=8&period=60"
+        ),
+        (
+            [("TOTP Seed", "JBSWY3DPEHPK3PXP"), ("TOTP Settings", "30;6;https://time.example")],
+            "otpauth://totp/?secret=JBSWY3DPEHPK3PXP&algorithm=SHA1&digits=6&period=30"
+        ),
+        (
+            [
+                ("TimeOtp-Secret-Base32", "JBSWY3DPEHPK3PXP"), ("TimeOtp-Period", "60"), ("TimeOtp-Length", "8"),
+                ("TimeOtp-Algorithm", "HMAC-SHA-256"),
+            ], "otpauth://totp/?secret=JBSWY3DPEHPK3PXP&algorithm=SHA256&digits=8&period=60"
+        ),
+        (
+            [("TimeOtp-Secret", "Hello!"), ("TimeOtp-Algorithm", "HMAC-SHA-512")],
+            "otpauth://totp/?secret=JBSWY3DPEE&algorithm=SHA512&digits=6&period=30"
+        ),
+        (
+            [("TimeOtp-Secret-Hex", "48656c6c6f21")],
+            "otpauth://totp/?secret=JBSWY3DPEE&algorithm=SHA1&digits=6&period=30"
+        ),
+        (
+            [("TimeOtp-Secret-Base64", "SGVsbG8h")],
+            "otpauth://totp/?secret=JBSWY3DPEE&algorithm=SHA1&digits=6&period=30"
+        ),
+        (
+            [("HmacOtp-Secret-Hex", "48656c6c6f21"), ("HmacOtp-Counter", "7")],
+            "otpauth://hotp/?secret=JBSWY3DPEE&algorithm=SHA1&digits=6&counter=7"
+        ),
+    ])
+    func `one-time codes of KeePass keep their settings`(_ fields: [(String, String)], _ address: String) throws {
+        let read = try entry([("Title", "T")] + fields)
+        let item = try #require(read.items.first)
+        #expect(item.text("code") == address && item.item.fields.count == 1, "\(item.text("code") ?? "none")")
+        #expect(read.notes.isEmpty)
+    }
+
+    @Test(arguments: [
+        [("TOTP Seed", "JBSWY3DPEHPK3PXP"), ("TOTP Settings", "30;S")],
+        [("TOTP Seed", "JBSWY3DPEHPK3PXP"), ("TOTP Settings", "soon")],
+        [("TimeOtp-Secret", "Hello!"), ("TimeOtp-Algorithm", "HMAC-MD5")],
+        [("TimeOtp-Secret-Hex", "4"), ("TimeOtp-Period", "30")],
+        [("HmacOtp-Secret", "Hello!"), ("HmacOtp-Counter", "-1")],
+        [("otp", "otpauth://totp/x?secret=JBSWY3DPEHPK3PXP&amp;digits=6&amp;encoder=steam")],
+    ])
+    func `codes that cannot be computed are no codes, their settings are kept and said`(
+        _ fields: [(String, String)]
+    ) throws {
+        let read = try entry([("Title", "T")] + fields)
+        let item = try #require(read.items.first)
+        #expect(!item.has(.oneTimeCode) && read.notes.count == 1, "\(read.notes)")
+        #expect(item.item.fields.count == fields.count)
+        #expect(
+            item.count(.secret) == 1
+                && item.item.field(.secret)?.size == (fields[0].1.replacing("&amp;", with: "&")).utf8.count)
+    }
+
+    @Test func `what refers to another entry is what that entry has, or said to be a reference`() throws {
+        let number = "ABEiM0RVZneImaq7zN3u/w=="  // 00112233445566778899AABBCCDDEEFF
+        let digits = "00112233445566778899AABBCCDDEEFF"
+        let read = try entries(
+            "<Entry><UUID>\(number)</UUID>\(string("Title", "A"))\(string("UserName", "ada"))\(string("Password", "s3cret"))</Entry>"
+                + "<Entry><UUID>AAAAAAAAAAAAAAAAAAAAAg==</UUID>\(string("Title", "B"))\(string("UserName", "{REF:U@I:\(digits)}"))"
+                + "\(string("Password", "{REF:P@I:\(digits.lowercased())}"))</Entry>"
+                + "\n<Entry>\(string("Title", "C"))\(string("Password", "{REF:P@I:00000000000000000000000000000002}"))</Entry>"
+                + "\n<Entry><UUID>AAAAAAAAAAAAAAAAAAAAAw==</UUID>\(string("Title", "D"))\(string("Password", "{REF:P@I:00000000000000000000000000000003}"))</Entry>"
+                + "\n<Entry>\(string("Title", "E"))\(string("Password", "x{REF:P@T:A}"))</Entry>"
+                + "\n<Entry>\(string("Title", "F"))\(string("Password", "{REF:P@I:\(String(repeating: "F", count: 32))}"))</Entry>"
+        )
+        #expect(
+            read.items.map { $0.text("password")?.prefix(6) } == [
+                "s3cret", "s3cret", "s3cret", "{REF:P", "x{REF:", "{REF:P",
+            ])
+        #expect(read.items[1].text("username") == "ada")
+        #expect(read.notes.count == 3 && read.notes.allSatisfy { !$0.contains("s3cret") }, "\(read.notes)")
+    }
+
+    @Test func `what lies in Bitwarden's trash is left out and said, what is archived has a tag`() throws {
+        let text = #"""
+            {"encrypted": false, "items": [{"type": 1, "name": "gone", "deletedDate": "2024-01-02T03:04:05.000Z"},
+            {"type": 1, "name": "old", "deletedDate": null, "archivedDate": "2024-01-02T03:04:05.000Z"}]}
+            """#
+        let read = try BitwardenImport.read(secret(text), password: nil)
+        #expect(read.items.map(\.name) == ["old"] && read.items[0].tags == ["archived"])
+        #expect(read.notes.count == 1)
+    }
+
+    @Test func `what is too long for a name, a label or a tag is cut or left out, and said`() throws {
+        let long = String(repeating: "\u{e4}", count: 3_000_000)
+        let read = try entries(
+            "<Entry>\(string("Title", long))\(string(String(repeating: "k", count: 400), "v"))<Tags>fine;\(String(repeating: "t", count: 400))</Tags></Entry>"
+        )
+        let item = try #require(read.items.first)
+        #expect(item.name == String(repeating: "\u{e4}", count: 500))
+        #expect(item.item.fields.map(\.label) == [String(repeating: "k", count: 255)] && item.tags == ["fine"])
+        #expect(read.notes.count == 3 && read.notes.allSatisfy { $0.utf8.count < 200 })
+    }
+
+    @Test func `a derivation that would take hours is refused before it begins`() throws {
+        let tooMuch = "the key derivation asks for too much"
+        func refusal(_ text: String) throws -> ImportError? {
+            do throws(ImportError) {
+                _ = try AegisImport.read(try! secret(text), password: try! secret("x"))
+                return nil
+            } catch { return error }
+        }
+        let slot =
+            #"{"type": 1, "n": 1048576, "r": 16, "p": 1, "salt": "00", "key": "00", "key_params": {"nonce": "00", "tag": "00"}}"#
+        let error = try #require(
+            try refusal(#"{"version": 1, "header": {"slots": [\#(slot)], "params": {}}, "db": "AAAA"}"#))
+        #expect(error.kind == .tooLarge && error.what == tooMuch)
+        for (passes, memoryKiB, isAllowed) in [(32, 2 << 20, true), (33, 2 << 20, false), (10_000, 64 << 10, false)] {
+            var settings = KDBXExport.Settings()
+            (settings.passes, settings.memoryKiB) = (passes, memoryKiB)
+            let bytes = [UInt8](repeating: 0, count: 32)
+            let header = KDBXExport.header(settings, bytes, Array(bytes.prefix(12)), bytes)
+            do throws(ImportError) {
+                _ = try unsafe KDBXHeader(header.span.bytes)
+                #expect(isAllowed)
+            } catch { #expect(!isAllowed && error.kind == .tooLarge) }
+        }
+    }
+
+    @Test func `many items of one name are numbered without counting from the beginning`() {
+        var numbers = ImportPlan.Numbers(["A", "A (3)"])
+        #expect((0..<4).map { _ in numbers.name("A") } == ["A (2)", "A (4)", "A (5)", "A (6)"])
+        #expect(numbers.name("A (2)") == "A (2) (2)" && numbers.name("B") == "B")
+        #expect(numbers.tries < 16)
+    }
+}
