@@ -1,19 +1,21 @@
-// What other programs hand over: references, templates, `.env` files. Compiled by scripts/fuzz. A violated rule traps.
+// What other programs hand over: references, templates, `.env` files, dialogs, calls. Built by scripts/fuzz, which names the parser in
+// FUZZ_PARSER. A violated rule traps.
 internal import FaceMessages
+internal import Foundation
 internal import VaultFormat
 
-/// One input, through every parser.
+private let parsers: [String: @Sendable ([UInt8]) -> Void] = [
+    "reference": reference, "template": template, "variables": variables, "credential": credential, "ssh": ssh,
+    "ssh-login": login, "pinentry": pinentry, "pinentry-secret": pinentrySecret, "pinentry-entry": entry,
+    "secret-service": secretService,
+]
+private let parse = parsers[ProcessInfo.processInfo.environment["FUZZ_PARSER"] ?? ""]
+
+/// One input, through the parser that was named.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-    let input = unsafe Array(UnsafeBufferPointer(start: start, count: count))
-    reference(input)
-    template(input)
-    variables(input)
-    credential(input)
-    ssh(input)
-    login(input)
-    pinentry(input)
-    secretService(input)
+    guard let parse else { fatalError("FUZZ_PARSER: \(parsers.keys.sorted().joined(separator: ", "))") }
+    unsafe parse(Array(UnsafeBufferPointer(start: start, count: count)))
     return 0
 }
 
@@ -43,25 +45,41 @@ private func secretService(_ input: [UInt8]) {
     }
 }
 
-/// What a pinentry says, cut into pieces by its own first byte. Yes comes only after everything was told and answered, one line at a time.
-private func pinentry(_ input: [UInt8]) {
+/// What a pinentry says to a question for yes or no.
+private func pinentry(_ input: [UInt8]) { converse(input, field: nil) }
+
+/// The same until the line that asks for a secret, whose answer is no part of the dialog.
+private func pinentrySecret(_ input: [UInt8]) { converse(input, field: "PIN:") }
+
+/// What a pinentry says, cut into pieces by its own first byte. Yes, or the line that asks for a secret, comes only after everything was told
+/// and answered, one line at a time.
+private func converse(_ input: [UInt8], field: String?) {
     guard let first = input.first else { return }
     var words = PinentryDialog.Words()
     words.title = "Holdfast"
     words.description = String(decoding: input, as: UTF8.self)
+    words.field = field
+    words.problem = String(decoding: input.suffix(8), as: UTF8.self)
     words.options = [("display", String(decoding: input.prefix(8), as: UTF8.self))]
     var dialog = PinentryDialog(words)
-    var (told, isOver): (Int, PinentryDialog.Outcome?) = (0, nil)
+    var (told, isAskedForSecret, isOver): (Int, Bool, PinentryDialog.Outcome?) = (0, false, nil)
+    func check(_ line: [UInt8]) {
+        told += 1
+        require(isOver == nil && !isAskedForSecret, "a conversation that is over goes on")
+        require(line.count <= PinentryDialog.longestLine, "a line is too long")
+        require(line.last == 0x0A && line.count(where: { $0 == 0x0A }) == 1, "a command is not one line")
+    }
     var rest = input.dropFirst()
     while !rest.isEmpty {
         let piece = rest.prefix(Int(first % 16) + 1)
         rest = rest.dropFirst(piece.count)
         switch dialog.receive(piece) {
         case .wait: require(isOver == nil, "a conversation that is over goes on")
-        case .send(let line):
-            told += 1
-            require(isOver == nil && line.count <= PinentryDialog.longestLine, "a line is too long")
-            require(line.last == 0x0A && line.count(where: { $0 == 0x0A }) == 1, "a command is not one line")
+        case .send(let line): check(line)
+        case .enter(let line):
+            check(line)
+            require(field != nil, "a secret is asked for where yes or no was the question")
+            isAskedForSecret = true
         case .end(let outcome):
             require(isOver == nil || isOver == outcome, "a conversation ends twice")
             isOver = outcome
@@ -69,9 +87,34 @@ private func pinentry(_ input: [UInt8]) {
     }
     let outcome = dialog.receiveEnd()
     require(isOver == nil ? outcome != .allowed : outcome == isOver, "an end of the bytes is no yes")
-    guard outcome == .allowed else { return }
+    require(field == nil || outcome != .allowed, "yes to a question for a secret")
+    guard outcome == .allowed || isAskedForSecret else { return }
     let said = input.dropFirst().split(separator: 0x0A, omittingEmptySubsequences: false)
-    require(told >= 7 && said.count { $0.starts(with: "ERR".utf8) } > 0, "yes without having been told the question")
+    require(told >= 7 && said.count { $0.starts(with: "ERR".utf8) } > 0, "an answer without the question")
+}
+
+/// The answer to GETPIN: its pieces lie in it, one behind the other, each in a line, and are decoded without a trap into no more than
+/// they are. What is read of a part of it never differs from what is read of the whole but by saying that more is awaited.
+private func entry(_ input: [UInt8]) {
+    switch unsafe PinentryEntry(input.span.bytes) {
+    case .wait: require(input.count < PinentryEntry.longest, "more is awaited of what is too long")
+    case .ended(let outcome): require(outcome != .allowed, "an end is a yes")
+    case .entered(let pieces):
+        var (end, decoded) = (0, 0)
+        for piece in pieces {
+            require(piece.lowerBound >= end + 2 && piece.upperBound < input.count, "a piece lies elsewhere")
+            require(!input[piece].contains(0x0A), "a piece is more than a line")
+            require(input[piece.lowerBound - 2] == UInt8(ascii: "D"), "a piece is of another line")
+            end = piece.upperBound
+            _ = unsafe PinentryEntry.decode(input.span.bytes, piece) { _ in
+                decoded += 1
+                return true
+            }
+        }
+        require(decoded <= pieces.reduce(0) { $0 + $1.count }, "a secret is longer than its text")
+        let part = Array(input.dropLast())
+        require(unsafe PinentryEntry(part.span.bytes) == .wait, "a secret is taken before its end")
+    }
 }
 
 private func reference(_ input: [UInt8]) {

@@ -25,7 +25,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     return 0
 }
 
-/// As the command reads them, without a password: what is behind an encryption is whole when it is reached.
+/// As the command reads them. What is behind an encryption is reached without it: nobody could make a tag by chance.
 private func read(_ file: consuming SecretBytes) throws(ImportError) -> Imported {
     switch parser {
     case "bitwarden": return try BitwardenImport.read(file, password: nil)
@@ -34,7 +34,18 @@ private func read(_ file: consuming SecretBytes) throws(ImportError) -> Imported
     case "columns":
         return try TableImport.read(file, columns: ["a": .title, "b": .group, "c": .password, "d": .code, "e": .tags])
     case "xml": return try KeePassTree.read(export: file)
-    case "kdbx": return try KDBXImport.read(file, password: nil, keyFile: nil)
+    case "kdbx":
+        // The front, whose costs are not spent, then the same bytes as what is encrypted behind it.
+        return try file.withBytes { bytes throws(ImportError) in
+            do throws(ImportError) { _ = try KDBXHeader(bytes) } catch  where error.reason.utf8.count > 4096 {
+                throw error
+            } catch {}
+            return try KDBXImport.inner(bytes)
+        }
+    case "key-file":
+        _ = try KeyFile.key(file)
+        return Imported()
+    case "holdfast": return try HoldfastImport.read(file)
     case "1pux": return try OnePasswordImport.read(file)
     case "pass":
         var imported = Imported()
@@ -44,6 +55,7 @@ private func read(_ file: consuming SecretBytes) throws(ImportError) -> Imported
         // What a database's content is packed in.
         let expanded = try file.withBytes { bytes throws(ImportError) in try GzipFile.expand(bytes) }
         return try KeePassTree.read(export: expanded.bytes())
-    default: fatalError("FUZZ_PARSER: bitwarden, aegis, csv, columns, xml, kdbx, 1pux, pass or gzip")
+    default:
+        fatalError("FUZZ_PARSER: bitwarden, aegis, csv, columns, xml, kdbx, key-file, holdfast, 1pux, pass or gzip")
     }
 }

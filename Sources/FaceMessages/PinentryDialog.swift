@@ -9,6 +9,8 @@ package struct PinentryDialog: Sendable, Hashable {
         /// The program has not said all of it.
         case wait
         case send([UInt8])
+        /// The last line, whose answer has a secret: ``PinentryEntry`` reads that.
+        case enter([UInt8])
         case end(Outcome)
     }
 
@@ -30,6 +32,10 @@ package struct PinentryDialog: Sendable, Hashable {
         package var description = ""
         package var yes = ""
         package var no = ""
+        /// What stands before the field for a secret; nil where yes or no is asked for.
+        package var field: String?
+        /// What was wrong with the secret before.
+        package var problem = ""
         /// Seconds after which it gives up.
         package var seconds: UInt32 = 60
         /// As `display` and `:0`. Those with other characters than such values have are left out.
@@ -53,8 +59,10 @@ package struct PinentryDialog: Sendable, Hashable {
             ] {
                 commands.append((Array("\(command) ".utf8) + PinentryDialog.escaped(text), isNeeded))
             }
+            if let field { commands.append((Array("SETPROMPT ".utf8) + PinentryDialog.escaped(field), false)) }
+            if !problem.isEmpty { commands.append((Array("SETERROR ".utf8) + PinentryDialog.escaped(problem), false)) }
             commands.append((PinentryDialog.unknown, false))
-            commands.append((Array("CONFIRM".utf8), true))
+            commands.append((field == nil ? Array("CONFIRM".utf8) : PinentryDialog.secret, true))
             return commands
         }
 
@@ -75,6 +83,7 @@ package struct PinentryDialog: Sendable, Hashable {
     private static let mostAsides = 64
 
     private static let unknown = Array("HOLDFAST".utf8)
+    private static let secret = Array("GETPIN".utf8)
 
     private let words: Words
     /// The command whose answer is awaited; -1 for the greeting.
@@ -91,7 +100,10 @@ package struct PinentryDialog: Sendable, Hashable {
         var step = Step.wait
         for byte in bytes {
             // It has not heard the next command yet, so it cannot answer it.
-            if case .send = step { return end(.hostile) }
+            switch step {
+            case .send, .enter: return end(.hostile)
+            case .wait, .end: break
+            }
             guard byte == UInt8(ascii: "\n") else {
                 line.append(byte)
                 guard line.count < PinentryDialog.longestLine else { return end(.hostile) }
@@ -136,8 +148,9 @@ package struct PinentryDialog: Sendable, Hashable {
 
     private mutating func next(_ commands: [(line: [UInt8], isNeeded: Bool)]) -> Step {
         asked += 1
-        guard asked < commands.count else { return .end(.allowed) }
-        return .send(commands[asked].line + [UInt8(ascii: "\n")])
+        guard asked < commands.count else { return .end(words.field == nil ? .allowed : .hostile) }
+        let line = commands[asked].line + [UInt8(ascii: "\n")]
+        return commands[asked].line == PinentryDialog.secret ? .enter(line) : .send(line)
     }
 
     /// `ERR number text`: the lower 16 bits of the number are a code of libgpg-error's.
@@ -148,11 +161,21 @@ package struct PinentryDialog: Sendable, Hashable {
         else { return .end(.hostile) }
         let commands = words.commands
         guard asked == commands.count - 1 else { return commands[asked].isNeeded ? .end(.failed) : next(commands) }
+        return .end(PinentryDialog.outcome(number))
+    }
+
+    private static func outcome(_ number: UInt64) -> Outcome {
         switch number & 0xFFFF {
-        case 99, 114, 198: return .end(.refused)  // cancelled, not confirmed, wholly cancelled
-        case 62: return .end(.timedOut)
-        default: return .end(.failed)
+        case 99, 114, 198: .refused  // cancelled, not confirmed, wholly cancelled
+        case 62: .timedOut
+        default: .failed
         }
+    }
+
+    /// How it ended by the number behind `ERR`.
+    static func outcome(_ digits: [UInt8]) -> Outcome {
+        let digits = digits.prefix { (48...57).contains($0) }
+        return UInt64(String(decoding: digits, as: UTF8.self)).map(outcome) ?? .hostile
     }
 
     /// A text as an argument: what would end the line, or begins an escape, is escaped. It is cut where the line would be too long.

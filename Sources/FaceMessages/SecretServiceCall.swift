@@ -16,6 +16,8 @@ package enum SecretServiceCall: String, Sendable, CaseIterable {
     case getSecret = "Item.GetSecret"
     case setSecret = "Item.SetSecret"
     case closeSession = "Session.Close"
+    case prompt = "Prompt.Prompt"
+    case dismiss = "Prompt.Dismiss"
     case getProperty = "Properties.Get"
     case getProperties = "Properties.GetAll"
     case setProperty = "Properties.Set"
@@ -61,12 +63,12 @@ package enum SecretServiceCall: String, Sendable, CaseIterable {
         case .searchItems, .searchCollection: "a{ss}"
         case .unlock, .lock: "ao"
         case .getSecrets: "aoo"
-        case .readAlias: "s"
+        case .readAlias, .prompt: "s"
         case .setAlias: "so"
         case .createItem: "a{sv}(oayays)b"
         case .getSecret: "o"
         case .setSecret: "(oayays)"
-        case .deleteCollection, .deleteItem, .closeSession: ""
+        case .deleteCollection, .deleteItem, .closeSession, .dismiss: ""
         case .getProperty: "ss"
         case .getProperties: "s"
         case .setProperty: "ssv"
@@ -79,7 +81,7 @@ package enum SecretServiceCall: String, Sendable, CaseIterable {
         case .createItem, .deleteItem, .getSecret, .getSecrets, .setSecret, .searchItems, .searchCollection,
             .getProperty, .getProperties, .setProperty, .createCollection, .unlock:
             true
-        case .openSession, .lock, .readAlias, .setAlias, .deleteCollection, .closeSession:
+        case .openSession, .lock, .readAlias, .setAlias, .deleteCollection, .closeSession, .prompt, .dismiss:
             false
         }
     }
@@ -89,7 +91,8 @@ package enum SecretServiceCall: String, Sendable, CaseIterable {
         switch path {
         case .service: return kind == "Service" || kind == "Properties"
         case .collection, .alias: return kind == "Collection" || kind == "Properties"
-        case .item: return kind == "Item" || kind == "Properties"
+        case .item, .found: return kind == "Item" || kind == "Properties"
+        case .prompt: return kind == "Prompt"
         case .session: return kind == "Session"
         }
     }

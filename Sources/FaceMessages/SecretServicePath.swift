@@ -1,3 +1,5 @@
+internal import VaultFormat
+
 /// An object of the Secret Service and its path on the bus (Secret Service API 0.2, chapter 3). The path has the names in it, so nothing
 /// has to be kept for a client: letters and digits stand for themselves, every other byte is `_` and two digits in lower case.
 package enum SecretServicePath: Sendable, Hashable {
@@ -7,10 +9,16 @@ package enum SecretServicePath: Sendable, Hashable {
     case alias(String)
     case item(collection: String, name: String)
     case session(UInt64)
+    /// A question to the user, of one client.
+    case prompt(UInt64)
+    /// The item that has these attributes, whichever that is once the vault is open.
+    case found(SecretServiceAttributes)
 
     private static let root = "/org/freedesktop/secrets"
     /// Bytes of a collection's and an item's name, at most.
-    package static let longestCollection = 255, longestItem = 1024
+    package static let longestCollection = RecordName.maximumCollectionSize, longestItem = RecordName.maximumNameSize
+    /// Bytes of the text of attributes that a path can have.
+    private static let longestQuestion = 1024
 
     /// Nil for what is no path of ours. Each object has one path only.
     package init?(parsing path: String) {
@@ -41,11 +49,28 @@ package enum SecretServicePath: Sendable, Hashable {
             guard let alias = name(1, SecretServicePath.longestCollection) else { return nil }
             self = .alias(alias)
         case ("session", 2):
-            guard let number = UInt64(parts[1]), String(number) == parts[1] else { return nil }
+            guard let number = SecretServicePath.number(parts[1]) else { return nil }
             self = .session(number)
+        case ("prompt", 2):
+            guard let number = SecretServicePath.number(parts[1]) else { return nil }
+            self = .prompt(number)
+        case ("search", 2):
+            guard let text = name(1, SecretServicePath.longestQuestion),
+                let attributes = SecretServiceAttributes(parsing: Array(text.utf8)),
+                attributes.text.elementsEqual(text.utf8)
+            else { return nil }
+            self = .found(attributes)
         default: return nil
         }
     }
+
+    /// The path that stands for the answer to a search; nil for a search for everything, and for a long one.
+    package init?(answering question: SecretServiceAttributes) {
+        guard !question.values.isEmpty, question.text.count <= SecretServicePath.longestQuestion else { return nil }
+        self = .found(question)
+    }
+
+    private static func number(_ text: Substring) -> UInt64? { UInt64(text).flatMap { String($0) == text ? $0 : nil } }
 
     package var text: String {
         let root = SecretServicePath.root
@@ -57,6 +82,10 @@ package enum SecretServicePath: Sendable, Hashable {
             return
                 "\(root)/collection/\(SecretServicePath.encoded(collection))/\(SecretServicePath.encoded(name))"
         case .session(let number): return "\(root)/session/\(number)"
+        case .prompt(let number): return "\(root)/prompt/\(number)"
+        case .found(let attributes):
+            let text = String(decoding: attributes.text, as: UTF8.self)
+            return "\(root)/search/\(SecretServicePath.encoded(text))"
         }
     }
 

@@ -26,7 +26,7 @@ enum Base64 {
         let size: Int? = output.withMutableBytes { output in
             var (bits, count, end, padding) = (UInt32(0), 0, 0, 0)
             for offset in 0..<text.byteCount {
-                let byte = text.integer(at: offset, as: UInt8.self) ?? 0
+                let byte = text.present(at: offset, as: UInt8.self)
                 if byte == 0x0A || byte == 0x0D || byte == 0x20 || byte == 0x09 { continue }
                 if byte == UInt8(ascii: "=") {
                     padding += 1

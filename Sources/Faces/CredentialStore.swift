@@ -59,12 +59,12 @@ package struct CredentialStore: Sendable {
         guard let address = attributes.address, address.user != nil, let password = attributes.password else { return }
         func fill(_ item: inout Item) throws(VaultError) {
             try item.put(.text, "username", Array((address.user ?? "").utf8))
-            try item.put(.secret, "password", bytes.extracting(password))
+            try item.put(.secret, "password", bytes: bytes.extracting(password))
             let url = "\(address.scheme)://\(address.host)\(address.path.map { "/" + $0 } ?? "")"
             try item.put(.url, "url", Array(url.utf8))
             try item.put(.text, CredentialStore.expiryLabel, attributes.expiry.map { Array("\($0)".utf8) })
             if let token = attributes.refreshToken {
-                try item.put(.secret, CredentialStore.refreshLabel, bytes.extracting(token))
+                try item.put(.secret, CredentialStore.refreshLabel, bytes: bytes.extracting(token))
             }
         }
         do {
@@ -80,8 +80,12 @@ package struct CredentialStore: Sendable {
 
     /// Moves what is stored for an account to the trash. Where a password is named, only one that is the same: another program may
     /// have stored a better one.
-    /// - Throws: As ``get(_:)``, and what the trash throws.
-    package func erase(_ bytes: RawSpan) throws(VaultError) {
+    /// - Parameter check: As of ``get(_:_:)``, before a password is compared: what is erased tells whether it was that.
+    /// - Throws: As ``get(_:_:)``, and what the trash throws.
+    package func erase(
+        _ bytes: RawSpan,
+        _ check: (borrowing Item, _ name: String, _ collection: String) throws(VaultError) -> Void = { _, _, _ in }
+    ) throws(VaultError) {
         let attributes = try attributes(bytes)
         guard let wanted = attributes.address else { return }
         for record in try vault.records(in: collection) {
@@ -92,6 +96,7 @@ package struct CredentialStore: Sendable {
             if let password = attributes.password {
                 let item = try items.item(record.name, in: collection)
                 guard let field = item.field("password") else { continue }
+                try check(item, record.name, collection)
                 let isSame = item.withValue(of: field) { constantTimeEquals($0, bytes.extracting(password)) }
                 guard isSame else { continue }
             }
@@ -144,12 +149,7 @@ extension Item {
             if let field = field(label) { try remove(field) }
             return
         }
-        try unsafe put(kind, label, value.span.bytes)
-    }
-
-    fileprivate mutating func put(_ kind: FieldKind, _ label: String, _ value: RawSpan) throws(VaultError) {
-        guard let field = field(label) else { return try add(kind, label, bytes: value) }
-        try set(field, bytes: value, now: WallClock.milliseconds)
+        try unsafe put(kind, label, bytes: value.span.bytes)
     }
 }
 
@@ -188,7 +188,7 @@ extension RawSpan {
     /// Whether it could be mistaken for two lines.
     fileprivate var hasLineEnd: Bool {
         (0..<byteCount).contains { offset in
-            let byte = integer(at: offset, as: UInt8.self) ?? 0
+            let byte = present(at: offset, as: UInt8.self)
             return byte == 0 || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
         }
     }

@@ -6,7 +6,7 @@ internal import VaultFormat
 package import VaultStorage
 
 /// The keys of SSH that are in items: of kind ``VaultFormat/ItemKind/sshKey``, with OpenSSH's text of the private key in the field
-/// `private key`, without a passphrase: the vault encrypts it.
+/// `private key`, without a passphrase: the vault encrypts it; or with a key in the TPM in the field `TPM key`.
 package struct SSHIdentities: Sendable {
     package static let privateLabel = "private key"
     /// The tag of keys that stay on this machine.
@@ -57,15 +57,26 @@ package struct SSHIdentities: Sendable {
             do throws(VaultError) {
                 let item = try items.item(match.name, in: match.collection)
                 guard !forwarded || !item.tags.contains(SSHIdentities.notForwarded),
-                    let field = item.field(SSHIdentities.privateLabel)
+                    let key = try SSHIdentities.key(of: item, match.name)
                 else { continue }
-                let key = try item.withValue(of: field) { text throws(VaultError) in
-                    try SSHIdentities.key(parsing: text, comment: match.name)
-                }
                 guard try body(key, item, match.name, match.collection) else { return }
             } catch  where error.code == .invalidItem || error.code == .recordNotFound {}
         }
     }
+
+    /// Nil for an item without a key.
+    private static func key(of item: borrowing Item, _ name: String) throws(VaultError) -> SSHKey? {
+        if let field = item.field(privateLabel) {
+            return try item.withValue(of: field) { text throws(VaultError) in try key(parsing: text, comment: name) }
+        }
+        guard let field = item.field(SSHChipKey.label) else { return nil }
+        return try item.withValue(of: field) { bytes throws(VaultError) in
+            try SSHKey(SSHChipKey(parsing: bytes), comment: name)
+        }
+    }
+
+    static let begin: StaticString = "-----BEGIN OPENSSH PRIVATE KEY-----",
+        end: StaticString = "-----END OPENSSH PRIVATE KEY-----"
 
     /// Reads `-----BEGIN OPENSSH PRIVATE KEY-----`.
     /// - Throws: `invalidItem` for another text, for a key with a passphrase, and for a kind that is not kept.
@@ -102,8 +113,8 @@ package struct SSHIdentities: Sendable {
 
     /// What is between the first and the last line.
     private static func body(_ text: RawSpan) -> Range<Int>? {
-        guard let begin = find("-----BEGIN OPENSSH PRIVATE KEY-----", text, from: 0),
-            let end = find("-----END OPENSSH PRIVATE KEY-----", text, from: begin.upperBound)
+        guard let begin = find(Self.begin, text, from: 0),
+            let end = find(Self.end, text, from: begin.upperBound)
         else { return nil }
         return begin.upperBound..<end.lowerBound
     }

@@ -21,13 +21,33 @@ package final class SecretServiceCipher: Sendable {
     /// - Parameter peer: The client's public number.
     /// - Returns: The cipher and our public number; nil for a number that is none, and without memory.
     package static func agree(with peer: RawSpan) -> (cipher: SecretServiceCipher, publicNumber: [UInt8])? {
-        guard let agreement = try? DiffieHellman1024.agree(with: peer) else { return nil }
-        let none: [UInt8] = []
-        guard
-            let key = try? unsafe HKDFSHA256.derive(
-                agreement.shared, salt: none.span.bytes, info: none.span.bytes, count: 16, lifetime: .longLived)
-        else { return nil }
-        return (SecretServiceCipher(key), agreement.publicNumber)
+        guard let offer = Offer.make(), let cipher = offer.agree(with: peer) else { return nil }
+        return (cipher, offer.publicNumber)
+    }
+
+    /// A private number of the side that speaks first.
+    package struct Offer: ~Copyable {
+        private let offer: DiffieHellman1024.Offer
+
+        package var publicNumber: [UInt8] { offer.publicNumber }
+
+        private init(_ offer: consuming DiffieHellman1024.Offer) { self.offer = offer }
+
+        /// Nil without memory.
+        package static func make() -> Offer? {
+            do { return Offer(try DiffieHellman1024.Offer.make()) } catch { return nil }
+        }
+
+        /// Nil for a number that is none, and without memory.
+        package borrowing func agree(with peer: RawSpan) -> SecretServiceCipher? {
+            let none: [UInt8] = []
+            do {
+                let shared = try offer.agree(with: peer)
+                return SecretServiceCipher(
+                    try unsafe HKDFSHA256.derive(
+                        shared, salt: none.span.bytes, info: none.span.bytes, count: 16, lifetime: .longLived))
+            } catch { return nil }
+        }
     }
 
     /// A value as it travels.

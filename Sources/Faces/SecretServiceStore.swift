@@ -12,6 +12,8 @@ package struct SecretServiceStore: Sendable {
     package static let tag = "secret-service"
     package static let attributesLabel = "attributes"
     package static let typeLabel = "content type"
+    /// The field for what the program calls the item, where that is not the item's name.
+    private static let labelLabel = "label"
     private static let secretLabel = "password"
     /// Bytes of a secret and of its content type, at most.
     package static let longest = 65_536, longestType = 255
@@ -26,6 +28,8 @@ package struct SecretServiceStore: Sendable {
     package struct Entry: Sendable {
         package let collection: String
         package let name: String
+        /// What the program calls it.
+        package let label: String
         package let attributes: SecretServiceAttributes
         package let contentType: String
         /// Milliseconds since 1970.
@@ -72,13 +76,13 @@ package struct SecretServiceStore: Sendable {
         of item: borrowing Item, _ name: String, _ collection: String
     ) throws(VaultError) -> Entry {
         guard let attributes = attributes(of: item), !collection.isEmpty else { throw .notShown }
-        var type = "text/plain"
-        if let field = item.field(typeLabel), field.kind.isOpen {
-            type = String(decoding: bytes(of: field, in: item), as: UTF8.self)
+        func text(_ label: String) -> String? {
+            guard let field = item.field(label), field.kind.isOpen else { return nil }
+            return String(decoding: bytes(of: field, in: item), as: UTF8.self)
         }
         return Entry(
-            collection: collection, name: name, attributes: attributes, contentType: type, created: item.created,
-            modified: item.modified)
+            collection: collection, name: name, label: text(labelLabel) ?? name, attributes: attributes,
+            contentType: text(typeLabel) ?? "text/plain", created: item.created, modified: item.modified)
     }
 
     /// The secret.
@@ -112,17 +116,15 @@ package struct SecretServiceStore: Sendable {
         if draft.replaces,
             let same = try search(draft.attributes, in: collection).first(where: { $0.attributes == draft.attributes })
         {
-            try set(same.name, in: collection, secret, contentType: draft.contentType)
+            let label = draft.label.isEmpty || draft.label == same.label ? nil : draft.label
+            try set(same.name, in: collection, secret, contentType: draft.contentType, label: label)
             return same.name
         }
-        var item = try Item(.login)
-        try item.add(.secret, SecretServiceStore.secretLabel, bytes: secret)
-        try item.put(SecretServiceStore.typeLabel, Array(draft.contentType.utf8))
-        try item.put(SecretServiceStore.attributesLabel, draft.attributes.text)
-        try item.addTag(SecretServiceStore.tag)
         let label = draft.label.isEmpty ? "secret" : draft.label
         for number in 1...1000 {
             let name = number == 1 ? label : "\(label) (\(number))"
+            var item = try SecretServiceStore.item(draft, secret)
+            if number > 1, !draft.label.isEmpty { try item.put(SecretServiceStore.labelLabel, Array(label.utf8)) }
             do throws(VaultError) {
                 try items.add(item, as: name, in: collection)
                 return name
@@ -131,18 +133,58 @@ package struct SecretServiceStore: Sendable {
         throw VaultError(.recordExists, "too many items have this name")
     }
 
-    /// Changes the secret of an item.
+    /// An item as programs store it.
+    /// - Parameter created: Milliseconds since 1970; nil for now.
+    /// - Throws: What an item throws that cannot hold it.
+    package static func item(
+        _ draft: Draft, _ secret: RawSpan, created: Int64? = nil
+    ) throws(VaultError) -> Item {
+        var item = try Item(.login, now: created ?? WallClock.milliseconds)
+        try item.add(.secret, secretLabel, bytes: secret)
+        try item.put(typeLabel, Array(draft.contentType.utf8))
+        try item.put(attributesLabel, draft.attributes.text)
+        try item.addTag(tag)
+        return item
+    }
+
+    /// Changes the secret of an item, and perhaps its label.
     /// - Throws: As ``entry(_:in:)``, and what storing throws.
     package func set(
-        _ name: String, in collection: String, _ secret: RawSpan, contentType: String
+        _ name: String, in collection: String, _ secret: RawSpan, contentType: String, label: String? = nil
+    ) throws(VaultError) {
+        try change(name, in: collection) { item throws(VaultError) in
+            guard let field = item.field(SecretServiceStore.secretLabel) else { throw .notShown }
+            try item.set(field, bytes: secret, now: WallClock.milliseconds)
+            try item.put(SecretServiceStore.typeLabel, Array(contentType.utf8))
+            if let label { try item.put(SecretServiceStore.labelLabel, Array(label.utf8)) }
+        }
+    }
+
+    /// Changes what a program calls an item. The item's name, and with it its path, stays.
+    /// - Throws: As ``entry(_:in:)``, and what storing throws.
+    package func set(_ name: String, in collection: String, label: String) throws(VaultError) {
+        try change(name, in: collection) { item throws(VaultError) in
+            try item.put(SecretServiceStore.labelLabel, Array(label.utf8))
+        }
+    }
+
+    /// Changes what an item is found by.
+    /// - Throws: As ``entry(_:in:)``, and what storing throws.
+    package func set(
+        _ name: String, in collection: String, attributes: SecretServiceAttributes
+    ) throws(VaultError) {
+        try change(name, in: collection) { item throws(VaultError) in
+            try item.put(SecretServiceStore.attributesLabel, attributes.text)
+        }
+    }
+
+    private func change(
+        _ name: String, in collection: String, _ body: (inout Item) throws(VaultError) -> Void
     ) throws(VaultError) {
         do {
             try items.change(name, in: collection) { item in
-                guard SecretServiceStore.attributes(of: item) != nil,
-                    let field = item.field(SecretServiceStore.secretLabel)
-                else { throw VaultError.notShown }
-                try item.set(field, bytes: secret, now: WallClock.milliseconds)
-                try item.put(SecretServiceStore.typeLabel, Array(contentType.utf8))
+                guard SecretServiceStore.attributes(of: item) != nil else { throw VaultError.notShown }
+                try body(&item)
             }
         } catch { throw VaultError(any: error) }
     }
@@ -179,8 +221,7 @@ package final class SecretServiceSecret: Sendable {
 
 extension Item {
     fileprivate mutating func put(_ label: String, _ value: [UInt8]) throws(VaultError) {
-        guard let field = field(label) else { return try unsafe add(.text, label, bytes: value.span.bytes) }
-        try unsafe set(field, bytes: value.span.bytes, now: WallClock.milliseconds)
+        try unsafe put(.text, label, bytes: value.span.bytes)
     }
 }
 

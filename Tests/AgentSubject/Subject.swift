@@ -12,7 +12,7 @@ import VaultCore
 /// milliseconds that passed. It ends with its input, so that no test leaves one behind.
 ///
 /// The parts of a machine are named by the environment, of this program alone: SUBJECT_BUS, SUBJECT_PAM, SUBJECT_USER,
-/// SUBJECT_TPM, SUBJECT_PINENTRY; SUBJECT_PROMPT_PATIENCE is in milliseconds. SUBJECT_LOCKED_PAGES=1 goes without memory that the kernel hides, SUBJECT_TRACED=1 lets the test look at the
+/// SUBJECT_TPM, SUBJECT_PINENTRY, SUBJECT_SHARES (a file for shares); LISTEN_FDS as a service manager sets it; SUBJECT_PROMPT_PATIENCE is in milliseconds. SUBJECT_LOCKED_PAGES=1 goes without memory that the kernel hides, SUBJECT_TRACED=1 lets the test look at the
 /// process.
 ///
 /// Usage: AgentSubject HOME RUNTIME|- IDLE|- TIMEOUT|- PATIENCE. Standard output: `ready`, or the code of an error.
@@ -33,6 +33,7 @@ import VaultCore
             if let patience = variable("SUBJECT_PROMPT_PATIENCE").flatMap({ UInt64($0) }) {
                 settings.promptPatience = patience
             }
+            settings.passed = try PassedSockets.take()
             name(&settings)
             let agent = try Agent(settings, clock: clock)
             say("ready")
@@ -52,6 +53,9 @@ import VaultCore
         settings.authenticator = OwnerAuthenticator(places)
         if variable("SUBJECT_BUS") != nil {
             settings.watch = .init(system: places.systemBus, session: places.systemBus)
+        }
+        if variable("SUBJECT_SHARES") != nil {
+            settings.vault.shareStores = { .files(in: $0 + "/shares") }
         }
         let chip = variable("SUBJECT_TPM").map { TPMLocation($0) }
         if let chip { settings.vault.tier = TPMAttemptTier(at: chip) }

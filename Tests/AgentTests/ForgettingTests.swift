@@ -70,6 +70,86 @@ struct ForgettingTests {
         }
     }
 
+    @Test(
+        .enabled(if: PrivateBus.isInstalled, "dbus-daemon is not installed: no program uses the Secret Service"),
+        arguments: ["hidden", "locked"])
+    func `what programs of the session bus stored, read and asked is forgotten, and the passcode typed for them`(
+        _ memory: String
+    ) throws {
+        let scene = try Scene(.passcode)
+        let bus = try PrivateBus()
+        let pinentry = try ScriptedPinentry(scene.scratch)
+        let agent = try TestAgent(
+            scene.scratch,
+            parts: pinentry.part.merging(bus.environment) { $1 }.merging(ForgettingTests.memories[memory] ?? [:]) { $1 }
+        )
+        try agent.client().serveSecrets()
+        let programs = try BusPrograms(bus)
+        for round in 0..<ForgettingTests.rounds {
+            if round % 2 == 0 {
+                try scene.open(agent, .passcode)
+            } else {
+                try scene.plant()
+                try programs.tell("search", scene.name(22))
+                try pinentry.enter(scene.passcode)
+                try programs.tell("unlock", scene.name(23))
+            }
+            for word in ["use_secure", "use_plain"] {
+                try programs.tell(word, scene.name(17), scene.value(26), scene.value(50), scene.value(700))
+            }
+            // The sessions stay open.
+            try agent.lock()
+            try scene.expectNothing(in: agent.pid, "round \(round)")
+        }
+    }
+
+    @Test(
+        .enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: no SSH key is made in a TPM"),
+        arguments: ["hidden", "locked"])
+    func `what a TPM wants to hear before it signs is forgotten, also while it signs`(_ memory: String) throws {
+        let scene = try Scene(.passcode)
+        let chip = try SoftwareTPM()
+        let agent = try TestAgent(
+            scene.scratch,
+            parts: ["HOLDFAST_TPM": chip.location].merging(ForgettingTests.memories[memory] ?? [:]) { $1 })
+        for round in 0..<ForgettingTests.rounds {
+            try scene.open(agent, .passcode)
+            let key = try scene.addChipKey(chip, agent)
+            let socket = try agent.client().serveSSH()
+            try scene.sign(key, socket)
+            let connections = try scene.beginSigning(key, socket, 6)
+            defer { for connection in connections { close(connection) } }
+            try agent.lock()
+            try scene.expectNothing(in: agent.pid, "round \(round)")
+        }
+    }
+
+    @Test(
+        .enabled(if: PrivateBus.hasMocks, "python3-dbusmock is not installed: sleep is not tested"),
+        arguments: ["hidden", "locked"])
+    func `the machine goes to sleep when what was asked and used is forgotten`(_ memory: String) throws {
+        let bus = try PrivateBus()
+        try bus.mock("logind", name: "org.freedesktop.login1")
+        let scene = try Scene(.passcode)
+        // It keeps what asks for as long as it can.
+        let pinentry = try ScriptedPinentry(scene.scratch, script: ScriptedPinentry.stubborn)
+        let agent = try TestAgent(
+            scene.scratch,
+            parts: pinentry.part.merging(["SUBJECT_BUS": bus.address]) { $1 }
+                .merging(ForgettingTests.memories[memory] ?? [:]) { $1 })
+        for round in 0..<ForgettingTests.rounds {
+            try bus.wait("what delays sleep") { bus.delaysSleep }
+            try scene.open(agent, .passcode)
+            let (asking, question) = try scene.useAsked(agent, pinentry)
+            defer { close(question) }
+            try bus.sleep(true)
+            try bus.wait("sleep") { !bus.delaysSleep }
+            try scene.expectNothing(in: agent.pid, "round \(round)")
+            #expect(try asking.receive()?.code == "locked")
+            try bus.sleep(false)
+        }
+    }
+
     @Test("with", arguments: [Way.passcode, .phrase], ["hidden", "locked"])
     func anAppForgetsKeysAndValues(_ way: Way, _ memory: String) throws {
         let scene = try Scene(way)
@@ -82,6 +162,8 @@ struct ForgettingTests {
             if round % 2 == 1 {
                 try app.perform("w", scene.value(900))
                 try app.perform("g")
+                let values = (1...4).map { scene.value(30 + $0) } + [scene.base32()]
+                try app.perform("i", values.joined(separator: " "))
             }
             try app.perform("l")
             try scene.expectNothing(in: app.pid, "round \(round)")
@@ -102,5 +184,23 @@ struct ForgettingTests {
         try scene.expectNothing(in: app.pid, "a wrong passcode")
         #expect(throws: TestApp.Failed.self) { try app.perform("r", scene.phrase + " abandon") }
         try scene.expectNothing(in: app.pid, "a phrase of 25 words")
+    }
+}
+
+extension PrivateBus {
+    /// Whether somebody has the mocked logind wait before the machine sleeps.
+    fileprivate var delaysSleep: Bool {
+        let found = try? python(
+            """
+            logind = bus.get_object('org.freedesktop.login1', '/org/freedesktop/login1')
+            print(len(logind.ListInhibitors(dbus_interface='org.freedesktop.login1.Manager')))
+            """)
+        return found != "0\n"
+    }
+
+    fileprivate func sleep(_ begins: Bool) throws {
+        try emit(
+            "org.freedesktop.login1", path: "/org/freedesktop/login1", interface: "org.freedesktop.login1.Manager",
+            member: "PrepareForSleep", signature: "b", begins ? "True" : "False")
     }
 }

@@ -189,8 +189,22 @@ extension TestAgent {
         let elsewhere = try TestAgent(scratch, parts: rules)
         #expect(try elsewhere.confirm(.devicePasscode, answer: { _ in "correct" }) == "passcodeNeeded")
         elsewhere.kill()
-        try vault.dropKeptOwner(passcode: passcode, spending: vault.burnAttempt())
+        #expect(
+            errorCode { try vault.dropKeptOwner(passcode: passcode, spending: vault.burnAttempt()) } == .lastWayIn)
+        let old = try Data(contentsOf: URL(fileURLWithPath: scratch.home + "/header"))
+        try vault.dropKeptOwner(passcode: passcode, spending: vault.burnAttempt(), insisting: true)
         #expect(!vault.keepsOwner)
+        try vault.finishRekey()
+        try vault.put(passcode, for: "later")
+        vault.lock()
+        let new = try Data(contentsOf: URL(fileURLWithPath: scratch.home + "/header"))
+        try old.write(to: URL(fileURLWithPath: scratch.home + "/header"))
+        let attacked = try TestAgent(scratch, parts: parts)
+        // The chip's blob still opens the header of then, whose keys read nothing of now.
+        _ = try? attacked.confirm(.devicePasscode, answer: { _ in "correct" })
+        #expect(errorCode { _ = try attacked.get("later") } != nil)
+        attacked.kill()
+        try new.write(to: URL(fileURLWithPath: scratch.home + "/header"))
         let after = try TestAgent(scratch, parts: parts)
         #expect(try after.confirm(.devicePasscode, answer: { _ in "correct" }) == "passcodeNeeded")
     }

@@ -3,6 +3,7 @@ import Cryptography
 import Foundation
 import HoldfastAgent
 import RealParts
+import Synchronization
 import TestSupport
 import Testing
 import VaultCore
@@ -78,6 +79,34 @@ import VaultStorage
         if let peak, let size = Int(peak.filter(\.isNumber)), !Sanitizer.isPresent {
             #expect(size < 200_000, "\(peak)")
         }
+    }
+
+    /// Looking shares the claim for an instant.
+    @Test func `an agent starts while others look whether one is there`() throws {
+        let scratch = try Scratch()
+        let home = scratch.home
+        let isOver = Mutex(false)
+        let looker = Thread { while !isOver.withLock({ $0 }) { _ = HomeClaim.isTaken(home: home) } }
+        looker.start()
+        defer { isOver.withLock { $0 = true } }
+        for _ in 0..<10 {
+            let agent = try TestAgent(scratch)
+            #expect(HomeClaim.isTaken(home: home))
+            #expect(throws: TestAgent.Refused(code: "agentRunning")) { _ = try TestAgent(scratch) }
+            agent.kill()
+        }
+    }
+
+    @Test func `an agent that starts or ends is told from one that serves in another runtime folder`() throws {
+        let scratch = try Scratch()
+        let folder = unsafe open(scratch.home, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        try #require(folder >= 0 && flock(folder, LOCK_EX | LOCK_NB) == 0)
+        #expect(HomeClaim.isTaken(home: scratch.home) && !HomeClaim.isServing(home: scratch.home))
+        close(folder)
+        let agent = try TestAgent(scratch)
+        #expect(HomeClaim.isTaken(home: scratch.home) && HomeClaim.isServing(home: scratch.home))
+        agent.kill()
+        #expect(!HomeClaim.isTaken(home: scratch.home) && !HomeClaim.isServing(home: scratch.home))
     }
 
     @Test func longListsComeInParts() throws {

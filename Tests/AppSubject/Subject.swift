@@ -2,6 +2,8 @@ import AppLockCore
 import Cryptography
 import DeviceOwner
 import VaultStorage
+import Items
+import OneTimeCodes
 import SystemCalls
 import Holdfast
 import MemorySearch
@@ -45,8 +47,47 @@ import VaultCore
             try app.vault.put(order.bytes, for: "stored", replacing: true)
             try stream(order.bytes, into: app.vault)
         case UInt8(ascii: "g"): try worker.run { try read(app.vault) }
+        case UInt8(ascii: "i"): try useItem(order.bytes, app.vault)
         default: exit(2)
         }
+    }
+
+    /// Stores an item, changes it, finds it by what is no secret, computes its code, and moves it to the trash. The order has five values
+    /// with a space between two: password, user name, notes, the next password and the key of codes in base 32.
+    private static func useItem(_ values: borrowing SecretBytes, _ vault: Vault) throws {
+        let parts: [Range<Int>] = values.withBytes { bytes in
+            var parts = [0..<0]
+            for offset in 0..<bytes.byteCount {
+                let last = parts.count - 1
+                if unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self) == UInt8(ascii: " ") {
+                    parts.append(offset + 1..<offset + 1)
+                } else {
+                    parts[last] = parts[last].lowerBound..<offset + 1
+                }
+            }
+            return parts
+        }
+        guard parts.count == 5 else { throw VaultError(.damaged, "an order of another form") }
+        let items = ItemStore(vault)
+        var item = try Item(.login)
+        try item.add(.secret, "password", values.copy(parts[0]))
+        try item.add(.text, "username", values.copy(parts[1]))
+        try item.setNotes(values.copy(parts[2]))
+        let code = try OneTimeCode(base32: values.copy(parts[4]))
+        try item.add(.oneTimeCode, "code", code.text())
+        try items.add(item, as: "item")
+        try items.change("item") { item in
+            if let field = item.field("password") { try item.set(field, values.copy(parts[3])) }
+        }
+        _ = try items.search(ItemQuery("item"))
+        let stored = try items.item("item")
+        guard let field = stored.field("code"), !stored.history.isEmpty else {
+            throw VaultError(.damaged, "another item than was stored")
+        }
+        let text = try stored.withValue(of: field) { try SecretBytes(copying: $0) }
+        guard try OneTimeCode(parsing: text).code(at: 1_700_000_000).count == 6,
+            try items.discard("item", in: Vault.defaultCollection, for: .seconds(60), withValues: false)
+        else { throw VaultError(.damaged, "no code, or no trash") }
     }
 
     /// More than lies in a record of its own: the same bytes again and again.

@@ -21,7 +21,7 @@ import Testing
         for line in [greeting] + lines {
             switch dialog.receive(Array(line.utf8)) {
             case .wait: continue
-            case .send(let bytes): told.append(String(decoding: bytes, as: UTF8.self))
+            case .send(let bytes), .enter(let bytes): told.append(String(decoding: bytes, as: UTF8.self))
             case .end(let outcome): return ("\(outcome)", told)
             }
         }

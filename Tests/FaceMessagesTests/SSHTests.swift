@@ -73,7 +73,7 @@ import Testing
         #expect(throws: error) { try parse(bytes) }
     }
 
-    /// A step that cannot be read is one all the same: what follows must not be held to the step before it.
+    /// A step that cannot be read is still a step: what follows must not be held to the step before it.
     @Test func `a binding that is cut or too long is one without a host`() throws {
         let whole = Self.bind(1)
         #expect(try parse(whole + [0]) == .bind(nil))

@@ -8,6 +8,8 @@ import Testing
         SecretServicePath.service, .collection("default"), .collection("a b/c_ü"), .alias("default"), .session(0),
         .session(.max), .item(collection: "default", name: "mail (2)"), .item(collection: "_", name: "é\u{301}"),
         .item(collection: String(repeating: "/", count: 255), name: String(repeating: "_", count: 1024)),
+        .prompt(7), .found(attributes(["user": "ada", "a=b%": "ü\n"])),
+        .found(attributes(["n": String(repeating: "v", count: 1022)])),
     ])
     func `a path is read as what it was written for`(path: SecretServicePath) {
         #expect(SecretServicePath(parsing: path.text) == path)
@@ -23,6 +25,10 @@ import Testing
         "/org/freedesktop/secrets/collection/_ff", "/org/freedesktop/secrets/session/01",
         "/org/freedesktop/secrets/session/-1", "/org/freedesktop/secrets/session/+1",
         "/org/freedesktop/secrets/session/18446744073709551616", "/org/freedesktop/secrets/other/a",
+        "/org/freedesktop/secrets/prompt/07", "/org/freedesktop/secrets/prompt/", "/org/freedesktop/secrets/search/",
+        "/org/freedesktop/secrets/search/a", "/org/freedesktop/secrets/search/_3da",
+        "/org/freedesktop/secrets/search/b_3d1_0aa_3d1",
+        "/org/freedesktop/secrets/search/n_3d" + String(repeating: "v", count: 1023),
         "/org/freedesktop/secrets/aliases", "/org/freedesktop/secrets/collection/é",
         "/org/freedesktop/secrets/collection/" + String(repeating: "a", count: 256),
         "/org/freedesktop/secrets/collection/" + String(repeating: "a", count: 100_000),
@@ -75,25 +81,49 @@ import Testing
     @Test func `a session is one client's`() throws {
         var sessions = SecretServiceSessions<Int>()
         let (first, second) = (sessions.open(":1.1", 11) ?? 0, sessions.open(":1.2", 22) ?? 0)
-        #expect(sessions.key(first, of: ":1.1") == 11)
-        #expect(sessions.key(first, of: ":1.2") == nil)
+        let (own, others) = (sessions.key(first, of: ":1.1"), sessions.key(first, of: ":1.2"))
+        #expect(own == 11 && others == nil)
         let (wrong, right) = (sessions.close(first, of: ":1.2"), sessions.close(first, of: ":1.1"))
         #expect(!wrong && right)
-        #expect(sessions.key(first, of: ":1.1") == nil)
+        let closed = sessions.key(first, of: ":1.1")
         sessions.leave(":1.2")
-        #expect(sessions.key(second, of: ":1.2") == nil)
+        let left = sessions.key(second, of: ":1.2")
+        #expect(closed == nil && left == nil)
         #expect(sessions.isEmpty)
         let third = sessions.open(":1.1", 33)
         #expect(third != nil && third != first && third != second)
     }
 
-    @Test func `sessions have limits`() {
+    @Test func `a client has few sessions, and those that keep the most make room for others`() {
         var sessions = SecretServiceSessions<Int>()
-        func count(_ client: String) -> Int { (0..<20).count { _ in sessions.open(client, 0) != nil } }
-        #expect(["a", "b", "c", "d", "e"].map(count) == [16, 16, 16, 16, 0])
-        #expect(!sessions.hasRoom(for: "e"))
-        sessions.leave("a")
-        #expect(count("e") == 16)
+        func fill(_ client: String) -> [UInt64] { (0..<20).compactMap { _ in sessions.open(client, 0) } }
+        let first = sessions.open("first", 1) ?? 0
+        let greedy = ["a", "b", "c"].map(fill) + [Array(fill("d"))]
+        #expect(greedy.map(\.count) == [16, 16, 16, 16])
+        #expect(!sessions.hasRoom(for: "d"))
+        // 65 were opened: the oldest of the client with the most is gone, and not the one of the client with one.
+        func isThere(_ number: UInt64, _ client: String) -> Bool { sessions.key(number, of: client) != nil }
+        #expect(isThere(first, "first"))
+        #expect(!isThere(greedy[0][0], "a"))
+        // What was used later stays longer.
+        #expect(isThere(greedy[1][0], "b"))
+        let others = (0..<3).map { sessions.open("other \($0)", 0) }
+        #expect(!others.contains(nil))
+        #expect(isThere(greedy[1][0], "b") && !isThere(greedy[1][1], "b"))
+        #expect(isThere(first, "first"))
+    }
+
+    @Test func `however many clients come, there are never more sessions than fit, and the last one has its own`() {
+        var sessions = SecretServiceSessions<Int>()
+        var last: UInt64?
+        for number in 0..<1000 {
+            last = sessions.open("client \(number)", number)
+            guard let last, sessions.key(last, of: "client \(number)") == number else {
+                Issue.record("client \(number) has no session")
+                return
+            }
+        }
+        #expect(sessions.clients.count == SecretServiceSessions<Int>.most)
     }
 
     private static func call(
@@ -123,7 +153,9 @@ import Testing
     }
 
     @Test func `every call is found by its own name`() throws {
-        let paths: [SecretServicePath] = [.service, .collection("a"), .item(collection: "a", name: "b"), .session(1)]
+        let paths: [SecretServicePath] = [
+            .service, .collection("a"), .item(collection: "a", name: "b"), .session(1), .prompt(1),
+        ]
         for call in SecretServiceCall.allCases {
             let member = String(call.rawValue.split(separator: ".")[1])
             #expect(paths.contains { Self.call(call.interface, member, call.signature, $0) == .success(call) })

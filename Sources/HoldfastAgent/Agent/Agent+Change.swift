@@ -79,7 +79,11 @@ extension Agent {
     /// The client that began it has gone.
     func leaveChange(of connection: Connection) {
         guard change?.connection == connection.number, let pending = takeChange() else { return }
-        if !work.submit({ pending.leave() }) { pending.leave() }
+        let isTaken = work.submit {
+            pending.leave()
+            return nil
+        }
+        if !isTaken { pending.leave() }
     }
 }
 

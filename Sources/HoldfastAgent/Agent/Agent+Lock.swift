@@ -23,8 +23,8 @@ extension Agent {
         let prompt = lock.beginUnlock(clock.now())
         runningUnlock = RunningUnlock(
             connection: next.connection, prompt: prompt, limits: next.limits, method: next.key.method)
-        let (vault, completions) = (vault, completions)
-        let isTaken = unlocking.submit { completions.post(.unlock(Agent.unlock(vault, next))) }
+        let vault = vault
+        let isTaken = unlocking.submit { .unlock(Agent.unlock(vault, next)) }
         if !isTaken { finishUnlock(.failure(VaultError(.busy, "the system has no thread left"))) }
     }
 
@@ -52,6 +52,7 @@ extension Agent {
             let limits = unlock.limits.bounded(by: vault.authenticatedPolicy?.lockTiming)
             let reason = lock.endUnlock(unlock.prompt, by: unlock.method, opened: limits, clock.now())
             if let reason = reason ?? (endsAt == nil ? nil : .ended) { dropKeys(because: reason) }
+            finishSecretUnlock()
             guard let connection else { return }
             guard lock.isUnlocked, dropReason == nil else { return fail(connection, .locked) }
             connection.stage = .resting
@@ -61,6 +62,7 @@ extension Agent {
             let reason = lock.endUnlock(unlock.prompt, by: unlock.method, opened: nil, clock.now())
             if let reason { dropKeys(because: reason) }
             if let connection { fail(connection, error) }
+            if let number = unlock.connection { failSecretUnlock(number, error) }
             if error.endsAgent { end() }
         }
     }
@@ -68,7 +70,7 @@ extension Agent {
     /// Shuts at once; the client is answered when the keys are gone.
     func lock(for connection: Connection) {
         connection.stage = .working
-        lockers.append(connection.number)
+        lockers.append((connection.number, completions.last))
         cancelUnlocks()
         cancelConfirming()
         lock.lock(clock.now())
@@ -81,6 +83,7 @@ extension Agent {
         waitingUnlocks = []
         for unlock in cancelled {
             if let connection = unlock.connection.flatMap({ connections[$0] }) { fail(connection, .lockedMeanwhile) }
+            if let number = unlock.connection { endSecretPrompt(number, isDismissed: true) }
         }
         meetDemands()
     }
@@ -91,6 +94,7 @@ extension Agent {
         endedChange = takeChange() ?? endedChange
         ssh?.forget()
         endLeases()
+        secrets?.tellLocked(true)
         for connection in Array(connections.values) {
             let isTakenBack = connection.takeBack(patience: settings.messagePatience)
             if isTakenBack || connection.isStreaming { fail(connection, .lockedMeanwhile) }
@@ -99,15 +103,19 @@ extension Agent {
 
     /// Continues locking and unlocking as far as possible now.
     func advance() {
+        // What has to be shut by now is shut before an unlock is begun, and its keys go.
+        if runningUnlock == nil, !waitingUnlocks.isEmpty, let reason = lock.checkTime(clock.now()) {
+            dropKeys(because: reason)
+        }
         if let reason = dropReason, !isDroppingKeys {
             dropReason = nil
             isDroppingKeys = true
-            let (vault, completions, change) = (vault, completions, endedChange)
+            let (vault, change) = (vault, endedChange)
             endedChange = nil
             let isTaken = locking.submit {
                 change?.leave()
                 vault.lock(because: reason)
-                completions.post(.lock)
+                return .lock
             }
             if !isTaken {
                 change?.leave()
@@ -115,18 +123,28 @@ extension Agent {
                 isDroppingKeys = false
             }
         }
-        // A question has the name of an item, until its thread has ended what asks it.
-        if dropReason == nil, !isDroppingKeys, runningUnlock == nil, openPrompts.isEmpty, !lockers.isEmpty {
-            let told = lockers
-            lockers = []
-            for number in told {
-                guard let connection = connections[number] else { continue }
-                connection.stage = .resting
-                send(.done, to: connection)
-            }
+        if dropReason == nil, !isDroppingKeys {
+            let told = busLockers
+            busLockers = []
+            for (call, paths) in told { Agent.answer(call, paths) }
         }
+        if dropReason == nil, !isDroppingKeys, runningUnlock == nil { tellLockers() }
         allowSleep()
         startUnlock()
+    }
+
+    /// Tells who asked for the lock that nothing is left of what was known: a question has the name of an item until its thread has ended what
+    /// asks it, and a chip is told what it wants to hear until it has signed.
+    private func tellLockers() {
+        let told = lockers.filter { completions.areForgotten(upTo: $0.lastJob) }
+        guard !told.isEmpty else { return }
+        lockers.removeAll { locker in told.contains { $0.connection == locker.connection } }
+        WorkingMemory.wipeAll()
+        for locker in told {
+            guard let connection = connections[locker.connection] else { continue }
+            connection.stage = .resting
+            send(.done, to: connection)
+        }
     }
 }
 

@@ -27,10 +27,8 @@ extension Agent {
         let talk = OwnerTalk(connection.number, completions)
         confirming = Confirming(connection: connection.number, talk: talk, limits: limits)
         connection.stage = .confirming
-        let (vault, authenticator, completions) = (vault, settings.authenticator, completions)
-        let isTaken = asking.submit {
-            completions.post(.confirmed(Agent.confirm(step, vault, authenticator, talk)))
-        }
+        let (vault, authenticator) = (vault, settings.authenticator)
+        let isTaken = asking.submit { .confirmed(Agent.confirm(step, vault, authenticator, talk)) }
         if !isTaken { finishConfirming(.failure(VaultError(.busy, "the system has no thread left"))) }
     }
 
@@ -83,7 +81,10 @@ extension Agent {
     func noteEnrollment() {
         guard vault.ownerKeeper.isArmed else { return }
         let (vault, authenticator) = (vault, settings.authenticator)
-        _ = asking.submit { vault.noteEnrollment(by: authenticator) }
+        _ = asking.submit {
+            vault.noteEnrollment(by: authenticator)
+            return nil
+        }
     }
 
     var ownerStatus: OwnerStatus {

@@ -145,10 +145,9 @@ extension Agent {
         guard endsAt == nil, lock.isUnlocked, dropReason == nil else { return fail(connection, .locked) }
         connection.stage = .working
         if let reason = lock.visit(clock.now()) { dropKeys(because: reason) }
-        let (number, vault, completions) = (connection.number, vault, completions)
+        let (number, vault) = (connection.number, vault)
         let isTaken =
-            lock.isUnlocked
-            && (lane ?? work).submit { completions.post(.work(number, Work.run(vault) { try body(vault) })) }
+            lock.isUnlocked && (lane ?? work).submit { .work(number, Work.run(vault) { try body(vault) }) }
         guard !isTaken else { return }
         fail(connection, lock.isUnlocked ? VaultError(.busy, "the agent has too much to do") : .locked)
     }
@@ -180,8 +179,9 @@ extension Agent {
             isDroppingKeys = false
             if isHomeGone { end() }
         case .ssh(let number, let outcome): finishSSH(number, outcome)
+        case .sshForChip(let number, let gate): signInChip(number, gate)
         case .secrets(let number, let found, let outcome): finishSecrets(number, found, outcome)
-        case .prompted(let number, let answer): finishPrompt(number, answer)
+        case .prompted(let number, let answer, let secret): finishPrompt(number, answer, secret)
         case .work(let number, let outcome): finishWork(outcome, connections[number])
         }
     }

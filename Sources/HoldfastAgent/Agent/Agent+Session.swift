@@ -12,6 +12,7 @@ extension Agent {
         case .switchedAway: shut(.userSwitchedAway, .userSwitchedBack, because: .userSwitch)
         case .sleeps:
             isSleeping = true
+            lastJobBeforeSleep = completions.last
             shut(.suspended, .resumed, because: .suspend)
         case .woke: isSleeping = false
         case .unlocked: break
@@ -25,9 +26,12 @@ extension Agent {
         dropKeys(because: reason)
     }
 
-    /// Once the keys are gone, and those of an unlock that ran, the machine may sleep.
+    /// Once the keys are gone, and those of an unlock that ran, and what threads knew of items, the machine may sleep. Where that takes longer
+    /// than the machine waits, it sleeps anyway.
     func allowSleep() {
-        guard isSleeping, dropReason == nil, !isDroppingKeys, runningUnlock == nil else { return }
+        guard isSleeping, dropReason == nil, !isDroppingKeys, runningUnlock == nil,
+            completions.areForgotten(upTo: lastJobBeforeSleep)
+        else { return }
         watch?.allowSleep()
     }
 }

@@ -14,7 +14,7 @@ internal import SystemCalls
 /// One thread waits for clients, signals and the timer; it never waits for a client or for the disk. What blocks is done
 /// by threads that exist only while there is work.
 package final class Agent {
-    let settings: AgentSettings
+    var settings: AgentSettings
     let clock: any AgentClock
     let vault: Vault
     /// Keeps the index of searches until the lock.
@@ -31,27 +31,31 @@ package final class Agent {
     var messages: UInt64 = 0
 
     /// Reading and writing; unlocking; locking. Each has threads of its own, so that none waits for another.
-    let work = Lane(threads: 4, queue: AgentSettings.connections)
-    let unlocking = Lane(threads: 1, queue: 1)
-    let locking = Lane(threads: 1, queue: 1)
+    let work: Lane
+    let unlocking: Lane
+    let locking: Lane
+    /// Signing in a chip, which takes long and one at a time.
+    let signing: Lane
     /// Speaking with the identity's servers, which may be slow.
-    let speaking = Lane(threads: 2, queue: 16)
+    let speaking: Lane
     /// For what reads everything that is stored: long work, one at a time, in nobody's way.
-    let examining = Lane(threads: 1, queue: 4)
+    let examining: Lane
     /// Having the system confirm the device owner, which takes time.
-    let asking = Lane(threads: 1, queue: 8)
+    let asking: Lane
     var confirming: Confirming?
     /// Tells of lock, sleep and lid.
     let watch: SessionWatch?
     /// The machine waits for us before it sleeps, or sleeps.
     var isSleeping = false
+    /// The last job that was begun before that.
+    var lastJobBeforeSleep: UInt64 = 0
 
     /// What programs may use without being asked for again, and the questions that the user is asked.
     var leases = LeaseBook()
     var prompts = PromptQueue()
     var openPrompts: [UInt64: OpenPrompt] = [:]
     /// Asking: each open question has a thread.
-    let prompting = Lane(threads: PromptQueue.mostOpen, queue: PromptQueue.mostOpen)
+    let prompting: Lane
 
     /// What SSH programs use, once that was asked for.
     var ssh: SSHFace?
@@ -64,8 +68,10 @@ package final class Agent {
     var demands: [() -> Void] = []
     /// The vault that may be opened for a demand.
     var unasked: VaultID?
-    /// Clients that are told when the keys are gone.
-    var lockers: [UInt64] = []
+    /// Clients that are told when the keys are gone, and what the jobs before this one knew.
+    var lockers: [(connection: UInt64, lastJob: UInt64)] = []
+    /// The same for programs of the bus, with what each asked to lock.
+    var busLockers: [(call: BusCall, paths: [String])] = []
     /// The change of self-destruct that is under way.
     var change: HeldChange?
     /// One that the lock has ended, until a thread writes that down.
@@ -75,6 +81,8 @@ package final class Agent {
     var isDroppingKeys = false
     /// When the agent ends at the latest; ms of the `MonotonicClock`.
     var endsAt: UInt64?
+    /// Since when it is not needed; ms of the agent's clock.
+    var restsSince: UInt64?
     private var armed: BootInstant?
     /// What poll(2) told of each descriptor.
     private var ready: [Int32: Int16] = [:]
@@ -119,9 +127,17 @@ package final class Agent {
         self.clock = clock
         vault = try Vault(at: settings.home, settings: settings.vault)
         items = ItemStore(vault)
-        try Agent.claim(vault.home.descriptor)
+        try HomeClaim.take(vault.home.descriptor)
         signals = try SignalPipe()
         completions = Completions(signals.waker)
+        work = Lane(threads: AgentSettings.workers, queue: AgentSettings.connections, completions)
+        unlocking = Lane(threads: 1, queue: 1, completions)
+        locking = Lane(threads: 1, queue: 1, completions, awaited: .byEnd)
+        signing = Lane(threads: 1, queue: SSHFace.connections, completions)
+        speaking = Lane(threads: 2, queue: 16, completions, awaited: .byEnd)
+        examining = Lane(threads: 1, queue: 4, completions)
+        asking = Lane(threads: 1, queue: 8, completions, awaited: .byNothing)
+        prompting = Lane(threads: PromptQueue.mostOpen, queue: PromptQueue.mostOpen, completions)
         folder = try SocketFolder.make(runtime: settings.runtime, home: vault.home.descriptor)
         socketName = try Profile(home: vault.home.descriptor).socketName
         // Only the process with the claim gets here, so an existing socket belongs to a dead agent.
@@ -131,23 +147,13 @@ package final class Agent {
         watch = settings.watch.map { SessionWatch($0) }
         vault.loadKeptOwner()
         noteUnasked()
-        if settings.servesSSH { _ = try serveSSH() }
-        if settings.servesSecrets { try serveSecrets() }
+        if settings.servesSSH || settings.passed.ssh != nil { _ = try serveSSH() }
+        if settings.servesSecrets { serveSecretsFromTheBeginning() }
+        HomeClaim.say(F_RDLCK, vault.home.descriptor)
     }
 
     deinit {
         if listener >= 0 { close(listener) }
-    }
-
-    /// One agent for one home: the claim is a `flock` on the folder itself, which ends with the process however that ends.
-    private static func claim(_ home: Int32) throws(VaultError) {
-        while flock(home, LOCK_EX | LOCK_NB) != 0 {
-            switch errno {
-            case EINTR: continue
-            case EWOULDBLOCK: throw VaultError(.agentRunning, "an agent is already running for this vault")
-            default: throw .system("claiming the home")
-            }
-        }
     }
 
     /// Serves until it is told to end. The keys are gone when this returns.
@@ -159,19 +165,26 @@ package final class Agent {
             clock.drain()
             if let reason = lock.checkTime(clock.now()) { dropKeys(because: reason) }
             for event in watch?.takeEvents() ?? [] { hear(event) }
-            let completed = completions.takeAll()
-            for completion in completed { take(completion) }
             // The names that were asked for. Before anybody is told that the vault is locked.
-            if completed.contains(where: \.isLock) { WorkingMemory.wipeAll() }
+            if takeCompletions() { WorkingMemory.wipeAll() }
             serve()
             accept()
             runSSH()
             runSecrets()
             advance()
             advancePrompts()
+            noteRest()
             if let endsAt, isQuiet || MonotonicClock.milliseconds >= endsAt { break }
         }
         finish()
+    }
+
+    /// Takes what threads have finished. Nothing of it is left when this returns.
+    /// - Returns: Whether something with names in it has ended.
+    private func takeCompletions() -> Bool {
+        let completed = completions.takeAll()
+        for completion in completed { take(completion) }
+        return completed.contains(where: \.isLock)
     }
 
     private func finish() {
@@ -183,9 +196,8 @@ package final class Agent {
     }
 
     /// Whether nothing is being done for anybody.
-    private var isQuiet: Bool {
-        runningUnlock == nil && confirming == nil && !isDroppingKeys && dropReason == nil && work.isIdle
-            && speaking.isIdle && prompting.isIdle && examining.isIdle
+    var isQuiet: Bool {
+        runningUnlock == nil && confirming == nil && !isDroppingKeys && dropReason == nil && completions.areQuiet
             && lockers.isEmpty
     }
 
@@ -199,8 +211,12 @@ package final class Agent {
     func end() {
         guard endsAt == nil else { return }
         endsAt = MonotonicClock.milliseconds + AgentSettings.endPatience
+        // Before the socket goes: whoever finds no socket then does not take us for one elsewhere.
+        HomeClaim.say(F_UNLCK, vault.home.descriptor)
         close(listener)
         listener = -1
+        if let passed = settings.passed.agent { close(passed) }
+        settings.passed.agent = nil
         folder.remove(socketName)
         endSSH()
         endSecrets()
@@ -217,7 +233,7 @@ extension Agent {
         if let descriptor = clock.descriptor {
             waiting.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
         }
-        if listener >= 0 { waiting.append(pollfd(fd: listener, events: Int16(POLLIN), revents: 0)) }
+        for listener in listeners { waiting.append(pollfd(fd: listener, events: Int16(POLLIN), revents: 0)) }
         for bus in watch?.descriptors ?? [] {
             waiting.append(pollfd(fd: bus.descriptor, events: bus.events, revents: 0))
         }
@@ -244,9 +260,13 @@ extension Agent {
                 deadline = min(deadline ?? .max, now + (due > today ? due - today : 0))
             }
         }
+        if let restDue {
+            let today = clock.now().milliseconds
+            deadline = min(deadline ?? .max, now + (restDue > today ? restDue - today : 0))
+        }
         if let secrets {
             waiting.append(pollfd(fd: secrets.bus.descriptor, events: secrets.bus.events, revents: 0))
-            if secrets.hasMore { deadline = now }
+            if secrets.bus.hasMore { deadline = now }
         }
         let patience = deadline.map { $0 > now ? Int32(clamping: $0 - now) : 0 } ?? -1
         _ = unsafe poll(&waiting, nfds_t(waiting.count), patience)
@@ -298,7 +318,7 @@ extension Agent {
         connections[connection.number] = nil
         cancelConfirming(connection.number)
         waitingUnlocks.removeAll { $0.connection == connection.number }
-        lockers.removeAll { $0 == connection.number }
+        lockers.removeAll { $0.connection == connection.number }
         leaveChange(of: connection)
     }
 
@@ -324,7 +344,12 @@ extension Agent {
 
     /// Accepts new clients; if there are too many, the one that was silent longest is closed.
     private func accept() {
-        guard listener >= 0, ready[listener] != nil else { return }
+        for listener in listeners where ready[listener] != nil { acceptAll(listener) }
+    }
+
+    private var listeners: [Int32] { (listener >= 0 ? [listener] : []) + (settings.passed.agent.map { [$0] } ?? []) }
+
+    func acceptAll(_ listener: Int32) {
         for _ in 0..<64 {
             let socket = SystemCalls.accept(listener, nil, nil)
             guard socket >= 0 else {

@@ -1,6 +1,6 @@
-internal import AppLockCore
-internal import VaultCore
-internal import VaultFormat
+package import AppLockCore
+package import VaultCore
+package import VaultFormat
 
 /// The lock machine as an agent runs it: it is in the background all the time, where the lock timing runs, and each
 /// request and each unlock is a short visit that starts the timing anew. A value; the caller drops the keys when it is
@@ -8,7 +8,7 @@ internal import VaultFormat
 ///
 /// Not the `AppLock` actor: its tasks and timers bring the concurrency runtime's threads and a clock that stands while
 /// the machine sleeps. This needs one timer of the kernel, and no thread.
-struct AgentLock {
+package struct AgentLock {
     private var machine: LockMachine
     private var limits: Limits
     /// When the machine wants to be woken.
@@ -16,13 +16,18 @@ struct AgentLock {
     private var openedAt: BootInstant?
 
     /// Seconds after which an unlocked vault locks automatically.
-    struct Limits: Sendable, Hashable {
+    package struct Limits: Sendable, Hashable {
         /// Without a request.
-        var idle: UInt32
+        package var idle: UInt32
         /// In any case.
-        var timeout: UInt32
+        package var timeout: UInt32
 
-        static let standard = Limits(idle: 15 * 60, timeout: 12 * 3600)
+        package static let standard = Limits(idle: 15 * 60, timeout: 12 * 3600)
+
+        package init(idle: UInt32, timeout: UInt32) {
+            self.idle = idle
+            self.timeout = timeout
+        }
 
         /// With what the vault's authenticated rules allow: a time in the rules is the longest there is. `immediately` and
         /// the words are about an app that is left and started again; an agent is neither.
@@ -32,7 +37,7 @@ struct AgentLock {
         }
     }
 
-    init(limits: Limits) {
+    package init(limits: Limits) {
         self.limits = limits
         machine = LockMachine(settings: AgentLock.settings(limits))
         _ = run(.system(.didEnterBackground), BootInstant(bootID: [], milliseconds: 0))
@@ -42,7 +47,7 @@ struct AgentLock {
         LockSettings(isEnabled: true, timing: .after(seconds: limits.idle))
     }
 
-    var isUnlocked: Bool {
+    package var isUnlocked: Bool {
         if case .unlocked = machine.state { return true }
         return false
     }
@@ -58,7 +63,7 @@ struct AgentLock {
     // Each of these returns why the keys must go, or nil.
 
     /// A request begins or ends, perhaps too late: sleep in the middle of one is still counted.
-    mutating func visit(_ now: BootInstant) -> LogLockReason? {
+    package mutating func visit(_ now: BootInstant) -> LogLockReason? {
         if let overdue = checkTime(now) { return overdue }
         // A visit to a shut lock would begin a prompt, or end the one that an unlock answers.
         guard isUnlocked else { return nil }
@@ -66,17 +71,18 @@ struct AgentLock {
         return run(.system(.didEnterBackground), now) ?? reason
     }
 
-    /// The number of the prompt that an unlock answers; nil when the lock is open already.
-    mutating func beginUnlock(_ now: BootInstant) -> UInt64? {
+    /// The number of the prompt that an unlock answers; nil when the lock is open already. To be called after ``checkTime(_:)``.
+    package mutating func beginUnlock(_ now: BootInstant) -> UInt64? {
         prompt = nil
         _ = run(.system(.didBecomeActive), now)
         return prompt
     }
 
     /// - Parameter limits: Those of this unlock, where it succeeded.
-    mutating func endUnlock(
+    package mutating func endUnlock(
         _ prompt: UInt64?, by method: UnlockMethod?, opened limits: Limits?, _ now: BootInstant
     ) -> LogLockReason? {
+        let wasOpen = isUnlocked
         var reason: LogLockReason?
         if let prompt {
             // Delays are the ledger's, which other processes share; the machine keeps none of its own.
@@ -84,33 +90,36 @@ struct AgentLock {
             reason = run(.authenticationEnded(prompt, outcome), now)
         }
         if let limits {
-            // The lock was shut meanwhile: what was opened is shut again.
-            guard isUnlocked, reason == nil else { return reason ?? .requested }
-            self.limits = limits
-            openedAt = now
-            reason = run(.settingsChanged(AgentLock.settings(limits)), now)
+            if isUnlocked, reason == nil {
+                self.limits = limits
+                openedAt = now
+                reason = run(.settingsChanged(AgentLock.settings(limits)), now)
+            } else {
+                // The lock was shut meanwhile: what was opened is shut again.
+                reason = reason ?? .requested
+            }
         }
-        // The unlock is done: the idle time starts here.
+        // The unlock is done, whatever came of it: the visit ends, or the next unlock would begin no prompt. The idle time starts here.
         let after = run(.system(.didEnterBackground), now)
-        return reason ?? (isUnlocked || limits != nil ? after : nil)
+        return reason ?? (wasOpen || limits != nil ? after : nil)
     }
 
     /// Shuts, whatever runs.
-    mutating func lock(_ now: BootInstant) {
+    package mutating func lock(_ now: BootInstant) {
         openedAt = nil
         _ = run(.forceLock, now)
     }
 
     /// The session or the machine did something that locks. Its end follows at once: a session that is locked at the
     /// screen must not block a user who unlocks from elsewhere, and its end may never be reported.
-    mutating func notice(_ event: LockEvent, _ end: LockEvent?, _ now: BootInstant) {
+    package mutating func notice(_ event: LockEvent, _ end: LockEvent?, _ now: BootInstant) {
         _ = run(.system(event), now)
         if let end { _ = run(.system(end), now) }
         lock(now)
     }
 
     /// The time has come, or may have.
-    mutating func checkTime(_ now: BootInstant) -> LogLockReason? {
+    package mutating func checkTime(_ now: BootInstant) -> LogLockReason? {
         guard isUnlocked else { return nil }
         if let idleDue, idleDue.bootID != now.bootID || idleDue.milliseconds <= now.milliseconds {
             if let reason = run(.timeout, now) { return reason }

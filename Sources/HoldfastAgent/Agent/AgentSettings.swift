@@ -25,6 +25,12 @@ package struct AgentSettings: Sendable {
     package var servesSSH = false
     /// Whether it is the Secret Service of the user's session from the beginning.
     package var servesSecrets = false
+    /// Sockets of the service manager that started it.
+    package var passed = PassedSockets()
+    /// Seconds that it stays when it is not needed, where the service manager starts it again; nil for ever.
+    package var rest: UInt32? = 600
+    /// Hears what the user should know of what the agent cannot be.
+    package var tell: @Sendable (String) -> Void = { _ in }
     /// The program that asks the user where it must be asked; nil for the client's terminal, else the system's pinentry.
     package var pinentry: String?
     /// Milliseconds that the user has to answer a question.
@@ -48,10 +54,14 @@ package struct AgentSettings: Sendable {
     package static let times: ClosedRange<UInt32> = 1...604_800
     /// Clients at once.
     static let connections = 256
+    /// Threads that read and write for programs.
+    static let workers = 4
     /// Unlocks that wait for their turn.
     static let waitingUnlocks = 128
     /// Things that wait for a vault that opens without asking.
     static let demands = 256
+    /// Milliseconds in which those who look at the claim on a home must have looked.
+    static let claimPatience: UInt64 = 10_000
     /// Milliseconds that threads have to finish when the agent ends.
     static let endPatience: UInt64 = 2000
 

@@ -63,15 +63,14 @@ enum Work {
     ) throws -> [Packet] {
         try body.bytes.withBytes { bytes in
             let attributes = bytes.extracting(attributes)
+            func check(_ item: borrowing Item, _ name: String, _ collection: String) throws(VaultError) {
+                guard let path = RecordPath(collection: collection, name: name) else { throw .noSuchRecord }
+                try gate.pass(item, path)
+            }
             switch action {
-            case .get:
-                let found = try store.get(attributes) { (item, name, collection) throws(VaultError) in
-                    guard let path = RecordPath(collection: collection, name: name) else { throw .noSuchRecord }
-                    try gate.pass(item, path)
-                }
-                return try answer(found)
+            case .get: return try answer(store.get(attributes, check))
             case .store: try store.store(attributes)
-            case .erase: try store.erase(attributes)
+            case .erase: try store.erase(attributes, check)
             }
             return [try Packet(.finished(0))]
         }

@@ -19,10 +19,16 @@ package struct AgentClient: ~Copyable {
     /// - Returns: Nil when no agent serves this home.
     /// - Throws: `agentUnavailable` when the place of the socket is not safe, or another user listens there.
     package init?(home: String, runtime: String?) throws(VaultError) {
+        try self.init(home: home, runtime: runtime, name: nil)
+    }
+
+    /// - Parameter name: Of the socket; nil for that of the home's agent.
+    private init?(home: String, runtime: String?, name: String?) throws(VaultError) {
         let folder = unsafe open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { return nil }
         defer { close(folder) }
-        let name = try Profile(home: folder).socketName
+        let own = try Profile(home: folder).socketName
+        let name = name ?? own
         var found: Int32?
         try SocketFolder.find(runtime: runtime, home: folder) { place throws(VaultError) in
             guard try place.holds(name) else { return false }
@@ -38,18 +44,21 @@ package struct AgentClient: ~Copyable {
         socket = found
     }
 
+    /// Connects to the socket that the service manager starts an agent for, where there is one, and waits until that agent serves: its own
+    /// vault, whichever that is.
+    /// - Returns: False where there is none, or it ended.
+    /// - Throws: As ``init(home:runtime:)``.
+    static func wake(home: String, runtime: String?) throws(VaultError) -> Bool {
+        guard let client = try AgentClient(home: home, runtime: runtime, name: PassedSockets.agentName) else {
+            return false
+        }
+        return (try? client.hello()) != nil
+    }
+
     deinit { close(socket) }
 
     /// Seconds that the agent may take from now on.
     borrowing func setPatience(_ seconds: Int) { LocalSocket.setPatience(socket, seconds: seconds) }
-
-    /// Whether an agent serves this home, wherever its socket is: each has a claim on the folder, which ends with it.
-    package static func isServed(home: String) -> Bool {
-        let folder = unsafe open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { return false }
-        defer { close(folder) }
-        return flock(folder, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
-    }
 
     /// What the agent says of itself.
     package borrowing func status() throws(VaultError) -> AgentStatus {

@@ -22,7 +22,7 @@ package enum AgentLaunch {
         case started(AgentClient, Int32)
     }
 
-    /// Connects to the agent of a home, and starts one where there is none. Two callers at once get the same agent.
+    /// Connects to the agent of a home, and starts one where there is none, or has the service manager do so. Two callers at once get the same agent.
     /// - Parameters:
     ///   - home: Path of the home.
     ///   - runtime: The user's runtime folder, where there is one.
@@ -33,13 +33,27 @@ package enum AgentLaunch {
         home: String, runtime: String?, program: String, arguments: [String]
     ) throws(VaultError) -> Found {
         let deadline = MonotonicClock.milliseconds + patience
+        var mayWake = true
+        var isElsewhere = false
         while true {
             if let client = try AgentClient(home: home, runtime: runtime) { return .running(client) }
+            guard !isElsewhere, MonotonicClock.milliseconds < deadline else {
+                throw VaultError(
+                    .agentRunning,
+                    "an agent serves this vault, but not in this runtime folder")
+            }
+            if mayWake {
+                mayWake = false
+                // The service manager's may serve another vault.
+                if try AgentClient.wake(home: home, runtime: runtime) { continue }
+            }
             let process: Int32?
             do throws(VaultError) {
                 process = try start(program, arguments, runtime)
             } catch let error where error.code == .agentRunning {
-                process = nil  // another starter's, or one that is ending
+                // Another starter's, one that is ending, or one that serves elsewhere.
+                process = nil
+                if HomeClaim.isServing(home: home) { isElsewhere = true }
             }
             if let process {
                 guard let client = try AgentClient(home: home, runtime: runtime) else {
@@ -47,12 +61,7 @@ package enum AgentLaunch {
                 }
                 return .started(client, process)
             }
-            guard MonotonicClock.milliseconds < deadline else {
-                throw VaultError(
-                    .agentRunning,
-                    "an agent serves this vault, but not in this runtime folder")
-            }
-            usleep(10_000)
+            if !isElsewhere { usleep(10_000) }
         }
     }
 
@@ -69,6 +78,8 @@ package enum AgentLaunch {
             if reporting { tell(.done) }
             agent.run()
         } catch {
+            // Whoever waits for this agent would have the next one started, which ends as well.
+            settings.passed.turnAway()
             if reporting { tell(.failure(error.failure)) }
             throw error
         }

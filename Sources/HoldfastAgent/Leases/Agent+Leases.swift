@@ -12,6 +12,13 @@ struct AskingClient {
     /// Seconds that it wants a lease for; nil for what the rule says.
     let wanted: UInt32?
 
+    /// A client of the session bus.
+    init(number: UInt64, peer: Peer, asker: LeaseAsker) {
+        (self.number, self.peer, self.asker) = (number, peer, asker)
+        isForwarded = false
+        wanted = nil
+    }
+
     init(_ connection: Connection) {
         number = connection.number
         peer = connection.peer
@@ -55,6 +62,8 @@ extension Agent {
         } else if let client = ssh?.clients[number] {
             guard let asking = client.asking else { return turnAway(number, .lockedMeanwhile) }
             begin(client, Gate(closed), asking.body)
+        } else {
+            goOn(secretCall: number, with: closed)
         }
     }
 
@@ -62,6 +71,8 @@ extension Agent {
     func turnAway(_ number: UInt64, _ error: VaultError) {
         if let connection = connections[number] { fail(connection, error) }
         if let client = ssh?.clients[number] { refuse(client) }
+        turnAway(secretCall: number, error)
+        endSecretPrompt(number, isDismissed: true)
     }
 
     /// Begins what a message asks for.
@@ -102,7 +113,7 @@ extension LeaseEntry {
         switch lease.target {
         case .item(let path, _): target = .item(path)
         case .tag(let tag): target = .tag(tag)
-        case .sshKey: return nil
+        case .sshKey, .vault: return nil
         }
         self.init(
             number: lease.number, session: UInt32(bitPattern: lease.client.session.process), program: lease.program,

@@ -19,15 +19,28 @@ final class Gate: Sendable {
             case .item: .item(name)
             case .tag: .tag(name)
             case .sshKey: .sshKey(name)
+            case .vault: .vault(name)
             }
         }
     }
 
-    private let allowed: Closed?
+    private let allowed: [Closed]
+    private let asks: Bool
     private let stopped = Mutex<Closed?>(nil)
 
     /// - Parameter allowed: What was decided on; anything else stops here.
-    init(_ allowed: Closed?) { self.allowed = allowed }
+    init(_ allowed: Closed?) {
+        self.allowed = allowed.map { [$0] } ?? []
+        asks = true
+    }
+
+    /// - Parameters:
+    ///   - allowed: What was decided on.
+    ///   - asks: Whether anything else stops the work; otherwise it is refused there, and the work may go on without it.
+    init(_ allowed: [Closed], asks: Bool) {
+        self.allowed = allowed
+        self.asks = asks
+    }
 
     /// What stopped the work.
     var closed: Closed? { stopped.withLock { $0 } }
@@ -42,7 +55,8 @@ final class Gate: Sendable {
     }
 
     func pass(_ what: Closed) throws(VaultError) {
-        guard what.rule != .never, what != allowed else { return }
+        guard what.rule != .never, !allowed.contains(what) else { return }
+        guard asks else { throw .notAllowed("the user refused this") }
         stopped.withLock { $0 = what }
         throw .notAllowed("the user must be asked first")
     }

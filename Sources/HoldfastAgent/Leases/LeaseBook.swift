@@ -11,6 +11,8 @@ package enum LeaseTarget: Sendable, Hashable {
     case tag(String)
     /// A key that an SSH program added with the constraint that each use is asked for.
     case sshKey([UInt8])
+    /// The vault itself, which a program wants to be unlocked. No lease opens it.
+    case vault
 }
 
 /// How long what the user allows holds.
@@ -121,7 +123,10 @@ package struct LeaseBook: Sendable {
             refusal.asker == request.asker && refusal.target == request.target
                 && now.milliseconds(since: refusal.at).map { $0 < LeaseBook.refusalTime } ?? false
         }
-        return isRefused ? .refuse(.refusedBefore) : .ask(term)
+        if isRefused { return .refuse(.refusedBefore) }
+        // Who gets no lease is not offered one.
+        if case .client = request.asker { return .ask(term) }
+        return .ask(.once)
     }
 
     private static func covers(_ lease: Lease, _ request: LeaseRequest) -> Bool {
@@ -185,9 +190,10 @@ package struct LeaseBook: Sendable {
         return before - leases.count
     }
 
-    /// The vault locks: nothing that was allowed or refused outlives that.
+    /// The vault locks: nothing that was allowed or refused for what is in it outlives that. That it is not to be opened does, or a program
+    /// that can lock it could ask at once again.
     package mutating func end() {
         leases = []
-        refusals = []
+        refusals.removeAll { $0.target != .vault }
     }
 }

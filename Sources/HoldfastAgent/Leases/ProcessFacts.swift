@@ -11,6 +11,9 @@ package struct ProcessStat: Sendable, Hashable {
     /// The process group in the terminal's foreground.
     package let foreground: Int32
     package let start: UInt64
+    /// Whether nothing of it runs any more, and only its parent has not yet taken note of that. As long as other threads run, the end of its
+    /// first one is not its own.
+    package let hasEnded: Bool
 
     /// The line of proc_pid_stat(5). The second field is a name in parentheses, which may hold any byte.
     package init?(parsing line: ArraySlice<UInt8>) {
@@ -23,7 +26,8 @@ package struct ProcessStat: Sendable, Hashable {
             return String(validating: fields[number - 3], as: UTF8.self).flatMap { T($0) }
         }
         guard let group = field(5, Int32.self), let session = field(6, Int32.self), let terminal = field(7, Int32.self),
-            let foreground = field(8, Int32.self), let start = field(22, UInt64.self)
+            let foreground = field(8, Int32.self), let threads = field(20, Int.self),
+            let start = field(22, UInt64.self), let state = fields.first
         else { return nil }
         name = String(decoding: line[(begin + 1)..<end], as: UTF8.self)
         self.group = group
@@ -31,9 +35,10 @@ package struct ProcessStat: Sendable, Hashable {
         self.terminal = UInt32(bitPattern: terminal)
         self.foreground = foreground
         self.start = start
+        hasEnded = threads <= 1 && (state.elementsEqual("Z".utf8) || state.elementsEqual("X".utf8))
     }
 
-    /// Nil when there is no such process, or no /proc.
+    /// Nil when there is no such process, or none any more, or no /proc.
     init?(of process: Int32) {
         let file = unsafe open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -42,6 +47,7 @@ package struct ProcessStat: Sendable, Hashable {
         let count = unsafe read(file, &bytes, bytes.count)
         guard count > 0 else { return nil }
         self.init(parsing: bytes[..<count])
+        guard !hasEnded else { return nil }
     }
 }
 

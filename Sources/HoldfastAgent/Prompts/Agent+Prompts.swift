@@ -38,6 +38,7 @@ extension Agent {
             process: client.peer.process, subject: closed.subject, term: term, isForwarded: client.isForwarded)
         connections[client.number]?.asking?.closed = closed
         ssh?.clients[client.number]?.asking?.closed = closed
+        secrets?.stop(client.number, at: closed)
         let isTaken = prompts.add(
             client: client.number, share: stat?.session ?? client.peer.process, place: place, request: request,
             question: question)
@@ -46,7 +47,9 @@ extension Agent {
 
     /// Opens what can be opened, and withdraws what nobody waits for any more.
     func advancePrompts() {
-        let isGone = { [self] (client: UInt64) in connections[client] == nil && ssh?.clients[client] == nil }
+        let isGone = { [self] (client: UInt64) in
+            connections[client] == nil && ssh?.clients[client] == nil && secrets?.isWaiting(client) != true
+        }
         prompts.dropWaiting(where: isGone)
         for prompt in prompts.open where isGone(prompt.client) { withdraw(prompt.number) }
         while let prompt = prompts.openNext() { open(prompt) }
@@ -63,41 +66,25 @@ extension Agent {
             introduction.waylandDisplay.isEmpty
             ? PinentryPrompt.variable("WAYLAND_DISPLAY") ?? "" : introduction.waylandDisplay
         pinentry.terminalType = introduction.terminalType
-        let (completions, patience) = (completions, settings.promptPatience)
+        let (vault, patience) = (vault, settings.promptPatience)
         let isTaken = prompting.submit { [pinentry] in
-            let answer = Agent.ask(prompt, pinentry, patience, cancellation)
-            completions.post(.prompted(prompt.number, answer))
-        }
-        if !isTaken { finishPrompt(prompt.number, .unanswered("the system has no thread left")) }
-    }
-
-    /// Runs on a thread.
-    private static func ask(
-        _ prompt: PromptQueue.Prompt, _ pinentry: PinentryPrompt, _ patience: UInt64, _ cancellation: Cancellation
-    ) -> PromptAnswer {
-        var terminal: UInt32?
-        if case .terminal(let device) = prompt.place { terminal = device }
-        if pinentry.program == nil {
-            if let terminal,
-                let answer = TerminalPrompt.ask(prompt.question, on: terminal, patience: patience, cancellation)
-            {
-                return answer
+            let asked = AskedQuestion(prompt, pinentry, patience, cancellation)
+            if case .vault = prompt.request.target {
+                let (answer, secret) = asked.askForSecret(of: vault)
+                return .prompted(prompt.number, answer, secret)
             }
-            // The system's own pinentry gets no terminal: a program has this one for itself.
-            guard !pinentry.display.isEmpty || !pinentry.waylandDisplay.isEmpty else {
-                return .unanswered("nobody can be asked: there is neither a terminal to ask on nor a display")
-            }
-            terminal = nil
+            return .prompted(prompt.number, asked.ask(), nil)
         }
-        return pinentry.ask(prompt.question, on: terminal, patience: patience, cancellation)
+        if !isTaken { finishPrompt(prompt.number, .unanswered("the system has no thread left"), nil) }
     }
 
     /// What a thread has heard.
-    func finishPrompt(_ number: UInt64, _ answer: PromptAnswer) {
+    func finishPrompt(_ number: UInt64, _ answer: PromptAnswer, _ secret: EnteredSecret?) {
         guard let prompt = prompts.close(number), let open = openPrompts.removeValue(forKey: number),
             !open.isWithdrawn
         else { return }
         let now = clock.now()
+        if case .vault = prompt.request.target { return finishVaultPrompt(prompt, answer, secret, now) }
         if let reason = lock.checkTime(now) { dropKeys(because: reason) }
         // The lock has withdrawn the question if it was shut meanwhile.
         guard lock.isUnlocked, dropReason == nil, endsAt == nil else {
@@ -112,7 +99,9 @@ extension Agent {
             leases.allow(
                 prompt.request, for: answer == .allowed ? prompt.question.term : .once,
                 program: Question.shown(prompt.question.program), now)
-            let asking = connections[prompt.client]?.asking?.closed ?? ssh?.clients[prompt.client]?.asking?.closed
+            let asking =
+                connections[prompt.client]?.asking?.closed ?? ssh?.clients[prompt.client]?.asking?.closed
+                ?? secrets?[prompt.client]?.closed
             guard let asking else { return turnAway(prompt.client, .lockedMeanwhile) }
             goOn(prompt.client, with: asking)
         }
@@ -136,5 +125,6 @@ extension Agent {
         }
         for connection in connections.values { connection.asking = nil }
         if let ssh { for client in ssh.clients.values { client.asking = nil } }
+        endSecretPrompts()
     }
 }

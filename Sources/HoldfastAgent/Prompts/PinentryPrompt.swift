@@ -11,42 +11,56 @@ struct PinentryPrompt {
     var waylandDisplay = ""
     var terminalType = ""
 
-    /// Where a pinentry program is looked for. Never in `$PATH`, which a client's starter could have changed.
-    private static let places = ["/usr/bin/pinentry", "/usr/local/bin/pinentry", "/bin/pinentry"]
-    /// Milliseconds that it has to end after the answer.
-    private static let endPatience: UInt64 = 500
+    /// Where a pinentry program is looked for. Never in `$PATH`, which a client's starter could have changed. The desktop app is one where it is
+    /// started as `pinentry`.
+    static let places = [
+        "/usr/bin/pinentry", "/usr/local/bin/pinentry", "/bin/pinentry", "/usr/bin/holdfast-desktop",
+        "/usr/local/bin/holdfast-desktop",
+    ]
 
     /// - Parameter terminal: Where a program for terminals asks.
     func ask(
         _ question: Question, on terminal: UInt32?, patience: UInt64, _ cancellation: Cancellation
     ) -> PromptAnswer {
-        guard let path = program ?? PinentryPrompt.places.first(where: { unsafe access($0, X_OK) == 0 }) else {
-            return .unanswered("nobody can be asked: there is no terminal and no pinentry program")
+        let outcome: PinentryDialog.Outcome?
+        switch start() {
+        case .failure(let problem): return .unanswered(problem.reason)
+        case .success(let child):
+            defer { child.end() }
+            outcome = talk(
+                child.socket, words(question, terminal, patience), MonotonicClock.milliseconds + patience, cancellation)
         }
-        var ends: [Int32] = [-1, -1]
-        #if os(Linux) && !canImport(Darwin)
-        let type = Int32(SOCK_STREAM.rawValue)
-        #else
-        let type = SOCK_STREAM
-        #endif
-        guard unsafe socketpair(AF_UNIX, type, 0, &ends) == 0 else { return .unanswered("\(SystemError.last)") }
-        defer { close(ends[0]) }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        let started = Spawn.start(
-            path, ["pinentry"], environment: environment, descriptors: [(0, ends[1]), (1, ends[1]), (2, nil)],
-            closesRest: true)
-        close(ends[1])
-        guard case .success(let process) = started else { return .unanswered("the pinentry program cannot be started") }
-        defer { PinentryPrompt.end(process) }
-        LocalSocket.setNonBlocking(ends[0])
-        let outcome = talk(
-            ends[0], words(question, terminal, patience), MonotonicClock.milliseconds + patience, cancellation)
+        return PinentryPrompt.answer(outcome)
+    }
+
+    /// Asks for a secret.
+    func enter(
+        _ question: Question, _ field: String, on terminal: UInt32?, patience: UInt64, _ cancellation: Cancellation
+    ) -> PromptEntry {
+        switch start() {
+        case .failure(let problem): return .ended(.unanswered(problem.reason))
+        case .success(let child):
+            defer { child.end() }
+            var words = words(question, terminal, patience)
+            (words.description, words.problem) = (question.request, question.problem)
+            (words.field, words.yes, words.no) = (field, "Unlock", "Cancel")
+            let deadline = MonotonicClock.milliseconds + patience
+            var body: Body?
+            let outcome = talk(child.socket, words, deadline, cancellation) {
+                body = PinentryPrompt.readSecret(child.socket, deadline, cancellation, &$0)
+            }
+            if outcome == .allowed, let body { return .entered(body) }
+            return .ended(PinentryPrompt.answer(outcome))
+        }
+    }
+
+    private static func answer(_ outcome: PinentryDialog.Outcome?) -> PromptAnswer {
         switch outcome {
-        case .allowed: return .allowed
-        case .refused: return .refused
-        case .timedOut, nil: return .unanswered("nobody answered in time")
-        case .failed: return .unanswered("the pinentry program cannot ask here")
-        case .hostile: return .unanswered("the pinentry program does not speak its protocol")
+        case .allowed: .allowed
+        case .refused: .refused
+        case .timedOut, nil: .unanswered("nobody answered in time")
+        case .failed: .unanswered("the pinentry program cannot ask here")
+        case .hostile: .unanswered("the pinentry program does not speak its protocol")
         }
     }
 
@@ -72,8 +86,10 @@ struct PinentryPrompt {
     }
 
     /// - Returns: Nil when the time is over or the question was withdrawn.
+    /// - Parameter enter: Reads the answer that has a secret, and says how it ended.
     private func talk(
-        _ socket: Int32, _ words: PinentryDialog.Words, _ deadline: UInt64, _ cancellation: Cancellation
+        _ socket: Int32, _ words: PinentryDialog.Words, _ deadline: UInt64, _ cancellation: Cancellation,
+        _ enter: (inout PinentryDialog.Outcome?) -> Void = { $0 = .hostile }
     ) -> PinentryDialog.Outcome? {
         var dialog = PinentryDialog(words)
         while PromptWait.isReady(socket, Int16(POLLIN), deadline, cancellation) {
@@ -86,47 +102,16 @@ struct PinentryPrompt {
             case .end(let outcome):
                 _ = unsafe LocalSocket.send(socket, Array("BYE\n".utf8).span.bytes)
                 return outcome
+            case .enter(let line):
+                guard case .moved(line.count) = unsafe LocalSocket.send(socket, line.span.bytes) else { return .failed }
+                var outcome: PinentryDialog.Outcome?
+                enter(&outcome)
+                return outcome
             case .send(let line):
                 // A program that reads nothing is none; the socket has room for all that is ever sent.
                 guard case .moved(line.count) = unsafe LocalSocket.send(socket, line.span.bytes) else { return .failed }
             }
         }
         return nil
-    }
-
-    /// What it needs to show something, and nothing else that this process was started with.
-    private var environment: [[UInt8]] {
-        let kept = [
-            "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "XAUTHORITY", "XDG_RUNTIME_DIR",
-            "XDG_SESSION_TYPE", "XDG_CURRENT_DESKTOP", "DBUS_SESSION_BUS_ADDRESS",
-        ]
-        var variables = Spawn.environment().filter { variable in
-            kept.contains { variable.starts(with: Array("\($0)=".utf8)) }
-        }
-        variables.append(Array("PATH=/usr/local/bin:/usr/bin:/bin".utf8))
-        if !display.isEmpty { variables.append(Array("DISPLAY=\(display)".utf8)) }
-        if !waylandDisplay.isEmpty { variables.append(Array("WAYLAND_DISPLAY=\(waylandDisplay)".utf8)) }
-        return variables
-    }
-
-    static func variable(_ name: String) -> String? {
-        unsafe getenv(name).flatMap { unsafe String(validatingCString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
-    }
-
-    /// Ends the program and what it started, and waits for it.
-    private static func end(_ process: Int32) {
-        let deadline = MonotonicClock.milliseconds + endPatience
-        kill(-process, SIGTERM)
-        while !hasEnded(process), MonotonicClock.milliseconds < deadline { usleep(5_000) }
-        // It is not reaped yet, so its number is still its own: what it left in its group ends too.
-        kill(-process, SIGKILL)
-        var status: Int32 = 0
-        while unsafe waitpid(process, &status, 0) == -1, errno == EINTR {}
-    }
-
-    private static func hasEnded(_ process: Int32) -> Bool {
-        var info = unsafe siginfo_t()
-        guard unsafe waitid(P_PID, id_t(process), &info, WEXITED | WNOHANG | WNOWAIT) == 0 else { return true }
-        return unsafe info.si_signo == SIGCHLD
     }
 }

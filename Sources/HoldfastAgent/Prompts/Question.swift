@@ -13,6 +13,8 @@ package struct Question: Sendable, Hashable {
         case item(String)
         case tag(String)
         case sshKey(String)
+        /// The vault is to be unlocked, with what was wrong before.
+        case vault(String)
     }
 
     package init(program: String, process: Int32, subject: Subject, term: LeaseTerm, isForwarded: Bool) {
@@ -25,15 +27,25 @@ package struct Question: Sendable, Hashable {
 
     /// What is asked for, and for whom.
     package var request: String {
+        if case .vault = subject {
+            return "\(Question.shown(program)) (process \(process)) wants your vault to be unlocked."
+        }
         let what =
             switch subject {
             case .item(let name): "'\(Question.shown(name))'"
             case .tag(let tag):
                 "all items with the tag '\(Question.shown(tag))', except those that are asked for each time"
             case .sshKey(let name): "the SSH key '\(Question.shown(name))'"
+            case .vault: "the vault"
             }
         let whose = isForwarded ? "A host that the SSH agent was forwarded to, through " : ""
         return "\(whose)\(Question.shown(program)) (process \(process)) wants to use \(what)."
+    }
+
+    /// What was wrong with the last answer; empty for nothing.
+    package var problem: String {
+        guard case .vault(let problem) = subject else { return "" }
+        return Question.shown(problem)
     }
 
     /// What a yes means.

@@ -18,13 +18,25 @@ enum TerminalPrompt {
         // What was typed before the question is no answer to it.
         tcflush(descriptor, TCIFLUSH)
         let choices = question.term == .once ? "[y/N]" : "[y]es, [o]nce, [N]o"
-        let text = "\r\nholdfast: \(question.request)\r\n\(question.offer) \(choices) "
+        let text = "\r\nholdfast: \(question.request) \(time(patience))\r\n\(question.offer) \(choices) "
         guard write(text, descriptor, deadline, cancellation) else { return .unanswered("nobody answered in time") }
         guard let line = readLine(descriptor, deadline, cancellation) else {
             _ = write("\r\nholdfast: the question is no longer open\r\n", descriptor, deadline, nil)
             return .unanswered("nobody answered in time")
         }
         return answer(line)
+    }
+
+    /// How long a question is open.
+    static func time(_ patience: UInt64) -> String { "You have \(AskedQuestion.words(Int64(patience / 1000)))." }
+
+    /// Says something that is no question. Where it cannot be said, it is not.
+    static func tell(_ words: String, on terminal: UInt32, _ cancellation: Cancellation) {
+        guard let descriptor = PromptPlace.open(terminal: terminal) else { return }
+        defer { close(descriptor) }
+        var settings = termios()
+        guard unsafe tcgetattr(descriptor, &settings) == 0, settings.c_lflag & tcflag_t(ICANON) != 0 else { return }
+        _ = write("\r\nholdfast: \(words)\r\n", descriptor, MonotonicClock.milliseconds + 1000, cancellation)
     }
 
     static func answer(_ line: [UInt8]) -> PromptAnswer {
@@ -36,7 +48,7 @@ enum TerminalPrompt {
         }
     }
 
-    private static func write(
+    static func write(
         _ text: String, _ descriptor: Int32, _ deadline: UInt64, _ cancellation: Cancellation?
     ) -> Bool {
         var rest = Array(text.utf8)[...]

@@ -14,6 +14,13 @@ extension Agent {
     /// - Throws: `agentUnavailable`.
     func serveSSH() throws(VaultError) -> String {
         if let ssh { return ssh.path }
+        if let passed = settings.passed.ssh {
+            guard let path = PassedSockets.path(passed) else {
+                throw .unavailable("the SSH socket that the service manager passes has no path")
+            }
+            ssh = SSHFace(listener: passed, path: path, socketName: nil)
+            return path
+        }
         let name = String(socketName.dropLast(4)) + "ssh"
         let parent = folder.shown.hasPrefix("/") ? folder.shown : settings.home + "/agent"
         // We reach it through a descriptor; SSH programs have to write it into an address.
@@ -30,7 +37,7 @@ extension Agent {
 
     func endSSH() {
         guard let ssh else { return }
-        folder.remove(ssh.socketName)
+        if let name = ssh.socketName { folder.remove(name) }
         self.ssh = nil
     }
 
@@ -60,27 +67,31 @@ extension Agent {
     private func accept(_ ssh: SSHFace) {
         for _ in 0..<64 {
             let socket = SystemCalls.accept(ssh.listener, nil, nil)
-            guard socket >= 0 else { return }
+            guard socket >= 0 else {
+                if errno == EMFILE || errno == ENFILE, makeRoom(ssh) { continue }
+                return
+            }
             _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
             LocalSocket.setNonBlocking(socket)
-            guard let peer = Peer(socket), peer.isSameUser else {
+            guard let peer = Peer(socket), peer.isSameUser,
+                ssh.clients.count < SSHFace.connections || makeRoom(ssh)
+            else {
                 close(socket)
                 continue
-            }
-            if ssh.clients.count >= SSHFace.connections {
-                // The one that was silent longest goes.
-                guard let quiet = ssh.clients.values.filter({ !$0.isWorking }).min(by: { $0.lastUsed < $1.lastUsed })
-                else {
-                    close(socket)
-                    continue
-                }
-                ssh.clients[quiet.number] = nil
             }
             messages += 1
             let client = SSHConnection(socket, peer, number: nextConnection(), now: messages)
             ssh.clients[client.number] = client
             read(client, ssh)
         }
+    }
+
+    /// The one that was silent longest goes.
+    private func makeRoom(_ ssh: SSHFace) -> Bool {
+        let quiet = ssh.clients.values.filter { !$0.isWorking }.min { $0.lastUsed < $1.lastUsed }
+        guard let quiet else { return false }
+        ssh.clients[quiet.number] = nil
+        return true
     }
 
     private func read(_ client: SSHConnection, _ ssh: SSHFace) {
@@ -121,7 +132,7 @@ extension Agent {
         let (isForwarded, identities) = (client.isForwarded, SSHIdentities(items))
         switch request {
         case .identities:
-            begin(client) { _ in
+            begin(client) { _, _ in
                 let keys = try added + identities.keys(forwarded: isForwarded).filter { !hidden.contains($0.blob) }
                 return SSHAgentReply.identities(keys.map { ($0.blob, $0.comment) })
             }
@@ -132,7 +143,7 @@ extension Agent {
                 ssh.allows(wanted, to: $0.extracting(data), for: client.sessions)
             }
             guard isAllowed else { return answer(SSHAgentReply.failure, client) }
-            begin(client) { gate in
+            begin(client) { gate, isForChip in
                 let found: SSHKey?
                 if let key = added.first(where: { $0.blob == wanted }) {
                     let rule: AskRule = isConfirmed ? .eachTime : .never
@@ -146,6 +157,7 @@ extension Agent {
                     }
                 }
                 guard let found else { return SSHAgentReply.failure }
+                guard !found.isInChip || isForChip else { return nil }
                 let signature = try body.bytes.withBytes { try found.sign($0.extracting(data)) }
                 return SSHAgentReply.signature(found.kind, signature)
             }
@@ -199,22 +211,37 @@ extension Agent {
     }
 
     /// Has a thread work for an SSH program, while the lock is open.
-    private func begin(_ client: SSHConnection, _ body: @escaping @Sendable (Gate) throws -> [UInt8]) {
+    private func begin(_ client: SSHConnection, _ body: @escaping SSHConnection.Answer) {
         client.asking = SSHConnection.Asking(body: body)
         begin(client, Gate(nil), body)
     }
 
-    func begin(_ client: SSHConnection, _ gate: Gate, _ body: @escaping @Sendable (Gate) throws -> [UInt8]) {
+    /// - Parameter isForChip: Whether a chip may be needed; then others do not wait for the threads that read and write.
+    func begin(
+        _ client: SSHConnection, _ gate: Gate, _ body: @escaping SSHConnection.Answer, isForChip: Bool = false
+    ) {
         if let reason = lock.visit(clock.now()) { dropKeys(because: reason) }
         client.isWorking = true
-        let (number, vault, completions) = (client.number, vault, completions)
+        let (number, vault) = (client.number, vault)
         let isTaken =
             lock.isUnlocked
-            && work.submit {
-                completions.post(
-                    .ssh(number, Work.run(vault) { ([try Agent.packet(Work.behind(gate) { try body(gate) })], .rest) }))
+            && (isForChip ? signing : work).submit {
+                var message: [UInt8]?
+                let outcome = Work.run(vault) {
+                    message = try Work.behind(gate) { try body(gate, isForChip) }
+                    return (try message.map { [try Agent.packet($0)] } ?? [], .rest)
+                }
+                if case .done = outcome, message == nil { return .sshForChip(number, gate) }
+                return .ssh(number, outcome)
             }
         if !isTaken { refuse(client) }
+    }
+
+    /// The key is in a chip. What was read of it is gone; it is read again when its turn has come, and a lock before that ends it.
+    func signInChip(_ number: UInt64, _ gate: Gate) {
+        guard let client = ssh?.clients[number] else { return }
+        guard lock.isUnlocked, dropReason == nil, let asking = client.asking else { return refuse(client) }
+        begin(client, gate, asking.body, isForChip: true)
     }
 
     /// Ends what it asked for without an answer to it.

@@ -28,9 +28,12 @@ final class SSHConnection {
     /// As ``Connection/began``.
     private(set) var began: UInt64?
 
+    /// Makes the answer, told whether a chip may be used; nil where it needs one and may not.
+    typealias Answer = @Sendable (Gate, Bool) throws -> [UInt8]?
+
     /// As ``Connection/Asking``.
     struct Asking {
-        let body: @Sendable (Gate) throws -> [UInt8]
+        let body: SSHConnection.Answer
         var closed: Gate.Closed?
     }
 

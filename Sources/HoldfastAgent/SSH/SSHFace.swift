@@ -17,7 +17,8 @@ final class SSHFace {
 
     let listener: Int32
     let path: String
-    let socketName: String
+    /// Its name in the agent's folder; nil for one that the service manager has made.
+    let socketName: String?
     var clients: [UInt64: SSHConnection] = [:]
     private var added: [Added] = []
     /// Hosts that keys were for whose time is over: an item with the same key stays held to them until the lock.
@@ -34,13 +35,15 @@ final class SSHFace {
         let expires: UInt64?
     }
 
-    init(listener: Int32, path: String, socketName: String) {
+    init(listener: Int32, path: String, socketName: String?) {
         self.listener = listener
         self.path = path
         self.socketName = socketName
     }
 
     deinit { close(listener) }
+
+    var isPassed: Bool { socketName == nil }
 
     var isLocked: Bool { passphrase != nil }
 

@@ -14,19 +14,25 @@ extension Agent {
         reply.send()
     }
 
-    func answer(_ found: SecretServiceAnswer, to work: SecretServiceFace.Working) {
-        guard let reply = work.call.reply() else { return }
+    func answer(
+        _ found: SecretServiceAnswer, to call: BusCall, _ kind: SecretServiceCall,
+        _ session: SecretServiceFace.Session? = nil
+    ) {
+        guard let reply = call.reply() else { return }
         switch found {
-        case .done: if work.kind == .deleteItem { reply.path("/") }
+        case .done: if kind == .deleteItem { reply.path("/") }
         case .created(let path):
             reply.path(path)
             reply.path("/")
         case .items(let entries):
             reply.paths(entries.map(SecretServiceWork.path))
             // Of the service two lists: what is unlocked, and what is locked.
-            if work.kind == .searchItems { reply.paths([]) }
+            if kind == .searchItems { reply.paths([]) }
+        case .locked(let paths):
+            if kind == .searchItems { reply.paths([]) }
+            reply.paths(paths)
         case .properties(let properties):
-            guard work.kind == .getProperties else {
+            guard kind == .getProperties else {
                 for property in properties { reply.variant(property.value) }
                 break
             }
@@ -39,11 +45,11 @@ extension Agent {
                 }
             }
         case .secrets(let secrets):
-            guard let session = work.session, write(secrets, session, reply, isMap: work.kind == .getSecrets) else {
-                return work.call.fail(SecretServiceError.failed, "the secret cannot be given")
+            guard let session, write(secrets, session, reply, isMap: kind == .getSecrets) else {
+                return call.fail(SecretServiceError.failed, "the secret cannot be given")
             }
         }
-        if !reply.send() { work.call.fail(SecretServiceError.failed, "the answer cannot be written") }
+        if !reply.send() { call.fail(SecretServiceError.failed, "the answer cannot be written") }
     }
 
     private func write(
@@ -82,11 +88,11 @@ extension Agent {
 }
 
 extension BusReply {
-    fileprivate func paths(_ paths: [String]) {
+    func paths(_ paths: [String]) {
         container("a", "o") { for path in paths { self.path(path) } }
     }
 
-    fileprivate func variant(_ value: SecretServiceAnswer.Property) {
+    func variant(_ value: SecretServiceAnswer.Property) {
         switch value {
         case .paths(let paths): container("v", "ao") { self.paths(paths) }
         case .text(let text): container("v", "s") { self.text(text) }

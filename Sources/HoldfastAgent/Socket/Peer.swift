@@ -19,10 +19,7 @@ struct Peer: Sendable, Hashable {
         guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0, size == 12 else {
             return nil
         }
-        process = credentials[0]
-        user = UInt32(bitPattern: credentials[1])
-        start = ProcessStat(of: process)?.start
-        program = ProgramFile(of: process)
+        self.init(process: credentials[0], user: UInt32(bitPattern: credentials[1]))
         #else
         var (user, group) = (uid_t.max, gid_t.max)
         guard unsafe getpeereid(descriptor, &user, &group) == 0 else { return nil }
@@ -31,6 +28,13 @@ struct Peer: Sendable, Hashable {
         start = nil
         program = nil
         #endif
+    }
+
+    init(process: Int32, user: UInt32) {
+        self.process = process
+        self.user = user
+        start = ProcessStat(of: process)?.start
+        program = ProgramFile(of: process)
     }
 
     var isSameUser: Bool { user == geteuid() }
@@ -45,11 +49,17 @@ extension Peer {
     ///   - claimed: The program that the client says it is; believed where the kernel does not tell.
     ///   - isForwarded: Whether requests of another machine come over it.
     func asker(_ socket: Int32, claimed: ProgramFile?, isForwarded: Bool) -> LeaseAsker {
+        asker(claimed: claimed, isForwarded: isForwarded) { isAlive(socket) }
+    }
+
+    /// As above, for any connection.
+    /// - Parameter isAlive: Whether the process that made it still runs.
+    func asker(claimed: ProgramFile?, isForwarded: Bool, isAlive: () -> Bool) -> LeaseAsker {
         guard process > 0, let start, let now = ProcessStat(of: process), now.start == start else { return .gone }
         let program = ProgramFile(of: process)
         let leader = now.session > 0 ? ProcessStat(of: now.session) : nil
         // Last: the process that was looked at was there all the time, so no other one had its number.
-        guard isAlive(socket) else { return .gone }
+        guard isAlive() else { return .gone }
         let itself = LeaseAsker.process(ProcessName(process: process, start: start))
         guard !isForwarded, let leader, leader.session == now.session, program == self.program,
             let program = program ?? claimed

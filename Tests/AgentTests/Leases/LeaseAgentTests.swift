@@ -204,11 +204,13 @@ import VaultStorage
         let session = try LeaseSession(stage.agent)
         try stage.pinentry.hold()
         #expect(try session.ask("begin lock") == "begun")
+        // What the agent read before it asks must be the item as it was.
+        let asked = try stage.pinentry.waitForQuestion()
         let vault = try stage.agent.scratch.vault()
         let passcode = try secret("right")
         try vault.unlock(passcode: passcode, spending: vault.burnAttempt())
         try ItemStore(vault).change("lock") { item in try item.addTag("ask-each-time") }
-        try stage.pinentry.release("OK")
+        try stage.pinentry.release(asked, "OK")
         try stage.pinentry.release(ScriptedPinentry.no)
         #expect(try session.ask("answer") == "failure notAllowed")
         #expect(stage.pinentry.questions.last?.hasSuffix("Allow it once?") == true)

@@ -92,17 +92,29 @@ import VaultCore
         let others = [
             Self.request(Self.client(101)), Self.request(Self.client(100, start: 8)),
             Self.request(Self.client(inode: 4)), Self.request(id: 2), Self.request(Self.client(), "other"),
-            Self.request(.process(ProcessName(process: 100, start: 7))),
         ]
         for other in others { #expect(book.decide(other, Self.at(0)) == .ask(.untilLock)) }
+        let unnamed = Self.request(.process(ProcessName(process: 100, start: 7)))
+        #expect(book.decide(unnamed, Self.at(0)) == .ask(.once))
         #expect(book.decide(Self.request(), Self.at(0)) == .allow)
+    }
+
+    @Test func `a lock ends what was said of items, and not that the vault is to stay shut`() {
+        var book = LeaseBook()
+        let vault = LeaseRequest(asker: Self.client(), target: .vault, rule: .eachTime)
+        book.refuse(vault, Self.at(0))
+        book.refuse(Self.request(), Self.at(0))
+        book.end()
+        #expect(book.decide(vault, Self.at(4_999)) == .refuse(.refusedBefore))
+        #expect(book.decide(vault, Self.at(5_000)) == .ask(.once))
+        #expect(book.decide(Self.request(), Self.at(0)) == .ask(.untilLock))
     }
 
     @Test func `a process that cannot be named next time gets no lease`() {
         var book = LeaseBook()
         let request = Self.request(.process(ProcessName(process: 9, start: 9)))
         #expect(book.allow(request, for: .untilLock, Self.at(0)) == nil)
-        #expect(book.decide(request, Self.at(0)) == .ask(.untilLock))
+        #expect(book.decide(request, Self.at(0)) == .ask(.once), "what it cannot get is not offered")
         #expect(book.decide(Self.request(.gone), Self.at(0)) == .refuse(.gone))
     }
 

@@ -14,6 +14,14 @@ import Testing
         #expect(stat.start == 987_654)
     }
 
+    @Test(arguments: [("S", 1, false), ("Z", 1, true), ("X", 1, true), ("Z", 2, false), ("R", 0, false)])
+    func `a process has ended when nothing of it runs, whoever has taken note`(
+        state: String, threads: Int, hasEnded: Bool
+    ) throws {
+        let rest = " \(state) 1 40 39 34817 40 4194304 1 2 3 4 5 6 7 8 20 0 \(threads) 0 987654 1 2"
+        #expect(try #require(ProcessStat(parsing: Array("17 (sh)\(rest)\n".utf8)[...])).hasEnded == hasEnded)
+    }
+
     @Test func `a line that is cut or damaged is read as nothing or as what is there`() {
         let line = Array("17 (sh)\(Self.rest)\n".utf8)
         for count in 0..<line.count { _ = ProcessStat(parsing: line[..<count]) }

@@ -195,9 +195,15 @@ struct ScriptedPinentry {
                 log.write("TOOK\n")
                 log.flush()
                 print(said, flush=True)
+            elif line == "GETPIN\n":
+                with open(folder + "/secret") as secret: print("D " + secret.readline() + "OK", flush=True)
             elif line.startswith(("OPTION ", "SET")): print("OK", flush=True)
             else: print("ERR 536871187 Unknown IPC command <Pinentry>", flush=True)
         """#
+
+    /// The same, but it ends only when it is killed.
+    static let stubborn = obedient.replacing(
+        "import os, sys", with: "import os, signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN)")
 
     init(_ scratch: Scratch, script: String = obedient) throws {
         folder = scratch.path + "/pinentry-\(UUID().uuidString)"
@@ -212,6 +218,11 @@ struct ScriptedPinentry {
     /// What it says from now on.
     func answer(_ line: String) throws {
         try Data((line + "\n").utf8).write(to: URL(fileURLWithPath: folder + "/answer"))
+    }
+
+    /// What it says where a secret is asked for.
+    func enter(_ secret: String) throws {
+        try Data((secret + "\n").utf8).write(to: URL(fileURLWithPath: folder + "/secret"))
     }
 
     static let no = "ERR 83886194 Not confirmed"
@@ -236,9 +247,11 @@ struct ScriptedPinentry {
     }
 
     /// Answers one question that is held; waits until it is there, and until it has taken the answer.
-    func release(_ line: String) throws {
+    func release(_ line: String) throws { try release(waitForQuestion(), line) }
+
+    /// Answers the question of ``waitForQuestion()``; waits until the answer is taken.
+    func release(_ pipe: Int32, _ line: String) throws {
         let before = log.count { $0 == "TOOK" }
-        let pipe = try waitForQuestion()
         defer {
             close(pipe)
             while log.count(where: { $0 == "TOOK" }) == before { sched_yield() }

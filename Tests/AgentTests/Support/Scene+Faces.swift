@@ -4,6 +4,8 @@ import FaceMessages
 import Foundation
 import HoldfastAgent
 import Items
+import KeyStores
+import RealParts
 import SecretMemory
 import TestSupport
 import Testing
@@ -106,7 +108,30 @@ extension Scene {
         return "-----BEGIN OPENSSH PRIVATE KEY-----\n\(body)\n-----END OPENSSH PRIVATE KEY-----\n"
     }
 
-    private func sign(_ blob: [UInt8], _ socket: String) throws {
+    /// An item with a key of a TPM.
+    /// - Returns: Its public key.
+    func addChipKey(_ chip: SoftwareTPM, _ agent: TestAgent) throws -> [UInt8] {
+        let authorisation = (0..<32).map { _ in UInt8.random(in: 1...254) }
+        rememberKey(authorisation, "what the TPM wants to hear")
+        let key = try TPMSigningKeys(at: TPMLocation(chip.location)).makeKey(authorisation: secret(authorisation))
+        var item = try Item(.sshKey)
+        try item.add(.secret, "TPM key", secret([1] + key.publicKey + authorisation + key.data))
+        try agent.client().put(item, as: path("ssh \(Scene.letters(8))", "keys"), replacing: nil)
+        return try unsafe SSHKeyKind.p256.blob(P256PublicKey(compressed: key.publicKey.span.bytes).uncompressed())
+    }
+
+    /// Signatures that are under way, and whose answers nobody awaits.
+    /// - Returns: The connections.
+    func beginSigning(_ blob: [UInt8], _ socket: String, _ count: Int) throws -> [Int32] {
+        try (0..<count).map { _ in
+            let connection = try connection(socket)
+            let message = string([13] + string(blob) + string(Array("data".utf8)) + [0, 0, 0, 0])
+            try #require(unsafe write(connection, message, message.count) == message.count)
+            return connection
+        }
+    }
+
+    func sign(_ blob: [UInt8], _ socket: String) throws {
         #expect(try ask([13] + string(blob) + string(Array("data".utf8)) + [0, 0, 0, 0], socket).first == 14)
     }
 
@@ -118,17 +143,8 @@ extension Scene {
 
     /// One message and its answer.
     private func ask(_ message: [UInt8], _ path: String) throws -> [UInt8] {
-        let connection = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        let connection = try connection(path)
         defer { close(connection) }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: Array(path.utf8)) }
-        let isConnected = unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe connect(connection, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
-            }
-        }
-        try #require(isConnected)
         let framed = string(message)
         try #require(unsafe write(connection, framed, framed.count) == framed.count)
         var answer: [UInt8] = []
@@ -139,5 +155,19 @@ extension Scene {
             answer += piece[..<count]
         }
         return Array(answer.dropFirst(4))
+    }
+
+    private func connection(_ path: String) throws -> Int32 {
+        let connection = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: Array(path.utf8)) }
+        let isConnected = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe connect(connection, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+        try #require(isConnected)
+        return connection
     }
 }

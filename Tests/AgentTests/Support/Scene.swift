@@ -88,12 +88,16 @@ final class Scene {
         return name
     }
 
-    /// Opens, while an item waits that was sealed while the vault was locked.
-    func open(_ agent: TestAgent, _ way: ForgettingTests.Way) throws {
+    /// Puts away what an unlock finds that was sealed while the vault was locked.
+    func plant() throws {
         number += 1
         let vault = try scratch.vault()
         try vault.open.drop(secret(value(100)), for: name(30), in: name(10))
         try vault.open.put(secret(value(101)), for: name(31), in: name(11))
+    }
+
+    func open(_ agent: TestAgent, _ way: ForgettingTests.Way) throws {
+        try plant()
         let client = try agent.client()
         switch way {
         case .passcode: _ = try client.unlock(.passcode, secret(passcode))
@@ -121,9 +125,38 @@ final class Scene {
             try client.copy(path(last.name, last.collection), to: copy)
             try client.move(copy, to: path(name(13), name(11)))
         }
+        try useItem(client, collection)
         _ = try client.find(String(value(25).prefix(20)), in: nil)
         if let first = all.first { try client.remove(path(first.name, first.collection)) }
         #expect(errorCode { _ = try agent.get(name(40), collection) } == .recordNotFound)
+    }
+
+    /// An item as the commands use it: stored, changed, with an earlier value, in the trash and back, and its code.
+    private func useItem(_ client: borrowing AgentClient, _ collection: String) throws {
+        let path = try path(name(22), collection)
+        var item = try Item(.login)
+        try item.add(.text, "username", secret(value(37)))
+        try item.add(.secret, "password", secret(value(38)))
+        try item.add(.oneTimeCode, "code", secret("otpauth://totp/x?secret=" + base32()))
+        try item.setNotes(secret(value(39)))
+        try item.addTag(value(41))
+        try client.put(item, as: path, replacing: nil)
+        var read = try client.item(path)
+        if let field = read.field("password") { try read.set(field, secret(value(42))) }
+        try client.put(read, as: path, replacing: read.sequence)
+        #expect(try client.item(path).history.count == 1)
+        _ = try (client.tags(), client.find("", in: collection))
+        #expect(try client.discard(path, seconds: 60, withValues: false))
+        let entry = try #require(try client.trash().first { $0.name == path.name })
+        try client.restore(entry.key, as: name(23))
+        _ = try client.trash()
+    }
+
+    /// A key of one-time codes, as it is written.
+    func base32() -> String {
+        let key = String((0..<32).map { _ in "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".randomElement() ?? "A" })
+        needles.add(Array(key.utf8), "the key of one-time codes")
+        return key
     }
 
     private func addItem(_ name: String, _ collection: String) throws {

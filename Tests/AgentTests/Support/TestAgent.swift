@@ -58,6 +58,10 @@ final class TestAgent {
         process.arguments = [
             self.home, self.runtime ?? "-", idle.map { "\($0)" } ?? "-", timeout.map { "\($0)" } ?? "-", "\(patience)",
         ]
+        if let names = parts["SUBJECT_PASSED"], let subject = process.executableURL {
+            process.arguments = ["-c", Self.passing, names, scratch.runtime, subject.path] + (process.arguments ?? [])
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+        }
         process.environment = ProcessInfo.processInfo.environment.merging(parts) { $1 }
         process.standardInput = input
         process.standardOutput = output
@@ -68,6 +72,20 @@ final class TestAgent {
             throw Refused(code: line)
         }
     }
+
+    /// Becomes the agent, with sockets that are there as a service manager has made them.
+    private static let passing = """
+        import os, socket, sys
+        names, folder = sys.argv[1].split(":"), sys.argv[2] + "/holdfast"
+        os.makedirs(folder, 0o700, exist_ok=True)
+        for i, name in enumerate(names):
+            made = socket.socket(socket.AF_UNIX)
+            made.bind(f"{folder}/{name}.sock"); os.chmod(f"{folder}/{name}.sock", 0o600); made.listen()
+            os.dup2(made.fileno(), 20 + i); made.close()
+        for i in range(len(names)): os.dup2(20 + i, 3 + i); os.close(20 + i)
+        os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS=str(len(names)), LISTEN_FDNAMES=sys.argv[1])
+        os.execv(sys.argv[3], sys.argv[3:])
+        """
 
     /// What an agent said that did not start.
     struct Refused: Error, Equatable {
@@ -105,13 +123,28 @@ final class TestAgent {
         return process.terminationStatus
     }
 
+    var isRunning: Bool { process.isRunning }
+
     /// Moves the agent's clock and that of the vaults beside it. Done when the agent has answered after it.
     func advance(seconds: UInt64) throws {
+        pass(seconds: seconds)
+        _ = try status()
+    }
+
+    /// As ``advance(seconds:)``, without being a client of the agent, which may have ended.
+    func pass(seconds: UInt64) {
         scratch.clock.advance(seconds: seconds)
         var milliseconds = (seconds * 1000).littleEndian
-        let data = unsafe Swift.withUnsafeBytes(of: &milliseconds) { unsafe Data($0) }
-        try input.fileHandleForWriting.write(contentsOf: data)
-        _ = try status()
+        // It may end meanwhile: then the signal of a pipe that nobody reads is this thread's, and is taken back.
+        var pipe = sigset_t()
+        var before = sigset_t()
+        unsafe sigemptyset(&pipe)
+        unsafe sigaddset(&pipe, SIGPIPE)
+        unsafe pthread_sigmask(SIG_BLOCK, &pipe, &before)
+        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+        guard unsafe write(input.fileHandleForWriting.fileDescriptor, &milliseconds, 8) < 0 else { return }
+        var now = timespec()
+        unsafe sigtimedwait(&pipe, nil, &now)
     }
 
     func client() throws -> AgentClient {

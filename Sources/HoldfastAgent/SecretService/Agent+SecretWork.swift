@@ -1,0 +1,122 @@
+internal import DeviceOwner
+internal import FaceMessages
+internal import Faces
+internal import Items
+internal import SecretMemory
+internal import VaultCore
+internal import VaultFormat
+internal import VaultStorage
+
+extension Agent {
+    @discardableResult
+    func refuseLocked(_ call: BusCall) -> Bool {
+        call.fail(SecretServiceError.isLocked, "the vault is locked; unlock Holdfast first")
+        return true
+    }
+
+    func refuseUnknown(_ call: BusCall) -> Bool {
+        call.fail(SecretServiceError.noSuchObject, "there is no such collection or item")
+        return true
+    }
+
+    func refuseSession(_ call: BusCall) -> Bool {
+        call.fail(SecretServiceError.noSession, "there is no such session of yours")
+        return true
+    }
+
+    /// Has a thread look into the open vault.
+    func begin(
+        _ call: BusCall, _ kind: SecretServiceCall, _ face: SecretServiceFace,
+        _ session: SecretServiceFace.Session? = nil, isMany: Bool = false,
+        _ body: @escaping @Sendable (SecretServiceWork) throws -> SecretServiceAnswer
+    ) {
+        if let reason = lock.visit(clock.now()) { dropKeys(because: reason) }
+        guard isServingSecrets else {
+            refuseLocked(call)
+            return
+        }
+        let number = nextConnection()
+        let work = SecretServiceFace.Working(call: call, kind: kind, session: session, body: body, isMany: isMany)
+        guard face.begin(number, work) else {
+            return call.fail(SecretServiceError.limits, "too many calls are under way")
+        }
+        self.work(for: number, Gate(nil))
+    }
+
+    /// Does again what stopped, now that it is allowed.
+    func goOn(secretCall number: UInt64, with closed: Gate.Closed) {
+        guard secrets?[number] != nil else { return }
+        if let reason = lock.visit(clock.now()) { dropKeys(because: reason) }
+        guard isServingSecrets else { return turnAway(secretCall: number, .lockedMeanwhile) }
+        if let gate = secrets?.goOn(number, allowed: closed) { work(for: number, gate) }
+    }
+
+    private func work(for number: UInt64, _ gate: Gate) {
+        guard let face = secrets, let working = face[number], face.takeThread(number, gate) else { return }
+        let (vault, items, body) = (vault, items, working.body)
+        let isTaken = work.submit {
+            var found: SecretServiceAnswer?
+            let outcome = Work.run(vault) {
+                found = try Work.behind(gate) { try body(SecretServiceWork(items: items, gate: gate)) }
+                return ([], .rest)
+            }
+            return .secrets(number, found, outcome)
+        }
+        if !isTaken {
+            _ = face.finish(number)
+            _ = face.giveThread(number)
+            working.call.fail(SecretServiceError.limits, "the agent has too much to do")
+        }
+    }
+
+    /// What a thread has finished.
+    func finishSecrets(_ number: UInt64, _ found: SecretServiceAnswer?, _ outcome: Completion.Outcome) {
+        if let next = secrets?.giveThread(number) { work(for: next.number, next.gate) }
+        if let reason = lock.visit(clock.now()) { dropKeys(because: reason) }
+        if case .headerChanged(let error) = outcome {
+            lock.lock(clock.now())
+            dropKeys(because: .requested)
+            if error?.endsAgent ?? false { end() }
+        }
+        if case .stopped(let closed) = outcome, isServingSecrets { return decide(closed, forSecretCall: number) }
+        guard let working = secrets?.finish(number) else { return }
+        guard isServingSecrets else {
+            refuseLocked(working.call)
+            return
+        }
+        switch outcome {
+        case .done:
+            if let found {
+                answer(found, to: working.call, working.kind, working.session)
+                return secrets?.tell(found, of: working.kind, on: working.call.path) ?? ()
+            }
+            working.call.fail(SecretServiceError.failed, "nothing was found")
+        case .failed(let error):
+            if working.kind == .getProperty, error.code == .invalidName {
+                return working.call.fail(SecretServiceError.unknownProperty, "the object has no such property")
+            }
+            working.call.fail(SecretServiceError.name(of: error), "\(error)")
+        case .stopped, .headerChanged: refuseLocked(working.call)
+        }
+    }
+
+    /// The item is to be asked for.
+    private func decide(_ closed: Gate.Closed, forSecretCall number: UInt64) {
+        guard let face = secrets, let working = face[number] else { return }
+        guard let (peer, asker) = face.asker(working.call.sender) else {
+            return turnAway(secretCall: number, .notAllowed("the program that asks cannot be recognised"))
+        }
+        decide(closed, for: AskingClient(number: number, peer: peer, asker: asker))
+    }
+
+    /// Ends what stopped. A call for several items goes on without those that the user is asked for; nothing more is asked for it.
+    func turnAway(secretCall number: UInt64, _ error: VaultError) {
+        if error.code == .notAllowed, isServingSecrets, secrets?[number]?.isMany == true,
+            let gate = secrets?.goOn(number, allowed: nil)
+        {
+            return work(for: number, gate)
+        }
+        guard let working = secrets?.finish(number) else { return }
+        working.call.fail(SecretServiceError.name(of: error), error.reason)
+    }
+}
