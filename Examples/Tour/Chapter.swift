@@ -5,7 +5,8 @@ struct Chapter: Sendable {
 
     /// All chapters in their order; later ones build on what earlier ones left in the ``Tour``.
     static let all: [Chapter] = [
-        .ladder, .creation, .storing, .everyday, .locking, .agent, .rules, .openCompartment, .changingPasscode,
+        .ladder, .creation, .storing, .everyday, .locking, .agent, .programs, .rules, .openCompartment,
+        .changingPasscode,
         .recovery, .backup, .log,
         .onDisk, .machine, .identity, .devices, .selfDestruct, .wiping,
     ]

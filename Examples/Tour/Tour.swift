@@ -14,6 +14,8 @@ final class Tour {
     var doomed: ScratchVault?
     /// The agent's process while its chapter runs.
     var agent: TourAgent?
+    /// One for other programs, while their chapter runs.
+    var programs: TourPrograms?
     /// A TPM while its chapter runs, and a share in it.
     var chip: TourChip?
     var share: HardwareObject?

@@ -67,7 +67,7 @@ final class TourIdentity {
 
 /// A transport that remembers what was sent, so that a chapter can replay it as an eavesdropper would.
 final class TourWire: Transport {
-    private let inner = CurlTransport()
+    private let inner = SystemTransport()
     private let sent = Mutex<[String: TransportRequest]>([:])
 
     func send(_ request: TransportRequest) async throws(TransportError) -> TransportReply {

@@ -43,6 +43,9 @@ final class TourServers {
             let random = try SecureRandom.bytes(32).map { Character(Unicode.Scalar(0x61 + $0 % 26)) }
             try tour.write(Array(String(random).utf8), to: "\(folder)/\(token)")
         }
+        let beginning = try TourProcess(program, ["init-chain", "--folder=\(folder)/chain"])
+        while beginning.line() != nil {}
+        try tour.expect(beginning.end() == 0, "holdfast-server init-chain makes a key chain")
         let keeper = try start(
             "the chain's keeper", "hsm", "--folder=\(folder)/chain", "--sign-token-file=\(folder)/sign",
             "--admin-token-file=\(folder)/admin")

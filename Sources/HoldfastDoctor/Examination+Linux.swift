@@ -100,6 +100,9 @@ extension Examination {
     private static func files(_ request: Request) -> Finding {
         let store = FileKeyStore(in: request.home + "/shares")
         guard Vault.isVault(at: request.home) else { return Finding(.files, .missing, .noVault) }
+        if let synced = SyncedFolder(above: request.home) {
+            return Finding(.files, .broken, .folderSynced(folder: synced.path, program: synced.program))
+        }
         do throws(KeyStoreError) {
             if request.isDeep { try store.roundTrip() } else { try store.probe() }
             return Finding(.files, .good, .folderWorks, gives: store.assurance)

@@ -6,7 +6,8 @@ extension Finding {
         case .memory(_, let isHidden): !isHidden
         case .fingerprint(let capability), .devicePasscode(let capability): capability != .available
         case .chipAbsent, .chipForbidden, .chipFailed, .chipOwned, .chipCountingFailed, .keyringLocked, .keyringFailed,
-            .noVault, .folderFailed, .sessionDeaf, .vaultUnreadable, .vaultNeedsChip, .vaultRules, .vaultUnderPasscode,
+            .noVault, .folderFailed, .folderSynced, .sessionDeaf, .vaultUnreadable, .vaultNeedsChip, .vaultRules,
+            .vaultUnderPasscode,
             .vaultWithoutSecret:
             true
         case .chipAnswers, .chipCounts, .chipSealsOnly, .keyringOpen, .folderWorks, .sessionHeard, .vaultUnderChip:

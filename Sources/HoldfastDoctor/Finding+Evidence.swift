@@ -39,6 +39,8 @@ extension Finding {
         case folderWorks
         /// It does not.
         case folderFailed(reason: String)
+        /// A program keeps it, or one above it, alike on several machines, which damages vaults.
+        case folderSynced(folder: String, program: String)
 
         /// What the fingerprint sensor can do now.
         case fingerprint(OwnerCapability)
@@ -52,7 +54,7 @@ extension Finding {
 
         /// The vault cannot be read.
         case vaultUnreadable(reason: String)
-        /// Its passcode needs a chip that cannot be asked here.
+        /// Its passcode needs a TPM that does not answer here.
         case vaultNeedsChip
         /// Its rules contradict themselves or this machine.
         case vaultRules(issue: String)

@@ -23,7 +23,7 @@ extension Finding {
             case .available: .good
             case .notEnrolled, .lockedOut: .unready
             case .busy: .slow
-            case .missing: .missing
+            case .denied, .missing: .missing
             case .broken: .broken
             }
         self.init(part, state, evidence, gives: state == .missing || state == .broken ? nil : .presence)

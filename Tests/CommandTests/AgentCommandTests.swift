@@ -206,6 +206,33 @@ import Testing
         #expect(try sandbox.agent()?["isUnlocked"] as? Bool == true)
     }
 
+    @Test func `self-destruct is turned on by the command where the agent has locked after a change of rules`() throws {
+        let sandbox = try AgentSandbox()
+        #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)
+        #expect(try sandbox.run("lock-policy", "set", "attemptLimit=9", passcode: Prepared.passcode).code == 0)
+        let terminal = try PseudoTerminal()
+        let child = try sandbox.sandbox.start(
+            "self-destruct", "enable", "--yes", on: terminal, environment: sandbox.variables)
+        try terminal.wait(for: "Passcode: ")
+        terminal.type(Prepared.passcode + "\n")
+        try terminal.wait(for: "press Ctrl-C to cancel [")
+        kill(child.pid, SIGINT)
+        #expect(child.wait() != 3)
+        #expect(try sandbox.run("status", "--json").json()["remainingAttempts"] as? Int == 9)
+    }
+
+    @Test func `an idle time that the rules or --timeout cut is said to be cut`() throws {
+        let sandbox = try AgentSandbox()
+        #expect(try sandbox.run("lock-policy", "set", "lockTiming=1min", passcode: Prepared.passcode).code == 0)
+        let cut = try sandbox.run("unlock", "--idle=1h", passcode: Prepared.passcode)
+        #expect(cut.code == 0 && cut.errors.contains("lock after 1min without use"), "\(cut.errors)")
+        let less = try sandbox.run("unlock", "--idle=30s", passcode: Prepared.passcode)
+        #expect(less.code == 0 && !less.errors.contains("without use"), "\(less.errors)")
+        #expect(try sandbox.run("lock-policy", "set", "lockTiming=never", passcode: Prepared.passcode).code == 0)
+        let timeout = try sandbox.run("unlock", "--idle=1h", "--timeout=10min", passcode: Prepared.passcode)
+        #expect(timeout.code == 0 && timeout.errors.contains("after 10min in any case"), "\(timeout.errors)")
+    }
+
     @Test func aKilledAgentMeansLocked() throws {
         let sandbox = try AgentSandbox()
         #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)

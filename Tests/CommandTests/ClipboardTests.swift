@@ -1,4 +1,6 @@
 import Foundation
+import MemorySearch
+import RealParts
 import TestSupport
 import Testing
 
@@ -45,6 +47,33 @@ import Testing
         // Not looked at before: a program that pastes while the owner ends is never answered.
         try wait("the keeper's end") { processes("clipboard", "--clear-after", "3\0").isEmpty }
         #expect(try place.pasted(sandbox.sandbox)?.isEmpty ?? true)
+    }
+
+    /// The clipboard's own program has the value, and nobody else.
+    @Test(.enabled(if: getuid() == 0 && !Sanitizer.isPresent, "only root may look into another's process"))
+    func `the process that clears the clipboard does not have what was copied`() throws {
+        let kind = try #require(ClipboardPlace.Kind.installed.first, "xclip and Xvfb are needed")
+        let place = try ClipboardPlace(kind)
+        let sandbox = try opened()
+        defer { _ = try? sandbox.run("lock", "--shut-down") }
+        let value = "correcthorse" + UUID().uuidString
+        let added = try sandbox.run("add", "long", "--secret-fd=5", descriptors: [5: sandbox.lines(value)])
+        #expect(added.code == 0, "\(added.errors)")
+        let copied = try sandbox.run("copy", "long", "--clear-after=3520", environment: place.environment)
+        #expect(copied.code == 0, "\(copied.errors)")
+        let keeper = try #require(processes("clipboard", "--clear-after", "3520\0").first)
+        defer { kill(keeper, SIGTERM) }
+        // Its own arguments show that it does look.
+        for (text, isThere) in [("--clear-after", true), (value, false), (String(value.suffix(12)), false)] {
+            let sought = Array(text.utf8)
+            var hits = [memory_hit](repeating: memory_hit(), count: 8)
+            var extent = memory_extent()
+            let found = unsafe sought.withUnsafeBufferPointer { sought in
+                var piece = unsafe memory_piece(bytes: sought.baseAddress!, count: sought.count)
+                return unsafe memory_search(keeper, &piece, 1, &hits, hits.count, &extent)
+            }
+            #expect(found >= 0 && (found > 0) == isThere, "\(text): \(found)")
+        }
     }
 
     @Test(arguments: ClipboardPlace.Kind.installed)

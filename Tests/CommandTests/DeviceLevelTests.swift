@@ -45,6 +45,31 @@ import Testing
         #expect(shown.text == "the secret\n", "\(shown.errors)")
     }
 
+    @Test func `a share that is lost is made up for with the recovery phrase`() throws {
+        #expect(try run(["init", "--device", "--file"], Self.nothing).code == 0)
+        try put("kept", "a", Self.nothing)
+        let words = sandbox.path + "/words"
+        let issued = try sandbox.run(
+            "enroll", "phrase", "--phrase-out-fd", "4", descriptors: [4: .output(words)], environment: Self.nothing)
+        #expect(issued.code == 0, "\(issued.errors)")
+        try FileManager.default.removeItem(atPath: sandbox.home + "/shares")
+        #expect(try code(run(["list", "--json"], Self.nothing)) == "shareLost")
+        let again = try run(["slots", "add", "device"], Self.nothing)
+        #expect(again.code != 0 && again.errors.contains("no longer has the share"), "\(again.errors)")
+        let recovered = try sandbox.run(
+            "recover", "--phrase-fd", "3", "--passcode-fd", "4",
+            descriptors: [3: .file(words), 4: sandbox.lines("correct horse")], environment: Self.nothing)
+        #expect(recovered.code == 0, "\(recovered.errors)")
+        #expect(try protection(Self.nothing)["level"] as? String == "secret")
+        #expect(try run(["get", "a"], Self.nothing).code == 2, "it asks, and there is no terminal")
+        let read = try sandbox.run("get", "a", passcode: "correct horse", environment: Self.nothing)
+        #expect(read.text == "kept", "\(read.errors)")
+        let byPhrase = try sandbox.run(
+            "get", "a", "--phrase-fd", "3", descriptors: [3: .file(words)], environment: Self.nothing)
+        #expect(byPhrase.text == "kept", "\(byPhrase.errors)")
+        #expect(try sandbox.run("verify", passcode: "correct horse", environment: Self.nothing).code == 0)
+    }
+
     /// From the first command to a passcode and back; an old header opens nothing of what came after.
     private func climb(_ environment: [String: String], store: String) throws {
         let made = try run(["init", "--device"], environment)
@@ -91,7 +116,8 @@ import Testing
         // Another chip has no such share, and one that does not answer has lost nothing.
         let other = try SoftwareTPM()
         #expect(try code(run(["list", "--json"], ["HOLDFAST_TPM": other.location])) == "shareLost")
-        #expect(try code(run(["list", "--json"], DeviceLevelTests.noTPM)) == "shareUnavailable")
+        let absent = try run(["list", "--json"], DeviceLevelTests.noTPM)
+        #expect(try code(absent) == "shareUnavailable" && absent.jsonError()["until"] as? String == "present")
         try chip.cutPower()
         #expect(try run(["get", "a"], environment).text == "first")
         // A wipe takes the share out of the chip.
@@ -143,5 +169,53 @@ import Testing
         #expect(verified.code == 0, "\(verified.errors)")
         let log = try run(["log", "verify"], environment)
         #expect(log.code == 0, "\(log.errors)")
+    }
+
+    @Test func `a command for a passcode says what to do where there is none, and burns nothing`() throws {
+        let environment = DeviceLevelTests.nothing
+        #expect(try run(["init", "--device", "--file"], environment).code == 0)
+        let ledger = try sandbox.bytes("home/ledger")
+        let commands: [[String]] = [
+            ["passcode", "change"], ["passcode", "verify"], ["enroll", "tpm", "--insist"],
+            ["lock-policy", "set", "attemptLimit=3"], ["self-destruct", "enable", "--yes"], ["hardware", "claim"],
+        ]
+        for words in commands {
+            let result = try sandbox.run(
+                raw: words.map { Array($0.utf8) }, passcode: "right", environment: environment)
+            #expect(result.code == 1, "\(words): \(result.errors)")
+            #expect(
+                result.errors.contains("has no passcode") && result.errors.contains("holdfast slots remove device"),
+                "\(words): \(result.errors)")
+        }
+        #expect(try sandbox.bytes("home/ledger") == ledger)
+    }
+
+    @Test func `a vault that opens without asking gets a phrase, and stays what it is`() throws {
+        let environment = DeviceLevelTests.nothing
+        #expect(try run(["init", "--device", "--file"], environment).code == 0)
+        let words = sandbox.path + "/words"
+        let issued = try sandbox.run(
+            "enroll", "phrase", "--phrase-out-fd", "4", descriptors: [4: .output(words)], environment: environment)
+        #expect(issued.code == 0, "\(issued.errors)")
+        #expect(try String(contentsOfFile: words, encoding: .utf8).split(separator: " ").count == 24)
+        let now = try protection(environment)
+        #expect(now["level"] as? String == "device" && now["isRecoverable"] as? Bool == true)
+        #expect(try run(["list"], environment).code == 0)
+    }
+
+    @Test func `without its own key a folder is claimed, or left as a copy, without a passcode`() throws {
+        let environment = DeviceLevelTests.nothing
+        #expect(try run(["init", "--device", "--file"], environment).code == 0)
+        try put("value", "a", environment)
+        try FileManager.default.removeItem(atPath: sandbox.home + "/wipe.key")
+        let refused = try run(["enroll", "phrase"], environment)
+        #expect(refused.code != 0 && refused.errors.contains("holdfast hardware claim"), "\(refused.errors)")
+        #expect(try run(["hardware", "claim"], environment).code == 0)
+        #expect(FileManager.default.fileExists(atPath: sandbox.home + "/wipe.key"))
+        try FileManager.default.removeItem(atPath: sandbox.home + "/wipe.key")
+        // A copy gets a share of its own, and only in words one in a file.
+        let left = try run(["hardware", "leave", "--yes"], environment)
+        #expect(left.code == 1 && left.errors.contains("keyring"), "\(left.errors)")
+        #expect(try run(["get", "a"], environment).text == "value")
     }
 }

@@ -80,7 +80,7 @@ import Testing
         #expect(absent["tpm"]?.fix?.contains("switch the TPM on") == true)
     }
 
-    /// Whether a user that no device is for can run the binary at all: it may lie where he cannot go.
+    /// Whether a user that no device is for can run the binary at all: it may lie where that user cannot go.
     private static let strangerRunsBinary: Bool = {
         guard let child = try? Spawned(OrdinaryUser.words + [Program.path, "--version"]) else { return false }
         return child.wait() == 0

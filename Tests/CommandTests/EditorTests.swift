@@ -51,6 +51,26 @@ import Testing
         #expect(try sandbox.bytes("victim") == Array("keep".utf8))
     }
 
+    /// Yanked and deleted lines would go to `~/.viminfo`.
+    @Test(arguments: ["editor", "vi", "vim", "LANG=C vi -R", "nvim"])
+    func `Vim is told to write nothing elsewhere, whatever it is called`(_ command: String) throws {
+        let sandbox = try opened()
+        defer { try? end(sandbox) }
+        let name = try #require(command.split(separator: " ").first { !$0.contains("=") }.map(String.init))
+        let program = try sandbox.sandbox.file(
+            "#!/bin/sh\nprintf '%s ' \"$@\" > '\(sandbox.path)/words'\n".utf8, name == "nvim" ? name : "vim.basic")
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: program)
+        if name != "nvim" {
+            try FileManager.default.createSymbolicLink(
+                atPath: sandbox.path + "/" + name, withDestinationPath: "vim.basic")
+        }
+        let editor = command.replacing(name, with: sandbox.path + "/" + name)
+        let edited = try sandbox.run("edit", "mail", environment: ["EDITOR": editor, "VISUAL": ""])
+        #expect(edited.code == 0, "\(edited.errors)")
+        let words = String(decoding: try sandbox.bytes("words"), as: UTF8.self)
+        #expect(words.contains("-n -i NONE -c set noundofile nobackup nowritebackup /"), "\(words)")
+    }
+
     @Test(arguments: ["exit 3", "kill -9 $$", "rm \"$1\"", "echo 'secrt x: y' > \"$1\"", "ln -sf /etc/passwd \"$1\""])
     func `an editor that fails changes nothing and leaves nothing`(_ script: String) throws {
         let sandbox = try opened()

@@ -144,7 +144,7 @@ import VaultStorage
         func expectRefused(_ result: Sandbox.Result, _ place: String) throws {
             #expect(result.code != 0, "\(place)")
             #expect(result.errors.contains("key"), "\(place): \(result.errors)")
-            // Whether there is an account, the server alone could tell, and nobody can say that it was he.
+            // Whether there is an account, the server alone could tell, and no answer is known to be its own.
             #expect(try phone.status()["state"] as? String == "unconfirmed", "\(place)")
         }
         // The chain does not know the server's key; it says something of it that is about another key; it is not the chain.
@@ -202,6 +202,32 @@ import VaultStorage
         #expect(gone.code == 1 && gone.errors.contains("cannot be reached"), "\(gone.errors)")
         #expect(try phone.run("trust", "--server", server.address).code == 0)
         #expect(try phone.run("rotate").code == 0)
+    }
+
+    /// A proxy shuts the path of rotations: the phrase that someone may have seen can still be replaced.
+    @Test func `the recovery phrase is changed while another path is shut`() throws {
+        let server = try AuthHTTPServer()
+        let phone = try IdentityDevice(server)
+        let created = try phone.run("create", "--json", "--server", server.address, newRecovery: "phrase")
+        let identity = try #require(try created.json()["identity"] as? String, "\(created.errors)")
+        server.shut.withLock { $0 = ["/device/rotate"] }
+        #expect(try phone.run("rotate").code != 0)
+        #expect(try phone.status()["isUnfinished"] as? Bool == true)
+        let changed = try phone.run("change-recovery", newRecovery: "new")
+        #expect(changed.code == 0, "\(changed.errors)")
+        // Its own path is another matter.
+        server.shut.withLock { $0 = ["/recovery/change"] }
+        #expect(try phone.run("change-recovery", newRecovery: "third").code != 0)
+        server.shut.withLock { $0 = [] }
+        // The answer to a recovery is lost: what to run again is said.
+        let spare = try IdentityDevice(server)
+        let phrase = try String(contentsOfFile: phone.sandbox.path + "/new", encoding: .utf8)
+        #expect(try phone.run("session", "open").code == 0)
+        server.shut.withLock { $0 = ["/account/recover"] }
+        let lost = try spare.run(
+            "recover", identity, "--server", server.address, recovery: phrase.trimmingCharacters(in: .newlines),
+            newRecovery: "next")
+        #expect(lost.code == 1 && lost.errors.contains("then run holdfast identity recover again"), "\(lost.errors)")
     }
 
     /// Whoever found the vault open, in an agent that serves it, has no passcode.

@@ -19,6 +19,18 @@ import Testing
         #expect((again["duplicates"] as? [Any])?.count == 2)
     }
 
+    @Test func `items of one name are known again, each by what it has`() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let file = try sandbox.file("name,url,username,password,note\nA,,1,x,\nA,,2,y,\nA (2),,3,z,\n".utf8)
+        let first = try sandbox.run("import", file, "--json", passcode: Prepared.passcode).json()
+        #expect(first["added"] as? [String] == ["A", "A (2)", "A (2) (2)"])
+        let again = try sandbox.run("import", file, "--json", passcode: Prepared.passcode).json()
+        #expect(again["added"] as? [String] == [])
+        let other = try sandbox.file("name,url,username,password,note\nA,,4,x,\n".utf8)
+        let third = try sandbox.run("import", other, "--json", passcode: Prepared.passcode).json()
+        #expect(third["added"] as? [String] == ["A (3)"])
+    }
+
     @Test func `what is not understood stores nothing and names its place`() throws {
         let sandbox = try Sandbox(prepared: true)
         for (text, place) in [
@@ -34,6 +46,17 @@ import Testing
         let columns = try sandbox.run(
             "import", sandbox.file("what,is,this\n1,2,3\n".utf8), passcode: Prepared.passcode)
         #expect(columns.code == 2 && columns.errors.contains("--column COLUMN=ROLE"), "\(columns.errors)")
+        let huge = try sandbox.file([UInt8(ascii: "{")], "huge.json")
+        try #require(unsafe truncate(huge, (64 << 20) + 1) == 0)
+        let tooLarge = try sandbox.run("import", huge, passcode: Prepared.passcode)
+        #expect(tooLarge.code == 1 && tooLarge.errors.contains("an imported file has at most"), "\(tooLarge.errors)")
+        let table = try sandbox.file(self.table.utf8, "whole.csv")
+        for kind in ["kdbx", "keepass-xml", "bitwarden", "1pux", "aegis", "holdfast"] {
+            let other = try sandbox.run(
+                "import", table, "--format=\(kind)", "--file-password-fd=5", passcode: Prepared.passcode,
+                descriptors: [5: sandbox.lines("x")])
+            #expect(other.code == 5 && other.errors.contains("nothing was imported"), "\(kind): \(other.errors)")
+        }
         #expect(try sandbox.run("import", sandbox.path + "/none", passcode: Prepared.passcode).code == 6)
         #expect(try sandbox.run("list", passcode: Prepared.passcode).text.split(separator: "\n").count == 2)
     }
@@ -72,6 +95,39 @@ import Testing
         let json = try #require(
             try JSONSerialization.jsonObject(with: Data(sandbox.bytes("out.json"))) as? [String: Any])
         #expect((json["items"] as? [Any])?.count == 3)
+    }
+
+    @Test func `an export in plain text is read again, with kinds, files and bytes that are no text`() throws {
+        let sandbox = try Sandbox(prepared: true)
+        func run(
+            _ words: String..., input: Source = .null, descriptors: [Int32: Source] = [:]
+        ) throws -> Sandbox.Result {
+            try sandbox.run(
+                raw: words.map { Array($0.utf8) }, passcode: Prepared.passcode, input: input, descriptors: descriptors)
+        }
+        func canonical(_ value: Any?) throws -> Data {
+            try JSONSerialization.data(withJSONObject: value ?? "none", options: [.fragmentsAllowed, .sortedKeys])
+        }
+        let bytes = try sandbox.file([0, 255, 10], "a.bin")
+        #expect(try run("put", "raw", input: .file(bytes)).code == 0)
+        let added = try run(
+            "add", "visa", "--kind=card", "--collection=work", "--notes", "--tag=x", "--attach=" + bytes,
+            "--secret-fd=5", descriptors: [5: sandbox.lines("4111", "123", "9999", "one", "two")])
+        #expect(added.code == 0, "\(added.errors)")
+        let plain = sandbox.path + "/out.json"
+        #expect(try run("export", plain, "--plain", "--yes").code == 0)
+        let other = try Sandbox(prepared: true)
+        let file = try other.file(sandbox.bytes("out.json"), "all.json")
+        let done = try other.run("import", file, passcode: Prepared.passcode)
+        #expect(done.code == 0 && !done.errors.contains("not understood"), "\(done.errors)")
+        let card = try other.run("show", "work/visa", "--json", "--reveal", passcode: Prepared.passcode).json()
+        let before = try run("show", "work/visa", "--json", "--reveal").json()
+        for key in ["kind", "tags", "fields", "notes", "created"] {
+            #expect(try canonical(card[key]) == canonical(before[key]), "\(key)")
+        }
+        #expect(try other.run("show", "raw", "-f", "value", passcode: Prepared.passcode).output == [0, 255, 10])
+        let again = try other.run("import", file, "--json", passcode: Prepared.passcode).json()
+        #expect((again["added"] as? [Any])?.isEmpty ?? false, "\(again)")
     }
 
     @Test func `the folder of pass is decrypted with gpg`() throws {

@@ -66,6 +66,14 @@ import Testing
         #expect(
             try sandbox.run("complete", "items").text.split(separator: "\n").sorted()
                 == ["files/big", "greeting", "logins/mail"])
+        let values = try sandbox.run("complete", "values").text.split(separator: "\n").map(String.init)
+        #expect(values.sorted() == ["files/big", "greeting"])
+        for path in values {
+            #expect(try sandbox.run("get", path).code == 0, "\(path) is completed, but not read")
+        }
+        for path in ["files/big", "logins/mail"] {
+            #expect(try sandbox.run("mv", path, "other").code == 0, "\(path) is completed, but not found")
+        }
         let label = try sandbox.run("add", "other", "--text=a\u{7}=b", "--generate")
         #expect(label.code == 2)
     }
@@ -133,6 +141,68 @@ import Testing
         _ = try sandbox.run("lock")
         let locked = try sandbox.run("complete", "items")
         #expect(locked.code == 0 && locked.output.isEmpty && locked.errors.isEmpty)
+    }
+
+    @Test(.enabled(if: QRPictures.canDraw, "zbarimg and qrencode are needed (scripts/bootstrap --test)"))
+    func `the key of one-time codes is read from a picture of its QR code`() throws {
+        let sandbox = try opened()
+        defer { try? end(sandbox) }
+        let text = "otpauth://totp/Ex:ada?secret=JBSWY3DPEHPK3PXP&issuer=Ex"
+        let picture = try QRPictures.draw(text, sandbox.sandbox)
+        let added = try sandbox.run(
+            "add", "codes", "--kind=otp", "--qr-image=\(picture)", "--secret-fd=5", descriptors: [5: sandbox.lines("")])
+        #expect(added.code == 0 && !added.errors.contains("JBSWY"), "\(added.errors)")
+        #expect(
+            try sandbox.run("show", "codes", "-f", "code").text.hasPrefix(
+                "otpauth://totp/Ex:ada?secret=JBSWY3DPEHPK3PXP"))
+        let edited = try sandbox.sandbox.run(
+            "edit", "mail", "--qr-image=-", input: .file(picture), environment: sandbox.variables)
+        #expect(edited.code == 0, "\(edited.errors)")
+        #expect(try sandbox.run("otp", "mail").text.wholeMatch(of: /[0-9]{6}\n?/) != nil)
+        let other = try QRPictures.draw("https://a.example", sandbox.sandbox)
+        let noCode = try sandbox.run("edit", "mail", "--qr-image=\(other)")
+        #expect(noCode.code == 5 && noCode.errors.contains("no QR code of one-time codes"), "\(noCode.errors)")
+        for bytes in [Array("<svg/>".utf8), Array(try sandbox.sandbox.contents(picture).prefix(60)), []] {
+            let none = try sandbox.run("edit", "mail", "--qr-image=\(sandbox.file(bytes))")
+            #expect(none.code == 5, "\(none.errors)")
+        }
+    }
+
+    @Test func `a weak password that is typed is said to be weak, and no other secret`() throws {
+        let sandbox = try opened()
+        defer { try? end(sandbox) }
+        let terminal = try PseudoTerminal()
+        let child = try sandbox.sandbox.start(
+            "add", "weak", "--secret=PIN", on: terminal, environment: sandbox.variables)
+        for (label, value) in [("password", "password"), ("PIN", "1234")] {
+            try terminal.wait(for: "\(label) (not shown")
+            terminal.type(value + "\n")
+            try terminal.wait(for: "Repeat \(label)")
+            terminal.type(value + "\n")
+            if label == "password" { try terminal.wait(for: "This password is easily guessed") }
+        }
+        try terminal.wait(for: "Added")
+        #expect(!terminal.rest().contains("This PIN"))
+        #expect(child.wait() == 0)
+    }
+
+    @Test func `a folder that another program keeps alike with other machines is warned of`() throws {
+        let sandbox = try Sandbox(prepared: true)
+        #expect(try !sandbox.run("status").errors.contains("syncs"))
+        try FileManager.default.createDirectory(atPath: sandbox.path + "/.stfolder", withIntermediateDirectories: false)
+        let status = try sandbox.run("status")
+        #expect(status.code == 0 && status.errors.contains("WARNING: Syncthing syncs"), "\(status.errors)")
+        let made = try sandbox.run(
+            "init", "--device", "--file", "--home=\(sandbox.path)/new/vault")
+        #expect(made.code == 0 && made.errors.contains("WARNING: Syncthing syncs"), "\(made.errors)")
+        let found = try sandbox.run("doctor", "--json", environment: DoctorTests.nothing)
+        let parts = try #require(try found.json()["parts"] as? [[String: Any]])
+        let folder = try #require(parts.first { $0["part"] as? String == "files" })
+        #expect(folder["state"] as? String == "broken")
+        #expect((folder["words"] as? String)?.hasPrefix("Syncthing syncs /") == true, "\(folder)")
+        let refused = try sandbox.run("sync")
+        #expect(refused.code == 7 && refused.errors.contains("cannot be synced yet"), "\(refused.errors)")
+        #expect(refused.errors.contains("WARNING: Syncthing syncs"))
     }
 
     @Test func `a code by counter is the one of RFC 4226, and no number comes twice even from two at once`() throws {

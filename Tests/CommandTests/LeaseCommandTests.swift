@@ -6,9 +6,9 @@ import VaultFormat
 
 /// Questions on real terminals and with the real pinentry programs, and the commands for leases.
 @Suite struct LeaseCommandTests {
-    /// `ask.py COMMAND [WAIT TYPE]...` runs a shell command in a session with a terminal, types each text after what it waits for, and prints
-    /// the screen without what was typed.
-    private static let beginning = #"""
+    /// `ask.py COMMAND [WAIT TYPE]...` runs a shell command in a session with a terminal, types each text after what it waits for (or runs
+    /// it, behind `!`), and prints the screen without what was typed.
+    static let beginning = #"""
         set -u
         cd "$HOME"
         cat > ask.py <<'END'
@@ -30,7 +30,8 @@ import VaultFormat
             while (found := seen.find(wait.encode(), position)) < 0:
                 if not fill(): print("ENDED BEFORE", wait, repr(seen)); sys.exit(1)
             position = found + len(wait)
-            os.write(screen, text.encode().decode("unicode_escape").encode())
+            if text[:1] == "!": os.system(text[1:])
+            else: os.write(screen, text.encode().decode("unicode_escape").encode())
         while fill(): pass
         sys.stdout.write(seen.decode(errors="replace").replace("\r", ""))
         sys.exit(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))
@@ -90,7 +91,7 @@ import VaultFormat
             interrupted 254
             value of each
             value of each
-            holdfast: holdfast (N) wants to use 'each'.
+            holdfast: holdfast (N) wants to use 'each'. You have 60 s.
 
             """
         #expect(result.text == expected, "\(result.text) \(result.errors)")
@@ -125,6 +126,22 @@ import VaultFormat
         #expect(result.text == expected, "\(result.text) \(result.errors)")
     }
 
+    /// What is erased tells whether it was the password.
+    @Test func `erasing an account by its password asks before it compares`() throws {
+        let result = try run(
+            #"""
+            printf 'protocol=https\nhost=h.example\nusername=ada\npassword=right\n' > right; sed s/right/wrong/ right > wrong
+            "$HOLDFAST" git-credential store < right; name=https://ada@h.example
+            "$HOLDFAST" tag add --collection git "$name" ask-each-time > /dev/null
+            there() { "$HOLDFAST" list --collection git | grep -c "$name"; }
+            for guess in right wrong; do setsid -w "$HOLDFAST" git-credential erase < $guess 2> /dev/null; there; done
+            ask '"$HOLDFAST" git-credential erase < right' '[y/N] ' 'n\n' > /dev/null; there
+            ask '"$HOLDFAST" git-credential erase < wrong' '[y/N] ' 'y\n' > /dev/null; there
+            ask '"$HOLDFAST" git-credential erase < right' '[y/N] ' 'y\n' > /dev/null; there
+            """#, in: sandbox())
+        #expect(result.text == "1\n1\n1\n1\n0\n", "\(result.text) \(result.errors)")
+    }
+
     @Test func `what was typed before the question, and a terminal that a program has for itself, are no answer`()
         throws
     {
@@ -133,8 +150,8 @@ import VaultFormat
             typed='/usr/bin/python3 -c "import select; print("go", flush=True); select.select([0], [], [])"'
             ask "$typed; $HOLDFAST show each --field password" 'go' 'y\ny\n' '[y/N] ' 'n\n' | grep -c 'refused this'
             "$HOLDFAST" lock; pass
-            ask "stty raw; $HOLDFAST show each --field password" | grep -c 'nobody can be asked'
-            ask "set -m; $HOLDFAST show each --field password > out 2>&1 & wait; cat out" | grep -c 'nobody can be asked'
+            ask "stty raw; $HOLDFAST show each --field password" | grep -c 'you cannot be asked'
+            ask "set -m; $HOLDFAST show each --field password > out 2>&1 & wait; cat out" | grep -c 'you cannot be asked'
             """#, in: sandbox())
         #expect(result.text == "1\n1\n1\n", "\(result.text) \(result.errors)")
     }
@@ -146,7 +163,7 @@ import VaultFormat
             setsid -w "$HOLDFAST" show each --field password --passcode-fd 5 5< passcode
             """#, in: sandbox())
         #expect(result.text == "code 7\nvalue of each", "\(result.text) \(result.errors)")
-        #expect(result.errors.contains("nobody can be asked"))
+        #expect(result.errors.contains("you cannot be asked"))
     }
 
     private static let pinentries = [
@@ -163,6 +180,37 @@ import VaultFormat
             grep -aow 'icanon' screen
             """#, in: sandbox(), environment: ["HOLDFAST_PINENTRY": program, "YES": yes, "NO": no])
         #expect(result.text == "value of each\n1\nicanon\n", "\(result.text) \(result.errors)")
+    }
+
+    /// A terminal of another kind, which the agent and pinentry find by themselves.
+    @Test(
+        .enabled(
+            if: FileManager.default.isExecutableFile(atPath: "/usr/bin/tmux"),
+            "tmux is not installed: nobody is asked in it"),
+        arguments: pinentries.map { ($0.0, $0.0.hasSuffix("tty") ? ("a", "r") : ("Enter", "Tab Enter")) } + [
+            ("", ("y Enter", "n Enter"))
+        ])
+    func `in tmux the agent itself and each pinentry ask in the window of the program`(
+        _ program: String, _ keys: (yes: String, no: String)
+    ) throws {
+        let result = try run(
+            #"""
+            export TMUX_TMPDIR=$HOME TERM=screen
+            T="tmux -L test -f /dev/null"
+            # ask_in_tmux KEYS: types them when the question is on the screen, and prints what the program wrote.
+            ask_in_tmux() {
+                rm -f ended
+                $T new-session -d -x 300 -y 40 "'$HOLDFAST' show each --field password > out 2> errors; echo > ended"
+                # Wide, because a line that is broken is not found; and what ended without a question has ended.
+                until [ -e ended ] || $T capture-pane -p | grep -qE '\[y/N\]|efuse'; do :; done
+                $T send-keys $1
+                until [ -e ended ]; do :; done
+                cat out; grep -o 'refused this' errors
+            }
+            ask_in_tmux "$YES"; echo; ask_in_tmux "$NO"
+            $T kill-server 2> /dev/null; until ! $T ls 2> /dev/null; do :; done
+            """#, in: sandbox(), environment: ["HOLDFAST_PINENTRY": program, "YES": keys.yes, "NO": keys.no])
+        #expect(result.text == "value of each\nrefused this\n", "\(result.text) \(result.errors)")
     }
 
     @Test func `a key added with -c, and an item that asks, are asked for at every signature`() throws {

@@ -25,6 +25,44 @@ import Testing
         #expect(taken.code == 1 && taken.errors.contains("already a record \"copy\" in \"work\"; choose another name"))
     }
 
+    @Test func `a record is named by its path, as lists show it, and nothing is guessed`() throws {
+        let sandbox = try Sandbox(prepared: true)
+        func run(_ words: String..., input: String = "") throws -> Sandbox.Result {
+            try sandbox.run(
+                raw: words.map { Array($0.utf8) }, passcode: Prepared.passcode,
+                input: .file(sandbox.file(input.utf8)))
+        }
+        #expect(try run("get", "files/big").output == Prepared.big)
+        #expect(try run("put", "note", "-c", "work", input: "one").code == 0)
+        let copied = try run("cp", "work/note", "work/copy")
+        #expect(copied.code == 0, "\(copied.errors)")
+        #expect(try run("get", "copy", "--collection=work").text == "one")
+        #expect(try run("mv", "work/note", "logins/moved", "--to-collection=default").code == 0)
+        #expect(try run("get", "logins/moved").text == "one")
+        let taken = try run("put", "work/copy", input: "two")
+        #expect(taken.code == 1 && taken.errors.contains("already a record \"copy\" in \"work\""), "\(taken.errors)")
+        #expect(try run("put", "work/copy", "--replace", input: "two").code == 0)
+        #expect(try run("get", "copy", "--collection=work").text == "two")
+        // A whole name goes before a path, and a collection that was named before both.
+        #expect(try run("put", "work/copy", "--collection=default", input: "three").code == 0)
+        #expect(try run("get", "work/copy").text == "three")
+        #expect(try run("get", "work/copy", "--collection=work").code == 6)
+        #expect(try run("rm", "work/copy").code == 0)
+        #expect(try run("get", "work/copy").text == "two")
+        #expect(try run("rm", "work/copy").code == 0)
+        #expect(try run("rm", "work/copy").code == 6)
+        #expect(try run("put", "work/new", input: "four").code == 0)
+        #expect(try run("get", "work/new", "--collection=default").text == "four")
+    }
+
+    @Test(arguments: [["get"], ["put"], ["rm"], ["mv", "other"], ["cp", "other"]])
+    func `a name that no record can have is refused before anything is asked for`(_ command: [String]) throws {
+        let sandbox = try Sandbox(prepared: true)
+        let words = [command[0], String(repeating: "x", count: 1025)] + command.dropFirst()
+        let result = try sandbox.run(raw: words.map { Array($0.utf8) })
+        #expect(result.code == 1 && result.errors.contains("a name has 1 to 1,024 bytes"), "\(result.errors)")
+    }
+
     @Test(arguments: [["rm"], ["rm", "--for-good"], ["mv", "other"], ["cp", "other"], ["get"]])
     func `what takes whole names does nothing with a part of one, and says which was meant`(_ command: [String]) throws
     {

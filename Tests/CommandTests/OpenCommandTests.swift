@@ -30,7 +30,8 @@ import Testing
         let put = try sandbox.run(
             "put", "report", "--open", "--write-only", "--collection", "c", input: .file(sandbox.file("secret".utf8)))
         #expect(put.code == 0, "\(put.errors)")
-        #expect(try sandbox.run("get", "report", "--open", "--collection", "c").code == 6)
+        let sealed = try sandbox.run("get", "report", "--open", "--collection", "c")
+        #expect(sealed.code == 6 && sealed.errors.contains("1 item can be read only by the unlocked vault"))
         let records = try sandbox.run("list", "--open", "--json").json()["records"] as? [[String: Any]]
         let record = try #require(records?.first)
         #expect(record["isSealed"] as? Bool == true && record["collection"] as? String == "")
@@ -41,8 +42,8 @@ import Testing
         #expect(item["name"] as? String == "report" && item["originalCollection"] as? String == "c")
         #expect(item["wasSealed"] as? Bool == true && item["size"] as? Int == 6)
         #expect(try sandbox.run("put", "more", "--open", "--write-only", input: .null).code == 0)
-        let sealed = try sandbox.run("list", "--open").text.split(separator: "\t")
-        #expect(try sandbox.run("rm", String(sealed[0]), "--open").code == 0)
+        let listed = try sandbox.run("list", "--open").text.split(separator: "\t")
+        #expect(try sandbox.run("rm", String(listed[0]), "--open").code == 0)
         #expect(try sandbox.run("list", "--open").text.isEmpty)
     }
 
@@ -57,6 +58,8 @@ import Testing
         #expect(rows.map(\.last) == ["protected", "protected", "open", "open", "open"])
         #expect(list.errors.isEmpty, "no terminal, no remark")
         #expect(try sandbox.run("get", "greeting", passcode: Prepared.passcode).text == Prepared.greeting)
+        let waiting = try sandbox.run("get", "other", passcode: Prepared.passcode)
+        #expect(waiting.code == 6 && waiting.errors.contains("holdfast inbox accept"), "\(waiting.errors)")
         let taken = try sandbox.run("inbox", "accept", "greeting", passcode: Prepared.passcode)
         #expect(taken.code == 1 && taken.errors.contains("give another name with --as"), "\(taken.errors)")
         let accepted = try sandbox.run(

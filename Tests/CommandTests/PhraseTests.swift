@@ -31,7 +31,9 @@ import Testing
         let refused = try sandbox.run("slots", "remove", "phrase", passcode: Prepared.passcode)
         #expect(refused.code == 1 && refused.errors.contains("--insist"), "\(refused.errors)")
         let elsewhere = try sandbox.run("slots", "remove", "tpm", "--insist", passcode: Prepared.passcode)
-        #expect(elsewhere.code == 2 && elsewhere.errors.contains("is only for the phrase"), "\(elsewhere.errors)")
+        #expect(
+            elsewhere.code == 2 && elsewhere.errors.contains("is only for what takes the phrase away"),
+            "\(elsewhere.errors)")
         #expect(try sandbox.bytes("home/header") == before)
         let removed = try sandbox.run("slots", "remove", "phrase", "--insist", passcode: Prepared.passcode)
         #expect(removed.code == 0, "\(removed.errors)")

@@ -1,5 +1,6 @@
 import Foundation
 import Items
+import RealParts
 import TestSupport
 import Testing
 
@@ -53,6 +54,7 @@ import Testing
     }
 
     private func run(_ script: String, in sandbox: AgentSandbox) throws -> Sandbox.Result {
+        _ = try sandbox.sandbox.file((Prepared.passcode + "\n").utf8, "passcode")
         let file = try sandbox.sandbox.file((Self.beginning + script).utf8, "script")
         return try sandbox.sandbox.run(
             "/bin/bash", raw: [Array(file.utf8)],
@@ -98,6 +100,83 @@ import Testing
         let good = "Good \"file\" signature for\nCould not verify signature.\nother text\n"
         #expect(
             result.text == "in\nin again\n\(good)\(good)Good \"git\"\n", "\(result.text) \(result.errors)")
+    }
+
+    @Test func `a key that is made in the vault is one of OpenSSH's`() throws {
+        let sandbox = try unlocked()
+        let result = try run(
+            #"""
+            "$HOLDFAST" ssh generate keys/new > new.pub
+            ssh-add -L | grep -c -F "$(cut -d' ' -f1,2 new.pub) keys/new"
+            "$HOLDFAST" show keys/new --field 'private key' > new; ssh-keygen -y -f new | cmp - new.pub && echo same
+            "$HOLDFAST" ssh generate keys/new 2>&1 | grep -c 'already a record'
+            cut -d' ' -f1,2 new.pub > authorized; rm new
+            login -o IdentitiesOnly=yes -i new.pub "$(id -un)@server" echo in
+            "$HOLDFAST" ssh generate none --tpm 2>&1 | grep -c 'no TPM was found'
+            """#, in: sandbox)
+        #expect(result.text == "1\nsame\n1\nin\n1\n", "\(result.text) \(result.errors)")
+    }
+
+    @Test(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: no SSH key is made in a TPM"))
+    func `a key in the TPM signs on its machine, while the vault is open`() throws {
+        let sandbox = try AgentSandbox()
+        let (chip, other) = (try SoftwareTPM(), try SoftwareTPM())
+        let here = ["HOLDFAST_TPM": chip.location]
+        #expect(try sandbox.run("unlock", passcode: Prepared.passcode, environment: here).code == 0)
+        let result = try run(
+            #"""
+            export HOLDFAST_TPM=\#(chip.location)
+            "$HOLDFAST" ssh generate chip --tpm > chip.pub; cut -d' ' -f1,3 chip.pub
+            ssh-add -L | grep -c -F "$(cat chip.pub)"
+            "$HOLDFAST" ssh generate chip --tpm 2>&1 | grep -c 'already an item'
+            cut -d' ' -f1,2 chip.pub > authorized
+            login "$(id -un)@server" echo in || cat sshd.log >&2
+            echo "me $(cut -d' ' -f1,2 chip.pub)" > signers
+            sign() { echo text | ssh-keygen -Y sign -q -f chip.pub -n file 2>/dev/null; }
+            sign > sig; echo text | ssh-keygen -Y verify -f signers -I me -n file -s sig | cut -d' ' -f1-2
+            "$HOLDFAST" show chip --field 'TPM key' > key; test $(wc -c < key) -gt 66 && echo kept
+            "$HOLDFAST" ssh generate asks --tpm > asks.pub; "$HOLDFAST" tag add asks ask-each-time > /dev/null
+            echo text | setsid -w ssh-keygen -Y sign -q -f asks.pub -n file 2>/dev/null || echo asked
+            "$HOLDFAST" lock; sign || echo locked
+            "$HOLDFAST" lock --shut-down
+            export HOLDFAST_TPM=\#(other.location)
+            "$HOLDFAST" unlock --passcode-fd 5 5< passcode > /dev/null; eval "$("$HOLDFAST" ssh agent)"
+            ssh-add -L | grep -c ' chip$'; sign || echo elsewhere
+            """#, in: sandbox)
+        #expect(
+            result.text
+                == "ecdsa-sha2-nistp256 chip\n1\n1\nin\nGood \"file\"\nkept\nasked\nlocked\n1\nelsewhere\n",
+            "\(result.text) \(result.errors)")
+    }
+
+    @Test(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: no SSH key is made in a TPM"))
+    func `a TPM that hangs holds up nothing but its own signatures`() throws {
+        let sandbox = try AgentSandbox()
+        let chip = try SoftwareTPM()
+        let here = ["HOLDFAST_TPM": chip.location]
+        #expect(try sandbox.run("unlock", passcode: Prepared.passcode, environment: here).code == 0)
+        let result = try run(
+            #"""
+            export HOLDFAST_TPM=\#(chip.location)
+            "$HOLDFAST" ssh generate chip --tpm > chip.pub; "$HOLDFAST" ssh generate other > other.pub
+            cat > sign.py <<'END'
+            import base64, os, signal, socket, struct, subprocess
+            def string(b): return struct.pack(">I", len(b)) + b
+            def sign(file):
+                blob = base64.b64decode(open(file).read().split()[1])
+                c = socket.socket(socket.AF_UNIX); c.connect(os.environ["SSH_AUTH_SOCK"])
+                c.sendall(string(b"\x0d" + string(blob) + string(b"data") + b"\0\0\0\0"))
+                return c
+            os.kill(\#(chip.process), signal.SIGSTOP)
+            waiting = [sign("chip.pub") for _ in range(20)]
+            print(sign("other.pub").recv(5)[4], flush=True)
+            subprocess.run([os.environ["HOLDFAST"], "get", "greeting"])
+            os.kill(\#(chip.process), signal.SIGCONT)
+            print({c.recv(5)[4] for c in waiting})
+            END
+            python3 sign.py
+            """#, in: sandbox)
+        #expect(result.text == "14\n\(Prepared.greeting){14}\n", "\(result.text) \(result.errors)")
     }
 
     @Test func `a key that must not be forwarded is not offered to the other host`() throws {
@@ -293,13 +372,15 @@ import Testing
         let sandbox = try unlocked()
         _ = try sandbox.sandbox.file(
             """
-            import os, socket, struct, subprocess
+            import os, resource, socket, struct, subprocess
+            limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, limit[1]), limit[1]))
             def connect():
                 client = socket.socket(socket.AF_UNIX); client.connect(os.environ["SSH_AUTH_SOCK"]); return client
             def ask(body):
                 client = connect(); client.sendall(struct.pack(">I", len(body)) + body)
                 size = client.recv(4); return client.recv(65536) if size else b"closed"
-            silent = [connect() for _ in range(300)]
+            silent = [connect() for _ in range(1000)]
             for client in silent[-20:]: client.sendall(struct.pack(">I", 16384) + b"\\x0b")
             for size in [0, 16385, 2**31, 2**32 - 1]:
                 client = connect(); client.sendall(struct.pack(">I", size) + b"x" * 100)

@@ -7,8 +7,8 @@ import Testing
 /// The agent as the Secret Service, used by programs that nobody here wrote: secret-tool (libsecret), Python's secretstorage, and a
 /// client that sends what it should not.
 @Suite struct SecretServiceTests {
-    private let bus: PrivateBus
-    private let sandbox: AgentSandbox
+    let bus: PrivateBus
+    let sandbox: AgentSandbox
 
     init() throws {
         bus = try PrivateBus()
@@ -16,7 +16,7 @@ import Testing
     }
 
     /// Runs a script of the shell on the private bus; `$HOLDFAST` serves it already.
-    private func run(_ script: String, unlocked: Bool = true) throws -> Sandbox.Result {
+    func run(_ script: String, unlocked: Bool = true) throws -> Sandbox.Result {
         #expect(try sandbox.run("secrets", "serve", environment: bus.environment).code == 0)
         if unlocked {
             #expect(try sandbox.run("unlock", passcode: Prepared.passcode, environment: bus.environment).code == 0)
@@ -28,7 +28,7 @@ import Testing
     }
 
     /// Python with `call(path, interface, member, signature, arguments)`, which returns the name of an error as a text, and `create`.
-    private static let client = """
+    static let client = """
         import dbus
         N, S, P = 'org.freedesktop.secrets', 'org.freedesktop.Secret.', '/org/freedesktop/secrets'
         O, B, D = dbus.ObjectPath, dbus.ByteArray, P + '/aliases/default'
@@ -50,7 +50,7 @@ import Testing
 
         """
 
-    private func python(_ script: String, unlocked: Bool = true) throws -> Sandbox.Result {
+    func python(_ script: String, unlocked: Bool = true) throws -> Sandbox.Result {
         let file = try sandbox.file((Self.client + script).utf8)
         return try run("exec /usr/bin/python3 '\(file)'", unlocked: unlocked)
     }
@@ -71,7 +71,7 @@ import Testing
             secret-tool lookup server '' || echo not shown
             "$HOLDFAST" lock > /dev/null
             secret-tool lookup user bob || echo locked
-            printf x | secret-tool store --label=x a b 2>&1 || true
+            printf x | secret-tool store --label=x a b 2>&1 || echo not stored
             """)
         #expect(
             result.text == """
@@ -79,7 +79,7 @@ import Testing
                 none
                 label = My mail
                 secret = changed
-                label = My mail (2)
+                label = My mail
                 secret = other
                 My mail
                 My mail (2)
@@ -88,6 +88,7 @@ import Testing
                 not shown
                 locked
                 secret-tool: the vault is locked; unlock Holdfast first
+                not stored
 
                 """, "\(result.text) \(result.errors)")
     }
@@ -134,25 +135,76 @@ import Testing
             print(get(item, mine), get(item, mine, two), create(mine, {'c': 'd'}, b'x', bus=two))
             print(call(mine, 'Session', 'Close', '', [], two), call(mine, 'Session', 'Close', '', []), get(item, mine))
             print([str(call(P, 'Service', 'OpenSession', 'sv', ['plain', ''], two))[:6] for _ in range(17)].count('Limits'))
-            def fill():
-                buses = [dbus.bus.BusConnection(dbus.bus.BusConnection.TYPE_SESSION) for _ in range(3)]
-                for bus in buses:
-                    for _ in range(16): open(bus)
-                print(call(P, 'Service', 'OpenSession', 'sv', ['plain', '']))
-                for bus in buses: bus.close()
-            fill()
-            while call(P, 'Service', 'OpenSession', 'sv', ['plain', '']) == 'LimitsExceeded': pass
-            print(get(item, open()))
+            mine = open()
+            greedy = [dbus.bus.BusConnection(dbus.bus.BusConnection.TYPE_SESSION) for _ in range(4)]
+            sessions = [[open(bus) for _ in range(16)] for bus in greedy]
+            print(get(item, mine), get(item, sessions[3][15], greedy[3]), get(item, sessions[0][0], greedy[0]))
             """)
         #expect(
             result.text == """
                 b'value' NoSession NoSession
                 NoSession None NoSession
                 1
-                LimitsExceeded
-                b'value'
+                b'value' b'value' NoSession
 
                 """, "\(result.text) \(result.errors)")
+    }
+
+    @Test func `a thousand clients, most of them silent, keep nobody out`() throws {
+        let result = try python(
+            """
+            import resource
+            limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (min(8192, limit[1]), limit[1]))
+            crowd = [dbus.bus.BusConnection(dbus.bus.BusConnection.TYPE_SESSION) for _ in range(1000)]
+            print(len([bus for bus in crowd if open(bus)]))
+            mine = open()
+            item = create(mine, {'a': 'b'}, b'value')
+            print(get(item, mine), get(item, open(crowd[0]), crowd[0]))
+            """)
+        #expect(result.text == "1000\nb'value' b'value'\n", "\(result.text) \(result.errors)")
+    }
+
+    @Test(.seeded) func `calls at random are refused, whatever they hold, and the agent serves on`() throws {
+        let seed = TestRun.seed
+        let result = try python(
+            """
+            import random
+            random.seed(\(seed))
+            mine = open()
+            item = create(mine, {'a': 'b'}, b'value')
+            texts = ['', 'x', 'default', 'plain', 'Label', P, S + 'Item', S + 'Collection', 'x' * 300, '\\u00fc' * 90]
+            paths = [P, D, '/', mine, item, P + '/collection', P + '/session/9', P + '/prompt/1', P + '/found/a', P + '/collection/_/_zz',
+                P + '/collection/default/none']
+            members = {'Service': ['OpenSession', 'SearchItems', 'Unlock', 'GetSecrets', 'ReadAlias', 'SetAlias', 'CreateCollection'],
+                'Collection': ['SearchItems', 'CreateItem', 'Delete'], 'Item': ['GetSecret', 'SetSecret', 'Delete'],
+                'Session': ['Close'], 'Prompt': ['Prompt', 'Dismiss']}
+            types = ['s', 'o', 'as', 'ao', 'v', 'a{ss}', 'a{sv}', '(oayays)', 'b', 'ay', 'u', 'aao', '(s)']
+            def value(t):
+                if t == 's': return random.choice(texts)
+                if t == 'o': return O(random.choice(paths))
+                if t == 'b': return random.random() < 0.5
+                if t == 'u': return dbus.UInt32(random.getrandbits(32))
+                if t == 'ay': return B(random.randbytes(random.choice([0, 1, 15, 16, 17, 300])))
+                if t == 'v': return random.choice([dbus.String('x', variant_level=random.randint(1, 30)), dbus.UInt32(1), dbus.Array([], signature='s')])
+                if t == '(s)': return dbus.Struct((random.choice(texts),), signature='s')
+                if t == '(oayays)': return dbus.Struct((O(random.choice(paths)), value('ay'), value('ay'), random.choice(texts)), signature='oayays')
+                if t == 'a{ss}': return dbus.Dictionary({random.choice(texts): random.choice(texts) for _ in range(random.randint(0, 5))}, signature='ss')
+                if t == 'a{sv}': return dbus.Dictionary({random.choice(texts): value('v') for _ in range(random.randint(0, 5))}, signature='sv')
+                return dbus.Array([value(t[1:]) for _ in range(random.randint(0, 5))], signature=t[1:])
+            told = set()
+            for _ in range(300):
+                interface = random.choice(list(members))
+                chosen = [random.choice(types) for _ in range(random.randint(0, 3))]
+                if random.random() < 0.5: chosen = random.choice([['s', 'v'], ['a{ss}'], ['ao', 'o'], ['o'], ['(oayays)'], [], ['a{sv}', '(oayays)', 'b']])
+                answer = call(random.choice(paths), interface, random.choice(members[interface]), ''.join(chosen), [value(t) for t in chosen])
+                if type(answer) is str: told.add(answer)
+            print(told <= {'InvalidArgs', 'UnknownMethod', 'UnknownObject', 'NoSuchObject', 'NoSession', 'NotSupported', 'Failed', 'IsLocked',
+                'LimitsExceeded'} or told)
+            again = open(two)
+            print(get(create(again, {'c': 'd'}, b'new', label='another', bus=two), again, two))
+            """)
+        #expect(result.text == "True\nb'new'\n", "seed \(seed): \(result.text) \(result.errors)")
     }
 
     @Test func `what is too large or of another type is refused, and what is no item of it is not shown`() throws {
@@ -196,16 +248,137 @@ import Testing
                 """, "\(result.text) \(result.errors)")
     }
 
-    @Test func `an item that asks is not given`() throws {
+    @Test func `labels and attributes are changed, and the item's path stays`() throws {
         let result = try run(
+            #"""
+            cat > change.py <<'END'
+            import secretstorage as s
+            bus = s.dbus_init()
+            items = [s.get_default_collection(bus).create_item('Mail', {'k': k}, k.encode()) for k in 'ab']
+            print([item.get_label() for item in items])
+            items[1].set_label('Second'); items[1].set_attributes({'k': 'c', 'l': '\u00fc'})
+            found, = s.search_items(bus, {'l': '\u00fc'})
+            print(found.item_path == items[1].item_path, found.get_label(), sorted(found.get_attributes().items()), found.get_secret())
+            print(len(list(s.search_items(bus, {'k': 'b'}))))
+            s.get_default_collection(bus).create_item('Third', {'k': 'c', 'l': '\u00fc'}, b'new', replace=True)
+            print(items[1].get_label(), items[1].get_secret())
+            END
+            /usr/bin/python3 change.py; "$HOLDFAST" list | cut -f2 | grep Mail
+            """#)
+        #expect(
+            result.text == """
+                ['Mail', 'Mail']
+                True Second [('k', 'c'), ('l', 'ü')] b'b'
+                0
+                Third b'new'
+                Mail
+                Mail (2)
+
+                """, "\(result.text) \(result.errors)")
+    }
+
+    @Test func `what another program may not change is refused`() throws {
+        let result = try python(
             """
-            printf first | secret-tool store --label=asked a 1; printf second | secret-tool store --label=free a 2
-            "$HOLDFAST" tag add asked ask-each-time > /dev/null
-            secret-tool lookup a 1 2>&1; secret-tool lookup a 2
+            import subprocess, os
+            item = create(open(), {'a': 'b'}, b'x')
+            subprocess.run([os.environ['HOLDFAST'], 'put', 'hidden'], input=b'x')
+            def put(path, name, value, interface='Item'):
+                return call(path, 'org.freedesktop.DBus.Properties', 'Set', 'ssv', [S + interface, name, value])
+            A = lambda **v: dbus.Dictionary(v, signature='ss')
+            print(put(item, 'Locked', True), put(item, 'Created', dbus.UInt64(1)), put(D, 'Label', 'x', 'Collection'),
+                put(P, 'Collections', dbus.Array([], signature='o'), 'Service'), put(item, 'Label', 'x', 'Service'))
+            print(put(P + '/collection/default/hidden', 'Label', 'x'), put(P + '/collection/default/none', 'Attributes', A(a='b')))
+            print(put(item, 'Label', dbus.UInt32(1)), put(item, 'Label', ''), put(item, 'Label', 'l' * 1025),
+                put(item, 'Attributes', 'x'), put(item, 'Attributes', A(**{'n': 'v' * 1025})))
+            print(put(item, 'Label', 'l' * 1024), put(item, 'Attributes', A(a='c')))
+            subprocess.run([os.environ['HOLDFAST'], 'lock'], stdout=subprocess.DEVNULL)
+            print(put(item, 'Label', 'x'))
             """)
         #expect(
-            result.text == "secret-tool: the item is to be asked for, which this program cannot have done\nsecond",
-            "\(result.text) \(result.errors)")
+            result.text == """
+                PropertyReadOnly PropertyReadOnly PropertyReadOnly PropertyReadOnly PropertyReadOnly
+                NoSuchObject NoSuchObject
+                InvalidArgs InvalidArgs InvalidArgs InvalidArgs InvalidArgs
+                None None
+                IsLocked
+
+                """, "\(result.text) \(result.errors)")
+    }
+
+    @Test func `signals are for clients that have a session`() throws {
+        let result = try python(
+            """
+            import subprocess, os
+            from dbus.mainloop.glib import DBusGMainLoop
+            from gi.repository import GLib
+            def listen():
+                bus, seen = dbus.bus.BusConnection(dbus.bus.BusConnection.TYPE_SESSION, mainloop=DBusGMainLoop()), []
+                def take(*values, member, path):
+                    if path.startswith(P): seen.append(' '.join([member, path[len(P):]] + [str(v) for v in values]))
+                bus.add_signal_receiver(take, member_keyword='member', path_keyword='path')
+                return bus, seen
+            (mine, seen), (other, none) = listen(), listen()
+            open(mine)
+            item = create(open(), {'a': 'b'}, b'x', label='new')
+            call(item, 'Item', 'SetSecret', '(oayays)', [secret(open(), b'y')])
+            call(item, 'org.freedesktop.DBus.Properties', 'Set', 'ssv', [S + 'Item', 'Label', 'l'])
+            call(item, 'Item', 'Delete', '', [])
+            subprocess.run([os.environ['HOLDFAST'], 'lock'], stdout=subprocess.DEVNULL)
+            while len(seen) < 5: GLib.MainContext.default().iteration(True)
+            call(P, 'Service', 'ReadAlias', 's', ['default'], other)
+            while GLib.MainContext.default().iteration(False): pass
+            print('\\n'.join(seen), none)
+            """)
+        let first = "/collection/default /org/freedesktop/secrets/collection/default/new"
+        #expect(
+            result.text == """
+                ItemCreated \(first)
+                ItemChanged \(first)
+                ItemChanged \(first)
+                ItemDeleted \(first)
+                PropertiesChanged /collection/default org.freedesktop.Secret.Collection dbus.Dictionary({dbus.String('Locked'): \
+                dbus.Boolean(True, variant_level=1)}, signature=dbus.Signature('sv')) dbus.Array([], signature=dbus.Signature('s')) []
+
+                """, "\(result.text) \(result.errors)")
+    }
+
+    @Test func `an agent that was started for it waits for the name, and serves everything else`() throws {
+        let first = try AgentSandbox()
+        #expect(try first.run("secrets", "serve", environment: bus.environment).code == 0)
+        let owner = try bus.owner(of: "org.freedesktop.secrets")
+        let told = sandbox.path + "/told"
+        let agent = try Child(
+            raw: ["agent", "--ssh", "--secret-service"].map { Array($0.utf8) }, descriptors: [2: .output(told)],
+            environment: sandbox.variables.merging(bus.environment) { $1 })
+        let isServing = Patience.wait { !agent.isRunning || (try? sandbox.agent()) ?? nil != nil }
+        try #require(isServing && agent.isRunning)
+        #expect(try sandbox.run("unlock", passcode: Prepared.passcode, environment: bus.environment).code == 0)
+        let process = try #require(try first.agent()?["process"] as? Int)
+        let words = try String(contentsOfFile: told, encoding: .utf8)
+        #expect(words.contains("process \(process)") && words.contains("when that ends"), "\(words)")
+        let refused = try sandbox.run("secrets", "serve", environment: bus.environment)
+        #expect(refused.code != 0 && refused.errors.contains("process \(process)"), "\(refused.errors)")
+        #expect(try bus.owner(of: "org.freedesktop.secrets") == owner)
+        #expect(try first.run("lock", "--shut-down").code == 0)
+        try bus.wait("the agent that waited") {
+            (try? bus.owner(of: "org.freedesktop.secrets")).map { $0 != owner } ?? false
+        }
+        #expect(try sandbox.run("secrets", "serve", environment: bus.environment).code == 0)
+        let found = try run("printf s3cret | secret-tool store --label=x a b; secret-tool lookup a b")
+        #expect(found.text == "s3cret", "\(found.text) \(found.errors)")
+        #expect(try sandbox.run("lock", "--shut-down").code == 0 && agent.wait() == 0)
+    }
+
+    @Test func `without a session bus the agent serves everything else`() throws {
+        let told = sandbox.path + "/told"
+        let agent = try Child(
+            raw: ["agent", "--secret-service"].map { Array($0.utf8) }, descriptors: [2: .output(told)],
+            environment: sandbox.variables.merging(["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"]) { $1 })
+        let isServing = Patience.wait { !agent.isRunning || (try? sandbox.agent()) ?? nil != nil }
+        try #require(isServing && agent.isRunning)
+        #expect(try String(contentsOfFile: told, encoding: .utf8).contains("session bus cannot be used"))
+        #expect(try sandbox.run("lock", "--shut-down").code == 0 && agent.wait() == 0)
     }
 
     @Test func `one process has the name, and it goes with the agent`() throws {

@@ -249,8 +249,26 @@ import Testing
         try terminal.wait(for: "Repeat passcode: ")
         terminal.type("another\n")
         try terminal.wait(for: "24. ")
+        try terminal.wait(for: "Type yes when you have written it down: ")
+        terminal.type("yes\n")
         try terminal.wait(for: "everything has new keys")
         #expect(child.wait() == 0)
         #expect(try sandbox.run("get", "greeting", passcode: "another").text == Prepared.greeting)
+    }
+
+    @Test(arguments: [["passcode", "change", "--rekey"], ["enroll", "phrase"]])
+    func `a new phrase that nobody says is written down changes nothing`(_ words: [String]) throws {
+        let sandbox = try Sandbox(prepared: true)
+        let terminal = try PseudoTerminal()
+        let child = try sandbox.start(
+            words + ["--passcode-fd=3"], on: terminal,
+            descriptors: [3: sandbox.lines(Prepared.passcode, "another one of mine")])
+        try terminal.wait(for: "Type yes when you have written it down: ")
+        terminal.type("no\n")
+        try terminal.wait(for: "nothing was changed, and this phrase is not valid")
+        #expect(child.wait() == 1)
+        let phrase = try sandbox.lines(Prepared.shared().phrase)
+        #expect(try sandbox.run("get", "greeting", "--phrase-fd=3", descriptors: [3: phrase]).text == Prepared.greeting)
+        #expect(try sandbox.run("get", "greeting", passcode: Prepared.passcode).text == Prepared.greeting)
     }
 }

@@ -71,6 +71,37 @@ import Testing
         #expect(sandbox.exists("home") != isNew)
     }
 
+    /// Everything that asks for a secret of a vault that is there.
+    static let ofAVault = [
+        ["get", "a"], ["verify"], ["unlock"], ["unlock", "--phrase"], ["passcode", "verify"], ["passcode", "change"],
+        ["passcode", "change", "--rekey"], ["recover"], ["enroll", "tpm"], ["enroll", "pin"], ["enroll", "phrase"],
+        ["enroll", "fingerprint"], ["enroll", "device"], ["slots", "remove", "pin"], ["slots", "remove", "phrase"],
+        ["slots", "remove", "tpm"], ["slots", "add", "device"], ["slots", "remove", "device"],
+        ["hardware", "claim"], ["hardware", "leave"], ["self-destruct", "enable", "--yes"],
+        ["lock-policy", "set", "attemptLimit=5"], ["export", "x.kdbx", "--file-password-fd=0"],
+    ]
+
+    @Test func `what is wrong with a vault is said before a missing terminal, by every command`() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let wiped = try sandbox.run("wipe", "--yes", passcode: Prepared.passcode)
+        try #require(wiped.code == 0, "\(wiped.errors)")
+        let none = try Sandbox()
+        for words in UsageTests.ofAVault {
+            let raw = words.map { Array($0.utf8) }
+            let destroyed = try sandbox.run(raw: raw)
+            #expect(destroyed.code == 4 && destroyed.errors.contains("destroyed"), "\(words): \(destroyed.errors)")
+            let missing = try none.run(raw: raw)
+            #expect(missing.code == 6, "\(words): \(missing.errors)")
+        }
+    }
+
+    @Test func `a passcode from a descriptor may end as lines of other systems do`() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let file = try sandbox.file("\(Prepared.passcode)\r\n".utf8)
+        let result = try sandbox.run("get", "greeting", "--passcode-fd=3", descriptors: [3: .file(file)])
+        #expect(result.text == Prepared.greeting, "\(result.errors)")
+    }
+
     @Test func aPhraseThatCouldNotBeShownIsNotMade() throws {
         let sandbox = try Sandbox()
         let result = try sandbox.run("init", passcode: "abc")
@@ -110,7 +141,7 @@ import Testing
                 // Of items: what is shown and searched, and the names of secrets that are then asked for.
                 "kind", "username", "url", "text", "date", "secret", "attach", "tag", "field", "clear-after", "days",
                 // Of an import: which file, and what is in its columns.
-                "format", "prefix", "column", "key-file",
+                "format", "prefix", "column", "key-file", "qr-image",
                 // Of questions: the program that asks, and how long an answer holds.
                 "pinentry", "for",
                 // Of an import: which file, and what is in its columns.

@@ -77,7 +77,7 @@ import Testing
         #expect(shown[0].prefix(3).elementsEqual(["default", #"-\u{1b}[31m\u{a}\u{202e}\\"tab\u{9}"#, "0"]))
         #expect(shown[1].prefix(3).elementsEqual(["default", "greeting", "10"]))
         #expect(shown[2].prefix(3).elementsEqual(["files", "big", "3000001"]))
-        #expect(shown.allSatisfy { $0.count == 4 && $0[3].hasSuffix("Z") })
+        #expect(shown.allSatisfy { $0.count == 5 && $0[3].hasSuffix("Z") && $0[4] == "protected" })
 
         let json = try sandbox.run("list", "--json", passcode: Prepared.passcode)
         #expect(!json.output.contains(0x1B))

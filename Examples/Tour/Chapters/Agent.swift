@@ -94,13 +94,17 @@ final class TourAgent {
     private let runtime: String
     private var process: Int32
 
-    init(home: String, runtime: String) throws {
+    /// - Parameters:
+    ///   - options: Of `holdfast agent`.
+    ///   - environment: What it finds in its environment besides ours.
+    init(home: String, runtime: String, options: [String] = [], environment: [String] = []) throws {
         guard let program = TourProcess.program("holdfast") else {
             throw TourFailure(description: "there is no holdfast beside the tour")
         }
+        let words = AgentCommand.arguments(home: home) + ["--idle=900", "--timeout=900"] + options
         let found = try AgentLaunch.connect(
-            home: home, runtime: runtime, program: program,
-            arguments: AgentCommand.arguments(home: home) + ["--idle=900", "--timeout=900"])
+            home: home, runtime: runtime, program: environment.isEmpty ? program : "/usr/bin/env",
+            arguments: environment.isEmpty ? words : ["env"] + environment + [program] + words.dropFirst())
         switch consume found {
         case .running: throw TourFailure(description: "an agent was there already")
         case .started(_, let process): self.process = process

@@ -1,5 +1,6 @@
 internal import Holdfast
 internal import HoldfastCommand
+internal import Imports
 
 extension Chapter {
     /// What it makes is removed in the end: later chapters count the records.
@@ -43,6 +44,38 @@ extension Chapter {
                 let kept = item.history.last.map { earlier in item.withValue(of: earlier) { $0.text } }
                 try tour.expect(kept == before, "the password before is not there")
                 return "\(Format.count(item.history.count, "earlier value"))"
+            },
+            Step("exported it as a database of KeePass, and an import knew that it is the same") { tour in
+                let items = ItemStore(try tour.openedApp().vault)
+                let root = KDBXGroup()
+                root.add(name, try items.item(name))
+                var export = try KDBXExport(title: "Tour")
+                try export.append(root)
+                var settings = KDBXExport.Settings()
+                settings.memoryKiB = 8 << 10
+                let file = try export.seal(password: Tour.secret("another password"), settings: settings)
+                let imported = try KDBXImport.read(file, password: Tour.secret("another password"), keyFile: nil)
+                let plan = try ImportPlan(imported, prefix: "", into: items, collection: Vault.defaultCollection)
+                try tour.expect(
+                    imported.items.map(\.name) == [name], "\(imported.items.count) items are in the database")
+                try tour.expect(plan.additions == 0, "the import would store it twice")
+                return Format.size(UInt64(file.count))
+            },
+            Step("imported the passwords of a browser: two were stored, and none by a second import") { tour in
+                let items = ItemStore(try tour.openedApp().vault)
+                let table =
+                    "name,url,username,password,note\nShop,https://shop.example,ada,one,\nBank,,ada,two,a note\n"
+                func plan() throws -> ImportPlan {
+                    let imported = try TableImport.read(Tour.secret(table))
+                    return try ImportPlan(imported, prefix: "browser", into: items, collection: Vault.defaultCollection)
+                }
+                try plan().store(in: items, collection: Vault.defaultCollection)
+                let added = try items.list().map(\.name).filter { $0.hasPrefix("browser/") }
+                try tour.expect(added.sorted() == ["browser/Bank", "browser/Shop"], "\(added.count) items were stored")
+                try tour.expect(plan().additions == 0, "they would be stored twice")
+                for name in added { try items.trash(name) }
+                try items.emptyTrash()
+                return Format.count(added.count, "item")
             },
             Step("threw it away, took it back, and removed it for good") { tour in
                 let items = ItemStore(try tour.openedApp().vault)

@@ -24,8 +24,8 @@ enum CommandTable {
         .init(
             title: "Other programs",
             commands: [
-                .run, .inject, .gitCredential, .sshAgent, .sshImport, .secretsServe, .leaseList, .leaseAdd,
-                .leaseRevoke,
+                .run, .inject, .gitCredential, .dockerCredential, .sshAgent, .sshGenerate, .sshImport, .secretsServe,
+                .leaseList, .leaseAdd, .leaseRevoke,
             ]),
         .init(
             title: "Protection",
@@ -53,7 +53,7 @@ enum CommandTable {
     static let program: ProgramTable<Command> = ProgramTable(
         name: "holdfast", about: "Keeps secrets in an encrypted vault, locked with a passcode.",
         example: "holdfast add logins/mail -u ada --generate", sections: sections,
-        hidden: [.agent, .clipboard, .complete],
+        hidden: [.agent, .clipboard, .complete, .sync],
         general: [Options.home.option, Options.json.option],
         notes: [
             .init(homeRule) { $0.options.contains(Options.home.option) },

@@ -16,6 +16,9 @@ extension Options {
     static let date = ListOption("date", "LABEL=DATE", help: "A date: 2031-12-24 or 2031-12.")
     static let secretLabel = ListOption("secret", "LABEL", help: "Also ask for a secret of this name.")
     static let withCode = Flag("otp", "Also ask for the key of one-time codes.")
+    static let qrPicture = TextOption(
+        "qr-image", "FILE", .file,
+        help: "Read the key of one-time codes from a picture of its QR code; - is standard input (needs zbarimg).")
     static let withNotes = Flag("notes", "Also ask for notes of any number of lines, last of all.")
     static let attach = ListOption("attach", "FILE", .file, help: "Also store this file in the item; 1 MiB in all.")
     static let tag = ListOption("tag", "TAG", .tag, help: "A tag.", short: "t")
@@ -38,14 +41,16 @@ extension Command {
         details: [
             "Secrets are asked for on the terminal, twice and without being shown, or read with --secret-fd; an empty answer "
                 + "leaves a field out. A login has a password; a card a number, a security code and a PIN; an ssh-key a "
-                + "passphrase and a private key; an otp the key of its codes; a note its text.",
+                + "passphrase and a private key; an otp the key of its codes; a note its text. --qr-image reads that key from a picture of its QR code: "
+                + "wl-paste -t image/png | holdfast add mail --qr-image -",
             "A name may be a path such as logins/mail. holdfast put stores a value without fields.",
         ],
         example: "holdfast add logins/mail -u ada --url https://mail.example --generate",
         places: [Place(name: "NAME", kind: .text, help: "The name of the new item.")],
         options: [
             Options.kind.option, Options.username.option, Options.url.option, Options.text.option, Options.date.option,
-            Options.secretLabel.option, Options.withCode.option, Options.withNotes.option, Options.attach.option,
+            Options.secretLabel.option, Options.withCode.option, Options.qrPicture.option, Options.withNotes.option,
+            Options.attach.option,
             Options.tag.option, Options.favourite.option, Options.generates.option,
         ] + Options.generating + [Options.secretDescriptor.option, Options.collection.option] + Options.unlocking,
         run: addItem)
@@ -57,6 +62,7 @@ private func addItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     try requireGenerate(arguments)
     let asked = try wanted(arguments, template)
     if !asked.isEmpty { try input.requireSource() }
+    let code: SecretBytes? = if let path = arguments[Options.qrPicture] { try QRPicture.code(in: path) } else { nil }
     var item = try vaultCall { try Item(template.kind) }
     try addOpenFields(arguments, to: &item)
     let first = arguments[Options.username] == nil ? 0 : 1
@@ -76,6 +82,7 @@ private func addItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
             try vaultCall { try item.add(asked.kind, asked.label, value) }
         }
     }
+    if let code { try vaultCall { try item.add(.oneTimeCode, "code", code) } }
     // The addresses and other fields were read first, so that nothing is asked for in vain.
     try vaultCall {
         for _ in 0..<openCount { try item.move(item.fields[first], to: item.fields.count - 1) }
@@ -95,6 +102,10 @@ private func wanted(_ arguments: Arguments, _ template: ItemTemplate) throws(Com
         asked.removeAll { $0.label == "password" }
     }
     for label in arguments[Options.secretLabel] { asked.append(.secret(label)) }
+    if arguments[Options.qrPicture] != nil {
+        guard !arguments[Options.withCode] else { throw .usage("use only one of --otp and --qr-image") }
+        asked.removeAll { $0.kind == .oneTimeCode }
+    }
     if arguments[Options.withCode], template.kind != .oneTimeCode {
         asked.append(ItemTemplate.Asked("code", .oneTimeCode, .line))
     }

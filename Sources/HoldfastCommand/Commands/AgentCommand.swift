@@ -3,6 +3,7 @@ internal import DeviceOwner
 internal import Holdfast
 internal import HoldfastAgent
 internal import KeyStores
+internal import SecretMemory
 internal import SystemCalls
 
 extension Command {
@@ -10,7 +11,9 @@ extension Command {
         "agent", summary: "keep the vault unlocked for other commands",
         details: [
             "Runs the vault's agent in the foreground until it is told to end. Only commands of the same user can use "
-                + "it. holdfast unlock starts an agent if none is running; use this command in a service manager."
+                + "it. holdfast unlock starts an agent if none is running; use this command in a service manager.",
+            "It takes sockets that systemd passes (holdfast-agent.socket, holdfast-agent-ssh.socket), and then ends when it was "
+                + "locked and not needed for ten minutes.",
         ],
         example: "holdfast agent --idle 10min",
         options: [
@@ -18,6 +21,7 @@ extension Command {
             Options.servesSSH.option, Options.servesSecrets.option, Options.pinentry.option,
         ],
         run: { arguments throws(CommandError) in
+            ProcessTitle.set(AgentCommand.processName)
             var settings = AgentSettings(
                 home: try HomeFolder.absolutePath(arguments), runtime: try HomeFolder.runtime(),
                 idle: arguments[Options.idle].map(UInt32.init), timeout: arguments[Options.timeout].map(UInt32.init),
@@ -26,6 +30,8 @@ extension Command {
             settings.servesSSH = arguments[Options.servesSSH]
             settings.servesSecrets = arguments[Options.servesSecrets]
             settings.identity = AgentIdentity()
+            settings.tell = { Output.note($0) }
+            if !arguments[Options.report] { settings.passed = try vaultCall { try PassedSockets.take() } }
             settings.pinentry = try pinentry(arguments)
             settings.vault.ownerStores = { KeyStores(folder: $0 + "/shares") }
             try vaultCall { try AgentLaunch.run(settings, reporting: arguments[Options.report]) }
@@ -50,5 +56,8 @@ package enum AgentCommand {
     /// The running program, even if another version has replaced it on disk.
     static let program = "/proc/self/exe"
 
-    package static func arguments(home: String) -> [String] { ["holdfast", "agent", "--report", "--home=\(home)"] }
+    /// What the system calls a process of the program; of one that was started by ``program`` it would be "exe".
+    static let processName = "holdfast"
+
+    package static func arguments(home: String) -> [String] { [processName, "agent", "--report", "--home=\(home)"] }
 }

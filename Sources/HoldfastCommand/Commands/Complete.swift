@@ -7,12 +7,14 @@ extension Command {
     static let complete = Command(
         "complete", summary: "list words for a shell's completion",
         details: [
-            "Lists the paths of the items, the fields of one, the tags or the collections, a line each, as long as an agent "
+            "Lists the paths of the records or of the plain values alone, the fields of an item, the tags or the collections, a line each, as long as an agent "
                 + "has the vault open. It never asks for anything and says nothing about errors."
         ],
         example: "holdfast complete items",
         places: [
-            Place(name: "WHAT", kind: .word(["items", "fields", "tags", "collections"]), help: "What is listed."),
+            Place(
+                name: "WHAT", kind: .word(["items", "values", "fields", "tags", "collections"]), help: "What is listed."
+            ),
             Place(name: "ITEM", kind: .text, help: "With fields: the item.", isRest: true),
         ],
         options: [Options.home.option], run: listWords)
@@ -29,6 +31,7 @@ private func listWords(_ arguments: Arguments) throws(CommandError) -> ExitCode 
 private func words(_ arguments: Arguments, _ agent: borrowing AgentClient) throws -> [String] {
     switch arguments[place: 0] {
     case "items": return try agent.list(nil).compactMap(path).map(ItemNames.path).filter(isWord)
+    case "values": return try agent.list(nil).filter { !$0.isItem }.compactMap(path).map(ItemNames.path).filter(isWord)
     case "tags": return try agent.tags().filter(isWord)
     case "collections": return Set(try agent.list(nil).map(\.collection)).sorted().filter(isWord)
     default:

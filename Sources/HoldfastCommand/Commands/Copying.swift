@@ -1,16 +1,22 @@
 internal import CommandLineArguments
 internal import Holdfast
 
+extension Options {
+    static let update = Flag("update", "Bring an earlier backup in the folder up to date.")
+}
+
 extension Command {
     static let backup = Command(
-        "backup", summary: "copy the vault to a new folder",
+        "backup", summary: "copy the vault to a folder",
         details: [
             "Copies the vault, even while it is in use. The copy stays encrypted, so nothing is asked for; it opens "
-                + "with the current passcode and recovery phrase. The folder must be new or empty."
+                + "with the current passcode and recovery phrase. The folder must be new or empty.",
+            "With --update it may have an earlier backup of this vault. Files that did not change are kept, each byte verified; the new "
+                + "backup takes the earlier one's place when it is whole. One that was changed since is never replaced.",
         ],
         example: "holdfast backup /media/stick/vault",
         places: [Place(name: "DIR", kind: .folder, help: "The folder of the backup.")],
-        options: [Options.home.option, Options.json.option], run: makeBackup)
+        options: [Options.update.option, Options.home.option, Options.json.option], run: makeBackup)
 
     static let restore = Command(
         "restore", summary: "create the vault from a backup",
@@ -26,8 +32,18 @@ extension Command {
 private func makeBackup(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let vault = try Unlocking.find(arguments)
     let target = arguments[place: 0]
+    let updates = arguments[Options.update]
     let report = try Progress.show("Copying") { progress throws(CommandError) in
-        try vaultCall { try vault.backup(to: target) { done, total in progress.update(done, of: total) } }
+        do throws(CommandError) {
+            return try vaultCall {
+                try vault.backup(to: target, updating: updates) { done, total in progress.update(done, of: total) }
+            }
+        } catch {
+            guard error.code == VaultError.Code.exists.description, !updates else { throw error }
+            var error = error
+            error.advice = "--update brings an earlier backup of this vault up to date"
+            throw error
+        }
     }
     return try tell(report, "backed up to", target, arguments)
 }

@@ -1,5 +1,6 @@
 internal import CommandLineArguments
 internal import Holdfast
+internal import HoldfastDoctor
 internal import SystemCalls
 
 extension Command {
@@ -28,12 +29,13 @@ extension Command {
 }
 
 private func createVault(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    let input = SecretInput(arguments)
+    let input = SecretInput(arguments, isForNewVault: true)
     guard arguments[Options.device] || !arguments[Options.fileShare] else {
         throw .usage("\(Options.fileShare.option.spelled) is only for \(Options.device.option.spelled)")
     }
     let path = try HomeFolder.path(arguments)
     try refuseExisting(path)
+    SyncedFolder.warn(try HomeFolder.absolutePath(arguments))
     if arguments[Options.device] {
         guard arguments[Options.passcodeDescriptor] == nil, arguments[Options.phraseOutDescriptor] == nil else {
             throw .usage("with \(Options.device.option.spelled) there is neither a passcode nor a phrase")
@@ -49,7 +51,9 @@ private func createVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
             try PassingNote.show("Measuring this machine and creating the vault ...") { () throws(CommandError) in
                 _ = try vaultCall {
                     try Vault.create(at: path, passcode: passcode, settings: .standard) { phrase throws(VaultError) in
-                        do throws(CommandError) { try handOver(phrase, delivery) } catch {
+                        do throws(CommandError) {
+                            try delivery.deliverConfirmed(phrase, else: "no vault was created")
+                        } catch {
                             refusal = error
                             throw VaultError(.cancelled, error.what)
                         }
@@ -60,23 +64,6 @@ private func createVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
     }
     Output.remark("Created a vault in \(path).")
     return .done
-}
-
-/// Until this returns there is no vault: nobody is left with one whose phrase they do not have.
-private func handOver(_ phrase: borrowing RecoveryPhrase, _ delivery: PhraseDelivery) throws(CommandError) {
-    do throws(CommandError) { try delivery.deliver(phrase) } catch {
-        throw .failure(
-            "phraseNotDelivered",
-            "the recovery phrase could not be handed over (\(error.what)); no vault was created")
-    }
-    guard delivery.isShown else { return }
-    let answer = try HeldSignals.released { () throws(CommandError) in
-        guard let terminal = Terminal() else { return "" }
-        return try terminal.readAnswer(prompt: "Type yes when you have written it down: ")
-    }
-    guard answer == "yes" else {
-        throw .failure("cancelled", "cancelled; no vault was created, and this phrase is not valid")
-    }
 }
 
 /// Refuses before the user has entered a passcode twice. Creating the vault checks again; that check decides.

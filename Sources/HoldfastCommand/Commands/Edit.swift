@@ -18,14 +18,16 @@ extension Command {
                 + "such as swap and undo files, is not reached; Vim is told to write none.",
             "If the text is not understood, you can edit it again. If another program changed the item meanwhile, nothing is "
                 + "replaced unless you say so. Values that change stay in the item's history.",
-            "With --field no editor is used: the new value is asked for twice, read with --secret-fd or made.",
+            "With --field no editor is used: the new value is asked for twice, read with --secret-fd or made. With --qr-image the one-time "
+                + "code becomes that of a picture.",
         ],
         example: "holdfast edit mail --field password --generate",
         places: [.itemName],
         options: [
             Options.changedField.option, Options.generates.option,
         ] + Options.generating + [
-            Options.attach.option, Options.secretDescriptor.option, Options.itemCollection.option,
+            Options.attach.option, Options.qrPicture.option, Options.secretDescriptor.option,
+            Options.itemCollection.option,
         ] + Options.unlocking,
         run: editItem)
 }
@@ -37,6 +39,7 @@ private func editItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     guard !arguments[Options.generates], arguments[Options.secretDescriptor] == nil else {
         throw .usage("--generate and --secret-fd require --field")
     }
+    if let path = arguments[Options.qrPicture] { return try setCode(QRPicture.code(in: path), access, arguments) }
     if !arguments[Options.attach].isEmpty { return try addFiles(access, arguments) }
     let found = try access.find(arguments[place: 0], in: arguments[Options.itemCollection])
     let folder = try EditFolder(runtime: try HomeFolder.runtime())
@@ -110,7 +113,9 @@ private func askAgain(_ error: CommandError) throws(CommandError) {
 private func changeField(
     _ label: String, _ access: ItemAccess, _ arguments: Arguments
 ) throws(CommandError) -> ExitCode {
-    guard arguments[Options.attach].isEmpty else { throw .usage("use only one of --field and --attach") }
+    guard arguments[Options.attach].isEmpty, arguments[Options.qrPicture] == nil else {
+        throw .usage("use only one of --field, --attach and --qr-image")
+    }
     let input = ValueInput(arguments)
     let makes = arguments[Options.generates]
     if !makes { try input.requireSource() }
@@ -142,6 +147,25 @@ private func newValue(
         throw .failure("cancelled", "nothing was entered; nothing was changed")
     }
     return entered
+}
+
+/// Changes the item's one-time code, or adds one.
+private func setCode(
+    _ code: borrowing SecretBytes, _ access: ItemAccess, _ arguments: Arguments
+) throws(CommandError) -> ExitCode {
+    guard arguments[Options.attach].isEmpty else { throw .usage("use only one of --field, --attach and --qr-image") }
+    let found = try access.find(arguments[place: 0], in: arguments[Options.itemCollection])
+    try access.change(found) { item throws(CommandError) in
+        try vaultCall {
+            if let field = item.field(.oneTimeCode) {
+                try item.set(field, code)
+            } else {
+                try item.add(.oneTimeCode, "code", code)
+            }
+        }
+    }
+    Output.remark("Changed the one-time code of \(Naming.record(found.path.name, found.path.collection)).")
+    return .done
 }
 
 private func addFiles(_ access: ItemAccess, _ arguments: Arguments) throws(CommandError) -> ExitCode {

@@ -47,11 +47,13 @@ extension Command {
         "slots", "remove", summary: "remove a way to unlock the vault",
         details: [
             "tpm: the passcode no longer needs the TPM and opens the vault on any machine. pin: the PIN no longer "
-                + "works. fingerprint, device: the fingerprint or the account password no longer unlocks the vault.",
+                + "works. fingerprint, device: the fingerprint or the account password no longer unlocks the vault. If it was "
+                + "kept on disk, the vault gets new keys: enter the recovery phrase to keep it, or use --insist to lose it. A "
+                + "PIN is removed.",
             "device, where the vault opens without asking: you choose a passcode, are shown a recovery phrase, and the "
                 + "vault gets new keys. Old copies of it open nothing that is written later.",
-            "phrase: only the passcode is left. If you forget it, use up its attempts, or lose the TPM that it needs, "
-                + "everything in the vault is lost. This requires --insist.",
+            "phrase: only the passcode is left, and the vault gets new keys. If you forget it, use up its attempts, or lose "
+                + "the TPM that it needs, everything in the vault is lost. A PIN is removed. This requires --insist.",
         ],
         example: "holdfast slots remove pin",
         places: [
@@ -61,7 +63,7 @@ extension Command {
         ],
         options: [
             Options.insist.option, Options.weak.option, Options.home.option, Options.passcodeDescriptor.option,
-            Options.phraseOutDescriptor.option,
+            Options.phraseDescriptor.option, Options.phraseOutDescriptor.option,
         ],
         run: removeSlotNamed)
 
@@ -170,12 +172,22 @@ private func keep(_ step: OwnerStep, _ passcode: borrowing SecretBytes, _ vault:
     }
 }
 
-private func dropKept(_ passcode: borrowing SecretBytes, _ vault: Vault) throws(CommandError) {
-    guard vault.keepsOwner else { return }
-    try vaultCall {
-        let keeping = try Vault(at: vault.status().path, settings: .app)
-        try keeping.dropKeptOwner(passcode: passcode, spending: keeping.burnAttempt())
+/// New keys, with the phrase where it was entered.
+private func dropKept(
+    _ passcode: borrowing SecretBytes, _ phrase: consuming RecoveryPhrase?, _ vault: Vault
+) throws(CommandError) {
+    let status = try vaultCall { try vault.status() }
+    let keeping = try vaultCall { try Vault(at: status.path, settings: .app) }
+    var typed = Optional(consume phrase)
+    try PassingNote.show("Making new keys ...") { () throws(CommandError) in
+        try vaultCall {
+            let attempt = try keeping.burnAttempt()
+            try keeping.dropKeptOwner(
+                passcode: passcode, spending: attempt, phrase: typed.take() ?? nil, insisting: true)
+        }
     }
+    try finishRekey(keeping)
+    if status.hasPIN { Output.note("NOTE: the PIN was removed; set another one with holdfast enroll pin") }
 }
 
 private func changeRules(
@@ -189,8 +201,8 @@ private func changeRules(
 
 private func removeSlotNamed(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let isPhrase = ["phrase", SlotKind.secret(.recoveryPhrase).name].contains(arguments[place: 0])
-    guard isPhrase || !arguments[Options.insist] else {
-        throw .usage("\(Options.insist.option.spelled) is only for the phrase")
+    guard isPhrase || ["fingerprint", "device"].contains(arguments[place: 0]) || !arguments[Options.insist] else {
+        throw .usage("\(Options.insist.option.spelled) is only for what takes the phrase away")
     }
     if arguments[place: 0] == "device", try Unlocking.asksNobody(Unlocking.find(arguments)) {
         return try removeDeviceSlot(arguments)
@@ -215,11 +227,24 @@ private func removeSlotNamed(_ arguments: Arguments) throws(CommandError) -> Exi
         throw .failure("notEnrolled", "it is not enrolled; nothing was changed")
     }
     try Unlocking.refuseChangeEarly(vault)
+    let isKept = vault.keepsOwner
+    let hasPhrase = try vaultCall { try vault.status() }.hasRecoveryPhrase
+    let asksPhrase = isKept && !arguments[Options.insist] && hasPhrase
+    if asksPhrase { try input.requirePhraseSource() }
     let passcode = try input.passcode()
+    if isKept {
+        if asksPhrase {
+            Output.note("The vault gets new keys. Enter its recovery phrase to keep it (--insist loses it).")
+            let phrase = try input.phrase()
+            try vaultCall { try vault.check(phrase: phrase) }
+            try dropKept(passcode, phrase, vault)
+        } else {
+            try dropKept(passcode, nil, vault)
+        }
+    }
     try changeRules(passcode, vault) { policy throws(VaultError) in
         try policy.refuse(step)
     }
-    try dropKept(passcode, vault)
     Output.remark("Removed. It no longer unlocks the vault.")
     return .done
 }

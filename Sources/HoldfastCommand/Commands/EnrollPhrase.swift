@@ -9,6 +9,7 @@ extension Command {
                 + "the terminal or written to --phrase-out-fd. It is in effect when the command ends.",
             "The vault's keys stay the same, so the old phrase still opens old copies of the vault. To prevent that, "
                 + "use holdfast passcode change --rekey.",
+            "A vault that opens without asking stays as it is, and is no longer lost with this device.",
         ],
         example: "holdfast enroll phrase",
         options: [Options.home.option, Options.passcodeDescriptor.option, Options.phraseOutDescriptor.option],
@@ -16,6 +17,7 @@ extension Command {
 }
 
 private func issuePhrase(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    if let vault = try Unlocking.openWithoutAsking(arguments) { return try issuePhrase(arguments, atDevice: vault) }
     let input = SecretInput(arguments)
     try input.requirePasscodeSource()
     let delivery = try PhraseDelivery(arguments)
@@ -31,6 +33,21 @@ private func issuePhrase(_ arguments: Arguments) throws(CommandError) -> ExitCod
     return .done
 }
 
+/// For a vault that opens without asking: its level stays, and it is no longer lost with this device.
+private func issuePhrase(_ arguments: Arguments, atDevice vault: Vault) throws(CommandError) -> ExitCode {
+    try vaultCall { try vault.requireClaimedHardware() }
+    let delivery = try PhraseDelivery(arguments)
+    let phrase = try vaultCall { try Vault.newRecoveryPhrase() }
+    try delivery.deliver(phrase)
+    try vaultCall {
+        try vault.enrollRecoveryPhrase(phrase, proving: vault.proveNobody(), canAskOwner: false)
+    }
+    Output.remark(
+        "The new recovery phrase is now in effect. The vault still opens without asking, and is no longer lost with this device."
+    )
+    return .done
+}
+
 /// A new phrase, handed over. One that will not count must not be shown, so the passcode is checked before.
 func newPhrase(
     _ delivery: PhraseDelivery, _ vault: Vault, _ passcode: borrowing SecretBytes
@@ -39,7 +56,7 @@ func newPhrase(
         try vaultCall { try vault.verify(passcode: passcode, spending: vault.burnAttempt()) }
     }
     let phrase = try vaultCall { try Vault.newRecoveryPhrase() }
-    try delivery.deliver(phrase)
+    try delivery.deliverConfirmed(phrase, else: "nothing was changed")
     return phrase
 }
 
@@ -66,6 +83,10 @@ func removePhrase(_ arguments: Arguments) throws(CommandError) -> ExitCode {
             try vault.removeRecoveryPhrase(passcode: passcode, spending: vault.burnAttempt(), insisting: true)
         }
     }
-    Output.remark("Only the passcode is left now. Issue a new recovery phrase with holdfast enroll phrase.")
+    try finishRekey(vault)
+    if status.hasPIN { Output.note("NOTE: the PIN was removed; set another one with holdfast enroll pin") }
+    Output.remark(
+        "Only the passcode is left now, and everything has new keys. Issue a new recovery phrase with holdfast enroll phrase."
+    )
     return .done
 }

@@ -17,8 +17,8 @@ extension Command {
             "Writes the items and plain values of all collections, or of one. The passcode or the recovery phrase is asked for even "
                 + "if an agent has the vault open. An existing file is never overwritten. The trash, earlier values and values "
                 + "of more than 1 MiB are left out; holdfast backup keeps everything.",
-            "A database of KeePass (KDBX 4) is encrypted with a password that you choose. With --plain the file is JSON and not encrypted: you are asked "
-                + "again before it is written.",
+            "A database of KeePass (KDBX 4) is encrypted with a password that you choose. Kinds and earlier values have no place there. With --plain "
+                + "the file is JSON and not encrypted: you are asked again before it is written. holdfast import reads it, kinds too.",
         ],
         example: "holdfast export passwords.kdbx",
         places: [Place(name: "FILE", kind: .file, help: "The new file.")],
@@ -65,7 +65,7 @@ private func exportFile(_ arguments: Arguments) throws(CommandError) -> ExitCode
 
 private func plain(_ all: [ItemSummary], _ items: ItemStore) throws(CommandError) -> SecretBytes {
     var json = SecretJSON()
-    try json.raw("{\"format\":\"holdfast-items\",\"version\":1,\"items\":[")
+    try json.raw("{\"format\":\"\(HoldfastImport.format)\",\"version\":1,\"items\":[")
     var isFirst = true
     for record in all where !record.isFile {
         guard let path = RecordPath(collection: record.collection, name: record.name) else { continue }

@@ -14,19 +14,18 @@ extension Command {
                 + "text as \\xNN, and the last line is ended. --raw writes the bytes as they are there too.",
         ],
         example: "holdfast get mail --collection logins",
-        places: [.recordName],
+        places: [.valueName],
         options: [Options.collection.option, Options.raw.option, Options.open.option] + Options.unlocking,
         run: getValue)
 }
 
 private func getValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     if arguments[Options.open] { return try OpenItems.get(arguments) }
-    let name = arguments[place: 0]
-    let collection = arguments.collection
-    let path = try Naming.check(name, collection)
+    let access = ItemAccess(arguments)
+    let path = try access.whole(arguments[place: 0])
+    let (name, collection) = (path.name, path.collection)
     let isQuiet = Descriptors.isTerminal(STDOUT_FILENO)
     try Progress.show("Reading", isAllowed: !isQuiet) { progress throws(CommandError) in
-        let access = ItemAccess(arguments)
         try access.naming(name, in: collection) { () throws(CommandError) in
             var done: UInt64 = 0
             var value = ShownValue(isRaw: arguments[Options.raw])
@@ -35,13 +34,15 @@ private func getValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
                 done += UInt64(bytes.byteCount)
                 progress.update(done, of: nil)
             }
-            let isDone: Void? = try AgentAccess.use(arguments) { agent, session in
-                try agent.get(path) { bytes in
-                    session.hasBegun = true
-                    try pass(bytes)
+            if !access.isOpen {
+                let isDone: Void? = try AgentAccess.use(arguments) { agent, session in
+                    try agent.get(path) { bytes in
+                        session.hasBegun = true
+                        try pass(bytes)
+                    }
                 }
+                if isDone != nil { return try value.end() }
             }
-            if isDone != nil { return try value.end() }
             let vault = try access.open().vault
             try vaultCall { try vault.read(name, in: collection) { try pass($0) } }
             try value.end()

@@ -30,7 +30,7 @@ private func answerGit(_ arguments: Arguments) throws(CommandError) -> ExitCode 
     // git may come to know more, and expects helpers to be silent about it.
     guard let action = actions[arguments[place: 0]] else { return .done }
     let collection = arguments[Options.credentialCollection] ?? CredentialStore.defaultCollection
-    let question = try readQuestion()
+    let question = try StandardInput.read(atMost: CredentialAttributes.longest)
     // What cannot be an answer or a password opens no vault.
     let attributes = try question.withBytes { bytes throws(CommandError) in
         do throws(CredentialError) { return try CredentialAttributes(parsing: bytes) } catch {
@@ -64,19 +64,4 @@ private func answerGit(_ arguments: Arguments) throws(CommandError) -> ExitCode 
 private func write(_ answer: ReferencedValue) throws(CommandError) -> ExitCode {
     try answer.bytes.withBytes { bytes throws(CommandError) in try Descriptors.write(bytes, to: STDOUT_FILENO) }
     return .done
-}
-
-private func readQuestion() throws(CommandError) -> SecretBytes {
-    var buffer = try secret(CredentialAttributes.longest + 1)
-    var size = 0
-    while size < buffer.count {
-        let got = try buffer.withMutableBytes { bytes throws(CommandError) in
-            try bytes.withPart(size..<bytes.byteCount) { part throws(CommandError) in
-                try Descriptors.read(STDIN_FILENO, into: &part)
-            }
-        }
-        if got == 0 { break }
-        size += got
-    }
-    return try buffer.prefix(size)
 }

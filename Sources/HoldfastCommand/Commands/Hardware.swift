@@ -34,6 +34,11 @@ extension Command {
 }
 
 private func claim(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    if let vault = try Unlocking.openWithoutAsking(arguments) {
+        let isNeeded = vault.leavesHardware
+        try vaultCall { try vault.claimHardware(proving: vault.proveNobody(), canAskOwner: false) }
+        return told(isNeeded)
+    }
     let input = SecretInput(arguments)
     try input.requirePasscodeSource()
     let vault = try Unlocking.find(arguments)
@@ -43,6 +48,10 @@ private func claim(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     try PassingNote.show("Checking the passcode ...") { () throws(CommandError) in
         try vaultCall { try vault.claimHardware(passcode: passcode, spending: vault.burnAttempt()) }
     }
+    return told(isNeeded)
+}
+
+private func told(_ isNeeded: Bool) -> ExitCode {
     Output.remark(
         isNeeded
             ? "The shares in the TPM and the keyring belong to this folder again."
@@ -50,7 +59,32 @@ private func claim(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     return .done
 }
 
+/// A copy that opens without asking gets a share of its own, and new keys.
+private func leave(atDevice vault: Vault, _ arguments: Arguments) throws(CommandError) -> ExitCode {
+    try Confirmation.require(arguments)
+    guard vault.leavesHardware else {
+        throw .failure("exists", "this folder has the vault's own wipe.key: it is no copy; nothing was changed")
+    }
+    let path = try vaultCall { try vault.status() }.path
+    try Confirmation.ask(
+        arguments,
+        "This makes \(path) a separate vault with a share and keys of its own, and no recovery phrase. The share of the "
+            + "original vault stays. If this folder is the vault itself, use holdfast hardware claim instead.",
+        word: "copy")
+    var wish = LevelWish(.device)
+    wish.hardware = .leave
+    var change = Optional(consume wish)
+    try vaultCall {
+        guard let wish = change.take() else { return }
+        try vault.change(to: wish, proving: vault.proveNobody())
+    }
+    try finishRekey(vault)
+    Output.remark("This folder is now a separate vault, which opens without asking. The original vault is unchanged.")
+    return .done
+}
+
 private func leave(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    if let vault = try Unlocking.openWithoutAsking(arguments) { return try leave(atDevice: vault, arguments) }
     let input = SecretInput(arguments)
     try input.requirePasscodeSource()
     try Confirmation.require(arguments)

@@ -7,7 +7,7 @@ internal import SystemCalls
 extension Options {
     static let format = TextOption(
         "format", "FORMAT", .word(ImportFormat.allCases.map(\.rawValue)),
-        help: "What the file is (default: found out from what is in it).")
+        help: "What the file is (default: found out from what is in it); gnome-keyring has none.")
     static let planOnly = Flag("dry-run", "Only show what would be imported.")
     static let prefix = TextOption("prefix", "PATH", help: "Put this and a slash before each name.")
     static let column = ListOption(
@@ -25,15 +25,18 @@ extension Command {
     static let importItems = Command(
         "import", synonyms: ["migrate"], summary: "import items from another password manager",
         details: [
-            "Reads databases of KeePass and KeePassXC (KDBX 4, XML, CSV), exports of Bitwarden (JSON, plain or with a password of "
+            "Reads databases of KeePass and KeePassXC (KDBX 3 and 4, XML, CSV), exports of Bitwarden (JSON, plain or with a password of "
                 + "its own; CSV), 1Password (1PUX) and Aegis (plain or encrypted), CSV files of Firefox and Chrome, any other CSV with --column, "
-                + "and the folder of pass, whose entries gpg decrypts.",
+                + "the folder of pass, whose entries gpg decrypts, and what holdfast export --plain wrote.",
+            "With --format gnome-keyring and without FILE it asks your session's keyring (any Secret Service) for all items. A locked "
+                + "keyring asks for its password itself. The items get the tag secret-service, so that after holdfast secrets serve "
+                + "programs find them as before.",
             "Everything is stored, or nothing. Items that the vault has already are left out. What was not understood is listed "
                 + "with its place. The passcode is asked for even if an agent has the vault open.",
             "An export that is not encrypted is still on your disk afterwards; remove it.",
         ],
         example: "holdfast import passwords.kdbx --dry-run",
-        places: [Place(name: "FILE", kind: .file, help: "The file, or the folder of pass.")],
+        places: [Place(name: "FILE", kind: .file, help: "The file, or the folder of pass.", isOptional: true)],
         options: [
             Options.format.option, Options.planOnly.option, Options.collection.option, Options.prefix.option,
             Options.column.option, Options.keyFile.option, Options.withoutPassword.option,
@@ -66,6 +69,13 @@ private func importFile(_ arguments: Arguments) throws(CommandError) -> ExitCode
 private func read(_ arguments: Arguments) throws(CommandError) -> Imported {
     let path = arguments[place: 0]
     let named = arguments[Options.format].flatMap(ImportFormat.init)
+    if let named, named.isOfProgram {
+        guard arguments.places.isEmpty else { throw .usage("\(named.rawValue) is no file; leave FILE out") }
+        return try KeyringStore.read()
+    }
+    guard !arguments.places.isEmpty else {
+        throw .usage("FILE is missing; it may be left out with --format \(ImportFormat.keyring.rawValue) only")
+    }
     var status = stat()
     guard unsafe stat(path, &status) == 0 else {
         throw CommandError(.notFound, code: "noFile", "\(Escaping.name(path)): \(SystemError.last)")
@@ -94,7 +104,7 @@ private func read(
 ) throws(ImportError) -> Imported {
     var keyFile: SecretBytes?
     if format == .kdbx, let path = arguments[Options.keyFile] {
-        do throws(CommandError) { keyFile = try ImportedFile.read(path, limit: 1 << 20) } catch {
+        do throws(CommandError) { keyFile = try ImportedFile.read(path, limit: ImportLimits.keyFile) } catch {
             throw ImportError(.unexpected, "key file", error.what)
         }
         let hasPassword =

@@ -8,10 +8,9 @@ extension Command {
         "list", synonyms: ["ls", "dir"], summary: "list the records",
         details: [
             "Prints a table on a terminal; otherwise one line per record with collection, name, bytes and time of the "
-                + "last change (UTC), separated by tabs. Control and similar characters in names are shown as "
+                + "last change (UTC) and origin (protected, open, or \"open, sealed\"), separated by tabs. Control and similar characters in names are shown as "
                 + "\\u{...}, and a backslash as two.",
-            "If any record was written while the vault was locked, one more column shows the origin: protected or "
-                + "open. With --open, the open compartment is listed without a passcode.",
+            "The table shows the origin if any record was written while the vault was locked. With --open, the open compartment is listed without a passcode.",
         ],
         example: "holdfast list --collection logins",
         options: [Options.onlyCollection.option, Options.open.option, Options.json.option] + Options.unlocking,
@@ -24,7 +23,6 @@ private func listRecords(_ arguments: Arguments) throws(CommandError) -> ExitCod
 }
 
 func showRecords(_ records: [Vault.RecordInfo], _ arguments: Arguments) throws(CommandError) -> ExitCode {
-    let showsOrigin = records.contains { $0.origin != .protected }
     if arguments[Options.json] {
         try Output.write(.object(["records": .array(records.map(\.json))]))
     } else if Descriptors.isTerminal(STDOUT_FILENO) {
@@ -32,6 +30,7 @@ func showRecords(_ records: [Vault.RecordInfo], _ arguments: Arguments) throws(C
             Output.remark("No records.")
             return .done
         }
+        let showsOrigin = records.contains { $0.origin != .protected }
         let titles = ["COLLECTION", "NAME", "SIZE", "CHANGED"] + (showsOrigin ? ["ORIGIN"] : [])
         var table = Table(titles, rightAligned: [2])
         for record in records {
@@ -48,7 +47,7 @@ func showRecords(_ records: [Vault.RecordInfo], _ arguments: Arguments) throws(C
             records.map { record in
                 let time = Format.timestamp(milliseconds: record.modified) ?? "-"
                 let cells = [Escaping.name(record.collection), Escaping.name(record.name), "\(record.size)", time]
-                return (cells + (showsOrigin ? [record.originWords] : [])).joined(separator: "\t") + "\n"
+                return (cells + [record.originWords]).joined(separator: "\t") + "\n"
             }.joined())
     }
     return .done

@@ -20,7 +20,7 @@ private func lockVault(_ arguments: Arguments) throws(CommandError) -> ExitCode 
     let wasThere = try vaultCall {
         guard let agent = try AgentAccess.connect(arguments) else {
             // Silence would say that the keys are gone.
-            guard try !AgentClient.isServed(home: HomeFolder.path(arguments)) else {
+            guard try !HomeClaim.isTaken(home: HomeFolder.path(arguments)) else {
                 throw VaultError(
                     .agentRunning, "an agent serves this vault and was not reached; it may hold the vault open")
             }

@@ -4,7 +4,7 @@ internal import Holdfast
 internal import HoldfastAgent
 
 extension Place {
-    fileprivate static let newName = Place(name: "NEW", kind: .text, help: "The name it gets.")
+    fileprivate static let newName = Place(name: "NEW", kind: .text, help: "The name it gets, in the same collection.")
 }
 
 extension Options {
@@ -59,12 +59,17 @@ private func change(
     _ change: (borrowing AgentClient, RecordPath, RecordPath) throws(VaultError) -> Void,
     alone: (ItemStore, String, String, String, String) throws(VaultError) -> Void
 ) throws(CommandError) -> String {
-    let (name, newName) = (arguments[place: 0], arguments[place: 1])
-    let collection = arguments.collection
+    let access = ItemAccess(arguments)
+    let path = try access.whole(arguments[place: 0])
+    let (name, collection) = (path.name, path.collection)
+    var newName = arguments[place: 1]
+    // A record that was named with its collection gets its new name in the same way.
+    if !name.utf8.elementsEqual(arguments[place: 0].utf8), newName.hasPrefix(collection + "/") {
+        newName.removeFirst(collection.count + 1)
+    }
     let newCollection = arguments[Options.toCollection] ?? collection
     let target = Naming.record(newName, newCollection)
-    let (path, newPath) = (try Naming.check(name, collection), try Naming.check(newName, newCollection))
-    let access = ItemAccess(arguments)
+    let newPath = try Naming.check(newName, newCollection)
     do throws(CommandError) {
         try access.naming(name, in: collection) { () throws(CommandError) in
             try access.run(changes: true) { agent throws(VaultError) in

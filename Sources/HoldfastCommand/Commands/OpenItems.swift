@@ -4,6 +4,9 @@ internal import SystemCalls
 
 /// `put`, `get`, `list` and `rm` with `--open`: what is reached without the passcode.
 enum OpenItems {
+    /// The collection that an unlock moves open items to.
+    static let inbox = Vault.inboxCollection
+
     /// - Throws: A usage error for options that are only for unlocking.
     private static func check(_ arguments: Arguments) throws(CommandError) {
         for option in [Options.passcodeDescriptor.option, Options.phrase.option, Options.phraseDescriptor.option]
@@ -19,6 +22,7 @@ enum OpenItems {
         guard !isSealed || !arguments[Options.replace] else {
             throw .usage("--replace cannot be combined with --write-only, which cannot see existing items")
         }
+        try Naming.check(name, collection)
         let open = try Unlocking.find(arguments).open
         let value = try value(for: Naming.record(name, collection))
         try Naming.explaining(name, collection) { () throws(CommandError) in
@@ -39,16 +43,31 @@ enum OpenItems {
         try check(arguments)
         let (name, collection) = (arguments[place: 0], arguments.collection)
         let open = try Unlocking.find(arguments).open
-        try Naming.explaining(name, collection) { () throws(CommandError) in
-            try vaultCall {
-                try open.withValue(for: name, in: collection) { bytes in
-                    var value = ShownValue(isRaw: arguments[Options.raw])
-                    try value.write(bytes)
-                    try value.end()
+        do throws(CommandError) {
+            try Naming.explaining(name, collection) { () throws(CommandError) in
+                try vaultCall {
+                    try open.withValue(for: name, in: collection) { bytes in
+                        var value = ShownValue(isRaw: arguments[Options.raw])
+                        try value.write(bytes)
+                        try value.end()
+                    }
                 }
             }
+        } catch {
+            throw tellingOfSealed(error, open)
         }
         return .done
+    }
+
+    /// The name of a sealed item is known to the unlocked vault only.
+    private static func tellingOfSealed(_ error: CommandError, _ open: OpenCompartment) -> CommandError {
+        let count = (try? open.records())?.count(where: \.isSealed) ?? 0
+        guard error.code == VaultError.Code.recordNotFound.description, count > 0 else { return error }
+        var error = error
+        error.advice =
+            "\(Format.count(count, "item")) can be read only by the unlocked vault (--write-only): holdfast unlock, then "
+            + "holdfast inbox list"
+        return error
     }
 
     static func list(_ arguments: Arguments) throws(CommandError) -> ExitCode {

@@ -83,7 +83,13 @@ private func keptOrNewPhrase(
 
 /// Moves what is still under older keys.
 func finishRekey(_ vault: Vault) throws(CommandError) {
+    var misfits = 0
     try Progress.show("Moving records to the new keys") { progress throws(CommandError) in
-        try vaultCall { try vault.finishRekey { done, total in progress.update(done, of: total) } }
+        misfits = try vaultCall { try vault.finishRekey { done, total in progress.update(done, of: total) } }
+    }
+    if misfits > 0 {
+        Output.note(
+            "WARNING: \(Format.count(misfits, "record")) could not be read and did not move; holdfast verify shows them."
+        )
     }
 }

@@ -5,7 +5,9 @@ internal import HoldfastAgent
 internal import SystemCalls
 
 extension Place {
-    static let recordName = Place(name: "NAME", kind: .item, help: "Name of the record.")
+    static let recordName = Place(name: "NAME", kind: .item, help: whole)
+    static let valueName = Place(name: "NAME", kind: .plainValue, help: whole)
+    private static let whole = "The record: its name, or its collection, a slash and its name."
 }
 
 extension Command {
@@ -20,7 +22,7 @@ extension Command {
             "The passcode can also come from standard input, as the first line: --passcode-fd 0.",
         ],
         example: "holdfast put mail --collection logins",
-        places: [.recordName],
+        places: [.valueName],
         options: [
             Options.collection.option, Options.replace.option, Options.open.option, Options.writeOnly.option,
         ] + Options.unlocking,
@@ -30,12 +32,12 @@ extension Command {
 private func putValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     if arguments[Options.open] { return try OpenItems.put(arguments) }
     guard !arguments[Options.writeOnly] else { throw .usage("--write-only requires --open") }
-    let name = arguments[place: 0]
-    let collection = arguments.collection
     let isReplacing = arguments[Options.replace]
-    try Naming.check(name, collection)
+    let access = ItemAccess(arguments)
+    let path = try access.whole(arguments[place: 0])
+    let (name, collection) = (path.name, path.collection)
     let size = try Naming.explaining(name, collection) { () throws(CommandError) in
-        if let path = RecordPath(collection: collection, name: name) {
+        if !access.isOpen {
             let size = try AgentAccess.use(arguments) { agent, session in
                 session.changes = true
                 return try putInput(name, collection) { source in
@@ -47,7 +49,7 @@ private func putValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
             }
             if let size { return size }
         }
-        let vault = try Unlocking.open(arguments)
+        let vault = try access.open().vault
         return try putInput(name, collection) { source in
             try vault.put(name, in: collection, replacing: isReplacing, from: source)
         }

@@ -8,6 +8,8 @@ extension Command {
             "Opens the vault with its recovery phrase, sets a new passcode, and resets the attempts. The phrase stays "
                 + "the same. Use the phrase of the vault, not that of an identity. A passcode that is guessed at once is refused; "
                 + "--weak insists on it.",
+            "A vault that opens without asking asks for the passcode from then on: this is also the way back where the device "
+                + "no longer has its share.",
             "If the TPM or the keyring keeps shares that were made for another folder, say whether this folder is the "
                 + "vault itself (--claim-hardware) or a copy of it (--leave-hardware): see holdfast hardware claim "
                 + "--help.",
@@ -48,6 +50,10 @@ private func recoverVault(_ arguments: Arguments) throws(CommandError) -> ExitCo
             "NOTE: the passcode was under a TPM that did not respond; it no longer needs one (see holdfast enroll tpm)")
     }
     if recovery.pinWasRemoved { Output.note("NOTE: the PIN was removed; set another one with holdfast enroll pin") }
+    if recovery.asksNow {
+        try finishRekey(vault)
+        Output.remark("The vault now asks for the passcode. The device's share was removed.")
+    }
     Output.remark("The new passcode is now in effect. The recovery phrase is unchanged.")
     return .done
 }

@@ -13,10 +13,10 @@ extension Command {
         "rm", synonyms: ["remove", "delete", "del", "erase"], summary: "remove a record",
         details: [
             "Moves an item to the trash, where holdfast trash restore finds it, and removes a plain value for good. Earlier backups "
-                + "still contain both. The name must be complete."
+                + "still contain both. The name must be complete: a part of one removes nothing."
         ],
         example: "holdfast rm mail --collection logins",
-        places: [Place(name: "NAME", kind: .item, help: "Name of the record.")],
+        places: [.recordName],
         options: [
             Options.collection.option, Options.forGood.option, Options.days.option, Options.open.option,
         ] + Options.unlocking,
@@ -25,20 +25,18 @@ extension Command {
 
 private func removeRecord(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     if arguments[Options.open] { return try OpenItems.remove(arguments) }
-    let name = arguments[place: 0]
-    let collection = arguments.collection
-    let path = try Naming.check(name, collection)
     let access = ItemAccess(arguments)
     let isForGood = arguments[Options.forGood]
     guard !isForGood || !arguments.contains(Options.days.option) else {
         throw .usage("use only one of --for-good and --days")
     }
-    let isKept = try access.naming(name, in: collection) { () throws(CommandError) in
+    let path = try access.whole(arguments[place: 0])
+    let isKept = try access.naming(path.name, in: path.collection) { () throws(CommandError) in
         guard isForGood else { return try access.discard(path, days: arguments[Options.days]) }
         try access.remove(path)
         return false
     }
-    let record = Naming.record(name, collection)
+    let record = Naming.record(path.name, path.collection)
     Output.remark(isKept ? "Moved \(record) to the trash." : "Removed \(record).")
     return .done
 }

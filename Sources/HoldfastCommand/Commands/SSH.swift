@@ -34,6 +34,41 @@ extension Command {
         run: importSSH)
 }
 
+extension Options {
+    static let inTPM = Flag("tpm", "Have this machine's TPM make the key, which never leaves it.")
+}
+
+extension Command {
+    static let sshGenerate = Command(
+        "ssh", "generate", synonyms: ["ssh-keygen"], summary: "make an SSH key",
+        details: [
+            "Makes an Ed25519 key, stores it in an item and prints the public key. Nothing of it is ever in a file.",
+            "With --tpm this machine's TPM makes an ECDSA P-256 key and signs with it while the vault is unlocked. Nobody can copy such a "
+                + "key, and nobody can restore it: it is lost with the machine, and when the TPM is cleared. Have another way in.",
+        ],
+        example: "holdfast ssh generate keys/laptop --tpm",
+        places: [.recordName],
+        options: [Options.collection.option, Options.inTPM.option] + Options.unlocking,
+        run: generateSSH)
+}
+
+private func generateSSH(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let path = try Naming.check(arguments[place: 0], arguments.collection)
+    guard arguments[Options.inTPM] else {
+        try Output.write(try store(vaultCall { try SSHIdentities.generate() }, path, arguments) + "\n")
+        return .done
+    }
+    let access = ItemAccess(arguments)
+    // Before the chip is asked: an item that is there already is not replaced.
+    _ = try access.requireFree(path.name, in: path.collection)
+    let made = try PassingNote.show("Making a key in the TPM ...") { () throws(CommandError) in
+        try vaultCall { try SSHIdentities.generateInChip(comment: path.name) }
+    }
+    try access.add(made.item, as: path)
+    try Output.write(made.line + "\n")
+    return .done
+}
+
 private func serveSSH(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let home = try HomeFolder.absolutePath(arguments)
     let runtime = try HomeFolder.runtime()
@@ -52,23 +87,27 @@ private func serveSSH(_ arguments: Arguments) throws(CommandError) -> ExitCode {
 }
 
 private func importSSH(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    let (name, collection) = (arguments[place: 0], arguments.collection)
-    try Naming.check(name, collection)
+    let path = try Naming.check(arguments[place: 0], arguments.collection)
     let text = try SSHKeyFile.read(arguments[Options.keyIn])
-    let line = try Naming.explaining(name, collection) { () throws(CommandError) in
-        if let path = RecordPath(collection: collection, name: name) {
-            let line = try AgentAccess.use(arguments) { agent, session in
-                session.changes = true
-                return try agent.importSSH(path, key: text)
-            }
-            if let line { return line }
+    try Output.write(try store(text, path, arguments) + "\n")
+    return .done
+}
+
+/// Stores a key as an item.
+/// - Returns: The public key in one line.
+private func store(
+    _ text: borrowing SecretBytes, _ path: RecordPath, _ arguments: Arguments
+) throws(CommandError) -> String {
+    try Naming.explaining(path.name, path.collection) { () throws(CommandError) in
+        let line = try AgentAccess.use(arguments) { agent, session in
+            session.changes = true
+            return try agent.importSSH(path, key: text)
         }
+        if let line { return line }
         let vault = try Unlocking.open(arguments)
         defer { vault.lock(because: .ended) }
         return try text.withBytes { text throws(CommandError) in
-            try vaultCall { try SSHIdentities(ItemStore(vault)).add(text, as: name, in: collection) }
+            try vaultCall { try SSHIdentities(ItemStore(vault)).add(text, as: path.name, in: path.collection) }
         }
     }
-    try Output.write(line + "\n")
-    return .done
 }

@@ -10,7 +10,8 @@ extension Command {
                 + "bus, where secret-tool, libsecret and Python's secretstorage store secrets and look them up. It is that "
                 + "until it ends; no other program is replaced.",
             "What programs store becomes items with the tag secret-service, and only such items are given to them. While the "
-                + "vault is locked they find nothing. Items that ask each time are not given.",
+                + "vault is locked a search has you asked for the passcode on the program's terminal or by pinentry. Items that ask "
+                + "are asked for, as with holdfast leases.",
         ],
         example: "holdfast secrets serve",
         options: [Options.home.option],

@@ -65,23 +65,31 @@ private func change(_ change: SelfDestruct.Change, _ arguments: Arguments) throw
         for warning in try vaultCall({ try vault.wipeWarnings() }) { Output.note("NOTE (at a wipe): \(warning)") }
     }
     let wanted = max(arguments[Options.countdown] ?? 0, Int(policy.selfDestructCountdown))
-    if let holder = AgentAccess.holder(arguments, for: .seconds(wanted)) {
-        try take(change, holder, policy, input, arguments)
-    } else {
-        let holder = OwnChange(SelfDestructSwitch(vault: vault, countdown: .seconds(wanted)))
-        try take(change, holder, policy, input, arguments)
-    }
+    let agent = AgentAccess.holder(arguments, for: .seconds(wanted))
+    let own = OwnChange(SelfDestructSwitch(vault: vault, countdown: .seconds(wanted)))
+    try take(change, agent, own, policy, input, arguments)
     return try tell(vault, changed: true, arguments)
 }
 
 /// Authenticates, asks, waits, authenticates again.
 private func take(
-    _ change: SelfDestruct.Change, _ holder: some ChangeHolder, _ policy: VaultPolicy,
+    _ change: SelfDestruct.Change, _ agent: AgentChange?, _ own: OwnChange, _ policy: VaultPolicy,
     _ input: SecretInput, _ arguments: Arguments
 ) throws(CommandError) {
     let first = try input.passcode()
-    try PassingNote.show("Checking the passcode ...") { () throws(CommandError) in
-        try vaultCall { try holder.begin(change, passcode: first) }
+    let holder: any ChangeHolder = try PassingNote.show("Checking the passcode ...") { () throws(CommandError) in
+        try vaultCall {
+            if let agent {
+                do {
+                    try agent.begin(change, passcode: first)
+                    return agent
+                } catch let error as VaultError where error.code == .locked {
+                    // It has locked, as when another command changed the rules; no attempt was spent.
+                }
+            }
+            try own.begin(change, passcode: first)
+            return own
+        }
     }
     try Confirmation.ask(arguments, Countdown.warning(change, policy, holder.countdown), word: "yes")
     try vaultCall { try holder.confirm() }

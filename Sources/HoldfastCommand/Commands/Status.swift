@@ -2,6 +2,7 @@ internal import AgentMessages
 internal import CommandLineArguments
 internal import Holdfast
 internal import HoldfastAgent
+internal import HoldfastDoctor
 
 extension Command {
     static let status = Command(
@@ -16,6 +17,7 @@ extension Command {
 
 private func showStatus(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let vault = try Unlocking.find(arguments)
+    SyncedFolder.warn(try HomeFolder.absolutePath(arguments))
     let status = try vaultCall { try vault.status() }
     let open = vault.open.status()
     let agent = AgentAccess.status(arguments)
@@ -122,7 +124,7 @@ private func words(_ kind: SlotKind) -> String {
     case .secret(.recoveryPhrase): "recovery phrase"
     case .secret(.pin): "PIN under the TPM"
     case .deviceOwner: "device owner"
-    case .device: "this device, nobody is asked"
+    case .device: "this device, without asking"
     case .unknown: kind.name
     }
 }

@@ -2,6 +2,7 @@ internal import AgentMessages
 internal import CommandLineArguments
 internal import Holdfast
 internal import HoldfastAgent
+internal import HoldfastDoctor
 
 extension Command {
     static let unlock = Command(
@@ -18,7 +19,7 @@ extension Command {
             "If the agent is unlocked already, the command says until when and asks for nothing.",
             "The vault locks after 15 minutes without use, 12 hours after it was unlocked, with holdfast lock, and "
                 + "when its passcode or policy is changed. If the policy has a lock timing, --idle cannot "
-                + "exceed it.",
+                + "exceed it; the command says so.",
         ],
         example: "holdfast unlock --idle 1h",
         options: [Options.idle.option, Options.timeout.option, Options.passcode.option, Options.json.option]
@@ -83,6 +84,8 @@ private func stillOpen(_ arguments: Arguments) -> UInt64?? {
 
 private func tell(_ locksIn: UInt64?, _ vault: Vault, _ arguments: Arguments) throws(CommandError) -> ExitCode {
     Unlocking.tellUnclaimed(vault)
+    SyncedFolder.warn(try HomeFolder.absolutePath(arguments))
+    tellCut(vault, arguments)
     if arguments[Options.json] {
         try Output.write(
             .object([
@@ -92,6 +95,19 @@ private func tell(_ locksIn: UInt64?, _ vault: Vault, _ arguments: Arguments) th
         try Output.write("unlocked\(AgentAccess.until(locksIn))\n")
     }
     return .done
+}
+
+/// Says that the vault locks earlier than the command line asks for.
+private func tellCut(_ vault: Vault, _ arguments: Arguments) {
+    guard arguments.contains(Options.idle.option), let idle = arguments[Options.idle] else { return }
+    let timeout = arguments[Options.timeout] ?? Int(AgentSettings.standardTimeout)
+    if let rule = try? vault.status().policy.lockTiming.seconds, rule > 0, rule < idle {
+        Output.note(
+            "the vault's policy has it lock after \(DurationWord.word(Int(rule))) without use (lockTiming in holdfast lock-policy "
+                + "show)")
+    } else if timeout < idle {
+        Output.note("the vault locks after \(DurationWord.word(timeout)) in any case; --timeout changes that")
+    }
 }
 
 private func unlock(

@@ -3,7 +3,9 @@ internal import SystemCalls
 
 /// Names under which other programs call this one: links to `holdfast` that stand for one of its commands.
 enum ProgramNames {
-    private static let commands = ["git-credential-holdfast": ["git-credential"]]
+    private static let commands = [
+        "git-credential-holdfast": ["git-credential"], "docker-credential-holdfast": ["docker-credential"],
+    ]
 
     /// The words of the command that the program's name stands for.
     static var words: [String] {

@@ -17,6 +17,8 @@ enum Advice {
         case .wrongPhrase, .malformedPhrase: "compare the words with your sheet, and use the vault's sheet"
         case .noRecoveryPhrase: "holdfast enroll phrase issues one, with the passcode"
         case .noPIN: "holdfast enroll pin sets one, with the passcode"
+        case .noPasscode:
+            "holdfast slots remove device sets one where the vault opens without asking, else holdfast recover"
         case .lastWayIn: "holdfast enroll phrase issues a recovery phrase; --insist does without"
         case .wiped: "holdfast receipt verify shows what was erased"
         case .passcodeNeeded: "holdfast unlock --passcode asks for the passcode"
@@ -72,10 +74,13 @@ enum Advice {
         case .ownerLockedOut: "wait, or use the passcode: holdfast unlock --passcode"
         case .ownerBusy: "close the program that uses the sensor, or use the passcode: holdfast unlock --passcode"
         case .shareUnavailable: "unlock the keyring or wait for the chip, then try again; holdfast doctor shows which"
-        case .shareLost: "holdfast unlock with the passcode, or holdfast recover with the recovery phrase, opens it"
+        case .shareLost:
+            "holdfast recover opens it with the recovery phrase and sets a passcode; a passcode that it has opens it too"
         case .vaultMissing: "say where it is with --home"
         case .levelLowered: "holdfast status shows what is there; open it only if you put it there"
-        case .levelContradicted, .proofTooWeak: "run the command again with the passcode"
+        case .levelContradicted:
+            "holdfast slots remove device sets a passcode, and holdfast slots add device opens the vault without asking"
+        case .proofTooWeak: "run the command again with the passcode"
         case .stillMoving: "holdfast verify shows what is left; try again later"
         case .movedElsewhere: "run the command again"
         case .notRecoverable: "holdfast enroll phrase issues a recovery phrase"
@@ -121,6 +126,18 @@ enum Advice {
         case .unexpected: on(VaultError.Code.Kind.unexpected)
         case .proofExpired: on(VaultError.Code.Kind.proofExpired)
         case .otherServer: "holdfast identity trust changes the server; it asks for the passcode"
+        }
+    }
+
+    /// What to do before a key store can be asked again.
+    static func on(_ wait: ShareWait) -> String {
+        switch wait {
+        case .unlocked: "unlock the keyring, then try again"
+        case .otherKeyring(let kept, _): "start \(kept) again, then try again"
+        case .free: "try again"
+        case .present: "holdfast doctor shows what is missing"
+        case .room, .permitted: "holdfast doctor shows what the chip refuses"
+        case .devicePasscode: "set a password for your account, then try again"
         }
     }
 

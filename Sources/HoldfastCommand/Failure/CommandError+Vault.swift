@@ -5,7 +5,8 @@ extension CommandError {
     package init(_ error: VaultError) {
         self.init(
             ExitCode(error.code), code: error.code.description, error.reason,
-            advice: CommandError.advice(on: error.code))
+            advice: error.until.map { Advice.on($0) } ?? CommandError.advice(on: error.code))
+        until = error.until
         remainingAttempts = error.remainingAttempts
         retryAfterSeconds = error.retryAfter.map(Format.roundedUpSeconds)
     }

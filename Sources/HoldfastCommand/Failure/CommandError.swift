@@ -1,4 +1,5 @@
 internal import CommandLineArguments
+internal import Holdfast
 
 /// Why a command failed: a line for people, a code for programs, and an exit code.
 package struct CommandError: Error, Sendable {
@@ -13,6 +14,8 @@ package struct CommandError: Error, Sendable {
     var remainingAttempts: Int?
     /// Seconds until the next attempt is possible, rounded up, during a delay.
     var retryAfterSeconds: Int64?
+    /// What a key store that cannot be asked now waits for.
+    var until: ShareWait?
 
     init(_ exit: ExitCode, code: String, _ what: String, advice: String? = nil) {
         self.exit = exit
@@ -40,6 +43,7 @@ package struct CommandError: Error, Sendable {
                 "code": .text(code), "message": .text(message),
                 "remainingAttempts": remainingAttempts.map { .integer(Int64($0)) } ?? .null,
                 "retryAfterSeconds": retryAfterSeconds.map { .integer($0) } ?? .null,
+                "until": until.map { .text($0.word) } ?? .null,
             ])
         ])
     }

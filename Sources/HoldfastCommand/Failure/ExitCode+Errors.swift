@@ -21,7 +21,8 @@ extension ExitCode {
         case .damaged, .receiptMismatch, .newerVersion: .damaged
         case .noVault, .noBackup, .recordNotFound, .vaultMissing: .notFound
         case .invalidName, .reservedCollection, .isItem, .invalidItem: .usage
-        case .exists, .noRecoveryPhrase, .noPIN, .lastWayIn, .notPending, .rollbackSuspected, .hardwareUnavailable,
+        case .exists, .noRecoveryPhrase, .noPIN, .noPasscode, .lastWayIn, .notPending, .rollbackSuspected,
+            .hardwareUnavailable,
             .hardwareFull, .hardwareUnclaimed, .keysChanged, .otherVault, .keysWornOut, .hardLinked, .recordExists,
             .invalidPasscode, .invalidPolicy, .stepNotInPolicy, .tooLarge, .readOnly, .diskFull, .permissionDenied,
             .quotaExceeded, .unconfirmed, .noPublicKey, .busy, .inputOutput, .outOfMemory, .cryptography, .unexpected,

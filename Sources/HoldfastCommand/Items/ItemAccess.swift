@@ -6,7 +6,7 @@ internal import HoldfastAgent
 /// The items of the vault that a command works on: through the agent while that is open, otherwise in the vault, which this
 /// process opens once. If the agent locks between two calls, the next one asks for the passcode, so that nothing is lost.
 final class ItemAccess {
-    private let arguments: Arguments
+    let arguments: Arguments
     private var own: ItemStore?
 
     init(_ arguments: Arguments) { self.arguments = arguments }
@@ -152,6 +152,9 @@ final class ItemAccess {
     }
 
     private var vault: Vault?
+
+    /// Whether this process has opened the vault.
+    var isOpen: Bool { own != nil }
 
     func open() throws(CommandError) -> (store: ItemStore, vault: Vault) {
         if let own, let vault { return (own, vault) }

@@ -108,6 +108,18 @@ extension ItemNames {
 }
 
 extension ItemAccess {
+    /// The record that a whole name means: the one of this name, or, where the command line names no collection, the one with this path
+    /// (`work/vpn`), as lists and completions show it. Nothing is guessed.
+    /// - Throws: `invalidName`; `ambiguous` where records of two collections have this path.
+    func whole(_ name: String) throws(CommandError) -> RecordPath {
+        let path = try Naming.check(name, arguments.collection)
+        guard !arguments.contains(Options.collection.option), name.contains("/") else { return path }
+        let all = try paths()
+        guard !all.contains(path) else { return path }
+        let spelled = all.filter { ItemNames.path($0).utf8.elementsEqual(name.utf8) }
+        return spelled.isEmpty ? path : try ItemNames.resolve(name, in: nil, among: spelled)
+    }
+
     /// Runs a command that takes whole names. Where there is no record of the name, its error says which may have been meant.
     func naming<R>(
         _ name: String, in collection: String, _ body: () throws(CommandError) -> R
@@ -120,6 +132,10 @@ extension ItemAccess {
             let folded = name.lowercased()
             // In another collection under this very name, or as an item's other commands would find it.
             let elsewhere = paths.filter { $0.name.utf8.elementsEqual(name.utf8) }
+            if elsewhere.contains(where: { $0.collection == OpenItems.inbox }) {
+                error.advice = "it is in the inbox: holdfast inbox accept makes it a record"
+                throw error
+            }
             let near: [String] =
                 switch elsewhere.isEmpty ? ItemNames.find(folded, in: nil, among: paths) : .several(elsewhere) {
                 case .one(let path): [Naming.record(path.name, path.collection)]

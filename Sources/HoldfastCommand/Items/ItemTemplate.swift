@@ -9,23 +9,23 @@ struct ItemTemplate {
         let extent: Terminal.Extent
     }
 
-    /// The word on the command line.
-    let word: String
     let kind: ItemKind
     let asked: [Asked]
 
-    static let login = ItemTemplate("login", .login, [.secret("password")])
+    /// The word on the command line.
+    var word: String { kind.word }
+
+    static let login = ItemTemplate(.login, [.secret("password")])
 
     static let all: [ItemTemplate] = [
-        login, ItemTemplate("note", .note, []),
-        ItemTemplate("card", .card, [.secret("number"), .secret("security code"), .secret("PIN")]),
-        ItemTemplate("identity", .identity, []),
-        ItemTemplate("ssh-key", .sshKey, [.secret("passphrase"), Asked("private key", .secret, .lines)]),
-        ItemTemplate("otp", .oneTimeCode, [Asked("code", .oneTimeCode, .line)]), ItemTemplate("file", .file, []),
+        login, ItemTemplate(.note, []),
+        ItemTemplate(.card, [.secret("number"), .secret("security code"), .secret("PIN")]),
+        ItemTemplate(.identity, []),
+        ItemTemplate(.sshKey, [.secret("passphrase"), Asked("private key", .secret, .lines)]),
+        ItemTemplate(.oneTimeCode, [Asked("code", .oneTimeCode, .line)]), ItemTemplate(.file, []),
     ]
 
-    init(_ word: String, _ kind: ItemKind, _ asked: [Asked]) {
-        self.word = word
+    init(_ kind: ItemKind, _ asked: [Asked]) {
         self.kind = kind
         self.asked = asked
     }
@@ -41,21 +41,4 @@ extension ItemTemplate.Asked {
     }
 
     static func secret(_ label: String) -> ItemTemplate.Asked { ItemTemplate.Asked(label, .secret, .line) }
-}
-
-extension ItemKind {
-    /// What people call it; `value` for a plain one, and `item` for a kind of a newer program.
-    var word: String {
-        if self == .value { return "value" }
-        return ItemTemplate.all.first { $0.kind == self }?.word ?? "item"
-    }
-}
-
-extension FieldKind {
-    static let words: [(FieldKind, String)] = [
-        (.text, "text"), (.secret, "secret"), (.url, "url"), (.oneTimeCode, "otp"), (.date, "date"), (.file, "file"),
-    ]
-
-    /// The word for it; nil for a kind of a newer program.
-    var word: String? { FieldKind.words.first { $0.0 == self }?.1 }
 }

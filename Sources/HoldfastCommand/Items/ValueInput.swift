@@ -53,8 +53,18 @@ struct ValueInput {
             guard first.isEqual(to: second) else {
                 throw .failure("mismatch", "the two entries differ; nothing was stored")
             }
+            if asked.kind == .secret { remark(of: first, label) }
             return first
         }
+    }
+
+    /// Says that a password that was typed is easily guessed. Of other secrets (a PIN, a number) the user has no choice.
+    private func remark(of value: borrowing SecretBytes, _ label: String) {
+        guard ["password", "passphrase"].contains(where: { label.lowercased().hasSuffix($0) }) else { return }
+        let strength = value.withBytes { PasscodeStrength(of: $0) }
+        guard strength.level < .fair else { return }
+        Output.remark(
+            "This \(label) is easily guessed (about \(strength.bits) bits); --generate makes one that is not.")
     }
 
     /// Everything that is left of a descriptor.

@@ -20,13 +20,14 @@ extension Finding {
         case .noVault: "there is no vault whose folder could hold a share"
         case .folderWorks:
             "a share in a file is read by every program of this user; used where nothing better is there"
+        case .folderSynced(let folder, let program): "\(program) syncs \(folder), which damages vaults"
         case .fingerprint(let capability): capability.why ?? "a finger is enrolled and the sensor answers"
         case .devicePasscode(let capability):
             capability.why
                 ?? "PAM has rules for Holdfast; whether they take the password is only known when it is typed"
         case .sessionHeard: "lock, sleep and lid are heard, and sleep waits until the keys are gone"
         case .sessionDeaf(let missing): "not listened to: \(missing.joined(separator: "; "))"
-        case .vaultNeedsChip: "its passcode needs a chip that cannot be asked here"
+        case .vaultNeedsChip: "its passcode needs a TPM that does not answer here"
         case .vaultWithoutSecret(asksOwner: true): "it opens after asking the owner of this device, without a secret"
         case .vaultWithoutSecret(asksOwner: false):
             "it opens without asking: whoever uses this account here can read it"
@@ -61,7 +62,7 @@ extension Finding {
     var fix: String? {
         switch evidence {
         case .silent: fixOfSilence
-        case .memory(_, let isHidden): isHidden ? nil : "a kernel with CONFIG_SECRETMEM hides them from itself, too"
+        case .memory(_, let isHidden): isHidden ? nil : "a kernel built with CONFIG_SECRETMEM would not map them either"
         case .chipAbsent:
             "switch the TPM on in the firmware's settings, if there is one; or name one in $HOLDFAST_TPM"
         case .chipForbidden(let device):
@@ -73,12 +74,13 @@ extension Finding {
             state == .broken ? fixOfSilence : "install gnome-keyring and libsecret-1-0, and start the session with them"
         case .noVault: "holdfast init"
         case .folderFailed: "make the vault's folder writable for its user"
+        case .folderSynced: "move the vault out of it, and put backups there (holdfast backup)"
         case .fingerprint(let capability):
             switch capability {
             case .notEnrolled: "enroll a finger: fprintd-enroll"
             case .busy: "end what uses the sensor (a login screen), or systemctl restart fprintd"
             case .lockedOut: "wait, or unlock the session with the password once"
-            case .missing: "connect a sensor that libfprint knows, and install fprintd"
+            case .missing, .denied: "connect a sensor that libfprint knows, and install fprintd"
             case .broken: "journalctl -u fprintd tells why; then systemctl restart fprintd"
             case .available: nil
             }

@@ -29,7 +29,8 @@ package enum LogText {
         case .pinSet(true): "a PIN was enrolled in the TPM"
         case .pinSet(false): "the PIN was removed"
         case .levelChanged(let from, let to): of(to, after: from)
-        case .levelContradicted: "the header opened for nobody and asked for a lock at once; it was not opened"
+        case .levelContradicted:
+            "the header said both that nobody is asked and that the app lock is on; the vault was not opened"
         case .floorReplaced(.lower, let was):
             "the vault was below the level \(was.name) that the key store expected; you confirmed it"
         case .floorReplaced(.otherVault, _): "the key store expected another vault here; you confirmed this one"

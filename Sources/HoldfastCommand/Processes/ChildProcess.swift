@@ -86,9 +86,13 @@ struct ChildProcess: ~Copyable {
     }
 
     /// Whether a program of this name is in `$PATH`.
-    static func isInstalled(_ name: String) -> Bool {
-        guard let path = unsafe getenv("PATH").flatMap({ unsafe String(validatingCString: $0) }) else { return false }
-        return path.split(separator: ":").contains { unsafe access("\($0)/\(name)", X_OK) == 0 }
+    static func isInstalled(_ name: String) -> Bool { path(of: name) != nil }
+
+    /// Where a program is; a name with a slash is its path. Nil where it is not.
+    static func path(of name: String) -> String? {
+        guard !name.contains("/") else { return name }
+        guard let path = unsafe getenv("PATH").flatMap({ unsafe String(validatingCString: $0) }) else { return nil }
+        return path.split(separator: ":").map { "\($0)/\(name)" }.first { unsafe access($0, X_OK) == 0 }
     }
 }
 

@@ -160,6 +160,7 @@ extension Command {
 }
 
 private func keepClipboard(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    ProcessTitle.set(AgentCommand.processName)
     unsafe chdir("/")
     do throws(CommandError) {
         let watch = try SignalWatch([SIGTERM, SIGINT, SIGHUP, SIGCHLD])

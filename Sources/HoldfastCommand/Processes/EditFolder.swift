@@ -18,16 +18,31 @@ final class EditFolder {
         isInMemory = !candidates.isEmpty
         let parent = candidates.first ?? EditFolder.variable("TMPDIR") ?? "/tmp"
         EditFolder.removeLeftovers(parent)
-        var template = Array("\(parent)/\(EditFolder.prefix)XXXXXX".utf8CString)
-        guard unsafe mkdtemp(&template) != nil else {
-            throw .failure("system", "making a folder in \(Escaping.name(parent)): \(SystemError.last)")
+        let (path, number) = try EditFolder.make(in: parent)
+        self.path = path
+        descriptor = OwnedDescriptor(owning: number)
+    }
+
+    /// A new folder that this process holds locked. Another `edit` may take one that is not locked yet for a leftover and remove it;
+    /// then the next one is made.
+    private static func make(in parent: String) throws(CommandError) -> (path: String, descriptor: Int32) {
+        for _ in 0..<100 {
+            var template = Array("\(parent)/\(prefix)XXXXXX".utf8CString)
+            guard unsafe mkdtemp(&template) != nil else {
+                throw .failure("system", "making a folder in \(Escaping.name(parent)): \(SystemError.last)")
+            }
+            let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            let folder = unsafe open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            guard folder >= 0 else { continue }
+            var (own, there) = (stat(), stat())
+            if flock(folder, LOCK_EX | LOCK_NB) == 0, unsafe fstat(folder, &own) == 0, unsafe lstat(path, &there) == 0,
+                own.st_ino == there.st_ino, own.st_dev == there.st_dev
+            {
+                return (path, folder)
+            }
+            close(folder)
         }
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        do throws(SystemError) { descriptor = try OwnedDescriptor(path, O_RDONLY | O_DIRECTORY) } catch {
-            unsafe rmdir(path)
-            throw .failure("system", "opening a folder in \(Escaping.name(parent)): \(error)")
-        }
-        flock(descriptor.number, LOCK_EX | LOCK_NB)
+        throw .failure("system", "another program keeps removing folders of ours in \(Escaping.name(parent))")
     }
 
     deinit { EditFolder.remove(path) }

@@ -41,14 +41,26 @@ enum Editor {
             }
             return command
         }
-        for name in ["editor", "sensible-editor", "nano", "vi"] where ChildProcess.isInstalled(name) { return name }
+        for name in ["editor", "nano", "vi"] where ChildProcess.isInstalled(name) { return name }
         throw .failure("editor", "there is no editor; set $EDITOR to one")
     }
 
-    /// Options that keep Vim from writing swap, undo and history files elsewhere.
+    /// Options that keep Vim and Neovim from writing swap, undo and history files elsewhere; nothing for other editors.
     private static func options(_ command: String) -> String {
-        let name = command.split(separator: " ").first?.split(separator: "/").last ?? ""
-        guard ["vim", "nvim", "vi"].contains(String(name)) else { return "" }
-        return name == "vi" ? "" : "-n -i NONE -c 'set noundofile nobackup nowritebackup'"
+        // `env` takes assignments before the program.
+        guard let word = command.split(whereSeparator: \.isWhitespace).first(where: { !$0.contains("=") }),
+            isVim(String(word))
+        else { return "" }
+        return "-n -i NONE -c 'set noundofile nobackup nowritebackup'"
+    }
+
+    /// Whether a program is Vim or Neovim. They have many names: `editor` and `vi` are links to `vim.basic` on Debian.
+    private static func isVim(_ word: String) -> Bool {
+        guard let path = ChildProcess.path(of: word), let real = unsafe realpath(path, nil) else { return false }
+        defer { unsafe free(real) }
+        let names = [path, unsafe String(cString: real)].map { $0.split(separator: "/").last.map(String.init) ?? "" }
+        return names.contains { name in
+            ["vim", "nvim", "gvim", "rvim"].contains { name == $0 || name.hasPrefix("\($0).") }
+        }
     }
 }

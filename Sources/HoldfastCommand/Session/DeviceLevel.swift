@@ -52,11 +52,11 @@ private func place(_ protection: Protection) -> String {
 /// From now on the vault opens without asking.
 func addDeviceSlot(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let input = SecretInput(arguments)
+    if let vault = try? Unlocking.find(arguments), (try? Unlocking.asksNobody(vault)) == true {
+        return try settleAtDevice(vault)
+    }
     try input.requirePasscodeSource()
     let vault = try Unlocking.find(arguments)
-    guard try !Unlocking.asksNobody(vault) else {
-        throw .failure("exists", "the vault opens without asking already; nothing was changed")
-    }
     try Unlocking.refuseChangeEarly(vault)
     let passcode = try input.passcode()
     try PassingNote.show("Checking the passcode ...") { () throws(CommandError) in
@@ -65,7 +65,7 @@ func addDeviceSlot(_ arguments: Arguments) throws(CommandError) -> ExitCode {
             try vault.change(to: LevelWish(.device), proving: proof)
         }
     }
-    try finishMoving(vault)
+    try finishRekey(vault)
     let protection = try vaultCall { try vault.protection() }
     Output.remark(
         "The vault now opens without asking: its key is in \(place(protection)). Its passcode and recovery phrase no longer open it."
@@ -73,16 +73,35 @@ func addDeviceSlot(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     return .done
 }
 
+/// A vault whose rules ask for a lock beside a slot that asks nobody opens without asking again, with new keys.
+private func settleAtDevice(_ vault: Vault) throws(CommandError) -> ExitCode {
+    try vaultCall { try vault.keepForChange() }
+    guard vault.isChangeable else {
+        try vaultCall { try vault.openByDevice() }
+        throw .failure("exists", "the vault opens without asking already; nothing was changed")
+    }
+    try vaultCall {
+        try vault.change(to: LevelWish(.device), proving: vault.proveNobody())
+        try vault.openByDevice()
+    }
+    try finishRekey(vault)
+    Output.remark("The vault opens without asking again. Nothing else opens it.")
+    return .done
+}
+
 /// From now on the vault asks for a passcode, and a new phrase is issued with it.
 func removeDeviceSlot(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let input = SecretInput(arguments)
-    let delivery = try PhraseDelivery(arguments)
     try input.requirePasscodeSource()
+    let delivery = try PhraseDelivery(arguments)
     let vault = try Unlocking.find(arguments)
-    try vaultCall { try vault.openByDevice() }
+    try vaultCall {
+        try vault.keepForChange()
+        if !vault.isChangeable { try vault.openByDevice() }
+    }
     let passcode = try input.newPasscode(takingWeak: arguments[Options.weak])
     let phrase = try vaultCall { try Vault.newRecoveryPhrase() }
-    try delivery.deliver(phrase)
+    try delivery.deliverConfirmed(phrase, else: "nothing was changed")
     var wish = LevelWish(.secret)
     wish.passcode = consume passcode
     wish.phrase = consume phrase
@@ -93,18 +112,14 @@ func removeDeviceSlot(_ arguments: Arguments) throws(CommandError) -> ExitCode {
             try vault.change(to: wish, proving: vault.proveNobody())
         }
     }
-    try finishMoving(vault)
+    // One whose rules contradicted its slots stays shut.
+    if vault.isUnlocked {
+        try finishRekey(vault)
+    } else {
+        Output.remark("Run holdfast verify --clean to move what is stored to the new keys.")
+    }
     Output.remark("The vault now asks for the passcode. The device's share was removed.")
     return .done
-}
-
-/// What is stored goes over to the new keys. A process that ends here leaves the rest to `verify --clean`.
-private func finishMoving(_ vault: Vault) throws(CommandError) {
-    try Progress.show("Moving to new keys", isAllowed: true) { progress throws(CommandError) in
-        try vaultCall {
-            try vault.finishRekey { done, total in progress.update(UInt64(done), of: UInt64(total)) }
-        }
-    }
 }
 
 extension Protection {

@@ -48,6 +48,27 @@ struct PhraseDelivery {
         }
     }
 
+    /// Hands the words over; a user who reads them on the terminal says that they are written down. Until this returns nothing may
+    /// rest on them, so that no user is left without a phrase that the vault needs.
+    /// - Parameter consequence: What it means that they were not: "no vault was created".
+    /// - Throws: `phraseNotDelivered`, `cancelled`.
+    func deliverConfirmed(
+        _ phrase: borrowing RecoveryPhrase, else consequence: String
+    ) throws(CommandError) {
+        do throws(CommandError) { try deliver(phrase) } catch {
+            throw .failure(
+                "phraseNotDelivered", "the recovery phrase could not be handed over (\(error.what)); \(consequence)")
+        }
+        guard isShown else { return }
+        let answer = try HeldSignals.released { () throws(CommandError) in
+            guard let terminal = Terminal() else { return "" }
+            return try terminal.readAnswer(prompt: "Type yes when you have written it down: ")
+        }
+        guard answer == "yes" else {
+            throw .failure("cancelled", "cancelled; \(consequence), and this phrase is not valid")
+        }
+    }
+
     private func show(_ text: RawSpan) throws(CommandError) {
         guard let terminal = Terminal() else { throw .failure("output", "the terminal was closed") }
         try terminal.write("\n" + heading)

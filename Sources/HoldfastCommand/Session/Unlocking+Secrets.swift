@@ -86,6 +86,24 @@ extension Unlocking {
 }
 
 extension Vault.Status {
+    /// What opens a vault that has no passcode.
+    var wayWithoutPasscode: String {
+        if slots.contains(.device) { return "this vault opens without asking and has no passcode; nothing was changed" }
+        if slots.contains(.deviceOwner) {
+            return "this vault has no passcode: its device's owner opens it, in its app; nothing was changed"
+        }
+        return "this vault has no passcode, only a recovery phrase; nothing was changed"
+    }
+
+    /// What to do instead.
+    var adviceWithoutPasscode: String {
+        if slots.contains(.device) {
+            return "holdfast slots remove device sets a passcode, and holdfast enroll phrase issues a recovery phrase"
+        }
+        guard slots.contains(.recoveryPhrase) else { return "set a passcode in its app" }
+        return "holdfast recover sets a passcode with the phrase, and --phrase opens the vault"
+    }
+
     /// `only the recovery phrase opens the vault`: what is left without the passcode.
     var restWithoutPasscode: String {
         let rest = [hasPIN ? "the PIN" : nil, slots.contains(.recoveryPhrase) ? "the recovery phrase" : nil]

@@ -112,6 +112,11 @@ enum Unlocking {
 
     /// As ``refuseEarly(_:)``, where the status is known.
     static func refuseEarly(_ status: Vault.Status) throws(CommandError) {
+        guard status.slots.contains(.passcode) || status.hasPIN else {
+            var error = CommandError(VaultError(.noPasscode, status.wayWithoutPasscode))
+            error.advice = status.adviceWithoutPasscode
+            throw error
+        }
         if status.isPasscodeClosed {
             throw CommandError(.noAttemptLeft(hasPhrase: status.slots.contains(.recoveryPhrase)))
         }

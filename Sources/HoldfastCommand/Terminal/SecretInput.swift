@@ -13,30 +13,44 @@ struct SecretInput {
     private let pinDescriptor: Int32?
     private let phraseDescriptor: Int32?
     private let recoveryDescriptor: Int32?
+    /// Of a command for a vault that is there: what is wrong with it is said before what is missing to ask.
+    private let vaultArguments: Arguments?
 
     /// Reads everything from the terminal.
     static let onTerminal = SecretInput()
 
-    private init() { (passcodeDescriptor, pinDescriptor, phraseDescriptor, recoveryDescriptor) = (nil, nil, nil, nil) }
+    private init() {
+        (passcodeDescriptor, pinDescriptor, phraseDescriptor, recoveryDescriptor) = (nil, nil, nil, nil)
+        vaultArguments = nil
+    }
 
-    init(_ arguments: Arguments) {
+    /// - Parameter isForNewVault: Whether the command makes the vault.
+    init(_ arguments: Arguments, isForNewVault: Bool = false) {
+        vaultArguments = isForNewVault ? nil : arguments
         passcodeDescriptor = arguments[Options.passcodeDescriptor]
         pinDescriptor = arguments[Options.pinDescriptor]
         phraseDescriptor = arguments[Options.phraseDescriptor]
         recoveryDescriptor = arguments[Options.recoveryDescriptor]
     }
 
+    /// - Returns: A usage error.
+    /// - Throws: What is wrong with the vault.
+    private func missing(_ secret: String, _ option: String) throws(CommandError) -> CommandError {
+        if let vaultArguments { _ = try Unlocking.find(vaultArguments) }
+        return .usage("there is no terminal to ask for \(secret); use \(option) N")
+    }
+
     /// Makes sure that there is somewhere to ask, before anything is opened or created.
-    /// - Throws: A usage error.
+    /// - Throws: A usage error; of a vault that cannot be opened at all, why.
     func requirePasscodeSource() throws(CommandError) {
         guard passcodeDescriptor == nil, !Terminal.isThere else { return }
-        throw .usage("there is no terminal to ask for the passcode; use --passcode-fd N")
+        throw try missing("the passcode", "--passcode-fd")
     }
 
     /// As ``requirePasscodeSource()``.
     func requirePINSource() throws(CommandError) {
         guard pinDescriptor == nil, !Terminal.isThere else { return }
-        throw .usage("there is no terminal to ask for the PIN; use --pin-fd N")
+        throw try missing("the PIN", "--pin-fd")
     }
 
     /// As ``requirePasscodeSource()``, for a secret that the vault counts: the passcode, or the PIN.
@@ -47,7 +61,7 @@ struct SecretInput {
     /// As ``requirePasscodeSource()``.
     func requirePhraseSource() throws(CommandError) {
         guard phraseDescriptor == nil, !Terminal.isThere else { return }
-        throw .usage("there is no terminal to ask for the recovery phrase; use --phrase-fd N")
+        throw try missing("the recovery phrase", "--phrase-fd")
     }
 
     /// The passcode as it is now.
@@ -133,7 +147,7 @@ struct SecretInput {
     /// As ``requirePasscodeSource()``.
     func requireIdentityPhraseSource() throws(CommandError) {
         guard recoveryDescriptor == nil, !Terminal.isThere else { return }
-        throw .usage("there is no terminal to ask for the recovery phrase; use --recovery-fd N")
+        throw try missing("the recovery phrase", "--recovery-fd")
     }
 
     private func read(

@@ -20,6 +20,8 @@ final class AuthHTTPServer: Sendable {
     let faults = Mutex<[Fault]>([])
 
     enum Fault { case dropAnswer, refuse }
+    /// Paths that a proxy in front has shut: it answers with a page of its own.
+    let shut = Mutex<Set<String>>([])
 
     /// A key chain and its records, for who asks the key service that stands at the same address.
     let keys = Mutex<EndorsedKeys?>(nil)
@@ -95,6 +97,13 @@ final class AuthHTTPServer: Sendable {
             }
             guard request.count - end.upperBound >= lengths.first ?? 0 else { continue }
             let path = String(head.split(separator: " ").dropFirst().first ?? "")
+            if shut.withLock({ $0.contains(path) }) {
+                let page = "<html>not here</html>"
+                let head = "HTTP/1.1 404 Not Found\r\nContent-Length: \(page.utf8.count)\r\nConnection: close\r\n\r\n"
+                let reply = Array((head + page).utf8)
+                _ = unsafe write(connection, reply, reply.count)
+                return
+            }
             let answer = self.answer(path, Array(request[end.upperBound...]))
             let status = answer == nil ? "404 Not Found" : "200 OK"
             let fault = faults.withLock { path != "/key/response" && !$0.isEmpty ? $0.removeFirst() : nil }

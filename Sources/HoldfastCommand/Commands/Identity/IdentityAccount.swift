@@ -117,9 +117,10 @@ private func recoverIdentity(_ arguments: Arguments) throws(CommandError) -> Exi
     let key = try NewRecovery.key(of: phrase)
     let recovery = try NewRecovery(delivery)
     let hash = recovery.hash
-    let account = try access.run {
-        try await client.recoverAccount(identity, with: key, successor: hash)
-    }
+    let account: Account
+    do throws(CommandError) {
+        account = try access.run { try await client.recoverAccount(identity, with: key, successor: hash) }
+    } catch { throw IdentityWords.undecided(error, again: "holdfast identity recover") }
     recovery.remember(access)
     access.log(.identity(.recovered, digest: account.identity.rawBytes))
     return try tellIdentity(access.report(), arguments)
@@ -173,12 +174,12 @@ private func changeRecovery(_ arguments: Arguments) throws(CommandError) -> Exit
     return try change(access, to: recovery, Unlocking.proveAgain(arguments, access.vault))
 }
 
-/// Before a phrase is shown that would be worth nothing: is there an account, and what became of earlier operations? One of
-/// them may be a change of the phrase itself.
+/// Before a phrase is shown that would be worth nothing: is there an account, and what became of an earlier change of the
+/// phrase? What else does not get through, such as a rotation whose path a proxy shuts, is no reason to wait.
 private func prepareChange(_ access: IdentityAccess) throws(CommandError) {
     guard try access.credentials().account != nil else { throw CommandError(IdentityWords.noAccount) }
     let client = try access.client()
-    try access.run { try await client.settle() }
+    try access.run { try await client.settleRecovery() }
 }
 
 private func change(

@@ -1,0 +1,23 @@
+internal import CommandLineArguments
+internal import Holdfast
+internal import HoldfastDoctor
+
+extension Command {
+    /// Refuses, and says what to do instead: people look for it.
+    static let sync = Command(
+        "sync", summary: "keep the vaults of two machines alike (not possible yet)",
+        details: [
+            "Refuses. A vault cannot be synced yet, neither by Holdfast nor by a program that syncs its folder: the files belong "
+                + "together, and a sync replaces them one by one. Docs/sync.md says how it will be done.",
+            "Until then, carry a backup to the other machine: holdfast backup --update DIR here, and holdfast restore DIR there.",
+        ],
+        example: "holdfast backup --update /media/stick/vault",
+        options: [Options.home.option, Options.json.option], run: refuseSync)
+}
+
+private func refuseSync(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    SyncedFolder.warn(try HomeFolder.absolutePath(arguments))
+    throw CommandError(
+        .notAllowed, code: "syncRefused", "vaults cannot be synced yet, and nothing was changed",
+        advice: "holdfast backup --update DIR brings a copy up to date; Docs/sync.md says what is planned")
+}

@@ -1,0 +1,160 @@
+internal import DeviceOwner
+internal import FaceMessages
+internal import Faces
+internal import Holdfast
+internal import Imports
+internal import SecretMemory
+internal import SystemCalls
+
+/// The keyrings of the user's session: the program that has them is asked for each item, over an encrypted session of the Secret Service.
+enum KeyringStore {
+    /// Milliseconds that the user has to unlock a keyring.
+    private static let patience: UInt64 = 120_000
+    /// Milliseconds for all items of a keyring together, and bytes of all secrets.
+    private static let longest: UInt64 = 600_000, mostBytes = ImportLimits.expanded
+    /// What `libsecret` calls the kind of an item, and what the shares of vaults are called.
+    private static let schema = "xdg:schema", share = "org.holdfast.Share"
+
+    static func read() throws(CommandError) -> Imported {
+        let keyring = try keyringCall { () throws(KeyringBus.Problem) in try KeyringBus() }
+        guard !isHoldfast(keyring.process) else {
+            throw CommandError(
+                .failure, code: "keyring", "the Secret Service of this session is Holdfast itself",
+                advice: "end its agent with holdfast lock --shut-down, start the other keyring, and import again")
+        }
+        guard let offer = SecretServiceCipher.Offer.make() else {
+            throw .failure("cryptography", "a key for the keyring's session could not be made")
+        }
+        let session = try keyringCall { () throws(KeyringBus.Problem) in
+            try keyring.openSession(SecretServiceCipher.agreed, offer.publicNumber)
+        }
+        guard let cipher = unsafe offer.agree(with: session.publicNumber.span.bytes) else {
+            throw .failure("keyring", "the keyring's public number is not valid")
+        }
+        let path = session.path
+        let (paths, standard) = try keyringCall { () throws(KeyringBus.Problem) in
+            (try keyring.collections(), try keyring.standard())
+        }
+        var imported = Imported()
+        var bytes = 0
+        for collection in paths {
+            let found = try open(keyring, collection, &imported)
+            guard let found else { continue }
+            let group = collection == standard ? [] : [found.label]
+            let deadline = MonotonicClock.milliseconds + longest
+            try Progress.show("Reading \(Escaping.name(found.label))") { progress throws(CommandError) in
+                for (done, item) in found.items.enumerated() {
+                    bytes += try read(keyring, item, (path, cipher), group, found.label, into: &imported)
+                    guard bytes <= mostBytes else {
+                        throw .failure("tooLarge", "the keyring holds more than can be imported")
+                    }
+                    guard MonotonicClock.milliseconds < deadline else {
+                        throw .failure("keyring", "the keyring answers too slowly; nothing was imported")
+                    }
+                    progress.update(done + 1, of: found.items.count)
+                }
+            }
+        }
+        return imported
+    }
+
+    /// Whether a process is an agent of ours.
+    private static func isHoldfast(_ process: Int32) -> Bool {
+        let file = unsafe SystemCalls.open("/proc/\(process)/comm", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 16)
+        let count = unsafe SystemCalls.read(file, &bytes, bytes.count)
+        return count > 0 && String(decoding: bytes[..<count], as: UTF8.self) == AgentCommand.processName + "\n"
+    }
+
+    /// A collection, unlocked; nil for one that is left out.
+    private static func open(
+        _ keyring: KeyringBus, _ path: String, _ imported: inout Imported
+    ) throws(CommandError) -> KeyringBus.Collection? {
+        let collection = try keyringCall { () throws(KeyringBus.Problem) in try keyring.collection(path) }
+        let name = Escaping.name(collection.label.isEmpty ? path : collection.label)
+        if path.hasSuffix("/session") {
+            if !collection.items.isEmpty { imported.note(name, "is kept until the logout only") }
+            return nil
+        }
+        guard collection.isLocked else { return collection }
+        Output.remark("\(name) is locked; your keyring asks for its password.")
+        let isOpen = try keyringCall { () throws(KeyringBus.Problem) in
+            try keyring.unlock(path, patience: patience)
+        }
+        guard isOpen else {
+            imported.note(name, "the keyring is locked")
+            return nil
+        }
+        return try keyringCall { () throws(KeyringBus.Problem) in try keyring.collection(path) }
+    }
+
+    /// - Returns: Bytes of the secret.
+    private static func read(
+        _ keyring: KeyringBus, _ path: String, _ session: (path: String, cipher: SecretServiceCipher),
+        _ group: [String], _ collection: String, into imported: inout Imported
+    ) throws(CommandError) -> Int {
+        let item = try keyringCall { () throws(KeyringBus.Problem) in try keyring.item(path) }
+        let place = "\(collection)/\(item.label)"
+        func leaveOut(_ why: String) -> Int {
+            imported.note(Escaping.name(place), why)
+            return 0
+        }
+        var attributes = SecretServiceAttributes()
+        guard let told = item.attributes else { return leaveOut("its attributes are too many or too long") }
+        for (name, value) in told {
+            if name == schema, value == share { return leaveOut("it is a share of a vault's key") }
+            guard attributes.add(Array(name.utf8), Array(value.utf8)) else {
+                return leaveOut("its attributes are too many or too long")
+            }
+        }
+        guard !item.isLocked else { return leaveOut("it is locked") }
+        let found = try keyringCall { () throws(KeyringBus.Problem) in try secret(keyring, path, session) }
+        guard let found else { return leaveOut("its secret cannot be decrypted, or is too large") }
+        let draft = SecretServiceStore.Draft(
+            label: item.label, attributes: attributes, contentType: found.contentType, replaces: false)
+        let created = item.created.flatMap { Int64(exactly: $0) }.flatMap { $0 > 0 && $0 < 1 << 40 ? $0 * 1000 : nil }
+        let made = try vaultCall {
+            try found.value.withBytes { value throws(VaultError) in
+                try SecretServiceStore.item(draft, value, created: created)
+            }
+        }
+        do throws(ImportError) {
+            try imported.append(ImportedItem(made, path: group + [item.label], place: place))
+        } catch { throw CommandError(error) }
+        return found.value.count
+    }
+
+    /// Nil for one that is too large, and for one that was not encrypted with the key of the session.
+    private static func secret(
+        _ keyring: KeyringBus, _ path: String, _ session: (path: String, cipher: SecretServiceCipher)
+    ) throws(KeyringBus.Problem) -> SecretServiceSecret? {
+        let longest = SecretServiceStore.longest + SecretServiceCipher.padding
+        return try keyring.secret(path, session: session.path, atMost: longest) { value, parameters, type in
+            guard let opened = session.cipher.open(value, parameters: parameters),
+                opened.count <= SecretServiceStore.longest
+            else { return nil }
+            return SecretServiceSecret(opened, contentType: type)
+        }
+    }
+
+    private static func keyringCall<R: ~Copyable>(
+        _ body: () throws(KeyringBus.Problem) -> R
+    ) throws(CommandError) -> R {
+        do throws(KeyringBus.Problem) { return try body() } catch { throw CommandError(error) }
+    }
+}
+
+extension CommandError {
+    fileprivate init(_ problem: KeyringBus.Problem) {
+        switch problem {
+        case .unavailable(let number):
+            self.init(.failure, code: "keyring", "the session bus cannot be used (error \(number))")
+        case .noService:
+            self.init(.notFound, code: "keyring", "no keyring runs in this session (gnome-keyring)")
+        case .failed(let name):
+            self.init(.failure, code: "keyring", "the keyring failed (\(Escaping.name(name))); nothing was imported")
+        }
+    }
+}

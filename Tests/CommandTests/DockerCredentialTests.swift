@@ -1,0 +1,141 @@
+import Foundation
+import Testing
+
+/// `holdfast docker-credential`, called by programs that nobody here wrote: skopeo, and Python's docker.
+@Suite struct DockerCredentialTests {
+    /// A registry that knows ada, and tells who it let in.
+    private static let server = """
+        import base64, http.server
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            def do_GET(self):
+                accounts = [base64.b64encode(line.strip().encode()).decode() for line in open("passwords")]
+                known = self.headers.get("Authorization", "")[6:] in accounts
+                body = b'{"name":"team/app","tags":["one"]}' if known else b"{}"
+                self.send_response(200 if known else 401)
+                if not known: self.send_header("WWW-Authenticate", 'Basic realm="registry"')
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+            def log_message(self, *words): pass
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        with open("port", "w") as port: print(server.server_port, file=port)
+        server.serve_forever()
+        """
+
+    private static let beginning = """
+        set -u
+        cd "$HOME"
+        mkdir bin; ln -s "$HOLDFAST" bin/docker-credential-holdfast
+        PATH=$HOME/bin:$PATH
+
+        """
+
+    private let sandbox: AgentSandbox
+
+    init() throws {
+        sandbox = try AgentSandbox()
+        #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)
+    }
+
+    private func run(_ script: String) throws -> Sandbox.Result {
+        _ = try sandbox.sandbox.file(Self.server.utf8, "server.py")
+        _ = try sandbox.sandbox.file((Prepared.passcode + "\n").utf8, "passcode")
+        let file = try sandbox.sandbox.file((Self.beginning + script).utf8, "script")
+        return try sandbox.sandbox.run(
+            "/bin/bash", raw: [Array(file.utf8)],
+            environment: sandbox.variables.merging(["HOLDFAST": Program.path]) { $1 })
+    }
+
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/skopeo"), "skopeo is not installed"))
+    func `skopeo logs in, uses what was stored, and logs out`() throws {
+        let result = try run(
+            #"""
+            echo ada:first > passwords
+            mkfifo port; python3 server.py & server=$!; trap 'kill $server' EXIT
+            read -r port < port
+            registry=127.0.0.1:$port
+            echo "{\"credHelpers\":{\"$registry\":\"holdfast\"}}" > auth.json
+            go() { skopeo "$1" --tls-verify=false --authfile auth.json "${@:2}" 2>&1; }
+            go login -u ada -p wrong $registry > /dev/null && echo "let in"
+            echo first | go login -u ada --password-stdin $registry
+            grep -c first auth.json; "$HOLDFAST" list --collection docker | cut -f 1,2
+            go list-tags docker://$registry/team/app | tr -d ' \n'; echo
+            "$HOLDFAST" lock
+            go list-tags docker://$registry/team/app | grep -c 'no terminal'
+            "$HOLDFAST" unlock --passcode-fd 5 > /dev/null 5< passcode
+            go logout $registry; go list-tags docker://$registry/team/app | grep -c unauthorized
+            "$HOLDFAST" trash list --json | grep -c "$registry"
+            """#)
+        var lines = result.text.split(separator: "\n").map(String.init)
+        if lines.count > 3 {
+            #expect(lines[2].hasPrefix("docker\t127.0.0.1:") && lines[5].hasPrefix("Removed login credentials"))
+            #expect(lines[3].hasSuffix(#""Tags":["one"]}"#))
+            lines.replaceSubrange(2...3, with: [])
+            lines.remove(at: 3)
+        }
+        #expect(lines == ["Login Succeeded!", "0", "1", "1", "1"], "\(result.text) \(result.errors)")
+    }
+
+    @Test(
+        .enabled(
+            if: FileManager.default.fileExists(atPath: "/usr/lib/python3/dist-packages/docker/credentials"),
+            "python3-docker is not installed"))
+    func `Python's docker stores, reads, lists and erases`() throws {
+        let result = try run(
+            """
+            /usr/bin/python3 - <<'END'
+            import docker.credentials as c
+            s = c.Store('holdfast')
+            def get(name):
+                try: return s.get(name)
+                except c.CredentialsNotFound: return 'not found'
+            hub = 'https://index.docker.io/v1/'
+            print(get(hub), s.list())
+            s.store(hub, 'ada', 's3cret "\\\\ \\u00e9')
+            s.store('localhost:5000', '<token>', 'x' * 4000)
+            print(get(hub), get(hub + 'access-token'), get('index.docker.io'))
+            print(s.list(), len(get('localhost:5000')['Secret']))
+            s.store(hub, 'bob', 'second'); print(get(hub))
+            s.erase(hub); print(get(hub), s.list())
+            try: s.erase(hub)
+            except c.CredentialsNotFound: print('not found')
+            END
+            """)
+        #expect(
+            result.text == #"""
+                not found {}
+                {'ServerURL': 'https://index.docker.io/v1/', 'Username': 'ada', 'Secret': 's3cret "\\ é'} not found not found
+                {'https://index.docker.io/v1/': 'ada', 'localhost:5000': '<token>'} 4000
+                {'ServerURL': 'https://index.docker.io/v1/', 'Username': 'bob', 'Secret': 'second'}
+                not found {'localhost:5000': '<token>'}
+                not found
+
+                """#, "\(result.text) \(result.errors)")
+    }
+
+    private func ask(_ action: String, _ input: String) throws -> Sandbox.Result {
+        try sandbox.run("docker-credential", action, input: .file(sandbox.sandbox.file(input.utf8)))
+    }
+
+    @Test func `what is no credential stores nothing, and errors are where programs read them`() throws {
+        let long = String(repeating: "x", count: 61_441)
+        for (action, input, words) in [
+            ("store", "", "not the JSON"), ("store", "{", "not the JSON"), ("store", "[]", "a ServerURL"),
+            ("store", #"{"ServerURL":"a","Username":"b"}"#, "a ServerURL"),
+            ("store", #"{"ServerURL":"a","Username":"","Secret":"c"}"#, "a ServerURL"),
+            ("store", #"{"ServerURL":"a","ServerURL":"b","Username":"u","Secret":"c"}"#, "not the JSON"),
+            ("store", #"{"ServerURL":"a\nb","Username":"u","Secret":"c"}"#, "visible characters"),
+            ("store", #"{"ServerURL":"a","Username":"u","Secret":"\#(long)"}"#, "at most 61440 bytes"),
+            ("get", "", "visible characters"), ("get", String(repeating: "x", count: 513), "visible characters"),
+            ("erase", "a\u{1B}[2J", "visible characters"), ("version", "", "get, store, erase or list"),
+        ] {
+            let result = try ask(action, input)
+            #expect(
+                result.code == 2 && result.text.contains(words) && result.errors.isEmpty,
+                "\(action) \(input.prefix(60)): \(result.code) \(result.text) \(result.errors)")
+        }
+        #expect(try sandbox.run("list", "--collection", "docker").text.isEmpty)
+    }
+}
