@@ -5,6 +5,7 @@
 #include <glib/gi18n.h>
 #include <locale.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,6 +20,70 @@ static inline void cadw_accessible_label(GtkWidget *w, const char *text) {
 }
 static inline void cadw_accessible_description(GtkWidget *w, const char *text) {
     gtk_accessible_update_property(GTK_ACCESSIBLE(w), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text, -1);
+}
+
+/* A picture out of bytes that are wiped when it was decoded; NULL for what is none. Its pixels are GTK's. */
+typedef struct { gsize size; guint8 data[]; } CadwWiped;
+static inline void cadw_wipe(gpointer wiped) {
+    explicit_bzero(((CadwWiped *)wiped)->data, ((CadwWiped *)wiped)->size);
+    g_free(wiped);
+}
+static inline GdkTexture *cadw_texture(const void *bytes, gsize size) {
+    CadwWiped *copy = g_malloc(sizeof *copy + size);
+    copy->size = size;
+    memcpy(copy->data, bytes, size);
+    GBytes *all = g_bytes_new_with_free_func(copy->data, size, cadw_wipe, copy);
+    GdkTexture *texture = gdk_texture_new_from_bytes(all, NULL);
+    g_bytes_unref(all);
+    return texture;
+}
+
+/* The paths of files that were dropped, with NULL behind the last, for g_strfreev; what has no path is left out. */
+static inline char **cadw_dropped_paths(const GValue *value) {
+    const GValue *inner = G_VALUE_HOLDS(value, G_TYPE_VALUE) ? g_value_get_boxed(value) : value;
+    GPtrArray *paths = g_ptr_array_new();
+    if (inner && G_VALUE_HOLDS(inner, GDK_TYPE_FILE_LIST)) {
+        GSList *files = gdk_file_list_get_files(g_value_get_boxed(inner));
+        for (GSList *file = files; file; file = file->next) {
+            char *path = g_file_get_path(file->data);
+            if (path) g_ptr_array_add(paths, path);
+        }
+        g_slist_free(files);
+    }
+    g_ptr_array_add(paths, NULL);
+    return (char **)g_ptr_array_free(paths, FALSE);
+}
+
+/* A ring that empties, in the colour of the text around it; for the eye alone. */
+static inline void cadw_draw_ring(GtkDrawingArea *area, cairo_t *cairo, int width, int height, gpointer share) {
+    GdkRGBA colour;
+#if GTK_CHECK_VERSION(4, 10, 0)
+    gtk_widget_get_color(GTK_WIDGET(area), &colour);
+#else
+    gtk_style_context_get_color(gtk_widget_get_style_context(GTK_WIDGET(area)), &colour);
+#endif
+    double radius = MIN(width, height) / 2.0 - 2;
+    if (radius <= 0) return;
+    cairo_set_line_width(cairo, 3);
+    cairo_set_source_rgba(cairo, colour.red, colour.green, colour.blue, colour.alpha * 0.2);
+    cairo_arc(cairo, width / 2.0, height / 2.0, radius, 0, 2 * G_PI);
+    cairo_stroke(cairo);
+    cairo_set_source_rgba(cairo, colour.red, colour.green, colour.blue, colour.alpha);
+    cairo_arc(cairo, width / 2.0, height / 2.0, radius, -G_PI / 2, -G_PI / 2 + 2 * G_PI * *(double *)share);
+    cairo_stroke(cairo);
+}
+static inline GtkWidget *cadw_ring_new(void) {
+    GtkWidget *ring = GTK_WIDGET(g_object_new(
+        GTK_TYPE_DRAWING_AREA, "content-width", 22, "content-height", 22, "valign", GTK_ALIGN_CENTER, "accessible-role",
+        GTK_ACCESSIBLE_ROLE_PRESENTATION, NULL));
+    double *share = g_new0(double, 1);
+    g_object_set_data(G_OBJECT(ring), "share", share);
+    gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(ring), cadw_draw_ring, share, g_free);
+    return ring;
+}
+static inline void cadw_ring_set(GtkWidget *ring, double share) {
+    *(double *)g_object_get_data(G_OBJECT(ring), "share") = share;
+    gtk_widget_queue_draw(ring);
 }
 
 static inline void cadw_surface_on_state(GtkWidget *w, GClosure *closure) {

@@ -18,6 +18,49 @@ package final class ExpanderRow: Widget {
     package func add(_ row: Widget) { adw_expander_row_add_row(pointer(), row.widget) }
 }
 
+/// A ring that empties while the time of something runs. A screen reader is told of the time elsewhere.
+package final class Ring: Widget {
+    package convenience init() { self.init(cadw_ring_new()!) }
+    /// From 1, all of it, to 0.
+    package func show(_ share: Double) { cadw_ring_set(widget, share) }
+}
+
+/// A bar and words below an entry, as a row of its list.
+package final class LevelRow: Widget {
+    private let bar = LevelBar(gtk_level_bar_new_for_interval(0, 4)!)
+    private let text = Label("")
+
+    package convenience init(label: String) {
+        self.init(gtk_list_box_row_new()!)
+        let box = Widget(gtk_box_new(GTK_ORIENTATION_VERTICAL, 6)!)
+        gtk_level_bar_set_mode(bar.opaque, GTK_LEVEL_BAR_MODE_DISCRETE)
+        bar.accessibleLabel(label)
+        for (child, margin) in [(bar as Widget, Int32(6)), (text, 0)] {
+            gtk_widget_set_margin_start(child.widget, 12)
+            gtk_widget_set_margin_end(child.widget, 12)
+            gtk_widget_set_margin_top(child.widget, margin)
+            gtk_box_append(box.pointer(), child.widget)
+        }
+        gtk_widget_set_margin_bottom(box.widget, 8)
+        gtk_label_set_xalign(text.opaque, 0)
+        gtk_label_set_wrap(text.opaque, 1)
+        text.setClass("dim-label", true)
+        text.setClass("caption", true)
+        gtk_list_box_row_set_child(pointer(), box.widget)
+        gtk_list_box_row_set_activatable(pointer(), 0)
+        gtk_list_box_row_set_selectable(pointer(), 0)
+        gtk_widget_set_can_focus(widget, 0)
+        isVisible = false
+    }
+
+    /// - Parameter level: From 0 to 4; nil to show nothing.
+    package func show(_ level: Int?, _ words: String) {
+        bar.value = Double(level ?? 0)
+        text.text = words
+        isVisible = level != nil
+    }
+}
+
 /// A whole number between two bounds.
 package final class SpinButton: Widget {
     package convenience init(_ range: ClosedRange<Int>) {

@@ -31,6 +31,17 @@ package final class Picture: Widget {
 }
 
 extension Picture {
+    /// Shows a PNG or JPEG picture.
+    /// - Returns: False for what is none.
+    package func show(encoded bytes: RawSpan) -> Bool {
+        guard let texture = bytes.withUnsafeBytes({ cadw_texture($0.baseAddress, gsize($0.count)) }) else {
+            return false
+        }
+        gtk_picture_set_paintable(opaque, texture)
+        g_object_unref(UnsafeMutableRawPointer(texture))
+        return true
+    }
+
     /// Shows a square of dark and light modules, each a whole number of pixels, so that its edges stay sharp.
     /// - Parameters:
     ///   - modules: In a row, the light margin included.

@@ -168,8 +168,10 @@ final class EditForm {
 
     func takeValue() -> SecretBytes? { lines.isOn ? try? text.takeSecret() : try? value.takeSecret() }
 
-    func show(_ wrong: VaultProblem) {
-        problem.text = ProblemText.of(wrong)
+    func show(_ wrong: VaultProblem) { show(text: ProblemText.of(wrong)) }
+
+    func show(text: String) {
+        problem.text = text
         problem.isVisible = true
         confirm.isSensitive = true
     }
@@ -210,7 +212,16 @@ final class ChangeForm {
 
     let root: Widget, old: Editable, cancel: Button
     var onConfirm: (consuming SecretBytes, consuming SecretBytes) -> Void = { _, _ in }
+    /// Takes a first passcode, as it was typed and typed again: there is no present one to be asked for.
+    var onChoose: ((consuming SecretBytes, consuming SecretBytes) -> Void)? {
+        didSet { show(isFirst: onChoose != nil) }
+    }
+    private let confirm: Button, title: Label?, text: Label?
     private let secret: Secret, new: Editable, repeated: Editable, problem: Label
+    private var meter: StrengthMeter?
+
+    /// Whether the user insists on a passcode that is guessed at once.
+    var takesWeak: Bool { meter?.takesWeak ?? false }
 
     init(_ ui: Builder, _ secret: Secret) {
         self.secret = secret
@@ -221,11 +232,15 @@ final class ChangeForm {
         repeated = ui.widget("\(name)-repeat")
         cancel = ui.widget("\(name)-cancel")
         problem = ui.widget("\(name)-problem")
-        let confirm: Button = ui.widget("\(name)-confirm")
+        confirm = ui.widget("\(name)-confirm")
+        title = secret == .passcode ? ui.widget("change-title") : nil
+        text = secret == .passcode ? ui.widget("change-text") : nil
         confirm.onClick { [unowned self] in finish() }
         repeated.onEntryActivate { [unowned self] in finish() }
         if secret == .passcode {
-            let meter = StrengthMeter(ui.widget("change-level"), ui.widget("change-strength"))
+            let meter = StrengthMeter(
+                ui.widget("change-level"), ui.widget("change-strength"), ui.widget("change-weak"))
+            self.meter = meter
             new.onChange { [unowned self] in meter.show(new.withBytes { PasscodeStrength(of: $0) }) }
         }
         clear()
@@ -240,7 +255,23 @@ final class ChangeForm {
     func clear() {
         for entry in [old, new, repeated] { entry.clear() }
         onConfirm = { _, _ in }
+        if onChoose != nil { onChoose = nil }
         show(nil)
+    }
+
+    /// What gets the keyboard first.
+    var entry: Editable { onChoose == nil ? old : new }
+
+    private func show(isFirst: Bool) {
+        old.isVisible = !isFirst
+        title?.text = isFirst ? tr("Set a Passcode") : tr("Change the Passcode")
+        text?.text =
+            isFirst
+            ? tr(
+                "You will enter it each time you open the vault. Several unrelated words are easy to remember and hard to guess."
+            )
+            : tr("Older copies of the vault still open with the old passcode.")
+        confirm.label = isFirst ? tr("Set") : tr("Change")
     }
 
     private func finish() {
@@ -249,6 +280,12 @@ final class ChangeForm {
         }
         guard first.isEqual(to: second) else { return show(secret == .pin ? .pinsDiffer : .passcodesDiffer) }
         guard first.count > 0 else { return show(secret == .pin ? .invalidPIN : .invalidPasscode) }
+        if meter?.isRefused == true { return show(.weakPasscode) }
+        if let onChoose {
+            show(nil)
+            root.isSensitive = false
+            return onChoose(first, second)
+        }
         guard let present = try? old.takeSecret() else { return show(.outOfMemory) }
         show(nil)
         root.isSensitive = false
@@ -256,17 +293,25 @@ final class ChangeForm {
     }
 }
 
-/// The bar and the words under a passcode that is being chosen.
+/// The bar and the words under a passcode that is being chosen. What is guessed at once is taken only where the user insists.
 final class StrengthMeter {
-    private let bar: LevelBar, label: Label
+    private let bar: LevelBar?, label: Label?, weak: ToggleButton
 
-    init(_ bar: LevelBar, _ label: Label) {
-        (self.bar, self.label) = (bar, label)
+    init(_ bar: LevelBar?, _ label: Label?, _ weak: ToggleButton) {
+        (self.bar, self.label, self.weak) = (bar, label, weak)
         show(nil)
     }
 
+    /// Whether the user insists on what is guessed at once.
+    var takesWeak: Bool { weak.isVisible && weak.isOn }
+
+    /// Whether it would be refused: said before anything that was typed is taken away.
+    var isRefused: Bool { weak.isVisible && !weak.isOn }
+
     func show(_ strength: PasscodeStrength?) {
-        bar.value = Double(strength?.level.rawValue ?? 0)
-        label.text = strength.map(StrengthText.of) ?? ""
+        bar?.value = Double(strength?.level.rawValue ?? 0)
+        label?.text = strength.map(StrengthText.of) ?? ""
+        weak.isVisible = strength?.level == .veryWeak
+        if !weak.isVisible { weak.isOn = false }
     }
 }

@@ -8,7 +8,12 @@ final class ImportForm {
     let root: Widget, cancel: Button
     private let title: Label, text: Label, spinner: Widget, bar: ProgressBar
     private let passwordList: Widget, password: Editable, place: Widget, list: ListBox, confirm: Button
+    private let keyRow: Row
     private var model: ImportModel?
+    /// The key file that was chosen.
+    private var key: String?
+    /// Asks for a file.
+    private var choose: (@escaping (String) -> Void) -> Void = { _ in }
 
     /// Rows of a plan that are shown; a file may have many thousands.
     private static let most = 200
@@ -24,15 +29,28 @@ final class ImportForm {
         password = ui.widget("import-password")
         place = ui.widget("import-place")
         list = ui.widget("import-list")
+        keyRow = ui.widget("import-key-row")
         confirm = ui.widget("import-confirm")
         confirm.onClick { [unowned self] in goOn() }
+        ui.widget("import-key", as: Button.self).onClick { [unowned self] in
+            choose { [unowned self] path in
+                guard model?.takesKeyFile == true else { return }
+                key = path
+                keyRow.subtitle = path.split(separator: "/").last.map(String.init) ?? path
+            }
+        }
         password.onEntryActivate { [unowned self] in goOn() }
     }
 
     /// Begins with a file.
-    func prepare(_ model: ImportModel, _ path: String, into collection: String) {
+    /// - Parameter choose: Asks for a key file.
+    func prepare(
+        _ model: ImportModel, _ path: String, into collection: String,
+        choosing choose: @escaping (@escaping (String) -> Void) -> Void
+    ) {
         clear()
         self.model = model
+        self.choose = choose
         bind(self, { [weak model] in model?.step ?? .none }) { [unowned self, weak model] step in
             if let model, self.model === model { show(step) }
         }
@@ -44,6 +62,9 @@ final class ImportForm {
         model?.drop()
         model = nil
         password.clear()
+        key = nil
+        keyRow.subtitle = ""
+        choose = { _ in }
         list.removeAll()
     }
 
@@ -51,9 +72,9 @@ final class ImportForm {
         guard let model, confirm.isSensitive else { return }
         switch model.step {
         case .password:
-            guard !password.isEmpty, let secret = try? password.takeSecret() else { return }
+            guard key != nil || !password.isEmpty, let secret = try? password.takeSecret() else { return }
             let carried = SecretCarrier(secret)
-            Task { await model.open(with: carried.take()) }
+            Task { [key] in await model.open(with: carried.take(), keyFile: key) }
         case .planned: Task { await model.store() }
         case .none, .reading, .storing, .stored, .failed: break
         }
@@ -74,6 +95,7 @@ final class ImportForm {
                     ? tr("That password is not the right one, or the file was changed.")
                     : tr("It has a password of its own."),
                 passwordList)
+            keyRow.isVisible = model?.takesKeyFile == true
             offer(tr("Open"))
             password.focus()
         case .planned(let plan): show(plan)

@@ -132,8 +132,22 @@ final class ItemForm {
             entry.addSuffix(button)
         }
         fields.append(entry)
+        if kind == .secret { addStrength(of: entry) }
         return entry
     }
+
+    /// What is typed is shown to be weak or strong, where it is long enough to be a password: a PIN cannot be strong.
+    private func addStrength(of entry: Editable) {
+        let row = LevelRow(label: tr("Strength"))
+        // Nobody else keeps the row; the entry goes with the list that has both.
+        entry.onChange { [weak entry, row] in
+            let strength = entry?.withBytes { $0.byteCount > ItemForm.longestPIN ? PasscodeStrength(of: $0) : nil }
+            row.show(strength?.level.rawValue, strength.map(StrengthText.of) ?? "")
+        }
+        fields.append(row)
+    }
+
+    private static let longestPIN = 6
 
     /// Whether what is renamed can have tags: a file of its own cannot.
     var canBeTagged = true { didSet { marks.isVisible = canBeTagged && purpose != .field } }

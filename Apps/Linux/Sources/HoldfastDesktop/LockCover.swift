@@ -14,6 +14,7 @@ final class LockCover {
     private let form: Widget
     private let passcodeForm: Widget, pinForm: Widget, phraseForm: Widget
     private let passcode: Editable, pin: Editable, phrase: Editable, new: Editable, repeated: Editable
+    private let meter: StrengthMeter
     private let folder: Widget, folderClaim: ToggleButton, folderLeave: ToggleButton
     private let reason: Label, failure: Label, attempts: Label, delay: Label
     private let unlock: Button
@@ -38,6 +39,7 @@ final class LockCover {
         pin = ui.widget("pin")
         phrase = ui.widget("phrase")
         new = ui.widget("phrase-new")
+        meter = StrengthMeter(nil, nil, ui.widget("phrase-weak"))
         repeated = ui.widget("phrase-repeat")
         folder = ui.widget("folder")
         folderClaim = ui.widget("folder-claim")
@@ -61,6 +63,7 @@ final class LockCover {
             confirm: ui.widget("owner-confirm"))
         gtk_overlay_add_overlay(overlay.opaque, cover.widget)
         unlock.onClick { [unowned self] in answer() }
+        new.onChange { [unowned self] in meter.show(new.withBytes { PasscodeStrength(of: $0) }) }
         for entry in [passcode, pin, phrase, new, repeated] { entry.onActivate { [unowned self] in answer() } }
         for (prompt, button) in others {
             button.onClick { [unowned self] in
@@ -197,12 +200,18 @@ final class LockCover {
             mistake = .hardwareUnclaimed
             return showFailure(lock.guidance)
         }
+        if replaces, meter.isRefused {
+            mistake = .weakPasscode
+            return showFailure(lock.guidance)
+        }
         let words = SecretCarrier(try phrase.takeSecret())
         let passcode = SecretCarrier(first)
+        let takesWeak = meter.takesWeak
         clear()
         Task { [lock] in
             if replaces {
-                await lock.recover(phrase: words.take(), newPasscode: passcode.take(), hardware: decision)
+                await lock.recover(
+                    phrase: words.take(), newPasscode: passcode.take(), hardware: decision, takingWeak: takesWeak)
             } else {
                 await lock.unlock(.recoveryPhrase, words.take())
             }

@@ -10,6 +10,7 @@ enum Main {
         ProcessHardening.apply()
         guard let place = Place() else { exit(64) }
         Translation.load(from: place.translations)
+        guard !place.isAsking else { exit(ask(place)) }
         // Another home than the usual one is another window, not that of the first start.
         let app = Application(id: Place.id, isUnique: place.isUsual)
         var window: MainWindow?
@@ -19,5 +20,14 @@ enum Main {
         }
         window = nil
         exit(status)
+    }
+
+    /// Is a pinentry program until the one that asks has gone.
+    private static func ask(_ place: Place) -> Int32 {
+        let app = Application(id: Place.id, isUnique: false)
+        var window: PromptWindow?
+        let status = app.run { if window == nil { window = PromptWindow(app, place) } }
+        window = nil
+        return status
     }
 }

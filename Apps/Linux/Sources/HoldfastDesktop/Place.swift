@@ -6,6 +6,8 @@ struct Place {
     let home: String
     /// Whether nobody named another one.
     let isUsual: Bool
+    /// Whether it asks for another program, and shows no vault.
+    let isAsking: Bool
     /// Where translations lie.
     let translations: String
     /// Where the app's icon lies.
@@ -16,7 +18,9 @@ struct Place {
     /// Nil after a word about how to use it.
     init?() {
         var named: String?
-        var arguments = CommandLine.arguments.dropFirst()
+        // A program that wants something asked starts it under this name, with options that it knows from other programs.
+        var asks = CommandLine.arguments.first?.split(separator: "/").last == "pinentry"
+        var arguments = asks ? [] : CommandLine.arguments.dropFirst()
         while let argument = arguments.popFirst() {
             switch argument {
             case "--home":
@@ -25,6 +29,7 @@ struct Place {
                     return nil
                 }
                 named = path
+            case "--ask": asks = true
             case "--version":
                 print("holdfast-desktop \(Version.text)")
                 exit(0)
@@ -35,6 +40,7 @@ struct Place {
         }
         named = named ?? Place.variable("HOLDFAST_HOME")
         isUsual = named == nil
+        isAsking = asks
         home = named ?? Place.dataFolder + "/holdfast"
         let share = Place.programFolder + "/../share"
         translations = Place.variable("HOLDFAST_LOCALE_DIR") ?? share + "/locale"
@@ -42,7 +48,7 @@ struct Place {
     }
 
     private static func explain() {
-        let text = Array("usage: holdfast-desktop [--home FOLDER]\n".utf8)
+        let text = Array("usage: holdfast-desktop [--home FOLDER | --ask]\n".utf8)
         _ = write(STDERR_FILENO, text, text.count)
     }
 

@@ -128,7 +128,13 @@ final class ReadyWindow {
             pages.page = "vault"
             vault?.importFile()
         }
-        actions = [lock, new, file, find, importing]
+        let copies: [(String, String, DetailPage.Copied)] = [
+            ("copy-password", "c", .password), ("copy-username", "b", .username), ("copy-code", "t", .code),
+        ]
+        let copying = copies.map { name, key, what in
+            app.action(name, keys: ["<Control><Shift>\(key)"]) { [unowned self] in vault?.copy(what) }
+        }
+        actions = copying + [lock, new, file, find, importing]
         for (index, name) in ["vault", "identity", "log", "doctor", "settings"].enumerated() {
             actions.append(
                 app.action("page-\(name)", keys: ["<Alt>\(index + 1)"]) { [unowned self] in pages.page = name })

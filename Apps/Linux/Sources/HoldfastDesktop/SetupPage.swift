@@ -14,7 +14,7 @@ final class SetupPage {
     private let first: Editable, repeated: Editable, meter: StrengthMeter, problem: Label
     private let words: FlowBox
     private let answers: [Editable], checkProblem: Label
-    private let again: Editable, resumed: Button, resumeAdvice: Label, resumeProblem: Label
+    private let again: Editable, resumed: Button, resumeAdvice: Label, resumeProblem: Label, welcomeProblem: Label
     private var lastActivity = ContinuousClock.now
     private var waiting: Task<Void, Never>?
     private let begin: Button, written: Button, finish: Button, lock: Toggle
@@ -42,7 +42,7 @@ final class SetupPage {
         spinner = ui.widget("setup-spinner")
         first = ui.widget("setup-first")
         repeated = ui.widget("setup-repeat")
-        meter = StrengthMeter(ui.widget("setup-level"), ui.widget("setup-strength"))
+        meter = StrengthMeter(ui.widget("setup-level"), ui.widget("setup-strength"), ui.widget("setup-weak"))
         problem = ui.widget("setup-problem")
         words = ui.widget("setup-words")
         answers = [ui.widget("setup-word-1"), ui.widget("setup-word-2"), ui.widget("setup-word-3")]
@@ -51,6 +51,7 @@ final class SetupPage {
         resumed = ui.widget("setup-resume-go-on")
         resumeAdvice = ui.widget("setup-resume-advice")
         resumeProblem = ui.widget("setup-resume-problem")
+        welcomeProblem = ui.widget("setup-welcome-problem")
         begin = ui.widget("setup-begin")
         written = ui.widget("setup-written")
         finish = ui.widget("setup-finish")
@@ -58,13 +59,16 @@ final class SetupPage {
         connect(ui)
         bind(self, { model.step }) { [unowned self] in show($0) }
         bind(self, { model.problem }) { [unowned self] in
-            for label in [problem, resumeProblem] + parts.map(\.problem) {
+            for label in [problem, resumeProblem, welcomeProblem] + parts.map(\.problem) {
                 label.text = $0.map(ProblemText.of) ?? ""
                 label.isVisible = $0 != nil
             }
         }
         bind(self, { Busy(isBusy: model.isBusy, isAsking: model.dialog.step != nil) }) { [unowned self] in show($0) }
         bind(self, { model.strength }) { [unowned self] in meter.show($0) }
+        let unasked: Widget = ui.widget("setup-unasked")
+        bind(self, { model.canBeginWithoutPasscode }) { unasked.isVisible = $0 }
+        Task { await model.look() }
         window.onActivity { [weak self] in self?.lastActivity = .now }
         watch()
     }
@@ -106,6 +110,9 @@ final class SetupPage {
 
     private func connect(_ ui: Builder) {
         begin.onClick { [model] in model.begin() }
+        ui.widget("setup-begin-unasked", as: Button.self).onClick { [model] in
+            Task { await model.beginWithoutPasscode() }
+        }
         first.onChange { [unowned self] in first.withBytes { model.estimate($0) } }
         first.onEntryActivate { [unowned self] in repeated.focus() }
         repeated.onEntryActivate { [unowned self] in choose() }
@@ -145,10 +152,11 @@ final class SetupPage {
 
     private func choose() {
         guard !first.isEmpty else { return first.focus() }
+        let takesWeak = meter.takesWeak
         guard let passcode = try? first.takeSecret(), let again = try? repeated.takeSecret() else { return }
         window.dropFocus()
         let (secret, second) = (SecretCarrier(passcode), SecretCarrier(again))
-        Task { [model] in await model.choose(passcode: secret.take(), repeated: second.take()) }
+        Task { [model] in await model.choose(passcode: secret.take(), repeated: second.take(), takingWeak: takesWeak) }
     }
 
     private func goOn() {

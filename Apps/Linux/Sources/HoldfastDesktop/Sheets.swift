@@ -17,6 +17,7 @@ final class Sheets {
     let kinds: KindsForm
     let item: ItemForm
     private let importing: ImportForm
+    let preview: PreviewForm
     private let fields: FieldsForm
     private let words: WordsForm
     private let owner: OwnerForm
@@ -42,6 +43,7 @@ final class Sheets {
         let items = Builder(PackageResources.item_ui)
         kinds = KindsForm(items)
         item = ItemForm(items)
+        preview = PreviewForm(items)
         importing = ImportForm(Builder(PackageResources.import_ui))
         for (form, name) in everyForm {
             forms.add(form, named: name)
@@ -49,7 +51,7 @@ final class Sheets {
         }
         let cancels = [
             ask.cancel, edit.cancel, change.cancel, pin.cancel, fields.cancel, words.cancel, owner.cancel,
-            kinds.cancel, item.cancel, importing.cancel,
+            kinds.cancel, item.cancel, importing.cancel, preview.cancel,
         ]
         for button in cancels {
             button.onClick { [unowned self] in cancel() }
@@ -134,14 +136,18 @@ final class Sheets {
     var hasDialog: Bool { words.isPrinting }
 
     func showEdit() { show("edit", edit.root, edit.first) {} }
-    func showChange() { show("change", change.root, change.old) {} }
+    func showChange() { show("change", change.root, change.entry) {} }
     func showKinds() { show("kinds", kinds.root, kinds.first) {} }
     /// Imports a file: nothing is stored before its user has seen what would be.
-    func showImport(_ model: ImportModel, _ path: String, into collection: String) {
-        importing.prepare(model, path, into: collection)
+    func showImport(
+        _ model: ImportModel, _ path: String, into collection: String,
+        choosing choose: @escaping (@escaping (String) -> Void) -> Void
+    ) {
+        importing.prepare(model, path, into: collection, choosing: choose)
         show("import", importing.root, importing.cancel) {}
     }
 
+    func showPreview() { show("preview", preview.root, preview.cancel) {} }
     func showItem() { show("item", item.root, item.first) {} }
     func showPIN() { show("pin", pin.root, pin.old) {} }
 
@@ -171,6 +177,7 @@ final class Sheets {
         owner.clear()
         item.clear()
         importing.clear()
+        preview.clear()
         let onCancel = onCancel
         self.onCancel = nil
         onCancel?()
@@ -182,6 +189,7 @@ final class Sheets {
             (ask.root, "ask"), (edit.root, "edit"), (change.root, "change"), (pin.root, "pin"),
             (fields.root, "fields"), (words.root, "words"), (owner.root, "owner"),
             (kinds.root, "kinds"), (item.root, "item"), (importing.root, "import"),
+            (preview.root, "preview"),
         ]
     }
 

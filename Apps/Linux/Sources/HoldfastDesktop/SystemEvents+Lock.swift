@@ -15,7 +15,7 @@ extension SystemEvents.Event {
         }
     }
 
-    /// Whether the owner goes; else he comes.
+    /// Whether the owner leaves; otherwise the owner comes back.
     var closes: Bool {
         switch self {
         case .sessionLocked, .switchedAway, .lidClosed, .sleeps: true

@@ -336,6 +336,50 @@ def screen_saver(active):
     bus.flush_sync(None)
 
 
+class DragSource:
+    """Another program's window, beside the app's, with files that can be dragged out of it."""
+
+    def __init__(self, *paths):
+        program = pathlib.Path(__file__).parent / "drag_source.py"
+        self.process = subprocess.Popen(
+            ["/usr/bin/python3", program, *map(str, paths)], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        self.window = until(self._window, "a window to drag from")
+        subprocess.run(["xdotool", "windowmove", "--sync", self.window, "850", "600"], check=True)
+
+    def _window(self):
+        found = subprocess.run(
+            ["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid)], capture_output=True, text=True
+        ).stdout.split()
+        return found[0] if found else None
+
+    def drop(self, app, happened, what):
+        """Drags to the middle of the app's window, and again until it has happened: a target that is not ready takes nothing."""
+
+        def go():
+            pointer = ["xdotool", "mousemove", "--sync", "--window"]
+            subprocess.run([*pointer, self.window, "60", "100", "mousedown", "1"], check=True)
+            try:
+                for step in range(8):
+                    subprocess.run([*pointer, self.window, str(65 + 5 * step), str(105 + 5 * step)], check=True)
+                for step in range(8):
+                    subprocess.run([*pointer, app.window(), str(420 + step), str(400 + step)], check=True)
+            finally:
+                subprocess.run(["xdotool", "mouseup", "1"], check=True)
+            end = time.monotonic() + 5
+            while time.monotonic() < end:
+                if happened():
+                    return True
+                time.sleep(0.02)
+            return False
+
+        until(go, what)
+
+    def end(self):
+        self.process.terminate()
+        self.process.wait(timeout=PATIENCE)
+
+
 class Logind:
     """The machine's session manager, as far as the app listens to it, on the test's own system bus."""
 

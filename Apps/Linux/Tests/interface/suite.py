@@ -10,8 +10,9 @@ import sys
 import time
 import traceback
 
+import asking as prompts
 from driver import (
-    ROOT, App, Atspi, Chip, Device, Logind, Machine, Missing, Sensor, Server, clipboard, clipboard_targets, screen_saver,
+    ROOT, App, Atspi, Chip, Device, DragSource, Logind, Machine, Missing, Sensor, Server, clipboard, clipboard_targets, screen_saver,
     until,
 )  # fmt: skip
 
@@ -121,6 +122,7 @@ def first_run():
     app.press("Open the Vault")
     without_parts(app)
     check(f"1. {words[1]}" not in app.said(), "the phrase is gone")
+    app.find("Import from Another Program", "push button")
     app.shot("05-empty-vault")
 
 
@@ -277,12 +279,22 @@ def items():
         "add", "mail", "-u", "ada", "--url", "https://mail.example", "--otp", "--notes", "--tag", "work", "--attach",
         str(paper), "--secret-fd=0", given=f"purple hammer\n{key}\nsecond line of notes",
     )
+    counter = f"otpauth://hotp/x?secret={key}&counter=0"
+    made.run("add", "count", "--kind=otp", "--secret-fd=0", given=counter)
     made.end()
     app = state["app"] = App(PROGRAM, SCRATCH / "items" / "home")
     app.focus()
     app.typed(PASSCODE)
     app.keys("Return")
     opened(app)
+    show(app, "count")
+    # The first two codes of RFC 4226, appendix D.
+    for code in ("755224", "287082"):
+        app.press("Next code of code")
+        app.find(code)
+    app.press("Copy code")
+    until(lambda: clipboard() == "287082", "the code that is shown on the clipboard")
+    app.press("Back")
     add_value(app)
     app.type("Name", "other")
     app.type("Value", "blue ladder")
@@ -324,11 +336,18 @@ def items():
     app.gone("Another Value")
     app.press("Show password")
     app.find("yellow hammer")
+    app.press("Look at file")
+    app.find("on paper")
+    app.shot("56-attachment")
+    app.press("Close")
+    app.gone("on paper")
     target = SCRATCH / "attachment.txt"
     app.press("Save file")
     choose(app, target)
     app.find(part="The file on the disk is not protected.")
     check(target.read_text() == "on paper" and not (target.stat().st_mode & 0o077), "the attachment is written, and private")
+    app.press("Back")
+    by_keyboard(app)
     app.press("Lock now")
     app.gone("yellow hammer")
     app.gone("ada")
@@ -336,8 +355,28 @@ def items():
     del state["app"]
     made.run("unlock", "--passcode-fd=0", given=PASSCODE)
     check("password" in made.run("history", "list", "mail"), "the earlier password is kept")
+    check("counter=2" in made.run("show", "count", "-f", "code"), "two codes are used up")
     made.end()
     resume(before)
+
+
+def by_keyboard(app):
+    """An item is found, opened and used without the pointer."""
+    app.find("Search names and tags")
+    app.focus()
+    app.keys("ctrl+f")
+    app.typed("mail.exa")
+    app.gone("other", "list item")
+    app.keys("Return")
+    app.find("Show password", "push button")
+    app.keys("ctrl+shift+c")
+    until(lambda: clipboard() == "yellow hammer", "the password on the clipboard")
+    app.keys("ctrl+shift+b")
+    until(lambda: clipboard() == "ada", "the user name on the clipboard")
+    app.keys("ctrl+shift+t")
+    until(lambda: clipboard().isdigit() and len(clipboard()) == 6, "the code on the clipboard")
+    app.keys("Escape")
+    row(app, "mail")
 
 
 def editing():
@@ -477,6 +516,102 @@ def editing():
     resume(before)
 
 
+def appearances():
+    """A list of items, one item and the form of a new one: dark, in high contrast, with large text and in a narrow window."""
+    before = state.pop("app", None)
+    if before:
+        before.end()
+    made = Device(os.environ["HOLDFAST_COMMAND"], SCRATCH / "appearances", PASSCODE)
+    paper = SCRATCH / "plan.txt"
+    paper.write_text("on paper")
+    made.run(
+        "add", "Mail", "-u", "ada", "--url", "https://mail.example", "--otp", "--notes", "--tag", "work", "--attach", str(paper),
+        "--secret-fd=0", given="purple hammer\nGEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ\nAsk Grace for a second key.",
+    )
+    made.run("edit", "Mail", "-f", "password", "--secret-fd=0", given="yellow hammer")
+    made.run("add", "Heating", "--kind=note", "--tag", "home", "--secret-fd=0", given="Bleed the radiators in autumn.")
+    made.end()
+    # What a desktop says of the size of texts: a half more than usual.
+    large = SCRATCH / "large-text"
+    large.write_text("Xft.dpi: 144\n")
+    heights = {}
+    for name, environment, width in [
+        ("light", {}, 780), ("dark", {"ADW_DEBUG_COLOR_SCHEME": "prefer-dark"}, 780),
+        ("high-contrast", {"ADW_DEBUG_HIGH_CONTRAST": "1"}, 780), ("large-text", {"XENVIRONMENT": str(large)}, 780),
+        ("narrow", {}, 380),
+    ]:
+        app = state["app"] = App(PROGRAM, SCRATCH / "appearances" / "home", environment)
+        app.focus()
+        app.typed(PASSCODE)
+        app.keys("Return")
+        opened(app)
+        if width < 780:
+            app.resize(width, 640)
+        heights[name] = row(app, "Mail").extents()[3]
+        app.shot(f"70-items-{name}")
+        show(app, "Mail")
+        app.press("Show code")
+        app.find(part="left")
+        app.find("Earlier Values")
+        app.shot(f"71-item-{name}")
+        app.press("Back")
+        app.press("Add an item")
+        app.press("Login")
+        app.find("New Item: Login")
+        app.type("Name", "shop")
+        app.press("Generate password")
+        app.find(part="Strong.")
+        app.shot(f"72-form-{name}")
+        app.press("Cancel")
+        app.end()
+    check(heights["large-text"] > heights["light"], f"texts are as large as the desktop says: {heights}")
+    del state["app"]
+    resume(before)
+
+
+def dropping():
+    """Files that are dragged in from another program: stored, attached to the item that is open, or imported."""
+    before = state.pop("app", None)
+    if before:
+        before.end()
+    made = Device(os.environ["HOLDFAST_COMMAND"], SCRATCH / "dropping", PASSCODE)
+    made.run("add", "Mail", "-u", "ada", "--secret-fd=0", given="purple hammer")
+    database = SCRATCH / "dropped.kdbx"
+    database.write_text("not what its name says")
+    made.end()
+    app = state["app"] = App(PROGRAM, SCRATCH / "dropping" / "home")
+    app.focus()
+    app.typed(PASSCODE)
+    app.keys("Return")
+    opened(app)
+    row(app, "Mail")
+    paper = SCRATCH / "dropped paper.txt"
+    paper.write_text("on paper")
+    source = DragSource(paper)
+    source.drop(app, lambda: app.all("Add a File", "label"), "a file that was dropped is to be added")
+    app.press("Store")
+    app.find("Stored")
+    row(app, "dropped paper.txt")
+    show(app, "Mail")
+    app.find("Show password", "push button")
+    source.drop(app, lambda: app.all("Look at file", "push button"), "a file that was dropped on an item is attached")
+    app.press("Look at file")
+    app.find("on paper")
+    app.press("Close")
+    app.press("Back")
+    source.end()
+    source = DragSource(database)
+    source.drop(app, lambda: app.all("Nothing Was Imported", "label"), "a database that was dropped is read")
+    app.press("Close")
+    source.end()
+    source = DragSource(paper, database)
+    source.drop(app, lambda: app.all("Drop one file at a time."), "several at once are none")
+    source.end()
+    app.end()
+    del state["app"]
+    resume(before)
+
+
 def importing():
     """A file of another program is shown before it is stored; what is there already is left out."""
     before = state.pop("app", None)
@@ -521,7 +656,18 @@ def importing():
     app.type("Password of the file", "wrong one")
     app.press("Open")
     app.find(part="That password is not the right one")
+    key = SCRATCH / "base.keyx"
+    key.write_bytes(bytes(range(32)))
+    app.press("Choose a Key File…")
+    choose(app, key)
+    app.find(part="base.keyx")
     app.shot("61-import-password")
+    app.type("Password of the file", "another long horse")
+    app.press("Open")
+    app.find(part="That password is not the right one")
+    app.press("Cancel")
+    import_file(app, base)
+    app.find("The File Is Encrypted")
     app.type("Password of the file", "another long horse")
     app.press("Open")
     app.find(part="1 is there already")
@@ -1474,6 +1620,85 @@ def renewal():
     resume(before)
 
 
+def ladder():
+    """A vault that begins without a passcode, by a security chip; it is given one, and loses it again."""
+    if not pathlib.Path("/usr/bin/swtpm").exists():
+        print("\n==== THE APP'S LADDER IS NOT TESTED: swtpm is not installed ====\n", flush=True)
+        return
+    before = state.pop("app", None)
+    if before:
+        before.end()
+    folder = SCRATCH / "ladder"
+    folder.mkdir(mode=0o700)
+    chip = Chip(folder / "chip")
+    try:
+        ladder_life(lambda: App(PROGRAM, folder / "home", chip.environment))
+    finally:
+        chip.end()
+    resume(before)
+
+
+def ladder_life(start):
+    app = state["app"] = start()
+    app.find(part="anyone who uses your session can read it")
+    app.shot("80-begin")
+    app.press("Begin without a Passcode")
+    opened(app)
+    add_value(app)
+    app.type("Name", "api token")
+    app.type("Value", "sk-live-81c2")
+    app.press("Store")
+    app.gone("New Item")
+    app.page("Settings")
+    app.find("Opens without asking")
+    app.find(part="a lost passcode or machine loses everything")
+    app.find("Ask whether it is you")
+    check(not app.all("Unlock Methods"), "nothing is offered that needs a passcode")
+    app.shot("81-without-a-passcode")
+    app.end()
+    app = state["app"] = start()
+    opened(app)
+    show(app, "api token")
+    app.page("Settings")
+    app.press("Set a passcode")
+    app.find("Set a Passcode", "label")
+    check(not app.all("Current passcode", "password text"), "there is none to be asked for")
+    app.shot("82-first-passcode")
+    app.type("New passcode", PASSCODE)
+    app.type("Repeat passcode", "correct horse")
+    app.press("Set")
+    app.find(part="The two passcodes differ.")
+    app.type("New passcode", "123456")
+    app.type("Repeat passcode", "123456")
+    app.press("Set")
+    app.find("Use It Anyway")
+    app.type("New passcode", PASSCODE)
+    app.type("Repeat passcode", PASSCODE)
+    app.press("Set")
+    app.find("Opens with a passcode of its own")
+    app.find("Unlock Methods")
+    app.shot("83-with-a-passcode")
+    app.end()
+    app = state["app"] = start()
+    unlock(app)
+    app.page("Settings")
+    app.press("Turn off the passcode")
+    app.type("Passcode", "wrong")
+    app.press("Turn Off")
+    app.find(part="That passcode is wrong.")
+    app.find("Opens with a passcode of its own")
+    app.press("Turn off the passcode")
+    app.type("Passcode", PASSCODE)
+    app.press("Turn Off")
+    app.find("Opens without asking")
+    app.end()
+    app = state["app"] = start()
+    opened(app)
+    show(app, "api token")
+    app.end()
+    del state["app"]
+
+
 def new_words(app):
     """The words on the sheet, by their numbers."""
     app.find("Vault Recovery Phrase")
@@ -1596,8 +1821,12 @@ def cpu(app):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def asking():
+    prompts.play(PROGRAM, SCRATCH, PASSCODE, check)
+
+
 SCENARIOS = [
-    first_run, vault, items, editing, importing, files, locking, settings, log, doctor, identity, refusals, focus_loss, owner, pin, folder, renewal,
+    asking, first_run, vault, items, editing, appearances, dropping, importing, files, locking, settings, log, doctor, identity, refusals, focus_loss, owner, pin, folder, renewal, ladder,
     narrow_and_restart,
 ]  # fmt: skip
 if os.environ.get("HOLDFAST_SOAK"):
@@ -1624,6 +1853,9 @@ def main():
                 except Exception as problem:
                     print(f"no picture: {problem}")
                 print(app.said()[:4000])
+            elif app:
+                said = pathlib.Path(app.log.name).read_text(errors="replace")
+                print(f"the app had ended with {app.process.returncode}: {said[-4000:]}")
             break
         print(f"{scenario.__name__}: {time.monotonic() - began:.1f} s", flush=True)
     app = state.get("app")

@@ -92,6 +92,30 @@ final class DetailPage {
         init(_ model: ItemFieldsModel) { (isItem, hasNotes) = (model.isItem, model.hasNotes) }
     }
 
+    /// What is copied by a key of its own.
+    enum Copied { case password, username, code }
+
+    func copy(_ what: Copied) {
+        guard let fields, fields.model.isItem else {
+            if what == .password, model.canBeShown { copyValue() }
+            return
+        }
+        let isDone =
+            switch what {
+            case .password: fields.copyFirst { $0.kind == .secret }
+            case .username: fields.copyFirst { $0.label == "username" }
+            case .code: fields.copyFirst { $0.kind == .oneTimeCode }
+            }
+        if !isDone { parts.toast(tr("This item has none.")) }
+    }
+
+    /// A file was dropped on it: an item takes it, a plain value does not.
+    func attach(_ path: String) -> Bool {
+        guard let fields, fields.model.isItem else { return false }
+        fields.attach(path)
+        return true
+    }
+
     func focus() { if model.canBeShown { reveal.focus() } else { back.focus() } }
 
     /// Nothing of the value stays on the screen.

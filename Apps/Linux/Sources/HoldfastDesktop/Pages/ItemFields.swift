@@ -10,6 +10,7 @@ final class ItemFields {
     private let list: ListBox
     private let history: ItemHistory
     private var rows: [Int: (row: Row, reveal: Button?)] = [:]
+    private var rings: [Int: Ring] = [:]
     private var notes: (row: Row, reveal: Button)?
     private var ticking: Task<Void, Never>?
 
@@ -52,6 +53,7 @@ final class ItemFields {
     private func build() {
         list.removeAll()
         rows = [:]
+        rings = [:]
         notes = nil
         for field in model.fields {
             let row = Row(title: ItemText.label(field.label))
@@ -77,7 +79,18 @@ final class ItemFields {
 
     private func addButtons(_ field: ItemFieldsModel.Field, _ row: Row) {
         var reveal: Button?
-        if field.isSecret {
+        if field.countsUp {
+            let next = Button(
+                icon: "media-skip-forward-symbolic", label: tr("Next code of %s", ItemText.label(field.label)))
+            next.onClick { [unowned self] in showNextCode(field) }
+            row.addSuffix(next)
+        } else if field.isSecret {
+            if field.kind == .oneTimeCode {
+                let ring = Ring()
+                ring.isVisible = false
+                row.addSuffix(ring)
+                rings[field.id] = ring
+            }
             let button = Button(icon: "view-reveal-symbolic", label: tr("Show %s", ItemText.label(field.label)))
             button.onClick { [model] in
                 if model.revealed.contains(field.id) {
@@ -95,6 +108,9 @@ final class ItemFields {
             row.addSuffix(open)
         }
         if field.kind == .file {
+            let look = Button(icon: "view-reveal-symbolic", label: tr("Look at %s", ItemText.label(field.label)))
+            look.onClick { [unowned self] in self.look(at: field) }
+            row.addSuffix(look)
             let save = Button(icon: "document-save-symbolic", label: tr("Save %s", ItemText.label(field.label)))
             save.onClick { [unowned self] in self.save(field) }
             row.addSuffix(save)
@@ -103,11 +119,14 @@ final class ItemFields {
             copy.onClick { [unowned self] in self.copy(field) }
             row.addSuffix(copy)
         }
-        do {
-            let change = Button(icon: "document-edit-symbolic", label: tr("Change %s", ItemText.label(field.label)))
-            change.onClick { [unowned self] in self.change(field) }
-            row.addSuffix(change)
-        }
+        // A file or a code is not changed: another one takes its place.
+        let isFixed = field.kind == .file || field.kind == .oneTimeCode
+        let change = Button(
+            icon: isFixed ? "user-trash-symbolic" : "document-edit-symbolic",
+            label: isFixed ? tr("Remove %s", ItemText.label(field.label)) : tr("Change %s", ItemText.label(field.label))
+        )
+        change.onClick { [unowned self] in isFixed ? askRemoval(field) : self.change(field) }
+        row.addSuffix(change)
         rows[field.id] = (row, reveal)
     }
 
@@ -134,7 +153,12 @@ final class ItemFields {
         } else if !isShown {
             row.subtitle = ItemFields.dots
         } else if model.withValue(of: field, { row.show($0, ending: ending(field)) }) == nil {
-            row.subtitle = tr("This code counts: holdfast otp gives the next one.")
+            row.subtitle = tr("Each code is used once; the button shows the next one.")
+        }
+        if let ring = rings[field.id] {
+            let share = model.shareLeft(of: field)
+            ring.isVisible = share != nil
+            if let share { ring.show(share) }
         }
         reveal?.setIcon(
             isShown ? "view-conceal-symbolic" : "view-reveal-symbolic",
@@ -159,6 +183,14 @@ final class ItemFields {
         }
     }
 
+    /// Copies the first field of a kind, or of a label.
+    /// - Returns: Whether there is one.
+    func copyFirst(_ isWanted: (ItemFieldsModel.Field) -> Bool) -> Bool {
+        guard let field = model.fields.first(where: isWanted) else { return false }
+        copy(field)
+        return true
+    }
+
     private func copy(_ field: ItemFieldsModel.Field) {
         let seconds = parts.models.preferences.values.clipboardSeconds
         Task { [unowned parts, model] in
@@ -170,9 +202,16 @@ final class ItemFields {
             case false?: parts.toast(ProblemText.of(.outOfMemory))
             // Where it could not be read, the page says why.
             case nil where model.problem == nil && field.kind == .oneTimeCode && !parts.models.lock.isLocked:
-                parts.toast(tr("This code counts: holdfast otp gives the next one."))
+                parts.toast(tr("Each code is used once; the button shows the next one."))
             case nil: break
             }
+        }
+    }
+
+    private func showNextCode(_ field: ItemFieldsModel.Field) {
+        Task { [unowned parts, model] in
+            guard let problem = await model.revealNextCode(of: field) else { return }
+            if !parts.models.lock.isLocked { parts.toast(ProblemText.of(problem)) }
         }
     }
 
@@ -198,9 +237,21 @@ final class ItemFields {
         }
     }
 
+    private func look(at field: ItemFieldsModel.Field) {
+        guard let name = field.fileName else { return }
+        Task { [unowned parts, model] in
+            let isShown = await model.withContent(of: field) { parts.sheets.preview.show($0, name: name) }
+            switch isShown {
+            case true?: parts.sheets.showPreview()
+            case false?:
+                parts.toast(tr("Only texts and pictures (PNG, JPEG) can be looked at here. Save the file to open it."))
+            case nil: break
+            }
+        }
+    }
+
     private func change(_ field: ItemFieldsModel.Field) {
         let form = parts.sheets.edit
-        if field.kind == .file || field.kind == .oneTimeCode { return askRemoval(field) }
         form.prepare(.value, name: ItemText.label(field.label), collection: model.place.name)
         form.canGenerate = field.kind == .secret
         form.onRemove = { [unowned self] in
@@ -211,7 +262,10 @@ final class ItemFields {
             guard let value = form.takeValue() else { return form.show(.outOfMemory) }
             let carried = SecretCarrier(value)
             Task { [unowned self, model, parts] in
-                if let problem = await model.set(field, to: carried.take()) { return form.show(problem) }
+                if let problem = await model.set(field, to: carried.take()) {
+                    guard field.kind == .date, problem == .invalidName else { return form.show(problem) }
+                    return form.show(text: ItemText.of(.date))
+                }
                 show()
                 parts.sheets.dismiss()
                 parts.toast(tr("Stored"))
@@ -290,10 +344,10 @@ extension ItemFields {
     }
 
     func attach() {
-        parts.chooseFile(tr("Attach a File")) { [unowned self] path in
-            report(tr("Stored")) { [model] in await model.attach(path) }
-        }
+        parts.chooseFile(tr("Attach a File")) { [unowned self] path in attach(path) }
     }
+
+    func attach(_ path: String) { report(tr("Stored")) { [model] in await model.attach(path) } }
 }
 
 /// Lines of what is text.
@@ -305,9 +359,21 @@ enum TextLines {
             let byte = bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
             if byte == 0x0A { lines += 1 } else if byte < 0x20 && byte != 0x09 { return nil }
         }
-        return bytes.withUnsafeBytes {
+        return isUTF8(bytes) ? lines : nil
+    }
+
+    /// Whether it can be shown as a text; lines may end as those of other systems do.
+    static func isText(_ bytes: RawSpan) -> Bool {
+        for offset in 0..<bytes.byteCount {
+            let byte = bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+            if byte < 0x20 && ![0x09, 0x0A, 0x0D].contains(byte) { return false }
+        }
+        return isUTF8(bytes)
+    }
+
+    private static func isUTF8(_ bytes: RawSpan) -> Bool {
+        bytes.withUnsafeBytes {
             g_utf8_validate($0.baseAddress?.assumingMemoryBound(to: CChar.self), gssize($0.count), nil)
         } != 0
-            ? lines : nil
     }
 }

@@ -10,7 +10,7 @@ final class SettingsPage {
     private let model: SecuritySettingsModel
     private let selfDestruct: SelfDestructModel
     private let preferences: PreferencesModel
-    private let lock: Toggle, destroys: Toggle, blur: Toggle, minimised: Toggle, chip: Toggle, chipRow: Row
+    private let lock: Toggle, destroys: Toggle, blur: Toggle, minimised: Toggle, lid: Toggle, chip: Toggle, chipRow: Row
     private let pinRow: Row, pinSet: Button, pinRemove: Button
     private let folder: Widget
     private let owners: [(step: OwnerStep, toggle: Toggle, row: Row)]
@@ -18,8 +18,11 @@ final class SettingsPage {
     private let countdownRow: Row, countdownBar: ProgressBar, destroysRow: Row, passcodeRow: Row
     private let receiptRow: Row, countdownCancel: Button
     private let protection: ProtectionGroup
+    private let programs: ProgramsGroup
+    /// What belongs to a passcode, which not every vault has.
+    private let methods: Widget, mistakes: Widget, lockRow: Row
 
-    private static let limits = Array(3...10)
+    private static let limits = Array(SecuritySettingsModel.attemptLimits)
 
     init(_ parts: ReadyWindow) {
         self.parts = parts
@@ -41,6 +44,7 @@ final class SettingsPage {
         destroys = ui.widget("self-destruct")
         blur = ui.widget("blur")
         minimised = ui.widget("minimised")
+        lid = ui.widget("lid")
         timing = ui.widget("timing")
         focusLoss = ui.widget("focus-loss")
         idle = ui.widget("idle")
@@ -52,7 +56,11 @@ final class SettingsPage {
         destroysRow = ui.widget("self-destruct-row")
         passcodeRow = ui.widget("passcode-row")
         receiptRow = ui.widget("receipt-row")
+        methods = ui.widget("methods")
+        mistakes = ui.widget("mistakes")
+        lockRow = ui.widget("app-lock-row")
         protection = ProtectionGroup(ui, parts)
+        programs = ProgramsGroup(root, parts)
         fillChoices()
         connect(ui)
         bindSecurity()
@@ -60,10 +68,16 @@ final class SettingsPage {
     }
 
     /// The lock fell.
-    func drop() { showSwitches() }
+    func drop() {
+        showSwitches()
+        programs.drop()
+    }
 
-    /// Finds out what the machine has.
-    func look() { Task { [model] in await model.look() } }
+    /// Finds out what the machine has, and what programs may do.
+    func look() {
+        Task { [model] in await model.look() }
+        programs.load()
+    }
 
     private func fillChoices() {
         timing.setChoices(LockTiming.presets.map(SettingsText.of))
@@ -106,6 +120,7 @@ final class SettingsPage {
             parts.toast(tr("Copied"))
         }
         minimised.onChange { [unowned self] on in change { $0.locksWhenMinimised = on } }
+        lid.onChange { [unowned self] on in change { $0.locksWhenLidCloses = on } }
         blur.onChange { [unowned self] on in change { $0.blursCover = on } }
         focusLoss.onChange { [unowned self] index in
             guard let wanted = Preferences.FocusLoss.allCases[safe: index] else { return }
@@ -194,6 +209,14 @@ final class SettingsPage {
         bind(self, { model.passcodeAssurance }) { [unowned self] in
             passcodeRow.subtitle = $0.map(SettingsText.of) ?? ""
         }
+        let protection = parts.models.protection
+        bind(self, { protection.protection }) { [unowned self] _ in
+            // Until it is known the page looks as most vaults have it.
+            let hasPasscode = protection.level == nil || protection.hasPasscode
+            methods.isVisible = hasPasscode
+            mistakes.isVisible = protection.level != .device
+            lockRow.title = hasPasscode ? tr("Ask for the passcode") : tr("Ask whether it is you")
+        }
         bind(self, { selfDestruct.step }) { [unowned self] in show($0) }
         bind(self, { selfDestruct.showsOn }) { [unowned self] in
             destroys.isOn = $0
@@ -219,6 +242,7 @@ final class SettingsPage {
         bind(self, { preferences.values }) { [unowned self] values in
             blur.isOn = values.blursCover
             minimised.isOn = values.locksWhenMinimised
+            lid.isOn = values.locksWhenLidCloses
             if let index = Preferences.FocusLoss.allCases.firstIndex(of: values.focusLoss) {
                 focusLoss.selected = index
             }
@@ -354,9 +378,9 @@ final class SettingsPage {
     private func changePasscode() {
         let form = parts.sheets.change
         form.onConfirm = { [model, parts] old, new in
-            let (old, new) = (SecretCarrier(old), SecretCarrier(new))
+            let (old, new, takesWeak) = (SecretCarrier(old), SecretCarrier(new), form.takesWeak)
             Task {
-                let problem = await model.changePasscode(from: old.take(), to: new.take())
+                let problem = await model.changePasscode(from: old.take(), to: new.take(), takingWeak: takesWeak)
                 if let problem { return form.show(problem) }
                 parts.sheets.dismiss()
                 parts.toast(tr("The passcode was changed"))

@@ -12,7 +12,7 @@ final class VaultPage {
     private let model: VaultModel
     private let flap: Flap, collections: ListBox, toggle: ToggleButton
     private let search: Editable
-    private let items: ListBox, more: Button, empty: StatusPage
+    private let items: ListBox, more: Button, empty: StatusPage, emptyActions: Widget
     private let inbox: ListBox, inboxGroup: Widget
     private let transfer: Widget, transferText: Label, transferBar: ProgressBar
     private var detail: DetailPage?
@@ -21,6 +21,8 @@ final class VaultPage {
     private var places: [Place] = []
     /// Whether the trash is shown in place of items.
     private var showsTrash = false
+    /// Whether the first that the search finds is to be opened.
+    private var opensFirst = false
 
     private enum Place: Equatable {
         case heading
@@ -44,6 +46,7 @@ final class VaultPage {
         items = ui.widget("items")
         more = ui.widget("more-items")
         empty = ui.widget("vault-empty")
+        emptyActions = ui.widget("vault-empty-actions")
         inbox = ui.widget("inbox")
         inboxGroup = ui.widget("inbox-group")
         transfer = ui.widget("transfer")
@@ -52,7 +55,13 @@ final class VaultPage {
         toggle.isOn = flap.isRevealed
         toggle.onChange { [flap] in flap.isRevealed = $0 }
         flap.on("notify::reveal-flap") { [flap] in toggle.isOn = flap.isRevealed }
-        search.on("search-changed") { [unowned self] in model.search = search.text }
+        search.on("search-changed") { [unowned self] in if model.search != search.text { look() } }
+        search.on("activate") { [unowned self] in
+            if model.search != search.text { look() }
+            opensFirst = !search.text.isEmpty
+            openFirst()
+        }
+        bind(self, { model.isSearching }) { [unowned self] _ in openFirst() }
         more.onClick { [unowned self] in
             shown += VaultPage.page
             showItems(model.items)
@@ -71,6 +80,9 @@ final class VaultPage {
             show(Emptiness(model, inTrash: showsTrash))
             if flap.isFolded { flap.isRevealed = false }
         }
+        root.onDrop { [unowned self] in take($0) }
+        ui.widget("vault-empty-add", as: Button.self).onClick { [unowned self] in addItem() }
+        ui.widget("vault-empty-import", as: Button.self).onClick { [unowned self] in importFile() }
         ui.widget("transfer-cancel", as: Button.self).onClick { [model] in model.cancelTransfer() }
         bind(self, { model.sections }) { [unowned self] in show($0) }
         bind(self, { model.section }) { [unowned self] _ in selectSection() }
@@ -134,22 +146,47 @@ final class VaultPage {
     }
 
     func addFile() {
-        parts.chooseFile(tr("Add a File")) { [unowned self] path in
-            let form = parts.sheets.edit
-            form.prepare(.file, name: VaultPage.name(of: path), collection: model.collection ?? "files")
-            form.onConfirm = { [unowned self] id in
-                parts.sheets.dismiss()
-                Task { report(await model.addFile(at: path, as: id), tr("Stored")) }
-            }
-            parts.sheets.showEdit()
+        parts.chooseFile(tr("Add a File")) { [unowned self] path in addFile(path) }
+    }
+
+    private func addFile(_ path: String) {
+        let form = parts.sheets.edit
+        form.prepare(.file, name: VaultPage.name(of: path), collection: model.collection ?? "files")
+        form.onConfirm = { [unowned self] id in
+            parts.sheets.dismiss()
+            Task { report(await model.addFile(at: path, as: id), tr("Stored")) }
         }
+        parts.sheets.showEdit()
     }
 
     func importFile() {
-        parts.chooseFile(tr("Import a File")) { [unowned self] path in
-            parts.sheets.showImport(model.importer(), path, into: model.collection ?? Vault.defaultCollection)
+        parts.chooseFile(tr("Import a File")) { [unowned self] path in importFile(path) }
+    }
+
+    private func importFile(_ path: String) {
+        parts.sheets.showImport(model.importer(), path, into: model.collection ?? Vault.defaultCollection) {
+            [unowned parts] chosen in parts.chooseFile(tr("Choose a Key File"), chosen)
         }
     }
+
+    /// Files of the disk were dropped here: on an item one is attached; beside it one is stored, or imported where its name says so.
+    private func take(_ paths: [String]) -> Bool {
+        guard !parts.models.lock.isLocked, !parts.sheets.isUp, let path = paths.first else { return false }
+        guard paths.count == 1 else {
+            parts.toast(tr("Drop one file at a time."))
+            return false
+        }
+        if let detail { return detail.attach(path) }
+        if VaultPage.exports.contains(where: { path.lowercased().hasSuffix($0) }) {
+            importFile(path)
+        } else {
+            addFile(path)
+        }
+        return true
+    }
+
+    /// How names of other password managers' files end; a table or a JSON file may be anything.
+    private static let exports = [".kdbx", ".1pux"]
 
     func closeDetail() {
         guard let detail else { return }
@@ -167,6 +204,21 @@ final class VaultPage {
         search.text = ""
         showsTrash = false
     }
+
+    private func look() {
+        opensFirst = false
+        model.search = search.text
+    }
+
+    /// Enter was pressed in the search: the first that is found is opened, once all were looked at.
+    private func openFirst() {
+        guard opensFirst, !model.isSearching else { return }
+        opensFirst = false
+        if !showsTrash, let first = model.items.first { open(first) }
+    }
+
+    /// Copies a part of the item that is open.
+    func copy(_ what: DetailPage.Copied) { if !parts.sheets.isUp { detail?.copy(what) } }
 
     private func open(_ item: VaultItem) {
         closeDetail()
@@ -208,6 +260,7 @@ final class VaultPage {
 
     private func show(_ emptiness: Emptiness) {
         empty.isVisible = emptiness.isEmpty || emptiness.problem != nil
+        emptyActions.isVisible = emptiness.problem == nil && !emptiness.isTrash && !emptiness.isSearching
         if let problem = emptiness.problem {
             empty.title = tr("The Items Cannot Be Read")
             empty.detail = ProblemText.of(problem)
@@ -219,7 +272,9 @@ final class VaultPage {
             empty.detail = tr("No name, tag or text contains this. Secrets are not searched.")
         } else {
             empty.title = tr("Nothing Here Yet")
-            empty.detail = tr("Add an item or a file with the buttons above.")
+            empty.detail = tr(
+                "Passwords, notes, cards and the keys of one-time codes are kept here. Only this vault's unlock opens them."
+            )
         }
     }
 

@@ -82,6 +82,8 @@ enum DoctorText {
         case .folderWorks:
             tr("Key shares stored here can be read by any program you run. Used if nothing better is available.")
         case .folderFailed(let reason): tr("Unavailable: %s", reason)
+        case .folderSynced(let folder, let program):
+            tr("%s syncs %s, where the vault is. A sync damages vaults.", program, folder)
         case .fingerprint(let capability): of(capability)
         case .devicePasscode(.available):
             tr("Rules for Holdfast exist. Whether they accept your password shows when you enter it.")
@@ -107,7 +109,7 @@ enum DoctorText {
         case .notEnrolled: SettingsText.of(.notEnrolled)
         case .lockedOut: SettingsText.of(.lockedOut)
         case .busy: SettingsText.of(.busy)
-        case .missing: SettingsText.of(.missing)
+        case .missing, .denied: SettingsText.of(.missing)
         case .broken(let why): tr("Unavailable: %s", why)
         }
     }
@@ -127,13 +129,14 @@ enum DoctorText {
         case .keyringFailed: tr("Install gnome-keyring and libsecret, and start the session with them.")
         case .noVault: nil
         case .folderFailed: tr("Make the vault folder writable.")
+        case .folderSynced: tr("Move the vault out of this folder. Backups may be put there.")
         case .fingerprint(let capability):
             switch capability {
             case .notEnrolled: tr("Enroll a finger in the system's settings.")
             case .busy: tr("Close the program that uses the reader, or restart fprintd.")
             case .broken: tr("Restart fprintd.")
             case .lockedOut: tr("Wait, or unlock the session with the password once.")
-            case .missing: tr("Connect a reader that libfprint supports, and install fprintd.")
+            case .missing, .denied: tr("Connect a reader that libfprint supports, and install fprintd.")
             case .available: nil
             }
         case .devicePasscode(let capability):

@@ -82,7 +82,7 @@ enum IdentityText {
             + tr("Trusted because it is the first one seen. Compare it with what the server's operator publishes.")
     }
 
-    /// When the owner is asked again whether he still has the words.
+    /// When the owner is asked again for some of the words.
     static func of(_ drill: IdentityFacts.Drill) -> String {
         if drill.isDue { return tr("It is time to check the sheet with the recovery phrase") }
         return drill.due.map { tr("Next check on %s", Format.time(milliseconds: $0)) } ?? ""

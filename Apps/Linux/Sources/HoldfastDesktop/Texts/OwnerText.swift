@@ -57,7 +57,7 @@ enum OwnerText {
 
     static func of(_ obstacle: OwnerObstacle) -> String {
         switch obstacle {
-        case .missing: tr("The system cannot ask for you now.")
+        case .missing, .denied: tr("The system cannot ask for you now.")
         case .notEnrolled: tr("It is not set up in the system's settings.")
         case .lockedOut: tr("The system is locked out.")
         case .busy: tr("Something else is using it.")

@@ -31,11 +31,11 @@ enum SettingsText {
 
     static func of(_ obstacle: OwnerObstacle, _ step: OwnerStep = .biometrics) -> String {
         switch (step, obstacle) {
-        case (.biometrics, .missing): tr("No fingerprint reader is available")
+        case (.biometrics, .missing), (.biometrics, .denied): tr("No fingerprint reader is available")
         case (.biometrics, .notEnrolled): tr("No finger is enrolled in the system's settings")
         case (.biometrics, .lockedOut): tr("The reader is locked out")
         case (.biometrics, .busy): tr("Something else is using the reader")
-        case (.devicePasscode, .missing): tr("The system has no rules for it (PAM)")
+        case (.devicePasscode, .missing), (.devicePasscode, .denied): tr("The system has no rules for it (PAM)")
         case (.devicePasscode, .notEnrolled), (.devicePasscode, .lockedOut), (.devicePasscode, .busy):
             tr("The account is locked out")
         }
@@ -45,7 +45,7 @@ enum SettingsText {
         if isOn { return tr("It counts wrong passcodes; past the limit only the recovery phrase works") }
         return switch obstacle {
         case nil: tr("Binds the passcode to this machine; the chip counts wrong passcodes")
-        case .missing, .notEnrolled: tr("No security chip is available")
+        case .missing, .notEnrolled, .denied: tr("No security chip is available")
         case .lockedOut, .busy: tr("The security chip is not responding")
         }
     }
@@ -56,7 +56,7 @@ enum SettingsText {
             isThere
                 ? tr("Opens the vault on this machine; past the limit only the passcode does")
                 : tr("Short, in addition to the passcode, and counted by the security chip")
-        case .missing, .notEnrolled: tr("No security chip is available")
+        case .missing, .notEnrolled, .denied: tr("No security chip is available")
         case .lockedOut, .busy: tr("The security chip is not responding")
         }
     }
